@@ -1,10 +1,11 @@
 """Steps per second where many inputs are enabled and states never come again, against a client that only sends.
 
 `python -m benchmarks.fresh`: a key-value store and a job queue in C (compiled here with `cc`) with 10, 250 and 10,000
-enabled inputs, with states that come again and with replies that never do, on short and long paths; and memcached,
-redis and mosquitto, if they are installed. After each campaign a blocking client sends the same bytes to the same
-server. Tester, client and server share one core: on two, both rates are mostly the time in which a core wakes up, which
-hides what a step costs, and a client whose server the scheduler puts beside it is four times as fast as another.
+enabled inputs, with states that come again and with replies that never do, on short and long paths; the store once more
+with steps that were all taken before (`again`); and memcached, redis and mosquitto, if they are installed. After each
+campaign a blocking client sends the same bytes to the same server. Tester, client and server share one core: on two,
+both rates are mostly the time in which a core wakes up, which hides what a step costs, and a client whose server the
+scheduler puts beside it is four times as fast as another.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from otf.framing import lines
 from otf.spec import Spec, Transition
 
 JOBS: Final = 3
+AGAIN: Final = 8  # times the number of inputs, in steps: then most inputs were sent on both paths
 
 
 def store(state: Held, inp: Request) -> list[Transition[Held]]:
@@ -60,16 +62,24 @@ def store_inputs(number: int) -> list[Request]:
     return sets + [Request(f"get {key}") for key in range(number - len(sets))]
 
 
+def looks(number: int) -> list[Request]:
+    """Return so many requests to the store that change nothing: after each was made once, every step recurs."""
+    return [Request(f"get {key}") for key in range(number)]
+
+
 def queue_inputs(number: int) -> Callable[[Held], Sequence[Request]]:
     """Return the requests to the queue, as a function of the state."""
     given = (Request("put"), Request("take"), *(Request(f"done {job}") for job in range(number - 2)))
     return lambda _state: given
 
 
+INPUTS: Final = {"store": store_inputs, "looks": looks}
+
+
 def bench(kind: str, number: int, port: int, *, recurs: bool) -> Bench:
     """Return the bench of the store or the queue with so many enabled inputs."""
-    step, given = (store, store_inputs(number)) if kind == "store" else (queue, queue_inputs(number))
-    initial = Held((0, 0) if kind == "store" else (0,) * JOBS, -1 if recurs else 0)
+    step, given = (queue, queue_inputs(number)) if kind == "queue" else (store, INPUTS[kind](number))
+    initial = Held((0,) * JOBS if kind == "queue" else (0, 0), -1 if recurs else 0)
     return Bench.on_ports(
         Spec(step, initial, given, name=kind),
         LineCodec(),
@@ -117,6 +127,23 @@ def figures(program: Path, kind: str, steps: int, longest: int) -> dict[str, Any
     return found
 
 
+def recurring(program: Path, steps: int) -> dict[str, Any]:
+    """Return the rows of a store in one state, after so many steps that each input was sent before.
+
+    With 10,000 inputs a path of 10,000 steps hardly takes one twice: most steps of its row above are new. In the four
+    states there, 40,000 steps are new, and the memory does not hold the answers for all of them.
+    """
+    found: dict[str, Any] = {}
+    for number in (250, 10_000):
+        with serving(program, recurs=True) as port:
+            row = measured(
+                bench("looks", number, port, recurs=True), steps, Peer({"line": port}, end=b"\n"), AGAIN * number
+            )
+        show(f"store inputs_{number}_again", row)
+        found[f"inputs_{number}_again"] = row
+    return found
+
+
 NAMES: Final = ("store", "queue", *SERVERS)
 
 
@@ -141,6 +168,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             for kind in ("store", "queue"):
                 if kind in only:
                     found[kind] = figures(program, kind, chosen.steps, chosen.longest)
+            if "store" in only:
+                found["store"] |= recurring(program, chosen.steps)
     for name, figures_of in SERVERS.items():
         if name in only:
             found[name] = figures_of(chosen.steps)

@@ -62,12 +62,15 @@ class Peer:
         return sock
 
 
-def campaign(tested: Bench, steps: int, out: Path) -> float:
-    """Run one path of each of the two default strategies; return the seconds of their steps."""
-    settings = Settings(out=out, traces=2, steps=steps // 2, seed=1, largest=4 << 30)
+def campaign(tested: Bench, steps: int, out: Path, warm: int = 0) -> float:
+    """Run one path of each of the two default strategies; return the seconds of their steps.
+
+    `warm` steps before these do not count.
+    """
+    settings = Settings(out=out, traces=2, steps=(steps + warm) // 2, seed=1, largest=4 << 30)
     summary = anyio.run(Campaign(tested, settings).run)
     assert summary.verdict == "pass", summary
-    return sum(_lasted(trace) for trace in traces(out))
+    return sum(_lasted(trace, warm // 2) for trace in traces(out))
 
 
 def traces(out: Path) -> list[Path]:
@@ -75,10 +78,14 @@ def traces(out: Path) -> list[Path]:
     return sorted(out.glob("path-*.jsonl"))
 
 
-def _lasted(trace: Path) -> float:
-    """Return the time of the steps of a path, without the silence at its end."""
+def _lasted(trace: Path, warm: int) -> float:
+    """Return the time of the steps of a path after so many, without the silence at its end."""
+    times: list[float] = []
     with trace.open("rb") as file:
-        times = [float(at[1]) for line in file if b'"event":"se' in line and (at := AT.search(line))]
+        for line in file:
+            warm -= b'"event":"sent"' in line
+            if warm < 0 and b'"event":"se' in line and (at := AT.search(line)):
+                times.append(float(at[1]))
     return times[-1] - times[0]
 
 
@@ -114,13 +121,13 @@ def client(peer: Peer, out: Path) -> float:
     return spent
 
 
-def measured(tested: Bench, steps: int, peer: Peer) -> dict[str, float]:
-    """Return the steps per second of otf, and of the client afterwards, with the load of the machine."""
+def measured(tested: Bench, steps: int, peer: Peer, warm: int = 0) -> dict[str, float]:
+    """Return the steps per second of otf after `warm` ones, and of the client, with the load of the machine."""
     with tempfile.TemporaryDirectory() as folder:
-        elapsed = campaign(tested, steps, Path(folder))
+        elapsed = campaign(tested, steps, Path(folder), warm)
         alone = client(peer, Path(folder))
-    load = os.getloadavg()[0]
-    return {"otf_steps_per_s": steps / elapsed, "client_steps_per_s": steps / alone, "steps": steps, "load": load}
+    rates = {"otf_steps_per_s": steps / elapsed, "client_steps_per_s": (steps + warm) / alone}
+    return {**rates, "steps": steps, "load": os.getloadavg()[0]}
 
 
 def show(name: str, row: dict[str, Any]) -> None:

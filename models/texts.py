@@ -56,6 +56,28 @@ def with_blocks(data: bytes, end_of_line: bytes, block: Callable[[list[bytes]], 
     return found
 
 
+def with_sizes(data: bytes, size: Callable[[bytes], int | None]) -> list[bytes]:
+    r"""Return the messages in a stream; `size` returns that of the first in some bytes, None where more must come.
+
+    Raises CodecError where the system waits for more. After what has no size, a system reads nothing more.
+
+    >>> with_sizes(b"\x01a\x02bc", lambda begun: 1 + begun[0])
+    [b'\x01a', b'\x02bc']
+    """
+    found, at = list[bytes](), 0
+    while at < len(data):
+        try:
+            many = size(data[at:])
+        except CodecError:
+            return [*found, data[at:]]
+        if many is None or at + many > len(data):
+            message = f"the system waits for more after {show(data[at:][:40])}"
+            raise CodecError(message)
+        found.append(data[at : at + many])
+        at += many
+    return found
+
+
 def whole_lines(data: bytes) -> list[bytes]:
     """Return the lines in the bytes of one frame, whatever ends them.
 

@@ -3,26 +3,34 @@
 from __future__ import annotations
 
 import tempfile
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import monotonic
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import anyio
 
 from benchmarks.defects.environments import command
 from benchmarks.defects.published import Defect
 from otf.adapter import Bench, KnownIssue
-from otf.campaign import Budget, Campaign, Settings, rerun
-from otf.campaign.results import FailureGroup, PathResult, Shrunk, Summary
-from otf.campaign.settings import UNLIMITED
-from otf.trace import Signature
-from otf.trace.verdict import Failure
+from otf.campaign import Budget, Campaign, Settings, Shrinker, rerun
+from otf.campaign.results import PathResult, Shrunk, Summary
+from otf.campaign.settings import UNLIMITED, header
+from otf.trace import Event, Signature
+from otf.trace.verdict import Failure, Outcome
 
 AGAIN: Final = 3
-"""How often the fixed version is driven with the shrunk run: it has to pass each time."""
+"""How often a run is driven again: it has to pass on the fixed version each time, and to fail on the bad one."""
 BUDGET: Final = Budget(seconds=120.0)
 """For shrinking one failure."""
+FailureKey: TypeAlias = tuple[Signature, str]
+"""Failures that are one: a signature with the inputs of the failing step, since one signature has many causes."""
+
+
+def _key(failure: Failure) -> FailureKey:
+    return failure.signature, failure.input
 
 
 @dataclass(slots=True)
@@ -30,7 +38,8 @@ class Hunt:
     """Campaigns on the bad version of one defect, each until a failure that is not known yet.
 
     For `learning` seconds the fixed version is tested first: what fails there is no defect that was fixed, it is
-    `common` to both. So is a failure whose shrunk run also fails on the fixed version. `inputs` and the seconds of a
+    `common` to both. Each failing run of the bad version is driven again on the fixed one: if it passes there, that is
+    a difference, whatever its signature, and it is shrunk; if not, it is common to both. `inputs` and the seconds of a
     difference are those on the bad version.
     """
 
@@ -42,27 +51,24 @@ class Hunt:
     learning: float = 30.0
     least: float = 1.0  # seconds below which no other campaign begins
     differences: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
-    common: list[str] = field(default_factory=list[str])
     inputs: int = 0
     trouble: str = ""
-    _known: set[Signature] = field(default_factory=set[Signature])
+    _known: dict[FailureKey, str] = field(default_factory=dict[FailureKey, str])
 
     def run(self) -> dict[str, Any]:
         """Return what was found until the time was up or the defect was found."""
         bad, fixed = (self._bench(each) for each in (self.defect.bad, self.defect.fixed))
-        self._learn(fixed)
+        with _folder() as folder:
+            self._campaign(fixed, folder, self.learning, self._learnt)
         began = monotonic()
         while not self.found and (left := self.seconds - (monotonic() - began)) > self.least:
-            summary = self._campaign(bad, left, stop_first=True)
-            self.inputs += summary.steps
-            if not summary.failures:
-                break
-            for group in summary.failures.values():
-                # a shrunk run may fail in fewer ways than the path did
-                shown = (group.first, group.shrunk or group.first)
-                self._known.update(each.verdict.failure.signature for each in shown if each.verdict.failure)
-                self._known.add(group.signature)
-                self._compare(group, fixed, monotonic() - began)
+            with _folder() as folder:
+                summary = self._campaign(bad, folder, left, lambda failure: _key(failure) in self._known)
+                self.inputs += summary.steps
+                if not summary.failures:
+                    break
+                for group in summary.failures.values():
+                    self._compare(group.first, bad, fixed, monotonic() - began)
         return self._row(monotonic() - began)
 
     @property
@@ -70,54 +76,61 @@ class Hunt:
         """Return whether a difference of the two versions is this defect."""
         return any(each["is it"] for each in self.differences)
 
+    @property
+    def common(self) -> list[str]:
+        """Return the kinds of failures that both versions have, each with a remark."""
+        found = Counter(f"{signature} ({says})" for (signature, _), says in self._known.items() if says)
+        return [f"{number} inputs: {text}" for text, number in found.items()]
+
     def _bench(self, version: str) -> Bench:
         return self.defect.bench(command(self.defect, version, self.environments))
 
-    def _learn(self, fixed: Bench) -> None:
-        summary = self._campaign(fixed, self.learning, stop_first=False)
-        for signature in summary.failures:
-            self._known.add(signature)
-            self.common.append(f"{signature} (fails on the fixed version)")
+    def _learnt(self, failure: Failure) -> bool:
+        """Note what fails on the fixed version, and let the campaign go on past it."""
+        self._known.setdefault(_key(failure), "fails on the fixed version")
+        return True
 
-    def _campaign(self, bench: Bench, seconds: float, *, stop_first: bool) -> Summary:
-        known = KnownIssue(lambda failure: failure.signature in self._known, "seen before")
-        bench = replace(bench, known_issues=(known,))
+    def _campaign(self, bench: Bench, folder: str, seconds: float, known: Callable[[Failure], bool]) -> Summary:
+        bench = replace(bench, known_issues=(KnownIssue(known, "seen before"),))
         self.seed += 1
-        with tempfile.TemporaryDirectory(prefix="otf-defects-") as folder:
-            settings = Settings(
-                out=Path(folder) / "out",
-                traces=UNLIMITED,
-                steps=self.steps,
-                time=seconds,
-                seed=self.seed,
-                keep="failures",
-                stop_first=stop_first,
-                shrink=stop_first,
-                budget=BUDGET,
-                aftermath=0.0,
-            )
-            summary = anyio.run(Campaign(bench, settings).run)
+        settings = Settings(
+            out=Path(folder) / "out",
+            traces=UNLIMITED,
+            steps=self.steps,
+            time=seconds,
+            seed=self.seed,
+            keep="failures",
+            stop_first=True,
+            shrink=False,
+            aftermath=0.0,
+        )
+        summary = anyio.run(Campaign(bench, settings).run)
         self.trouble = summary.trouble
         return summary
 
-    def _compare(self, group: FailureGroup, fixed: Bench, after: float) -> None:
-        shown = group.shrunk or group.first
-        outcomes = {_driven(fixed, shown).verdict.outcome for _ in range(AGAIN)}
-        if outcomes != {"pass"}:
-            both = f"{group.signature} ({', '.join(sorted(outcomes))} on the fixed version)"
-            self.common = [*dict.fromkeys((*self.common, both))]
-            return
-        failure = shown.verdict.failure
+    def _compare(self, failing: PathResult, bad: Bench, fixed: Bench, after: float) -> None:
+        failure = failing.verdict.failure
         assert failure is not None
-        cited = [each.id for each in failure.violates]
+        passes = _always("pass", fixed, failing.events)
+        # the run itself is no longer new, whatever it shows
+        self._known[_key(failure)] = "" if passes else "does not pass on the fixed version"
+        if not passes or not _always("fail", bad, failing.events):
+            return
+        shown: PathResult | Shrunk = _shrunk(bad, failing)
+        if not _always("pass", fixed, shown.events):
+            # without some of its inputs it shows another failure of the same signature
+            shown = failing
+        verdict = shown.verdict.failure or failure
+        self._known[_key(verdict)] = ""
+        cited = {each.id for each in verdict.violates}
         self.differences.append(
             {
-                "is it": not self.defect.violates or bool({*cited} & {*self.defect.violates}),
+                "is it": not self.defect.violates or not cited.isdisjoint(self.defect.violates),
                 "inputs": self.inputs,
                 "seconds": round(after, 1),
                 "shrunk": shown.steps,
-                "sentence": [str(each) for each in failure.violates],
-                "failure": _text(failure),
+                "sentence": [str(each) for each in verdict.violates],
+                "failure": _text(verdict),
             }
         )
 
@@ -138,9 +151,26 @@ class Hunt:
         }
 
 
-def _driven(bench: Bench, shown: PathResult | Shrunk) -> PathResult:
-    with tempfile.TemporaryDirectory(prefix="otf-defects-") as folder:
-        return anyio.run(rerun, bench, shown.events, Settings(out=Path(folder) / "out", aftermath=0.0))
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="otf-defects-")
+
+
+def _always(outcome: Outcome, bench: Bench, events: Sequence[Event]) -> bool:
+    """Return whether a run ends so each time that it is driven again."""
+    return all(_again(bench, events) == outcome for _ in range(AGAIN))
+
+
+def _again(bench: Bench, events: Sequence[Event]) -> Outcome:
+    with _folder() as folder:
+        settings = Settings(out=Path(folder) / "out", aftermath=0.0)
+        return anyio.run(rerun, bench, events, settings).verdict.outcome
+
+
+def _shrunk(bench: Bench, failing: PathResult) -> Shrunk:
+    settings = Settings(out=failing.trace.parent, mode="strict")
+    head = header(bench, settings, failing.number, strategy="script")
+    shrinker = Shrinker(bench=bench, oracle=bench.oracle(), header=head, budget=BUDGET, confirmed=True)
+    return anyio.run(shrinker.run, failing)
 
 
 def _text(failure: Failure) -> str:

@@ -78,6 +78,18 @@ class ConferenceCodec:
         """Return the output for a line on `user` or a datagram on the port of another entity."""
         return _line(data) if port == USER else _pdu(data, int(port.removeprefix("cpe")), self.me)
 
+    def decode_input(self, port: str, data: bytes) -> object:
+        """Return the input in a line of the user, or in a datagram to the entity. Raises CodecError."""
+        value = _typed(data) if port == USER else _arrived(data)
+        for name in (getattr(value, "nick", "-"), getattr(value, "conf", "-")):
+            _name(name)
+        # each text has to fit into a datagram, that of a line too
+        texts = [getattr(value, name, "") for name in ("nick", "conf", "text")]
+        if any("\n" in each for each in texts) or not all(map(_text, texts)) or self.encode(value) != data:
+            message = f"{show(data)} is no input: a text has lines, or the same is written otherwise"
+            raise CodecError(message)
+        return value
+
 
 def _datagram(value: object) -> bytes:
     match value:
@@ -130,6 +142,34 @@ def _line(data: bytes) -> Data:
             return Data(nick, text)
         case _:
             message = f"the line {show(data)} is not of the form: data NICK TEXT"
+            raise CodecError(message)
+
+
+def _typed(data: bytes) -> object:
+    match text_of(data).split(" "):
+        case ["join", nick, conf]:
+            return Join(nick, conf)
+        case ["data", *words]:
+            return Datareq(" ".join(words))
+        case ["leave"]:
+            return Leave()
+        case _:
+            message = f"{show(data)} is no command of the user"
+            raise CodecError(message)
+
+
+def _arrived(data: bytes) -> object:
+    match data[:1], data[1:2], _texts(data[2:]):
+        case b"J", cpe, [nick, conf] if cpe:
+            return JoinPDUin(cpe[0], nick, conf)
+        case b"A", cpe, [nick, conf] if cpe:
+            return AnswerPDUin(cpe[0], nick, conf)
+        case b"D", cpe, [text] if cpe:
+            return DataPDUin(cpe[0], text)
+        case b"L", cpe, [] if cpe:
+            return LeavePDUin(cpe[0])
+        case _:
+            message = f"the datagram {data.hex(' ')} has bytes missing or too many, or an unknown type"
             raise CodecError(message)
 
 

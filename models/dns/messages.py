@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from otf.codec import PortAction
 from otf.errors import CodecError
 from otf.framing import Framing, measured
 from otf.models.dns.wire import Reader, header, name_bytes
+from otf.models.texts import with_sizes
 from otf.values import show
 
 UDP: Final = "udp"
@@ -135,10 +136,25 @@ class DnsCodec:
         """Return the answer in a frame. Raises CodecError."""
         return answer(port, data[2:] if port == TCP else data)
 
+    def decode_input(self, port: str, data: bytes) -> Query:
+        """Return the query in a frame. Raises CodecError, also for one that the model cannot send."""
+        found = query(port, data[2:] if port == TCP else data)
+        if self.encode(found) != data:
+            raise CodecError("the model has no such query")
+        return found
+
+    def split_input(self, port: str, data: bytes) -> list[bytes]:
+        """Return the messages in some bytes: a datagram is one. Raises CodecError where a server waits for more."""
+        return with_sizes(data, _size) if port == TCP else [data]
+
 
 def messages() -> Framing:
     """Return the framing of a connection: two bytes say how long a message is."""
-    return measured(lambda begun: 2 + int.from_bytes(begun[:2], "big") if len(begun) > 1 else None)
+    return measured(_size)
+
+
+def _size(begun: bytes) -> int | None:
+    return 2 + int.from_bytes(begun[:2], "big") if len(begun) > 1 else None
 
 
 def _framed(port: str, data: bytes) -> bytes:
@@ -155,6 +171,21 @@ def query_bytes(query: Query) -> bytes:
     return (
         header(query.id, flags, 1, 0, 0, counts) + question + (opt + len(options).to_bytes(2, "big") + options) * counts
     )
+
+
+def query(port: str, data: bytes) -> Query:
+    """Return the query that is in a message. Raises CodecError."""
+    reader = Reader(data)
+    number, flags, *counts = (reader.number(2) for _ in range(6))
+    name, kind = reader.name(), _kind(reader.number(2))
+    if counts[:3] != [1, 0, 0] or reader.number(2) != 1 or kind not in TYPES:
+        raise CodecError("a query of the model has one question, of a type and a class that it knows")
+    found = Query(port, name, kind, number, flags >> 11 & 15, rd=bool(flags & 0x0100))
+    if not counts[3]:
+        return found
+    opt = reader.take(11)
+    more = "twice" if counts[3] > 1 else "option" if opt[9:] != b"\0\0" else ""
+    return replace(found, edns=opt[6], size=int.from_bytes(opt[3:5], "big"), more=more)
 
 
 def answer(port: str, data: bytes) -> Answer:

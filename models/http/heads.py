@@ -70,9 +70,12 @@ def read_heads(data: str) -> Iterator[RequestHead | None]:
         yield _head(data[start:strict].split(_CRLF), strict + 4, empty)
     if lenient is not None and (lenient != strict + 4 or "\n" in data[start:lenient].replace(_CRLF, "")):
         lines = [each.rstrip("\r") for each in data[start:lenient].split("\n")]
-        while lines and not lines[-1]:
+        while lines[1:] and not lines[-1]:
             lines.pop()
         yield _head(lines, lenient, [*empty, MessageFault(BAD, R.RFC9112_2_2_LF)])
+        if not lines[0]:  # empty lines that end in a single LF may be ignored as others are
+            begin = len(data) - len(data.lstrip(_CRLF))
+            yield from (head and replace(head, size=head.size + begin) for head in read_heads(data[begin:]))
 
 
 def _lenient_end(data: str, start: int) -> int | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from itertools import product
 from typing import Final
 
@@ -27,15 +28,20 @@ def inputs(also: str, state: State) -> Iterator[Command]:
 
 
 def _asked(also: str, state: State, client: str) -> Iterator[Command]:
-    if len(state.jobs) < MOST:
-        yield from (Command(client, "put", tuple(words), body) for *words, body in _PUTS)
-    yield from (Command(client, name) for name in ("peek-ready", "peek-buried", "peek-delayed"))
-    yield from (Command(client, name, words) for name, words in _MALFORMED)
-    yield from (Command(client, *ALSO[also]),) if also in ALSO else ()
-    yield from (Command(client, "kick", (10,)), Command(client, "reserve-with-timeout", (0,)))
-    # if both waited, neither could put a job
-    yield from () if state.waiting else (Command(client, "reserve"),)
+    # most commands are the same in every state: they are made once
+    yield from _plain(also, client, len(state.jobs) < MOST, not state.waiting)
     known = [job.id for job in state.jobs] or [state.next]
     yield from (Command(client, name, (job,)) for name, job in product(("delete", "touch", "peek", "kick-job"), known))
     yield from (Command(client, "release", (job, 3, delay)) for job, delay in product(known, (0, 1)))
     yield from (Command(client, "bury", (job, 0)) for job in known)
+
+
+@cache
+def _plain(also: str, client: str, room: bool, reserves: bool) -> tuple[Command, ...]:  # noqa: FBT001 -- of a cache
+    puts = [Command(client, "put", tuple(words), body) for *words, body in _PUTS] if room else []
+    peeks = [Command(client, name) for name in ("peek-ready", "peek-buried", "peek-delayed")]
+    wrong = [Command(client, name, words) for name, words in _MALFORMED]
+    wrong += [Command(client, *ALSO[also])] if also in ALSO else []
+    both = [Command(client, "kick", (10,)), Command(client, "reserve-with-timeout", (0,))]
+    # if both waited, neither could put a job
+    return (*puts, *peeks, *wrong, *both, *([Command(client, "reserve")] if reserves else []))

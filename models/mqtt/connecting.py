@@ -9,8 +9,8 @@ from typing import Final
 from otf.codec.mqtt import MqttConnack, MqttConnect, MqttDisconnect, MqttPubrel, MqttSuback
 from otf.codec.mqtt_fields import FieldReader
 from otf.models.mqtt.publishing import accepted
-from otf.models.mqtt.routing import again, flushed, too_large
-from otf.models.mqtt.state import Broker, InFlight, Link, Publication, Session
+from otf.models.mqtt.routing import SHARE, again, by_share, flushed, too_large
+from otf.models.mqtt.state import QOS_2, Broker, InFlight, Link, Publication, Session
 from otf.models.mqtt.wants import FAILED, Plan, Want, property_of
 
 CLEAN, WILL, WILL_RETAIN = 0x02, 0x04, 0x20
@@ -37,16 +37,20 @@ def connected(plan: Plan, port: str, packet: MqttConnect) -> Iterator[Plan]:
             present = current is not None
             lasting = bool(property_of(packet.properties, "session_expiry")) if state.new else not clean
             session = replace(current or Session(link.client), port=port, lasting=lasting, will=None)
-            linked = begun.state.linking(port, link)
+            linked = begun.state.forgetting(link.client).linking(port, replace(link, fresh=present))
             session = replace(session, flying=tuple(each for each in session.flying if _fits(linked, port, each)))
             after = begun.then(linked.holding(session))
             after = _cited(after, clean=clean, present=present, assigned=not packet.client)
+            if not clean and not present and ("closed", link.client) in state.past:
+                after = after.citing("", "4.1.0-2")
             resumed = after.wanting(
                 port,
                 Want(MqttConnack(int(present), 0), early=True),
                 *(_resent(begun.state, each) for each in session.flying),
             )
             resumed = resumed.citing(*_RESENT) if session.flying else resumed
+            if any(each.publication.qos == QOS_2 and by_share(session, each.publication) for each in session.flying):
+                resumed = resumed.citing("", "4.8.2-4")
             yield from flushed(resumed, link.client)
 
 
@@ -125,10 +129,20 @@ def _begun(plan: Plan, link: Link, *, clean: bool) -> Iterator[Plan]:
     elif not clean:
         yield plan.citing("", "3.1.3-9") if before.will else plan
     else:
-        without = plan.then(plan.state.without(link.client))
+        without = _gone(plan, before)
         yield without
         if before.will:  # the session ends, so that its will may be published
             yield from accepted(without, before.will, link.client)
+
+
+def _gone(plan: Plan, session: Session) -> Plan:
+    """Return the plan after the end of a session; what it did not acknowledge of a share goes to no one else."""
+    topics = [topic for topic, _ in plan.state.retained]
+    shares = {each.filter for each in session.subscriptions if each.filter.startswith(SHARE)}
+    others = {each.filter for other in plan.state.sessions if other is not session for each in other.subscriptions}
+    if shares & others and any(by_share(session, each.publication) for each in session.flying):
+        plan = plan.citing("", "4.8.2-5")
+    return plan.then(plan.state.without(session.client).noting("outlived", *topics))
 
 
 def ended(plan: Plan, port: str, *, graceful: bool = False) -> Iterator[Plan]:
@@ -140,7 +154,9 @@ def ended(plan: Plan, port: str, *, graceful: bool = False) -> Iterator[Plan]:
     will = None if graceful else link.will
     later = will if link.delayed and session.lasting else None
     left = replace(session, port="", will=later)
-    after = plan.then(plan.state.holding(left) if session.lasting else plan.state.without(link.client))
+    after = plan.then(plan.state.holding(left)) if session.lasting else _gone(plan, session)
+    if not session.lasting:
+        after = after.then(after.state.noting("closed", link.client))
     if link.will and graceful:
         yield after.citing("3.14.4-3 3.1.2-10", "3.14.4-3 3.1.2-10")
     elif will and not later:

@@ -29,7 +29,7 @@ def _violations(*names: str) -> _Has:
 def _second(broker: Broker, inp: MqttInput) -> bool:
     link = broker.link(inp.client)
     session = broker.session(link.client)
-    lasts = broker.new and session is not None and session.lasting
+    lasts = session is not None and session.lasting
     return isinstance(inp, MqttViolation) and inp.name == "second connect" and (link.will is not None or lasts)
 
 
@@ -89,6 +89,12 @@ def _dup(broker: Broker, inp: MqttInput) -> bool:
     return isinstance(packet, MqttPublish) and packet.dup and any(True for _ in _subscribers(broker, packet.topic))
 
 
+def _again(broker: Broker, inp: MqttInput) -> bool:
+    packet = inp.packet if isinstance(inp, MqttMessage) else None
+    session = broker.session(broker.link(inp.client).client)
+    return isinstance(packet, MqttPublish) and packet.dup and session is not None and packet.id in session.repeated
+
+
 def _resumed(broker: Broker, inp: MqttInput) -> Session | None:
     """Return the session that a CONNECT resumes."""
     packet = inp.packet if isinstance(inp, MqttMessage) else None
@@ -125,6 +131,7 @@ def _connects(broker: Broker, inp: MqttInput) -> bool:
 
 
 GROUPS: Final[dict[str, tuple[str, _Has]]] = {
+    "again": ("a message of QoS 2 for the third time", _again),
     "connect": ("a CONNECT that has to be rejected", _connects),
     "dup": ("a message with DUP, for subscribers", _dup),
     "empty": ("resuming a session without subscriptions, by MQTT 3.1.1", _empty),
@@ -141,7 +148,7 @@ GROUPS: Final[dict[str, tuple[str, _Has]]] = {
     "quota": ("refusing a message of QoS 2 with a Receive Maximum, by MQTT 5.0", _quota),
     "resend": ("messages for a client that comes back", _resend),
     "retained": ("a PUBREC for a retained message, in a session that lasts", _retained),
-    "second": ("a second CONNECT of a client with a will, and by MQTT 5.0 with a session that lasts", _second),
+    "second": ("a second CONNECT of a client with a will, or with a session that lasts", _second),
     "share": ("shared subscriptions to retained messages, with No Local, and without a name or a filter", _share),
     "utf8": ("ill-formed UTF-8, and U+0000", _violations("ill-formed", "U+0000", "to a topic of")),
     "zero": ("a packet identifier of 0", _violations("publish with identifier 0", "subscribe with identifier 0")),

@@ -153,7 +153,7 @@ def _packets(broker: Broker, link: Link, session: Session) -> Iterator[MqttPacke
     yield from (MqttPubrel(number) for number, *_ in session.incoming[:1])  # in the order of the messages (section 4.6)
     yield MqttPubrel(UNKNOWN)
     full = any(len(each.flying) + len(each.queue) >= MOST for each in broker.sessions)
-    yield from _publishes(broker, session, full=full)
+    yield from _publishes(broker, link, session, full=full)
     yield from (each for each in _subscribes(broker) if _is_plain(broker, session, each))
     if broker.new:
         yield MqttDisconnect(4, ())
@@ -163,7 +163,7 @@ def _packets(broker: Broker, link: Link, session: Session) -> Iterator[MqttPacke
     yield MqttUnsubscribe(8, (MqttTopic("#"), MqttTopic("none"), MqttTopic("+/u")))
 
 
-def _publishes(broker: Broker, session: Session, *, full: bool) -> Iterator[MqttPublish]:
+def _publishes(broker: Broker, link: Link, session: Session, *, full: bool) -> Iterator[MqttPublish]:
     taken = {each for each, *_ in session.incoming}
     number = next((each for each in OTHERS if each not in taken), 0)
     yield MqttPublish("$x/t", b"x")
@@ -176,8 +176,9 @@ def _publishes(broker: Broker, session: Session, *, full: bool) -> Iterator[Mqtt
         yield from [MqttPublish(topic, b"z", QOS_2, number, retain=topic == "t/u")] if number else []
     yield from (MqttPublish("t", payload, retain=True) for payload in (b"q", b""))
     yield MqttPublish("t", b"", 1, FIRST, retain=True)
-    if not broker.new:  # in 5.0 nothing is sent again on the same connection (section 4.4)
+    if not broker.new:
         yield MqttPublish("t", b"y", 1, FIRST, dup=True)
+    if not broker.new or link.fresh:  # in 5.0 nothing is sent again on the same connection (section 4.4)
         for each, message, _ in session.incoming:
             yield MqttPublish(message.topic, message.payload, QOS_2, each, message.retain, dup=True)
     if broker.new:
@@ -217,4 +218,4 @@ def _subscribes(broker: Broker) -> Iterator[MqttSubscribe]:
         yield from (MqttSubscribe(9, (MqttFilter("t", 1 | more),)) for more in (0x04, 0x08, 0x10, 0x20))
         yield MqttSubscribe(9, (MqttFilter("t", 1),), number)
         yield MqttSubscribe(9, (MqttFilter("#", 2 | 0x08),), (MqttProperty("subscription_id", 300),))
-        yield MqttSubscribe(9, (MqttFilter(f"{SHARE}g/t", 1),))
+        yield from (MqttSubscribe(9, (MqttFilter(f"{SHARE}g/t", qos),)) for qos in (1, 2))

@@ -24,8 +24,10 @@ from otf.codec.mqtt import (
     MqttUnsuback,
     MqttUnsubscribe,
     MqttVersion,
+    packet_size,
 )
 from otf.errors import CodecError
+from otf.models.texts import with_sizes
 from otf.values import show
 
 CLIENTS: Final = ("a", "b", "c")
@@ -113,8 +115,13 @@ class MqttClientsCodec:
             case _:
                 raise CodecError(f"{show(value)} is nothing that a client of MQTT does")
 
+    def split_input(self, port: str, data: bytes) -> list[bytes]:
+        """Return the packets in some bytes. Raises CodecError where a server waits for more."""
+        del port
+        return with_sizes(data, packet_size)
+
     def decode(self, port: str, data: bytes) -> MqttMessage:
-        """Return the packet to a client. Raises CodecError."""
+        """Return the packet of a client, or to it. Raises CodecError."""
         packet = MqttCodec(version=self.version).decode(port, data)
         if not isinstance(packet, MqttPacket):
             raise CodecError(f"{show(packet)} is no packet")

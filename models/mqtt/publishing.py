@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Final
 
 from otf.codec.mqtt import MqttPuback, MqttPubcomp, MqttPublish, MqttPubrec, MqttPubrel
-from otf.models.mqtt.routing import flushed, routed
-from otf.models.mqtt.state import QOS_2, InFlight, Publication, Session
+from otf.models.mqtt.routing import by_share, flushed, matches, plain, routed
+from otf.models.mqtt.state import QOS_2, Broker, InFlight, Publication, Session
 from otf.models.mqtt.wants import FAILED, Plan, Want, property_of
 
 SUCCESS: Final = frozenset({0, 0x10})
@@ -48,10 +48,21 @@ def _publication(packet: MqttPublish) -> Publication:
 def accepted(plan: Plan, publication: Publication, publisher: str) -> Iterator[Plan]:
     """Yield the ways in which a message that the server has taken is kept and delivered."""
     if publication.retain:
-        plan = plan.then(plan.state.retaining(publication.topic, publication if publication.payload else None))
+        plan = plan.then(_retaining(plan.state, publication))
         if not publication.payload:
             plan = plan.citing("3.3.1-10", "3.3.1-6")
+    else:
+        plan = plan.then(plan.state.noting("passed", publication.topic))
     yield from routed(plan, publication, publisher)
+
+
+def _retaining(state: Broker, publication: Publication) -> Broker:
+    topic = publication.topic
+    before = any(name == topic for name, _ in state.retained)
+    after = state.retaining(topic, publication if publication.payload else None).forgetting(topic)
+    if not publication.payload:
+        return after.noting("emptied", topic)
+    return after.noting("replaced", topic) if before and not publication.qos else after
 
 
 def _received(plan: Plan, port: str, packet: MqttPublish) -> Iterator[Plan]:
@@ -60,7 +71,9 @@ def _received(plan: Plan, port: str, packet: MqttPublish) -> Iterator[Plan]:
     answered = plan.wanting(port, Want(MqttPubrec(packet.id), SUCCESS if plan.state.new else frozenset()))
     answered = answered.citing("4.3.3-2 2.3.1-6 3.3.4-1", "4.3.3-8 2.2.1-5 3.3.4-1 3.5.2-1")
     if packet.id in {number for number, *_ in session.incoming}:
-        yield answered.citing("4.3.3-2", "4.3.3-10")
+        repeated = tuple(sorted({*session.repeated, packet.id}))
+        again = answered.then(answered.state.holding(replace(session, repeated=repeated)))
+        yield again.citing("4.3.3-2", "4.3.3-10")
         return
     message = _publication(packet)
     yield _owing(answered, session, packet.id, message, waits=True)
@@ -81,7 +94,8 @@ def released(plan: Plan, port: str, packet: MqttPubrel) -> Iterator[Plan]:
     answered = plan.wanting(port, Want(MqttPubcomp(packet.id), codes if plan.state.new else frozenset()))
     answered = answered.citing("4.3.3-2", "4.3.3-11 4.3.3-12 3.7.2-1" if found else "4.3.3-11 3.7.2-1")
     left = tuple(each for each in session.incoming if each[0] != packet.id)
-    ways = [answered.then(answered.state.holding(replace(session, incoming=left)))]
+    repeated = tuple(each for each in session.repeated if each != packet.id)
+    ways = [answered.then(answered.state.holding(replace(session, incoming=left, repeated=repeated)))]
     for message, waits in found:
         ways = list(accepted(ways[0], message, session.client)) if waits else ways
     yield from ways
@@ -98,12 +112,14 @@ def acknowledged(plan: Plan, port: str, packet: MqttPuback | MqttPubrec | MqttPu
         flying = tuple(replace(each, released=True) if each is found else each for each in session.flying)
         after = plan.then(plan.state.holding(replace(session, flying=flying)))
         cited = after.citing("4.3.3-1 2.3.1-6", "4.3.3-4 2.2.1-5 3.6.2-1")
+        if not any(matches(plain(each), found.publication.topic) for each in session.subscriptions):
+            cited = cited.citing("3.10.4-3")
         yield cited.wanting(port, Want(MqttPubrel(packet.id)))
         return
     left = tuple(each for each in session.flying if each is not found)
     after = plan.then(plan.state.holding(replace(session, flying=left)))
     if (packet.reason or 0) >= min(FAILED):
-        after = after.citing("", "4.4.0-2")
+        after = after.citing("", "4.4.0-2 4.8.2-6" if by_share(session, found.publication) else "4.4.0-2")
     if session.queue:
         after = after.citing("", "4.9.0-2 3.3.4-9")
     yield from flushed(after, session.client)

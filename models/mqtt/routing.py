@@ -37,6 +37,12 @@ def plain(subscription: Subscription) -> str:
     return text.split("/", 2)[2] if text.startswith(SHARE) else text
 
 
+def by_share(session: Session, publication: Publication) -> bool:
+    """Return whether a session got a message for a shared subscription alone."""
+    found = [each.filter for each in session.subscriptions if matches(plain(each), publication.topic)]
+    return bool(found) and all(each.startswith(SHARE) for each in found)
+
+
 def routed(plan: Plan, publication: Publication, publisher: str) -> Iterator[Plan]:
     """Yield the ways in which a message from the client `publisher` reaches its subscribers."""
     ways = [plan]
@@ -153,6 +159,8 @@ def _sent(plan: Plan, client: str, copy: Publication) -> Iterator[Plan]:
 
 
 def _now(plan: Plan, session: Session, copy: Publication) -> Iterator[Plan]:
+    if not session.lasting:
+        plan = plan.citing("4.1.0-2", "")
     if too_large(plan.state, session.port, copy):
         yield plan.citing("", "3.1.2-24 3.1.2-25")
     elif copy.qos == 0:
@@ -210,6 +218,9 @@ def flushed(plan: Plan, client: str) -> Iterator[Plan]:
     if session is None or not session.port or not session.queue:
         yield plan
         return
+    payloads = {(each.topic, each.qos, each.payload) for each in session.queue}
+    if len({each[:2] for each in payloads}) < len(payloads):
+        plan = plan.citing("4.6.0-5 4.6.0-6")
     head, *others = session.queue
     if head.qos and len(session.flying) >= plan.state.link(session.port).window:
         yield plan

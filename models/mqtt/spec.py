@@ -9,6 +9,7 @@ flight to a client, that it takes `CONNECT` without a user name, and that it pub
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import TypeAlias
@@ -100,6 +101,11 @@ def _violated(plan: Plan, inp: MqttViolation) -> Iterator[Plan]:
 
 
 def _answered(plan: Plan, port: str, packet: MqttPacket) -> Iterator[Plan]:
+    link = plan.state.link(port)
+    if link.fresh:
+        plan = plan.then(plan.state.linking(port, replace(link, fresh=False)))
+    if not link.problems and isinstance(packet, MqttPublish | MqttPubrel | MqttSubscribe | MqttUnsubscribe):
+        plan = plan.citing("", "3.1.2-29")
     match packet:
         case MqttPingreq():
             session = plan.state.session(plan.state.link(port).client)

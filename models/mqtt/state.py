@@ -58,7 +58,8 @@ class Session:
 
     `port` is the connection, "" if there is none; `lasting`: it is kept without one. `queue` has the messages that
     wait, `incoming` the QoS 2 messages that were received and not released yet, in their order: each with its
-    identifier, and whether its delivery waits for the release. `will` is published if the client does not come back.
+    identifier, and whether its delivery waits for the release; `repeated` the identifiers of those that came again.
+    `will` is published if the client does not come back.
     """
 
     client: str
@@ -68,6 +69,7 @@ class Session:
     flying: tuple[InFlight, ...] = ()
     queue: tuple[Publication, ...] = ()
     incoming: tuple[tuple[int, Publication, bool], ...] = ()
+    repeated: tuple[int, ...] = ()
     will: Publication | None = None
 
     def renumbered(self) -> Session:
@@ -77,6 +79,8 @@ class Session:
         return replace(self, flying=tuple(replace(each, mark=mark) for mark, each in enumerate(self.flying, 1)))
 
 
+Past: TypeAlias = Literal["emptied", "replaced", "passed", "outlived", "closed"]
+"""What happened to a retained message, or to a session."""
 Status: TypeAlias = Literal["shut", "open", "up", "leaving"]
 
 
@@ -85,7 +89,8 @@ class Link:
     """A connection: "open" before the CONNECT, "up" after the CONNACK, "leaving" after a DISCONNECT.
 
     `window` is the Receive Maximum of the client, `largest` its Maximum Packet Size, `problems` its Request Problem
-    Information; `alias_limit` and the rest are what the server allows, and the aliases that the client made.
+    Information; `alias_limit` and `alias` are what the server allows, and the alias that the client made. `fresh`: a
+    session was resumed, and the client has sent nothing since.
     """
 
     status: Status = "open"
@@ -97,16 +102,23 @@ class Link:
     problems: bool = True
     alias_limit: int = 0
     alias: str = ""
+    fresh: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Broker:
-    """The state of the model."""
+    """The state of the model.
+
+    `past` names the topics and ClientIds of which a statement says what must not happen later: a retained message was
+    removed, was replaced by one of QoS 0, was followed by another message, or outlived a session; a session ended with
+    its connection.
+    """
 
     version: MqttVersion = 4
     links: tuple[tuple[str, Link], ...] = tuple((port, Link()) for port in CLIENTS)
     sessions: tuple[Session, ...] = ()
     retained: tuple[tuple[str, Publication], ...] = ()
+    past: tuple[tuple[Past, str], ...] = ()
 
     @property
     def new(self) -> bool:
@@ -133,6 +145,14 @@ class Broker:
     def without(self, client: str) -> Broker:
         """Return the state without the session of a ClientId."""
         return replace(self, sessions=tuple(each for each in self.sessions if each.client != client))
+
+    def noting(self, what: Past, *names: str) -> Broker:
+        """Return the state that remembers what happened to these."""
+        return replace(self, past=tuple(sorted({*self.past, *((what, name) for name in names)})))
+
+    def forgetting(self, name: str) -> Broker:
+        """Return the state that remembers nothing of a topic or ClientId."""
+        return replace(self, past=tuple(each for each in self.past if each[1] != name))
 
     def renumbered(self) -> Broker:
         """Return the state with the marks in order: which of two equal copies came first makes no difference."""

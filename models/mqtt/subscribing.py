@@ -8,8 +8,8 @@ from itertools import product
 from typing import Final
 
 from otf.codec.mqtt import MqttFilter, MqttSuback, MqttSubscribe, MqttUnsuback, MqttUnsubscribe
-from otf.models.mqtt.routing import SHARE, delivered, retained_for
-from otf.models.mqtt.state import Session, Subscription
+from otf.models.mqtt.routing import SHARE, delivered, matches, retained_for
+from otf.models.mqtt.state import Past, Session, Subscription
 from otf.models.mqtt.wants import Plan, Want, property_of
 
 REFUSED: Final = 0x80
@@ -67,7 +67,20 @@ def _retained(plan: Plan, client: str, subscription: Subscription, *, existed: b
             brings = plan.citing("3.3.1-5 3.3.1-6 3.3.1-8", "3.3.1-5 3.3.1-10" if handling else "3.3.1-5 3.3.1-9")
         if copies and existed:
             brings = brings.citing("3.8.4-3", "3.8.4-4")
+        for what, name in plan.state.past:
+            if matches(subscription.filter, name) and (
+                what != "outlived" or any(each.topic == name for each in copies)
+            ):
+                brings = brings.citing(*_PAST.get(what, ("", "")))
         yield from delivered(brings, client, copies)
+
+
+_PAST: Final[dict[Past, tuple[str, str]]] = {
+    "emptied": ("3.3.1-11", "3.3.1-7"),
+    "passed": ("3.3.1-12", "3.3.1-8"),
+    "replaced": ("3.3.1-7", ""),
+    "outlived": ("3.1.2-7", ""),
+}
 
 
 def unsubscribed(plan: Plan, port: str, packet: MqttUnsubscribe) -> Iterator[Plan]:

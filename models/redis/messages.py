@@ -8,7 +8,7 @@ from typing import Final
 
 from otf.errors import CodecError
 from otf.framing import Framing, measured
-from otf.models.texts import text_of
+from otf.models.texts import text_of, with_sizes
 from otf.values import show
 
 CLIENTS: Final = ("a", "b", "c")
@@ -103,19 +103,7 @@ class RedisCodec:
     def split_input(self, port: str, data: bytes) -> list[bytes]:
         """Return the commands in some bytes, up to an error of the protocol. Raises CodecError if more must come."""
         del port
-        found, at = list[bytes](), 0
-        while at < len(data):
-            try:
-                size = _command_end(data[at:])
-            except CodecError:
-                # the server closes the connection, whatever follows
-                return [*found, data[at:]]
-            if size is None:
-                message = f"the server waits for more after {show(data[at:][:40])}"
-                raise CodecError(message)
-            found.append(data[at : at + size])
-            at += size
-        return found
+        return with_sizes(data, _command_end)
 
 
 def _command_end(data: bytes) -> int | None:

@@ -20,6 +20,11 @@ SECURED: Final = b"\0secured"
 """The frame of a line on which both sides have agreed on TLS."""
 KEYWORDS: Final = ("AUTH", "PIPELINING", "STARTTLS")
 _REPLY: Final = re.compile(r"([2-5][0-9]{2})(?:([- ])(.*))?", re.ASCII)
+_COMMAND: Final = re.compile(
+    r"(EHLO|HELO|MAIL|RCPT|DATA|RSET|NOOP|QUIT|VRFY|EXPN|HELP|AUTH|STARTTLS)( .*|:.*)?", re.IGNORECASE
+)
+"""What a server takes for a command, right or wrong; anything else is none, except where it asked for text."""
+_ENDS: Final = re.compile(rb"\r(?!\n)|(?<!\r)\n|\0")
 _MAIL: Final = re.compile(r"mail (\S+) (\S+) ([0-9a-f]*)", re.ASCII)
 _END: Final = b"\r\n"
 
@@ -117,6 +122,26 @@ class SmtpCodec:
             case _:
                 message = f"{show(value)} is no input of a mail server"
                 raise CodecError(message)
+
+    def decode_input(self, port: str, data: bytes) -> Command | Commands | Text:
+        """Return the commands or the mail in some bytes, as a server reads them. Raises CodecError."""
+        del port
+        # letters that are no ASCII make no other command of it: a server may take them
+        text = text_of(data, "latin-1")
+        if text.endswith("\r\n.\r\n") or text == ".\r\n":
+            return Text(tuple(line.removeprefix(".") for line in text.split("\r\n")[:-2]))
+        lines = tuple(text.removesuffix("\r\n").split("\r\n"))
+        if not text.endswith("\r\n") or not all(map(_COMMAND.fullmatch, lines)):
+            message = f"{show(text[:60])} is no command, and no mail"
+            raise CodecError(message)
+        return Command(lines[0]) if len(lines) == 1 else Commands(lines)
+
+    def split_input(self, port: str, data: bytes) -> list[bytes]:
+        """Return the bytes, which are lines. Raises CodecError where a server may wait for the end of one."""
+        del port
+        if not data.endswith(_END) or _ENDS.search(data):
+            raise CodecError("a server may wait for the end of a line, or find one where another does not")
+        return [data]
 
     def decode(self, port: str, data: bytes) -> Reply | Accepted | Secured:
         """Return the reply or the mail in a frame. Raises CodecError."""

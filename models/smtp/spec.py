@@ -10,14 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
+from otf.adapter.malformed import Disturbed
+from otf.codec.malformed import Malformed
 from otf.models.smtp.inputs import (
     BAD,
     CANCEL,
     GARBLED,
     GOOD,
     LOGINS,
+    MOST_UNKNOWN,
     RECIPIENTS,
     ROUTE,
     SENDERS,
@@ -57,7 +60,13 @@ def smtp(also: str = "") -> Spec[State, Input]:
     >>> smtp().name
     'smtp'
     """
-    return Spec(_step, None, partial(inputs, also), name="smtp", guarded=True)
+    return Spec(_step, None, partial(inputs, also), name="smtp", guarded=True, malformed=_malformed)
+
+
+def _malformed(state: State, inp: Malformed) -> Iterator[Transition[Any]]:
+    """Yield that the server counts an unknown command; where it asked for text or for a password, nothing is one."""
+    if isinstance(state, Session) and state.mode == "commands" and state.unknown < MOST_UNKNOWN:
+        yield goto(Disturbed(replace(state, unknown=state.unknown + 1), inp.port))
 
 
 def _step(state: State, inp: Input) -> Iterator[Way | Accept]:

@@ -169,6 +169,9 @@ def _before(state: State, inp: Send) -> Yields:
         yield from _hangs_up(Ssh.RFC4253_10_REJECT)
     elif inp == USERAUTH:
         yield goto(replace(state, phase="login"), Sent("SERVICE_ACCEPT"), req=Ssh.RFC4253_10_ACCEPT)
+        if state.phase == "login":
+            # a server accepts a service if it "permits the client to use it": no text says that it does so twice
+            yield from _hangs_up(Ssh.RFC4253_10_REJECT)
     else:
         yield from _login(state, inp)
 

@@ -6,7 +6,6 @@ from collections.abc import AsyncGenerator, Callable, Hashable, Iterable, Mappin
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property, partial
-from itertools import islice
 from typing import Any, Final, Unpack
 
 from otf.adapter.bench_options import (
@@ -24,7 +23,7 @@ from otf.adapter.bench_options import (
 )
 from otf.adapter.life import Life, living
 from otf.adapter.line import Line
-from otf.adapter.malformed import hardened
+from otf.adapter.malformed import hardened, sample_of
 from otf.codec import Codec
 from otf.codec.malformed import MalformedCodec
 from otf.core import Barrier, InputMode, Limits, Model, Oracle, Relation, Routes
@@ -39,7 +38,6 @@ from otf.values import show
 
 SYSTEM: Final = "system"  # the port of a system in this process
 FOREVER: Final = float("inf")
-SAMPLE: Final = 100  # inputs of the first state by which a codec is examined
 FIRST: Final = 0.1  # seconds of silence that are believed before anything is learnt
 
 
@@ -236,8 +234,7 @@ class Bench:
         if self.codec is None:
             raise UsageError("malformed inputs need a codec: a Python object is given values, and no bytes")
         codec = MalformedCodec(self.codec)
-        inputs = (each for each in self.spec.inputs(self.spec.initial) if not isinstance(each, Elapse))
-        sample = [*islice(inputs, SAMPLE)]
+        sample = sample_of(self.spec, self.codec)
         if not any(map(codec.reads, sample)):
             unread = show(sample[0]) if sample else "an input"
             message = f"malformed inputs: the codec does not decode the bytes of {unread} as this input, so that"

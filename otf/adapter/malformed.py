@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, Final, TypeGuard
 
+from otf.codec import Codec, PortAction
 from otf.codec.malformed import Malformed, MalformedCodec
-from otf.spec import Accept, Spec, Transition, goto, on, stop
+from otf.spec import Accept, Elapse, Spec, Transition, goto, on, stop
 from otf.trace.events import Ended
 
 ORDERLY: Final = tuple(map(Ended, ("end of stream", "connection reset", "broken pipe")))
@@ -18,6 +19,21 @@ ORDERLY: Final = tuple(map(Ended, ("end of stream", "connection reset", "broken 
 HEARD: Final = 6
 """Outputs on other ports than that of a malformed input. Without a bound, the ways to explain one output would be
 endless, since outputs on several ports may be under way."""
+
+
+SAMPLE: Final = 100
+"""Inputs by which a codec shows whether it can tell messages."""
+
+
+def sample_of(spec: Spec[Any, Any], codec: Codec) -> list[object]:
+    """Return some inputs that have bytes: of the initial state, or of those after a port was opened there."""
+    inputs = [*islice((each for each in spec.inputs(spec.initial) if not isinstance(each, Elapse)), SAMPLE)]
+    messages = [each for each in inputs if not isinstance(codec.encode(each), PortAction)]
+    if messages or not inputs:
+        return messages
+    opened = (way.state for way in spec.step(spec.initial, inputs[0]) if isinstance(way, Transition))
+    then = (each for state in islice(opened, 1) for each in spec.inputs(state) if not isinstance(each, Elapse))
+    return [each for each in islice(then, SAMPLE) if not isinstance(codec.encode(each), PortAction)] or inputs
 
 
 @dataclass(frozen=True, slots=True)

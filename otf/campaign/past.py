@@ -68,7 +68,10 @@ class About(msgspec.Struct, frozen=True):
         return {**first, **head, "steps": self.steps, "jobs": self.lanes}
 
 
-class CountedLine(msgspec.Struct, frozen=True):
+_EMPTY: Final = msgspec.Raw(b"{}")
+
+
+class CountedLine(msgspec.Struct, frozen=True, gc=False):  # it refers to no object of its kind, and there are many
     """How a path counted, as the journal has it.
 
     `visits` has numbers and times in turn, `new` the names of the numbers that came first with this path; `reached`,
@@ -91,9 +94,9 @@ class CountedLine(msgspec.Struct, frozen=True):
     reached: tuple[str, ...] = ()
     decided: tuple[str, ...] = ()
     violated: tuple[str, ...] = ()
-    new: dict[int, str] = {}
+    new: msgspec.Raw = _EMPTY
     visits: msgspec.Raw = msgspec.Raw(b"[]")
-    learned: msgspec.Raw = msgspec.Raw(b"{}")
+    learned: msgspec.Raw = _EMPTY
 
 
 class ShrunkLine(msgspec.Struct, frozen=True):
@@ -138,6 +141,13 @@ class _StartedLine(msgspec.Struct, frozen=True):
     about: About | None = None
 
 
+# made once: most lines of a long journal are decoded
+_COUNTED: Final = msgspec.json.Decoder(CountedLine)
+_SHRUNK: Final = msgspec.json.Decoder(ShrunkLine)
+_STARTED: Final = msgspec.json.Decoder(_StartedLine)
+_LEARNED: Final = msgspec.json.Decoder(Knowledge)
+_NEW: Final = msgspec.json.Decoder(dict[int, str])
+_VISITS: Final = msgspec.json.Decoder(list[int])
 _MARKS: Final = {event: f'"event":"{event}"'.encode() for event in (STARTED, COUNTED, SHRUNK)}
 
 
@@ -176,20 +186,21 @@ class Past:
     def _line(self, line: bytes) -> None:
         # most lines are about the start of a path, and are not decoded
         if _MARKS[COUNTED] in line:
-            counted = _decoded(line, CountedLine)
+            counted = _decoded(line, _COUNTED)
             if counted is not None:
-                self._of.update(counted.new)
+                if counted.new != _EMPTY and (new := _decoded(counted.new, _NEW)):
+                    self._of.update(new)
                 # also of a path that is driven again: what it showed was seen. Most paths are the first to show nothing
                 if counted.reached or counted.decided or counted.violated:
                     self._requirements.add(shown(counted, self.folder))
                 # a path that was not decided is driven again, and counts once: as its last line says
                 self.counted[counted.path] = counted
         elif _MARKS[SHRUNK] in line:
-            shrunk = _decoded(line, ShrunkLine)
+            shrunk = _decoded(line, _SHRUNK)
             if shrunk is not None:
                 self.shrunk[shrunk.signature] = shrunk
         elif _MARKS[STARTED] in line:
-            started = _decoded(line, _StartedLine)
+            started = _decoded(line, _STARTED)
             if started is not None and started.about is not None:
                 self.about = started.about
 
@@ -215,11 +226,10 @@ class Past:
         known, visits = Knowledge(), defaultdict[int, int](int)
         for number in sorted(numbers):
             if (counted := self.counted.get(number)) is not None:
-                # of a damaged line less is known: its transitions are looked for again
-                if (learned := _decoded(counted.learned, Knowledge)) is not None:
-                    known.add(learned)
-                flat = iter(_decoded(counted.visits, list[int]) or ())
-                for name, times in zip(flat, flat, strict=False):
+                if counted.learned != _EMPTY:
+                    known.add(_decoded(counted.learned, _LEARNED) or Knowledge())
+                numbers = iter(_decoded(counted.visits, _VISITS) or ())
+                for name, times in zip(numbers, numbers, strict=False):
                     visits[name] += times
         known.visits.update((self._of[number], times) for number, times in visits.items() if number in self._of)
         return known
@@ -338,10 +348,10 @@ def shrunk_of(folder: Path, line: ShrunkLine, number: int, bench: Bench) -> Shru
     )
 
 
-def _decoded(line: bytes, kind: type[Line]) -> Line | None:
-    """Return a line; None for one that was torn: what it said is not known."""
+def _decoded(line: bytes | msgspec.Raw, decoder: msgspec.json.Decoder[Line]) -> Line | None:
+    """Return a line, or a part of one; None for what was torn, or is something else: what it said is not known."""
     try:
-        return msgspec.json.decode(line, type=kind)
+        return decoder.decode(line)
     except BAD_JSON:
         return None
 

@@ -4,16 +4,16 @@ Each message is a dataclass with the names of the fields there. construct and pr
 imported here: their declarations are objects that the caller has.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from io import BytesIO
-from operator import getitem
+from operator import attrgetter, itemgetter
 from typing import Any, Unpack
 
 import msgspec
 
 from otf.codec.library import CodecOptions, LibraryCodec, MessageForm, check_end, check_names, library_codec
-from otf.codec.shapes import Shaper, constants
+from otf.codec.shapes import Shaper, by_name, constants
 from otf.errors import CodecError, UsageError
 from otf.values import show
 
@@ -44,7 +44,7 @@ def from_construct(
 
     def form(kind: type, declaration: Any) -> MessageForm:
         check_names(kind, [each.name for each in getattr(declaration, "subcons", ())])
-        shape = Shaper(getitem, lambda _, fields: fields).record(kind)
+        shape = Shaper(by_name(itemgetter)).record(kind)
 
         def read(data: bytes) -> Any:
             stream = BytesIO(data)
@@ -79,19 +79,10 @@ def from_protobuf(
     >>> codec.encode(Wait(1, 5)), codec.decode("", b"\x08\x02")
     (b'\x08\x01\x10\x05', Wait(seconds=2, nanos=0))
     """
-    present: dict[str, frozenset[str]] = {}
-
-    def get(message: Any, name: str) -> Any:
-        name_of: str = message.DESCRIPTOR.full_name
-        own = present.get(name_of)
-        if own is None:
-            fields = message.DESCRIPTOR.fields
-            own = present[name_of] = frozenset(each.name for each in fields if each.has_presence)
-        return None if name in own and not message.HasField(name) else getattr(message, name)
 
     def form(kind: type, message: Any) -> MessageForm:
         check_names(kind, list(message.DESCRIPTOR.fields_by_name))
-        shape = Shaper(get, lambda _, fields: fields).record(kind)
+        shape = Shaper(_present).record(kind)
         return MessageForm(
             kind,
             lambda data: shape.load(message.FromString(data)),
@@ -135,6 +126,24 @@ def from_msgpack(
     b'\x81\xa5value\x05'
     """
     return library_codec(partial(_by_msgspec, msgspec.msgpack, (bytes,)), _same(kinds), _same(inputs), exact, options)
+
+
+def _present(names: Sequence[str]) -> Callable[[Any], Sequence[Any]]:
+    """Return what reads fields of a message, None for one that may be absent and is."""
+    fetch, optional = by_name(attrgetter)(names), dict[type, list[tuple[int, str]]]()
+
+    def read(message: Any) -> Sequence[Any]:
+        own = optional.get(type(message))
+        if own is None:
+            fields = message.DESCRIPTOR.fields_by_name
+            own = optional[type(message)] = [(at, name) for at, name in enumerate(names) if fields[name].has_presence]
+        row = fetch(message)
+        if not own:
+            return row
+        absent = {at for at, name in own if not message.HasField(name)}
+        return [None if at in absent else each for at, each in enumerate(row)]
+
+    return read
 
 
 def _same(kinds: Iterable[type]) -> dict[type, Any]:

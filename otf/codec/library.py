@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from importlib import import_module
 from typing import Any, Final, TypedDict
 
@@ -57,6 +58,10 @@ class LibraryCodec:
     exact: bool
     name: str = ""
 
+    @cached_property
+    def _decoded(self) -> frozenset[type]:
+        return frozenset(form.kind for form in self.outputs)
+
     @property
     def types(self) -> tuple[type, ...]:
         """Return the types of all messages."""
@@ -78,7 +83,7 @@ class LibraryCodec:
             raise CodecError(READ_ONLY.format(form.kind.__name__))
         try:
             data = form.write(value)
-            back = self.decode("", data) if form in self.outputs else form.read(data)
+            back = self.decode("", data) if form.kind in self._decoded else form.read(data)
         except Exception as error:
             raise CodecError(f"{show(value)} cannot be written: {_reason(error)}") from error
         if back != value and repr(back) != repr(value):  # nan is not equal to itself

@@ -4,9 +4,10 @@ scapy is under the GPL: it is never a dependency of otf, nor an extra; users who
 runtime is an extra.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from io import BytesIO
-from typing import Any, Final, Unpack
+from operator import attrgetter
+from typing import Any, ClassVar, Final, Unpack, get_args, get_origin
 
 from otf.codec.library import (
     READ_ONLY,
@@ -18,12 +19,13 @@ from otf.codec.library import (
     import_library,
     library_codec,
 )
-from otf.codec.shapes import Shaper
+from otf.codec.shapes import Shaper, by_name, type_hints
 from otf.errors import UsageError
 
 _ROOM: Final = 256  # bytes that most messages fit in
 _MOST: Final = _ROOM**2
 _PARTS: Final = "_otf_parts"
+_PLAIN: Final = frozenset({int, float, str, bytes, bool})
 
 
 def from_scapy(
@@ -52,21 +54,31 @@ def from_scapy(
     """
     layers = {**kinds, **(inputs or {}), **(parts or {})}
 
-    def get(packet: Any, name: str) -> Any:
-        found = getattr(packet, name)
-        if name != "payload" or type(found) in classes:
-            return found
-        # the bytes that no layer took; `bytes(found)` writes a layer, which takes 20 times as long
-        return found.load if type(found).__name__ == "Raw" else bytes(found)
+    def fetch(names: Sequence[str]) -> Callable[[Any], Sequence[Any]]:
+        fetch_all = by_name(attrgetter)(names)
+        if "payload" not in names:
+            return fetch_all
+        at = names.index("payload")
+
+        def read(packet: Any) -> Sequence[Any]:
+            row = [*fetch_all(packet)]
+            if type(row[at]) not in classes:
+                # the bytes that no layer took; `bytes(found)` writes a layer, which takes 20 times as long
+                row[at] = row[at].load if type(row[at]).__name__ == "Raw" else bytes(row[at])
+            return row
+
+        return read
 
     def make(value: Any, fields: dict[str, Any]) -> Any:
         payload = fields.pop("payload", b"")
         packet = layers[type(value)](**fields)
-        return packet / payload if payload else packet
+        if payload:
+            packet.add_payload(payload)  # `packet / payload` copies both, which takes as long as the rest
+        return packet
 
     def form(kind: type, layer: Any) -> MessageForm:
         check_names(kind, [each.name for each in layer.fields_desc], "payload")
-        shape = Shaper(get, make, layers).record(kind)
+        shape = Shaper(fetch, make, layers).record(kind)
         return MessageForm(kind, lambda data: shape.load(layer(data)), lambda value: bytes(shape.dump(value)))
 
     classes = set(layers.values())
@@ -90,20 +102,16 @@ def from_kaitai(
     kaitai = import_library("kaitaistruct", "kaitai")
     structs = {**kinds, **(inputs or {}), **(parts or {})}
 
-    computed = {kind: _properties(kind) for kind in structs}
+    makers = {kind: _maker(kind, struct) for kind, struct in structs.items()}
 
     def make(value: Any, fields: dict[str, Any]) -> Any:
-        fields |= {name: getattr(value, name) for name in computed[value.__class__]}
-        found = structs[value.__class__]()
-        # not by `setattr`, which notes each time that the object has changed: it is checked in any case
-        found.__dict__.update(fields, **{_PARTS: [*_parts(fields)]})
-        return found
+        return makers[type(value)](value, fields)
 
     def form(kind: type, struct: Any) -> MessageForm:
         writes = issubclass(struct, kaitai.ReadWriteKaitaiStruct)
         if kind in (inputs or {}) and not writes:
             raise UsageError(READ_ONLY.format(kind.__name__))
-        shape = Shaper(getattr, make, structs).record(kind)
+        shape = Shaper(by_name(attrgetter), make, structs).record(kind)
 
         def read(data: bytes) -> Any:
             found = struct(kaitai.KaitaiStream(BytesIO(data)))
@@ -117,8 +125,28 @@ def from_kaitai(
     return library_codec(form, kinds, inputs or {}, exact, options)
 
 
-def _properties(kind: type) -> tuple[str, ...]:
-    return tuple(name for base in kind.__mro__ for name, each in vars(base).items() if isinstance(each, property))
+def _maker(kind: type, struct: Any) -> Callable[[Any, dict[str, Any]], Any]:
+    """Return what makes an object of a class of Kaitai, with its computed fields, and its parts under `_PARTS`."""
+    computed = [name for base in kind.__mro__ for name, each in vars(base).items() if isinstance(each, property)]
+    holders = [name for name, hint in type_hints(kind).items() if not _is_plain(hint)]
+    fresh = dict[str, Any]()
+
+    def make(value: Any, fields: dict[str, Any]) -> Any:
+        if not fresh:
+            fresh.update(vars(struct()))
+        for name in computed:
+            fields[name] = getattr(value, name)
+        found = struct.__new__(struct)
+        # not by `setattr`, which notes each time that the object has changed: it is checked in any case
+        found.__dict__.update(fresh, **fields)
+        found.__dict__[_PARTS] = [*_parts(fields, holders)] if holders else ()
+        return found
+
+    return make
+
+
+def _is_plain(hint: Any) -> bool:
+    return hint in _PLAIN or get_origin(hint) is ClassVar or (get_origin(hint) is tuple and get_args(hint)[0] in _PLAIN)
 
 
 def _written(kaitai: Any, found: Any) -> bytes:
@@ -149,8 +177,8 @@ def _connected(found: Any, root: Any) -> list[Any]:
     return [*inner, found]
 
 
-def _parts(fields: Mapping[str, Any]) -> Iterator[Any]:
-    for each in fields.values():
+def _parts(fields: Mapping[str, Any], holders: list[str]) -> Iterator[Any]:
+    for each in map(fields.__getitem__, holders):
         if hasattr(each, _PARTS):
             yield each
         elif hasattr(each, "append"):

@@ -227,7 +227,12 @@ class Model:
         def drawn(at: int) -> Symbol:
             return _guard(lambda: self.symbol(values[at]), self.spec.inputs, "inputs", node.value)
 
-        return EnabledInputs(size, drawn)
+        def every() -> list[Symbol]:
+            # no more than its length, as in `_given`
+            given = islice(values, size) if size <= INPUTS else limited(values, INPUTS, "inputs")
+            return _guard(lambda: list(map(self.symbol, given)), self.spec.inputs, "inputs", node.value)
+
+        return EnabledInputs(size, drawn, every=every)
 
     def _timed(self, move: Move) -> bool:
         return bool(move.within or move.starts or (isinstance(move.position, Node) and self.windows(move.position)))

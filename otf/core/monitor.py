@@ -127,6 +127,8 @@ class Monitor:
         self.verdict: Verdict | None = None
         # whether time decided on the last event that was searched for
         self._by_time = False
+        # the last result that time decided, and for what: `would` and then `tell` ask about the same event
+        self._last: tuple[Belief, Ledger, Hashable, EventResult] | None = None
         # the seconds by which the tester itself may have seen outputs late
         self.slack: float = 0.0
 
@@ -240,6 +242,10 @@ class Monitor:
     def _searched(self, event: Event, name: Hashable, find: Finder) -> EventResult:
         if self.belief.at_rest and find is Search.quiet and self.oracle.model.spec.emits is None:
             return EventResult(self.belief)
+        what, last = (event.at, name), self._last
+        if last is not None and last[0] is self.belief and last[1] is self.ledger and last[2] == what:
+            self._by_time = True
+            return last[3]
         if isinstance(event, Sent) and not self.belief.timed:
             # it makes no moves: setting up a search for it would take half of its time
             number, self._by_time = len(self.ledger.inputs) + 1, False
@@ -250,7 +256,9 @@ class Monitor:
             result = self._find(find, clock)
             self._by_time = clock.used
         # a result that depends on the time of this event does not hold for the next one like it
-        if not self._by_time and not _heavy(name):
+        if self._by_time:
+            self._last = self.belief, self.ledger, what, result
+        elif not _heavy(name):
             self.oracle.beliefs.remember(self.belief, name, result)
         return result
 

@@ -36,20 +36,29 @@ class EnabledInputs:
     (1000000, 999999)
     """
 
-    __slots__ = ("_all", "at", "kept", "size")
+    __slots__ = ("_all", "_every", "at", "kept", "size")
 
-    def __init__(self, size: int, at: Callable[[int], Symbol], *, kept: bool = False) -> None:
+    def __init__(
+        self,
+        size: int,
+        at: Callable[[int], Symbol],
+        *,
+        kept: bool = False,
+        every: Callable[[], Iterable[Symbol]] | None = None,
+    ) -> None:
         # read at each step, and for each draw: an attribute takes a fifth of the time of `len` or an index
         self.size: int = size
         self.at: Callable[[int], Symbol] = at
         self._all: tuple[Symbol, ...] | None = None
+        # in one call of the model: the guard of a call takes five times as long as an input
+        self._every = every
         self.kept: bool = kept
 
     @staticmethod
     def fixed(symbols: Iterable[Symbol]) -> EnabledInputs:
         """Return inputs whose symbols are made already."""
         made = tuple(symbols)
-        return EnabledInputs(len(made), made.__getitem__, kept=True)
+        return EnabledInputs(len(made), made.__getitem__, kept=True, every=lambda: made)
 
     def __len__(self) -> int:
         """Return how many there are, with repetitions."""
@@ -63,8 +72,12 @@ class EnabledInputs:
     def all(self) -> tuple[Symbol, ...]:
         """Return every input once, in the order of the model. Raises ModelError if there are more than `INPUTS`."""
         if self._all is None:
-            self._all = tuple(dict.fromkeys(map(self.at, limited(range(self.size), INPUTS, "inputs"))))
+            self._all = tuple(dict.fromkeys(self.listed()))
         return self._all
+
+    def listed(self) -> Iterable[Symbol]:
+        """Return every input, with repetitions. Raises ModelError if there are more than `INPUTS`."""
+        return map(self.at, limited(range(self.size), INPUTS, "inputs")) if self._every is None else self._every()
 
 
 NO_INPUTS: Final = EnabledInputs.fixed(())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Protocol, TypeAlias
 
 from otf.core.belief import Belief
@@ -122,7 +122,7 @@ class Session:
         self.chooser: Chooser = chooser
         self.pacing: Pacing = pacing
         self._patient = False
-        self._delay = 0.0
+        self._delay = self._rested = 0.0
         self._outputs = self._bytes = 0
         self._pause = Pause(0.0)
         self._elapses = 0.0  # by when an input that only waits is over; 0 if none is under way
@@ -264,7 +264,8 @@ class Session:
             return taken
         event = Quiet(at, self._pause.means == "rested", by=by)
         if not self._patient and not self.monitor.would(event):
-            self._patient, self._delay = True, min(DELAYS * delay, LONGEST)
+            # a system that was kept from its processor has rested only now, however long ago the last event is
+            self._patient, self._delay, self._rested = True, min(DELAYS * delay, LONGEST), at * (by == "observed")
             if self._deadline() > at:
                 return None
         self.tell(event)
@@ -334,7 +335,7 @@ class Session:
 
     def _deadline(self) -> float:
         more = (PATIENCE - 1) * self._pause.window + self._delay if self._patient else 0.0
-        return self._pause.until + more
+        return max(self._pause.until, self._rested) + more
 
     def _count(self, belief: Belief, size: int) -> None:
         # outstanding outputs are no flood, however many: a long answer comes to its end
@@ -345,8 +346,7 @@ class Session:
             self.late.append(self.monitor.events + 1)
 
     def _verdict(self) -> Verdict:
-        verdict = self.monitor.end()
-        return Verdict(verdict.outcome, verdict.failure, verdict.why, verdict.truncated, tuple(self.late))
+        return replace(self.monitor.end(), late=tuple(self.late))
 
 
 def _flood(monitor: Monitor, seen: str) -> Verdict:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from otf.core.hypothesis import Hypothesis
@@ -13,8 +14,11 @@ from otf.core.model import Model
 from otf.core.moves import INTERNAL, Limits, Moves, Next, Relation, endless
 from otf.core.nodes import NO_INPUTS, UNKNOWN, EnabledInputs, Node
 
-NOTED: Final = 256
-"""Enabled inputs about which a view notes what was asked; of more, the notes of many views would take much memory."""
+NOTED: Final = 2_048
+"""Enabled inputs about which each view notes what was asked, a byte for each; of more, only the last views do."""
+
+UNKNOWN_YET, LEFT_OPEN, SPECIFIED = range(3)
+"""What a view has noted about an input: nothing, or whether the model specifies it."""
 
 InputMode = Literal["uioco", "any", "all", "mixed"]
 
@@ -55,7 +59,7 @@ class View:
     _alone: Node | None
     _targets: dict[Symbol, tuple[Node, ...]] = field(default_factory=dict[Symbol, tuple[Node, ...]], compare=False)
     _sorted: list[tuple[Symbol, ...]] = field(default_factory=list[tuple[Symbol, ...]], compare=False)
-    _known: list[bool | None] = field(default_factory=list[bool | None], compare=False, repr=False)
+    _known: bytearray = field(default_factory=bytearray, compare=False, repr=False)
     enabled: EnabledInputs = field(init=False, compare=False, repr=False)
 
     @staticmethod
@@ -80,9 +84,11 @@ class View:
             return enabled
 
     def forget(self) -> None:
-        """Drop the list of inputs; it is made again when it is needed."""
+        """Drop the list of inputs and the notes; they are made again when they are needed."""
         object.__delattr__(self, "enabled")
         self._sorted.clear()
+        # not cleared: a draw that uses them may go on
+        object.__setattr__(self, "_known", bytearray())
 
     @property
     def specified(self) -> tuple[Symbol, ...]:
@@ -105,13 +111,16 @@ class View:
         return self._sorted
 
     @property
-    def known(self) -> list[bool | None] | None:
-        """Return for each enabled input, by index, whether the model specifies it, None where it was not asked.
+    def known(self) -> bytearray | None:
+        """Return for each enabled input, by index, `UNKNOWN_YET`, `LEFT_OPEN` or `SPECIFIED`.
 
-        None for a list that is long, or not kept: strategies note here what they asked, since most draws come again.
+        None for a list that is not kept: strategies note here what they asked, since most draws come again.
         """
-        if not self._known and self.enabled.kept and self.enabled.size <= NOTED:
-            self._known.extend([None] * self.enabled.size)
+        enabled = self.enabled
+        if not self._known and enabled.kept and enabled.size:
+            self._known.extend(bytes(enabled.size))
+            if enabled.size > NOTED:
+                self._long(self)
         return self._known or None
 
     def targets(self, inp: Symbol) -> tuple[Node, ...]:
@@ -143,7 +152,7 @@ def _union(offers: list[EnabledInputs]) -> EnabledInputs:
     first = offers[0]
     if all(each is first for each in offers):
         return first
-    return EnabledInputs.fixed(dict.fromkeys(inp for each in offers for inp in each.all))
+    return EnabledInputs.fixed(dict.fromkeys(chain.from_iterable([each.listed() for each in offers])))
 
 
 def _enough(

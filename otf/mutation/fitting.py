@@ -58,6 +58,22 @@ def rest_of(row: Row, model: Row) -> Row | None:
     return tuple((port, values) for port, values in left.items() if values)
 
 
+def alike(one: Row, other: Row) -> bool:
+    """Return whether both may be the same outputs; of two that are only described, that is not known."""
+    left, right = dict(one), dict(other)
+    if "?" in left or "?" in right:
+        return True
+    if {port: len(items) for port, items in one} != {port: len(items) for port, items in other}:
+        return False
+    return all(_alike(*pair) for port, items in one for pair in zip(items, right[port], strict=True))
+
+
+def _alike(one: Any, other: Any) -> bool:  # noqa: ANN401 -- items of the model
+    if vague(one):
+        return vague(other) or _fits(one, other)
+    return _fits(other, one)
+
+
 def _fits(item: Any, value: Any) -> bool:  # noqa: ANN401 -- an item of the model, and an output
     if not vague(item):
         return key(item) == key(value)

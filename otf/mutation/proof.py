@@ -127,7 +127,7 @@ class Simulation:
         return (each for duty in self._duties[pair] for each in duty.pairs)
 
     def _same(self, pair: Pair) -> bool:
-        return pair[0] == pair[1] and (not self.places.whole or pair[0] in self.places.states)
+        return pair[0] == pair[1] and (not self.places.whole or pair[0] in self.places)
 
     def _stable(self) -> bool:
         """Drop pairs in which a duty cannot be met until none is left, and return whether the places remain."""
@@ -176,13 +176,11 @@ class Simulation:
 
     def _asked(self, made: Spec[Any, Any], mine: Any, other: Any, inp: Any, *, wrong: bool) -> Iterator[list[Pair]]:  # noqa: ANN401 -- states and an input
         theirs = list(self.hunt.bench.spec.step(other, inp))
-        if self.places.sure and not self.places.shows(theirs):
-            yield []  # in a state that only the mutant leads to: then more inputs may come than were looked at
+        if self.places.whole and key(other) not in self.places:
+            yield []  # an output that was no example of the model led there: it is not known which inputs may come
         if not theirs and self.hunt.bench.inputs in {"uioco", "any"}:
             return
-        own = list(made.step(mine, inp)) or ([] if theirs else [Transition(mine)])
-        if not own:
-            yield []
+        own = list(made.step(mine, inp)) or [Transition(mine)]  # a system ignores what its model leaves open
         yield from self._matched(own, theirs or [Transition(other)], mine, other, wrong=wrong)
 
     def _unasked(self, made: Spec[Any, Any], mine: Any, other: Any, *, wrong: bool) -> Iterator[list[Pair]]:  # noqa: ANN401 -- states

@@ -38,6 +38,8 @@ class ServedModel:
     examples: Examples
     unserved: dict[str, None] = field(default_factory=dict[str, None])
     _known: dict[Hashable, Ways] = field(default_factory=dict[Hashable, Ways])
+    # the outputs of the last state that was looked at: its inputs are asked about one after another
+    _near: tuple[Hashable, list[object]] | None = None
 
     def step(self, state: object, inp: object) -> Ways:
         """Return the transitions on an input."""
@@ -105,6 +107,12 @@ class ServedModel:
 
     def _beside(self, state: object) -> Iterator[object]:
         """Yield the outputs that the model gives as values in a state."""
+        name = key(state)
+        if self._near is None or self._near[0] != name:
+            self._near = name, list(self._values(state))
+        yield from self._near[1]
+
+    def _values(self, state: object) -> Iterator[object]:
         for inp in islice(self.spec.inputs(state), BESIDE):
             for way in self.spec.step(state, inp):
                 items = () if isinstance(way, Accept) else way.outputs

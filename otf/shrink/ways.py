@@ -212,9 +212,12 @@ class ModelMap:
 
     def clean(self, steps: Iterable[ModelStep]) -> ModelSteps:
         """Return the steps without those at which the system could have moved on, and chose to stay where it was."""
-        return tuple(
-            step for step in steps if step.target != step.nodes or len(self.outcomes(step.nodes, step.input)) == 1
-        )
+        return tuple(step for step in steps if step.target != step.nodes or not self._moves_on(step))
+
+    def _moves_on(self, step: ModelStep) -> bool:
+        """Return whether the system could have left the nodes of a step; each of several nodes has its own effects."""
+        outcomes = self.outcomes(step.nodes, step.input)
+        return len(outcomes) != 1 and not all(each.target <= step.nodes for each in outcomes)
 
     def shortened(self, steps: ModelSteps) -> Thinking[ModelSteps]:
         """Return a shorter walk from the start to where these steps lead, for nodes that are too far for a search."""

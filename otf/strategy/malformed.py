@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Final, Protocol
 
@@ -42,7 +42,7 @@ def malforming(kind: StrategyKind, share: float, damager: Damager) -> StrategyKi
     'script'
     """
     makers = tuple(_malforming(maker, share, damager) for maker in kind.makers)
-    return StrategyKind(kind.name, kind.says, makers, kind.done)
+    return replace(kind, makers=makers)
 
 
 def _malforming(maker: Maker, share: float, damager: Damager) -> Maker:

@@ -10,6 +10,7 @@ from random import Random
 from typing import Any, Final, TypeAlias, assert_never
 
 from otf.core import FEW, EnabledInputs, InputMode, Symbol, View
+from otf.core.view import LEFT_OPEN, SPECIFIED, UNKNOWN_YET
 from otf.errors import ModelError, UsageError
 from otf.values import show
 
@@ -76,18 +77,18 @@ class Pool:
         """
         wanted, enabled, random = self._side(), view.enabled, self.random.random
         size, at, left, over, known = enabled.size, enabled.at, FEW, self.patience(), view.known
-        specifies = view.specifies
+        specifies, looked_for = view.specifies, SPECIFIED if wanted else LEFT_OPEN
         drawn: set[int] = set()
         for _ in range(DRAWN if size else 0):
             # as `choice` draws an index, at half the cost
             index = int(random() * size)
             if wanted is not None:
-                answer = None if known is None else known[index]
-                if answer is None:
-                    answer = specifies(at(index))
+                answer = UNKNOWN_YET if known is None else known[index]
+                if answer == UNKNOWN_YET:
+                    answer = SPECIFIED if specifies(at(index)) else LEFT_OPEN
                     if known is not None:
                         known[index] = answer
-                if answer is not wanted:
+                if answer != looked_for:
                     continue
             left -= 1
             if index not in drawn:

@@ -7,13 +7,13 @@ from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, field
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import anyio
 from anyio.lowlevel import checkpoint
 
 from otf.adapter import Arrival, Ending, Frame, Line, LineLost
+from otf.testing.leaks import leaks_of
 
 SECONDS: Final = 20.0
 """A bound for what takes milliseconds, so that a busy machine fails no test."""
@@ -21,7 +21,6 @@ SECONDS: Final = 20.0
 _PATHS: Final = 5
 _MANY: Final = 100
 _FLOOD: Final = 100_000
-_LOOK: Final = 0.005
 
 
 @dataclass(frozen=True)
@@ -185,27 +184,28 @@ async def nothing_can_be_sent_after_the_end(rig: Rig) -> None:
 
 async def nothing_is_left_open(rig: Rig, paths: int = _PATHS) -> None:
     """After some paths, half of them with an ending, there are no more descriptors and children than before."""
-    await _one_path(rig)  # what an event loop opens once and keeps is open now
-    before = descriptors(), children()
-    for _ in range(paths):
-        await _one_path(rig)
-        await _one_path(rig, end=True)
-    _same((descriptors(), children()), before)
+
+    async def use() -> None:
+        for _ in range(paths):
+            await _one_path(rig)
+            await _one_path(rig, end=True)
+
+    await _one_path(rig)  # what an event loop opens once and keeps is open from now on
+    _same(await leaks_of(use), [])
 
 
 async def a_cancelled_opening_leaves_nothing(rig: Rig, lingers: float = 0.0) -> None:
     """Cancelled while it opens a line, or right after it, an adapter leaves neither descriptor nor child."""
-    await _one_path(rig)
-    before = descriptors(), children()
-    with anyio.CancelScope() as scope:
-        scope.cancel()
-        async with rig():
-            await anyio.sleep_forever()
+
+    async def use() -> None:
+        with anyio.CancelScope() as scope:
+            scope.cancel()
+            async with rig():
+                await anyio.sleep_forever()
+
     # `lingers`: the seconds for which a call of a library goes on that cannot be interrupted
-    with anyio.move_on_after(lingers):
-        while (descriptors(), children()) != before:  # noqa: ASYNC110 -- no event tells of it
-            await anyio.sleep(_LOOK)
-    _same((descriptors(), children()), before)
+    await _one_path(rig)
+    _same(await leaks_of(use, lingers), [])
 
 
 async def errors_of_the_body_come_out_bare(rig: Rig) -> None:
@@ -279,22 +279,6 @@ def over(arrived: list[Arrival]) -> bool:
 def frames(*data: bytes) -> list[Arrival]:
     """Return frames with these bytes."""
     return [Frame(each) for each in data]
-
-
-def descriptors() -> set[str]:
-    """Return the descriptors that this process has open, with what they are (Linux; elsewhere none)."""
-    folder = Path("/proc/self/fd")
-    # among them is the one of this very look, which is gone at once
-    return {f"{path.name} {path.readlink()}" for path in list(folder.glob("*")) if path.is_symlink()}
-
-
-def children() -> set[str]:
-    """Return the numbers of the processes that this process has started and not waited for (Linux; elsewhere none)."""
-    found: set[str] = set()
-    for thread in Path("/proc/self/task").glob("*"):
-        with suppress(OSError):  # a thread may end while one looks
-            found.update((thread / "children").read_text().split())
-    return found
 
 
 async def _one_path(rig: Rig, *, end: bool = False) -> None:

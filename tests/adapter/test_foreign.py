@@ -17,7 +17,7 @@ from otf.adapter.exits import answer, answered
 from otf.adapter.socket import address
 from otf.adapters import tcp, udp
 from otf.errors import ContactError
-from tests.adapters.harness import SECONDS, descriptors
+from tests.adapters.harness import SECONDS, Baseline
 
 pytestmark = [pytest.mark.anyio, pytest.mark.real]
 
@@ -27,14 +27,14 @@ NAMED: ContextVar[str] = ContextVar("named", default="")
 async def test_what_a_call_returns_or_raises() -> None:
     """It comes out as it is, and nothing is left open; what is set around it is seen in it."""
     gc.collect()  # what other tests have left open would be closed in the midst of this
-    before = descriptors()
+    before = Baseline()
     NAMED.set("here")
     assert answer(NAMED.get, 1.0) == await answered(NAMED.get, 1.0) == "here"
     with pytest.raises(ZeroDivisionError):
         answer(lambda: 1 / 0, 1.0)
     with pytest.raises(ZeroDivisionError):
         await answered(lambda: 1 / 0, 1.0)
-    assert descriptors() == before
+    assert not before.lasting_leaks()
 
 
 async def test_a_call_that_does_not_return() -> None:

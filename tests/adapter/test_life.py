@@ -16,7 +16,7 @@ from otf.adapters.inprocess import Reply
 from otf.codec import lines
 from otf.errors import ContactError
 from otf.spec import Spec
-from tests.adapters.harness import SECONDS, children, descriptors
+from tests.adapters.harness import SECONDS, Baseline, children
 
 pytestmark = pytest.mark.anyio
 
@@ -96,9 +96,9 @@ async def test_hooks_can_be_commands(tmp_path: Path) -> None:
 )
 async def test_what_fails_is_trouble_with_the_test_bed(life: Life, why: str) -> None:
     """It is told as no contact, with what was said, and leaves nothing behind."""
-    before = children()
+    before = Baseline()
     assert why in await refused(life)
-    assert children() == before
+    assert not before.lasting_leaks()
 
 
 async def test_a_port_that_ends_while_it_settles() -> None:
@@ -126,14 +126,14 @@ time.sleep(1000)
 async def test_a_server_is_stopped_with_all_that_it_started() -> None:
     """A server that forks, talks and does not end by itself is gone after the path, and its children are."""
     await opened(Life(server=[sys.executable, "-I", "-S", "-c", FORKS], ready="ready"))
-    before = descriptors(), children()
+    before, there = Baseline(), children()
     life = Life(server=[sys.executable, "-I", "-S", "-c", FORKS], ready="ready", grace=0.05)
     async with bench(life).open():
-        started = children() - before[1]
+        started = children() - there
         assert len(started) == 2  # the server, and its guard
         await anyio.sleep(0.05)
-    assert (descriptors(), children()) == before
-    for group in started:
+    assert not before.lasting_leaks()
+    for group in map(str, started):
         with anyio.fail_after(SECONDS):
             while alive(group):  # noqa: ASYNC110 -- who is killed takes a moment to die
                 await anyio.sleep(0.01)

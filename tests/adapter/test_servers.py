@@ -19,7 +19,7 @@ from otf.codec import lines
 from otf.errors import ContactError
 from otf.models.serving import free_port
 from otf.spec import Spec
-from tests.adapters.harness import children, descriptors, python
+from tests.adapters.harness import Baseline, python
 
 pytestmark = pytest.mark.anyio
 HOST = "127.0.0.1"
@@ -77,12 +77,12 @@ def to(port: int, kind: str) -> Opener:
 @pytest.mark.parametrize("waits", [False, True])
 async def test_a_port_that_another_process_holds(kind: str, waits: bool) -> None:
     """A server that cannot bind its port dies at once; the process that answers there is not judged in its place."""
-    before = descriptors(), children()
+    before = Baseline()
     with taken(kind) as port:
         life = Life(server=command(port, kind), ready=Listening(port, udp=kind == "udp") if waits else None)
         why = await refused(life, to(port, kind))
     assert f"{kind.upper()} port 127.0.0.1:{port} is held by the process" in why
-    assert (descriptors(), children()) == before
+    assert not before.lasting_leaks()
 
 
 @pytest.mark.real
@@ -185,7 +185,7 @@ async def test_power_is_the_last_resort_and_has_a_budget() -> None:
 @pytest.mark.real
 async def test_a_server_lives_for_a_campaign() -> None:
     """With `keep` it is started once, again only if it has died or cannot be reset, and ends with the campaign."""
-    before = children()
+    before = Baseline()
     port = free_port(socket.SOCK_STREAM)
     fails: list[bool] = []
 
@@ -202,7 +202,7 @@ async def test_a_server_lives_for_a_campaign() -> None:
                 assert life.lasting.server is not None
                 pids.append(life.lasting.server.child.pid)
     assert pids[0] == pids[1] != pids[2] == pids[3]
-    assert children() == before
+    assert not before.lasting_leaks()
     async with bench(life, tcp(f"{HOST}:{port}")).open():
         assert life.lasting.server is None  # outside of a campaign there is nothing to keep it for
-    assert children() == before
+    assert not before.lasting_leaks()

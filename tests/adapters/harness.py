@@ -18,16 +18,16 @@ from otf.testing.adapter import (
     SECONDS,
     a_cancelled_opening_leaves_nothing,
     arrive,
-    children,
-    descriptors,
     frames,
     over,
     woken,
 )
+from otf.testing.leaks import Baseline, children, descriptors
 
 __all__ = [  # with what the contract tests themselves use
     "LIBRARY_CHECKS",
     "SECONDS",
+    "Baseline",
     "arrive",
     "bare_errors",
     "bound",

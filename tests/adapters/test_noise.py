@@ -14,7 +14,7 @@ import pytest
 from otf.adapter import Ending
 from otf.adapters.process import open_process, process
 from otf.campaign import Campaign, Settings
-from tests.adapters.harness import SECONDS, arrive, descriptors, frames, over, python
+from tests.adapters.harness import SECONDS, Baseline, arrive, frames, over, python
 from tests.e2e.counting import Counting
 
 pytestmark = [pytest.mark.real]
@@ -37,14 +37,14 @@ while data := os.read(0, 1000):
 @pytest.mark.anyio
 async def test_a_process_with_a_flood_of_errors_is_heard_and_stopped() -> None:
     """Its answers come, what it says is drained meanwhile, and nothing is left of it."""
-    before = descriptors()
+    before = Baseline()
     with anyio.fail_after(SECONDS):
         async with open_process(python(FLOODS + BESIDE + ANSWERS), grace=0.02) as line:
             for number in (1, 2, 3, 0, 1):
                 await line.send(b"inc")
                 assert await arrive(line, 1) == frames(b"count %d" % number)
             assert line.remarks()[-1].startswith("stderr: xxxx")
-    assert descriptors() == before
+    assert not before.lasting_leaks()
 
 
 @pytest.mark.anyio

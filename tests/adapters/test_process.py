@@ -18,7 +18,7 @@ from otf.adapters import process
 from otf.adapters.process import ProcessLine, open_process
 from otf.errors import CodecError, ContactError, UsageError
 from otf.framing import lines, prompt
-from tests.adapters.harness import SECONDS, arrive, children, descriptors, frames, over, python, woken
+from tests.adapters.harness import SECONDS, Baseline, arrive, frames, over, python, woken
 
 pytestmark = [pytest.mark.anyio, pytest.mark.real]
 
@@ -313,10 +313,10 @@ async def test_environment_and_folder_are_the_callers(tmp_path: Path) -> None:
 )
 async def test_what_does_not_get_ready_is_told(program: str, seconds: float, message: str) -> None:
     """Who dies or is late before `ready` is stopped; the error shows the command, how it ended and what it said."""
-    before = children()
+    before = Baseline()
     with pytest.raises(ContactError, match=f"^`{re.escape(shlex.join(python(program)))}` .*{message}"):
         await used(python(program), seconds)
-    assert children() == before
+    assert not before.lasting_leaks()
 
 
 async def used(command: str | list[str], seconds: float = SECONDS, *, cwd: Path | None = None) -> None:
@@ -398,19 +398,19 @@ async def test_one_that_stays_is_asked_to_end() -> None:
 
 async def test_one_that_ignores_that_is_killed() -> None:
     """A process that ignores SIGTERM is killed."""
-    before = children()
+    before = Baseline()
     program = f"import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('ready', flush=True); {SLEEPS}"
     async with open_process(python(program), grace=0.05):
         pass
-    assert children() == before
+    assert not before.lasting_leaks()
 
 
 async def test_one_that_is_stopped_is_killed() -> None:
     """A process that is stopped can heed nothing, and is killed."""
-    before = children()
+    before = Baseline()
     async with open_process(python(f"print('ready', flush=True); {WAITS}"), grace=0.05) as line:
         os.kill(line.pid, signal.SIGSTOP)
-    assert children() == before
+    assert not before.lasting_leaks()
 
 
 @asynccontextmanager
@@ -441,10 +441,10 @@ async def test_what_it_started_ends_too(leader: str) -> None:
 
 async def test_a_cancelled_start_is_stopped() -> None:
     """Who is cancelled while waiting for `ready` leaves no process, though that has to be killed first."""
-    before = children(), descriptors()
+    before = Baseline()
     with anyio.move_on_after(0.05):
         await used(python("import signal, time; signal.signal(15, signal.SIG_IGN); time.sleep(1000)"))
-    assert (children(), descriptors()) == before
+    assert not before.lasting_leaks()
 
 
 async def test_a_watcher_that_was_left_behind_is_told() -> None:
@@ -482,20 +482,20 @@ def poorer(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.usefixtures("poorer")
 async def test_an_end_is_seen_without_a_descriptor_for_it() -> None:
     """Elsewhere than on Linux the end of the output wakes the runner, and then the process is asked."""
-    before = children(), descriptors()
+    before = Baseline()
     async with open_process(writes(b"ready\none\n", "os._exit(3)")) as line:
         assert await arrive(line, over) == [*frames(b"one"), Ending("exit status 3")]
-    assert (children(), descriptors()) == before
+    assert not before.lasting_leaks()
 
 
 @pytest.mark.usefixtures("poorer")
 @pytest.mark.parametrize("program", [WAITS, SLEEPS, f"import os; os.close(1); os.close(2); {SLEEPS}"])
 async def test_a_process_is_stopped_without_a_descriptor_for_it(program: str) -> None:
     """Elsewhere than on Linux a process is stopped in the same way."""
-    before = children(), descriptors()
+    before = Baseline()
     async with open_process(python(f"print('ready', flush=True); {program}"), grace=0.05):
         pass
-    assert (children(), descriptors()) == before
+    assert not before.lasting_leaks()
 
 
 # A terminal instead of pipes

@@ -17,7 +17,7 @@ from otf.adapters import serialport
 from otf.adapters.serialport import SerialLine, device, open_serial
 from otf.errors import ContactError
 from tests.adapters.board import Board, bench, campaign, counted, plugged, said
-from tests.adapters.harness import arrive, descriptors, frames, over, terminal
+from tests.adapters.harness import Baseline, arrive, frames, over, terminal
 
 KEPT = "the port was kept open over the paths before this one; keep=False opens it anew for each"
 pytestmark = [pytest.mark.anyio, pytest.mark.real]
@@ -35,9 +35,9 @@ async def test_a_campaign_opens_a_port_once(
     async with plugged(board) as name:
         await campaign(bench(serialport(name, keep=keep)), tmp_path / "first", traces=1).run()
         opened.clear()
-        before = descriptors()
+        before = Baseline()
         summary = await campaign(bench(serialport(name, keep=keep)), tmp_path).run()
-        assert descriptors() == before
+        assert not before.lasting_leaks()
     assert (summary.verdict, summary.paths) == ("pass", 4)
     assert opened == [name] * times
     assert board.heard.count(b"reset") == 5
@@ -60,26 +60,26 @@ async def test_an_interruption_closes_it(tmp_path: Path) -> None:
     board = Board()
     async with plugged(board) as name:
         await campaign(bench(name), tmp_path / "first", traces=1).run()
-        before = descriptors()
+        before = Baseline()
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(campaign(bench(name), tmp_path, traces=1000, steps=1000).run)
             with anyio.fail_after(20):
                 while board.heard.count(b"reset") < 2 or board.heard[-1] == b"reset":  # noqa: ASYNC110 -- a list tells nobody
                     await anyio.sleep(0.001)
-            assert descriptors() != before
+            assert before.leaks()
             tasks.cancel_scope.cancel()
-        assert descriptors() == before
+        assert not before.lasting_leaks()
 
 
 async def test_a_broken_bench_closes_it(tmp_path: Path) -> None:
     """An error that ends a campaign closes the port as well."""
     async with plugged(Board()) as name:
         await campaign(bench(name), tmp_path / "first", traces=1).run()
-        before = descriptors()
+        before = Baseline()
         with pytest.raises(RuntimeError):
             async with keeping(), serialport(name)():
                 raise RuntimeError
-        assert descriptors() == before
+        assert not before.lasting_leaks()
 
 
 async def test_jobs_have_a_port_each(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,10 +112,10 @@ async def test_without_a_campaign_nothing_is_kept() -> None:
     async with terminal() as (name, _):
         async with serialport(name)():
             pass
-        before = descriptors()
+        before = Baseline()
         async with serialport(name, keep=True)():
             pass
-        assert descriptors() == before
+        assert not before.lasting_leaks()
 
 
 async def test_what_a_bench_opens_by_itself_is_not_kept_unless_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -342,19 +342,19 @@ async def test_what_cannot_be_carried_is_closed(monkeypatch: pytest.MonkeyPatch)
     async with terminal() as (name, _):
         async with serialport(name)():
             pass
-        before = descriptors()
+        before = Baseline()
         monkeypatch.setattr("otf.adapter.serial.carried", fail)
         with pytest.raises(RuntimeError):
             async with serialport(name)():
                 pass
-        assert descriptors() == before
+        assert not before.lasting_leaks()
 
 
 async def test_ports_that_are_gone_do_not_gather() -> None:
     """Where each path brings a terminal of its own, that of the path before is closed."""
-    counts: set[int] = set()
+    before, counts = Baseline(), set[int]()
     async with keeping():
         for _ in range(10):
             async with terminal() as (name, _), serialport(name)():
-                counts.add(len(descriptors()))
+                counts.add(len(before.leaks()))
     assert len(counts) == 1

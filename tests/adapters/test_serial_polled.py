@@ -26,7 +26,7 @@ from otf.framing import fixed
 from tests.adapters.board import Board, bench, campaign, heard, plugged, said
 from tests.adapters.comport import ComPort, transports_of_windows
 from tests.adapters.conftest import LOOPS
-from tests.adapters.harness import SECONDS, arrive, bare_errors, descriptors, frames, over, terminal
+from tests.adapters.harness import SECONDS, Baseline, arrive, bare_errors, frames, over, terminal
 
 pytestmark = [pytest.mark.anyio, pytest.mark.real]
 
@@ -168,9 +168,9 @@ async def test_a_campaign_passes_and_leaves_nothing(tmp_path: Path) -> None:
     board = Board()
     async with plugged(board) as name:
         await campaign(bench(name), tmp_path / "first", traces=1).run()
-        before = descriptors()
+        before = Baseline()
         summary = await campaign(bench(name), tmp_path).run()
-        assert descriptors() == before
+        assert not before.lasting_leaks()
     assert (summary.verdict, summary.paths, board.heard.count(b"reset")) == ("pass", 4, 5)
 
 
@@ -330,9 +330,9 @@ async def test_a_cancelled_path_leaves_nothing() -> None:
     async with terminal() as (name, _):
         async with serialport(name)():
             pass
-        before = descriptors()
+        before = Baseline()
         with anyio.CancelScope() as scope:
             async with serialport(name)():
                 scope.cancel()
                 await anyio.sleep_forever()
-        assert descriptors() == before
+        assert not before.lasting_leaks()

@@ -22,7 +22,7 @@ from otf.adapters import serialport
 from otf.adapters.serialport import SerialLine, device, open_serial
 from otf.errors import ContactError, UsageError
 from otf.framing import lines, prompt, silence
-from tests.adapters.harness import SECONDS, arrive, descriptors, frames, over, python, terminal
+from tests.adapters.harness import SECONDS, Baseline, arrive, frames, over, python, terminal
 
 pytestmark = [pytest.mark.anyio, pytest.mark.real]
 
@@ -161,13 +161,13 @@ async def test_a_port_is_ours_alone() -> None:
 
 async def test_a_loop_is_pumped() -> None:
     """A port of pyserial that has no descriptor is carried by threads, and leaves none behind."""
-    before = descriptors()
+    before = Baseline()
     async with serialport("loop://")() as line:
         for number in range(20):
             await line.send(b"%d" % number)
         assert await arrive(line, 20) == frames(*[b"%d" % number for number in range(20)])
         assert line.remarks() == []
-    assert descriptors() == before
+    assert not before.lasting_leaks()
 
 
 async def test_a_pump_says_what_became_of_its_port() -> None:

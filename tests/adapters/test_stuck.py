@@ -24,7 +24,7 @@ from otf.adapters import serialport
 from otf.adapters.tcp import TcpLine, open_listener, open_tcp
 from otf.errors import ContactError
 from otf.framing import lines
-from tests.adapters.harness import SECONDS, arrive, descriptors, frames, over, terminal
+from tests.adapters.harness import SECONDS, Baseline, arrive, frames, over, terminal
 from tests.adapters.test_tls import CLIENT, SERVER
 
 pytestmark = [pytest.mark.anyio, pytest.mark.real]
@@ -36,13 +36,13 @@ async def test_a_serial_port_whose_other_side_does_not_read(url: str, monkeypatc
     monkeypatch.setattr(carrier, "DRAIN", 0.1)
     with anyio.fail_after(SECONDS):
         async with terminal() as (name, _far):
-            left = descriptors()
+            before = Baseline()
             async with serialport(url.format(name=name))() as line:
                 assert isinstance(line, StreamLine)
                 line.patience = 0.05
                 with pytest.raises(LineLost, match=r"did not read for 0\.05 s"):
                     await line.send(b"x" * 1_000_000)
-            assert descriptors() == left
+            assert not before.lasting_leaks()
     assert carrier.PUMP not in [thread.name for thread in threading.enumerate()]
 
 

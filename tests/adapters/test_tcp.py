@@ -16,7 +16,7 @@ from otf.adapters import tcp
 from otf.adapters.tcp import TcpLine, open_listener, open_tcp
 from otf.errors import ContactError, UsageError
 from otf.framing import Framing, length, lines, measured, silence
-from tests.adapters.harness import SECONDS, arrive, descriptors, frames, over, woken
+from tests.adapters.harness import SECONDS, Baseline, arrive, frames, over, woken
 
 pytestmark = [pytest.mark.anyio, pytest.mark.real]
 
@@ -250,12 +250,12 @@ async def test_nobody_there_is_told() -> None:
     """Where nobody listens, that is said with the time for which it was tried; no socket is left."""
     port = free_port()
     await anyio.lowlevel.checkpoint()  # what an event loop opens once is open now
-    before = descriptors()
+    before = Baseline()
     assert await contact(tcp(f"{LOCAL}:{port}", within=0.02)) == (
         f"cannot reach tcp 127.0.0.1:{port}: connection refused; no program listens there, even after 0.02 s; "
         "start one, or check the address"
     )
-    assert descriptors() == before
+    assert not before.lasting_leaks()
 
 
 async def test_nobody_calling_is_told() -> None:

@@ -18,7 +18,7 @@ from otf.codec.web import WebSocketCodec, WsClose, WsOpen, WsText
 from otf.errors import CodecError, ContactError
 from otf.framing import measured
 from otf.framing.web import websocket
-from tests.adapters.harness import SECONDS, arrive, descriptors, frames, over
+from tests.adapters.harness import SECONDS, Baseline, arrive, frames, over
 from tests.real.needs import needs_module
 
 pytestmark = [pytest.mark.anyio, pytest.mark.real]
@@ -102,9 +102,9 @@ async def test_who_does_not_speak_tls_is_told() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         await anyio.lowlevel.checkpoint()
-        before = descriptors()
+        before = Baseline()
         assert "does not speak TLS with us: no answer in time" in await refused(f"tls://127.0.0.1:{port}", CLIENT)
-        assert descriptors() == before
+        assert not before.lasting_leaks()
         why = ""
         async with anyio.create_task_group() as tasks:
 

@@ -19,7 +19,7 @@ from otf.adapter.waiting import clock
 from otf.adapters import udp
 from otf.adapters.udp import UdpLine, open_udp
 from otf.errors import CodecError, ContactError, UsageError
-from tests.adapters.harness import arrive, bound, descriptors, frames, over, woken
+from tests.adapters.harness import Baseline, arrive, bound, frames, over, woken
 
 pytestmark = [pytest.mark.anyio, pytest.mark.real]
 
@@ -284,11 +284,11 @@ def test_an_unknown_option_is_told_at_once() -> None:
 async def test_a_port_in_use_is_told() -> None:
     """The error names the address, and what to do; nothing is left open."""
     with bound() as other:
-        before = descriptors()
+        before = Baseline()
         port = other.getsockname()[1]
         with pytest.raises(ContactError, match=f"^cannot bind udp 127.0.0.1:{port}: address already in use; .*port 0"):
             await used((LOCAL, port))
-        assert descriptors() == before
+        assert not before.lasting_leaks()
 
 
 async def used(bind: Address | None, peer: Address | None = None) -> None:
@@ -311,10 +311,10 @@ async def used(bind: Address | None, peer: Address | None = None) -> None:
 )
 async def test_an_address_that_cannot_be_had_is_told(bind: Address | None, peer: Address | None, message: str) -> None:
     """The error names the address, why it cannot be had, and what to do; nothing is left open."""
-    before = descriptors()
+    before = Baseline()
     with pytest.raises(ContactError, match=f"^{message}"):
         await used(bind, peer)
-    assert descriptors() == before
+    assert not before.lasting_leaks()
 
 
 async def test_a_line_without_any_address_is_told() -> None:

@@ -1,10 +1,13 @@
 """The search for published defects, on two versions of a machine that stand for a package."""
 
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.defects.blind import Hunt
 from benchmarks.defects.environments import MADE
 from benchmarks.defects.published import Defect
+from otf import Bench, Spec, goto
 from otf.models.coffee import bench
 
 
@@ -45,3 +48,23 @@ def test_a_difference_of_another_kind_is_not_the_defect(tmp_path: Path) -> None:
     row = _hunt(tmp_path, "dry", "none", "R1").run()
     assert row["found"] is False
     assert {each["is it"] for each in row["differences"]} == {False}
+
+
+def _echo(argv: Sequence[str]) -> Bench:
+    """Return the bench of an echo that answers nothing right to the letters in its version."""
+    wrong = Path(argv[0]).parents[1].name.removeprefix("pypi-coffee-")
+    spec = Spec(lambda state, inp: [goto(state, inp)], 0, ["a", "b", "c", "d"])
+
+    def device() -> Callable[[str], list[str]]:
+        return lambda inp: ["?" if inp in wrong else inp]
+
+    return Bench.in_process(spec, device, types=(str,))
+
+
+def test_failures_of_the_same_signature_do_not_hide_a_defect(tmp_path: Path) -> None:
+    """Both versions are wrong in a way that looks like the defect; one input of it is enough to tell them apart."""
+    hunt = _hunt(tmp_path, "abc", "ac", seconds=30.0)
+    hunt.defect = replace(hunt.defect, bench=_echo)
+    row = hunt.run()
+    assert [each["failure"] for each in row["differences"]] == ["'b': '?'"]
+    assert all(each.endswith("version)") for each in row["common"])

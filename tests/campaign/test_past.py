@@ -10,6 +10,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import msgspec
 import pytest
 
 from otf.adapter import Bench
@@ -181,6 +182,18 @@ def test_a_damaged_line_is_not_known(tmp_path: Path, damage: bytes) -> None:
     journal.write_bytes(b"\n".join([*lines, b'{"event":"path counted","path":' + damage, b""]))
     assert Past(tmp_path).knowledge(range(1, 4)).visits
     assert run(bench(TEA), tmp_path, traces=3, resume=True).paths == 3
+
+
+@pytest.mark.parametrize(("part", "lost"), [("new", "visits"), ("visits", "visits"), ("learned", "actions")])
+def test_a_part_of_a_stranger(tmp_path: Path, part: str, lost: str) -> None:
+    """What a path learned is not known where it is not what was written; the path counts."""
+    run(bench(), tmp_path, traces=1)
+    journal = tmp_path / "campaign.jsonl"
+    lines = [json.loads(line) for line in journal.read_text(encoding="utf-8").splitlines()]
+    journal.write_bytes(b"\n".join(msgspec.json.encode({**line, part: ["x"]}) for line in lines))
+    past = Past(tmp_path)
+    assert [*past.counted] == [1]
+    assert getattr(past.knowledge([1]), lost) == {}
 
 
 def test_a_folder_that_cannot_be_read(tmp_path: Path) -> None:

@@ -113,9 +113,8 @@ class Layer:
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 -- the same
         return self.fields[name]
 
-    def __truediv__(self, payload: object) -> Layer:
+    def add_payload(self, payload: object) -> None:
         self.payload = payload
-        return self
 
     def __bytes__(self) -> bytes:
         return bytes([self.fields["kind"] | (self.fields["kind"] & 1) << 7]) + bytes(self.payload)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
 
 from otf.core import Model, Monitor, Oracle, Routes, Send, Session, Stop, Timing, Wait, pacing
+from otf.core.hypothesis import Hypothesis
+from otf.core.memory import Symbol
 from otf.core.pacing import Timers
+from otf.core.search import HypothesisSet, Search
 from otf.core.waits import Burst, Eager, Strict
 from otf.spec import Accept, Spec, Transition, goto
 from otf.strategy import Script
@@ -339,3 +342,22 @@ def test_an_untimed_move_may_lead_into_a_timed_state() -> None:
     assert judged("on!60 tick!65 ring!71", shared) == "pass"
     assert judged("on!60 tick!65 ring!76", shared) == "pass"
     assert judged("on!60 tick!65 ring!68", shared) == "fail: early"
+
+
+def test_an_event_that_is_asked_about_and_then_judged_is_searched_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Under windows each output is; a result that time decided holds for this event, and for no other time."""
+    searches: list[str] = []
+    seen = Search.seen
+
+    def counted(search: Search, starts: Iterable[Hypothesis], port: str, output: Symbol) -> HypothesisSet:
+        searches.append(port)
+        return seen(search, starts, port, output)
+
+    monitor = Monitor(_oracle())
+    for text in ("start?0", "on!0.1", "quiet1"):
+        monitor.tell(_event(text))
+    monkeypatch.setattr(Search, "seen", counted)
+    assert [monitor.would(_event(text)) for text in ("ring!8", "ring!11", "ring!14", "ring!11")] == [0, 1, 0, 1]
+    searches.clear()
+    assert monitor.tell(_event("ring!11")) is None
+    assert searches == []

@@ -91,6 +91,25 @@ def test_one_input_after_another_each_after_silence() -> None:
     assert stops(run.command()) == Verdict("pass")
 
 
+def test_patience_counts_from_the_first_rest_of_a_system_that_could_not_run() -> None:
+    """A rest that comes late says that the system was kept from its processor: it may still be about to answer."""
+    run = session(ECHO, "a")
+    sent(run, 0.0)
+    assert waits(run.command()) == 1.0
+    assert run.silence(20.0, "observed") is None
+    assert waits(run.command()) == 29.0  # ten times the usual wait in all, and nine of these from that rest
+    assert run.silence(29.0, "observed") == Quiet(29.0, by="observed")
+    assert stops(run.command()).failed
+
+
+def test_patience_of_the_clock_counts_from_the_end_of_the_wait() -> None:
+    """Silence that is timed has lasted since the last event, whenever the tester looks."""
+    run = session(ECHO, "a")
+    sent(run, 0.0)
+    assert waits(run.command()) == 1.0
+    assert run.silence(20.0) == Quiet(20.0)
+
+
 def test_a_command_that_was_not_carried_out_is_given_again() -> None:
     """The input stays chosen until it was sent."""
     run = session(ECHO, "ac")

@@ -13,7 +13,7 @@ from anyio.from_thread import start_blocking_portal
 from otf.adapter.child import Child
 from otf.adapter.child.guard import Guard
 from otf.adapters.process import open_process
-from tests.adapters.harness import children, python
+from tests.adapters.harness import Baseline, python
 from tests.cli.command import recorded
 from tests.e2e.entities import entity, gone
 from tests.e2e.tester import started
@@ -80,14 +80,14 @@ async def come_and_go() -> None:
 
 def test_a_guard_goes_with_its_child() -> None:
     """Nothing is left of it, and it has killed nobody."""
-    left = children()
+    before = Baseline()
     with start_blocking_portal() as portal:
         portal.call(come_and_go)
-    assert children() == left
+    assert not before.lasting_leaks()
     guard = Guard(os.getpid())
     guard.dismiss()
     guard.dismiss()
-    assert children() == left
+    assert not before.lasting_leaks()
 
 
 def test_without_a_shell_there_is_no_guard(monkeypatch: pytest.MonkeyPatch) -> None:

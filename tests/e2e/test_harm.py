@@ -14,7 +14,7 @@ import pytest
 from otf.adapter.child.reading import PATIENCE as LAST_WORDS
 from otf.core.pacing import PATIENCE
 from otf.trace.events import Closed, Quiet, Seen, Sent
-from tests.adapters.harness import children, descriptors
+from tests.adapters.harness import Baseline
 from tests.e2e.counting import BOUND, GRACE, QUIESCENCE, STEPS, Counting
 from tests.e2e.harm import NEVER, Harm
 from tests.e2e.harmed import LOOPS, MARGIN, TURN, Ran, assert_on_record
@@ -122,11 +122,11 @@ def harmed(wire: str, number: int) -> Tally:
     random, rig, tally = Random(f"{wire}/{number}"), Counting(wire), Tally()
     # what is quiet is found out here, so that all that follows is eager; and what a loop opens once is open from here
     assert [rig.run(Harm(), loop).result.verdict.outcome for loop in LOOPS] == ["pass"] * len(LOOPS)
-    left = descriptors(), children()
+    before = Baseline()
     for harm in islice(moments(random, wire), 2 * number):
         ran = rig.run(harm, random.choice(list(LOOPS)))
         word, took = came_to(wire, harm, ran), ran.over - harm.struck
-        assert (descriptors(), children()) == left
+        assert not before.lasting_leaks()
         assert_on_record(rig, harm, ran)
         if harm.struck < NEVER:  # or the run was over before
             assert took < WAITS[word] + 2 * GRACE + MARGIN

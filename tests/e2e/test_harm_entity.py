@@ -20,7 +20,7 @@ from otf.core.waits import MOST
 from otf.models.conference import bench
 from otf.strategy import Strategy
 from otf.trace.events import Closed, Quiet, Seen, Sent
-from tests.adapters.harness import children, descriptors
+from tests.adapters.harness import Baseline
 from tests.e2e.harm import NEVER, Harm
 from tests.e2e.harmed import LOOPS, MARGIN, TURN, Ran, Rig, assert_on_record
 
@@ -84,12 +84,12 @@ def harmed(number: int, seed: int) -> tuple[Counter[str], dict[str, float]]:
     """Do harm at so many moments; return how often it came to what, and the longest time to the end of a run."""
     random, rig, counts, longest = Random(seed), Conference(), Counter[str](), dict[str, float]()
     assert [rig.run(Harm(), loop).result.verdict.outcome for loop in LOOPS] == ["pass"] * len(LOOPS)
-    left = descriptors(), children()
+    before = Baseline()
     # a run may well be over before its moment comes: observed silence is short
     for harm in islice(iter(lambda: moment(random), None), 30 * number):
         ran = rig.run(harm, random.choice(list(LOOPS)))
         word = came_to(harm, ran)
-        assert (descriptors(), children()) == left
+        assert not before.lasting_leaks()
         assert_on_record(rig, harm, ran)
         if harm.struck < NEVER:
             assert took(harm, ran) < WAITS[word] + 2 * GRACE + MARGIN

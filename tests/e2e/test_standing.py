@@ -21,7 +21,7 @@ from otf.adapters import tcp, unix
 from otf.campaign import Campaign, Listener, Settings, Summary
 from otf.models.serving import HOST, free_port
 from otf.trace.events import Event
-from tests.adapters.harness import children, descriptors
+from tests.adapters.harness import Baseline
 from tests.e2e.counting import Counting
 from tests.e2e.harm import NEVER, Harm
 from tests.e2e.harmed import LOOPS, TURN
@@ -116,10 +116,10 @@ def all_struck(wire: str, number: int) -> Counter[str]:
     random, words = Random(f"{wire}/{number}"), Counter[str]()
     for loop in LOOPS:
         assert struck(wire, f"{wire}-{loop}", Harm(), loop).verdict == "pass"
-    left = descriptors(), children()
+    before = Baseline()
     for at, harm in enumerate(islice(moments(random), number)):
         summary = struck(wire, f"{wire}-{at}", harm, random.choice(list(LOOPS)))
-        assert (descriptors(), children()) == left
+        assert not before.lasting_leaks()
         if harm.struck < NEVER:  # or the campaign was over before
             words[f"{harm.how}: {came_to(wire, harm, summary)}"] += 1
     return words

@@ -24,6 +24,7 @@ from otf.models.http.messages import (
 )
 from otf.models.http.spec import WebSession, web
 from otf.models.http.wire import ResponseFramer
+from otf.spec import Transition
 from otf.trace.events import Closed, Quiet, Seen, Sent
 from tests.models.scripts import QUICK
 
@@ -266,3 +267,19 @@ def test_bytes_of_inputs() -> None:
     for wrong in (NextPart("\u20ac"), "x"):
         with pytest.raises(CodecError):
             CODEC.encode(wrong)
+
+
+@pytest.mark.parametrize("text", ["\n\r\n", "\n\n", "\r\r\n\n", "\r\n\n\r\n"])
+def test_empty_lines_without_a_carriage_return_are_ignored_or_refused(text: str) -> None:
+    """A server waits for a request after them, or refuses them as one."""
+    ways = list(web().step(WebSession(pending=text[:1]), NextPart(text[1:])))
+    states = {way.state for way in ways if isinstance(way, Transition)}
+    assert {None, WebSession(pending=text)} <= states
+
+
+def test_a_request_after_empty_lines_is_served_or_refused() -> None:
+    """The empty lines before it may end in a single LF, as all its lines may."""
+    ways = list(web().step(WebSession(pending="\n"), NextPart(f"\n{GET.text}")))
+    says = {str(item) for way in ways if isinstance(way, Transition) for item in way.outputs}
+    assert any("200 to a bare GET" in each for each in says)
+    assert any("400" in each for each in says)

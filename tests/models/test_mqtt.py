@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import cast
 
 import pytest
 
+from otf.adapter import Bench
 from otf.codec.mqtt import (
     MqttConnack,
     MqttConnect,
@@ -25,6 +27,7 @@ from otf.codec.mqtt import (
     MqttVersion,
 )
 from otf.core import Monitor
+from otf.core.evidence import RequirementEvidence
 from otf.core.nodes import Node
 from otf.models.mqtt import bench, mqtt, requirements_of
 from otf.models.mqtt.groups import ALSO
@@ -32,50 +35,71 @@ from otf.models.mqtt.known import AEDES, MOSQUITTO, groups_of
 from otf.models.mqtt.messages import MqttClientsCodec, MqttDial, MqttHalt, MqttMessage, MqttPacket, MqttViolation
 from otf.models.mqtt.state import Broker
 from otf.models.mqtt.violations import rules_of
+from otf.spec.transition import requirements
 from otf.testing import check_codec
-from otf.trace.events import Closed, Quiet, Seen, Sent
+from otf.trace.events import Closed, Event, Quiet, Seen, Sent
 
 Step = tuple[object, ...]
 
 
-def _at(client: str, *packets: MqttPacket) -> Step:
+def at(client: str, *packets: MqttPacket) -> Step:
+    """Return a step: a packet from a client, and the packets that it gets."""
     return tuple(MqttMessage(client, packet) for packet in packets)
 
 
 def _judged(*script: Step, version: MqttVersion = 4) -> str:
     """Return the outcome of a script, in which a text such as "end a" is the end of a connection."""
-    return _after(*script, version=version).end().outcome
+    return after(*script, version=version).end().outcome
 
 
-def _after(*script: Step, version: MqttVersion = 4) -> Monitor:
-    tested = bench(version="5" if version == 5 else "3.1.1")
-    monitor, at = Monitor(tested.oracle()), 0.0
-    for inp, *outputs in script:
-        at += 1e-6
-        monitor.tell(Sent(inp, tested.port(inp), at))
-        for output in outputs:
-            ended = isinstance(output, str)
-            monitor.tell(Closed(str(output)[-1], "", at) if ended else Seen(output, tested.port(output), at))
-        monitor.tell(Quiet(at))
+def after(*script: Step, version: MqttVersion = 4) -> Monitor:
+    """Return the judge of a script after its last step."""
+    monitor = Monitor(_tested(version).oracle())
+    for event in _events(script, version):
+        monitor.tell(event)
     return monitor
 
 
-A = _at("a", MqttConnect(2, 0, "otfA"), MqttConnack(0, 0))
-B = _at("b", MqttConnect(2, 0, "otfB"), MqttConnack(0, 0))
-LASTING = _at("b", MqttConnect(0, 0, "otfB"), MqttConnack(0, 0))
-T = _at("b", MqttSubscribe(9, (MqttFilter("t", 1),)), MqttSuback(9, (1,)))
-ALL = _at("b", MqttSubscribe(9, (MqttFilter("#", 1),)), MqttSuback(9, (1,)))
-PUBLISH = _at("a", MqttPublish("t", b"y", 1, 10), MqttPuback(10))
-GOT = _at("b", MqttPublish("t", b"y", 1, 5))
+def _covered(*script: Step, version: MqttVersion) -> set[str]:
+    """Return the requirements without which the script has no explanation."""
+    monitor, evidence = Monitor(_tested(version).oracle()), RequirementEvidence()
+    for event in _events(script, version):
+        assert monitor.tell(event) is None
+        evidence.follow(event, monitor)
+    return evidence.decided
+
+
+def _tested(version: MqttVersion) -> Bench:
+    return bench(version="5" if version == 5 else "3.1.1")
+
+
+def _events(script: Iterable[Step], version: MqttVersion) -> Iterator[Event]:
+    tested, at = _tested(version), 0.0
+    for inp, *outputs in script:
+        at += 1e-6
+        yield Sent(inp, tested.port(inp), at)
+        for output in outputs:
+            ended = isinstance(output, str)
+            yield Closed(str(output)[-1], "", at) if ended else Seen(output, tested.port(output), at)
+        yield Quiet(at)
+
+
+A = at("a", MqttConnect(2, 0, "otfA"), MqttConnack(0, 0))
+B = at("b", MqttConnect(2, 0, "otfB"), MqttConnack(0, 0))
+LASTING = at("b", MqttConnect(0, 0, "otfB"), MqttConnack(0, 0))
+T = at("b", MqttSubscribe(9, (MqttFilter("t", 1),)), MqttSuback(9, (1,)))
+ALL = at("b", MqttSubscribe(9, (MqttFilter("#", 1),)), MqttSuback(9, (1,)))
+PUBLISH = at("a", MqttPublish("t", b"y", 1, 10), MqttPuback(10))
+GOT = at("b", MqttPublish("t", b"y", 1, 5))
 AWAY = (MqttHalt("b"), "end b")
 DIAL = (MqttDial("b"),)
-RESUMED = _at("b", MqttConnect(0, 0, "otfB"), MqttConnack(1, 0))
-RETAIN = _at("a", MqttPublish("t", b"r", 1, 10, retain=True), MqttPuback(10))
-WILL = _at("b", MqttConnect(0x06, 0, "otfB", b"\0\1w\0\4away"), MqttConnack(0, 0))
-HEARS = _at("a", MqttSubscribe(9, (MqttFilter("w", 1),)), MqttSuback(9, (1,)))
-LAST = _at("a", MqttPublish("w", b"away"))
+RESUMED = at("b", MqttConnect(0, 0, "otfB"), MqttConnack(1, 0))
+RETAIN = at("a", MqttPublish("t", b"r", 1, 10, retain=True), MqttPuback(10))
+WILL = at("b", MqttConnect(0x06, 0, "otfB", b"\0\1w\0\4away"), MqttConnack(0, 0))
+HEARS = at("a", MqttSubscribe(9, (MqttFilter("w", 1),)), MqttSuback(9, (1,)))
+LAST = at("a", MqttPublish("w", b"away"))
 BROKEN = MqttViolation("c", "second connect", rules_of(4)["second connect"].raw)
-C = _at("c", MqttConnect(2, 0, "otfC"), MqttConnack(0, 0))
+C = at("c", MqttConnect(2, 0, "otfC"), MqttConnack(0, 0))
 
 
 @pytest.mark.parametrize(
@@ -86,14 +110,14 @@ C = _at("c", MqttConnect(2, 0, "otfC"), MqttConnack(0, 0))
         ([A, B, T, PUBLISH], "fail"),
         ([A, B, T, PUBLISH + GOT + GOT], "fail"),
         ([A, B, PUBLISH + GOT], "fail"),
-        ([A, B, T, PUBLISH + _at("b", MqttPublish("t", b"y"))], "fail"),  # QoS 1 was granted
+        ([A, B, T, PUBLISH + at("b", MqttPublish("t", b"y"))], "fail"),  # QoS 1 was granted
         ([A, B, T, ALL, PUBLISH + GOT], "pass"),
-        ([A, B, T, ALL, PUBLISH + GOT + _at("b", MqttPublish("t", b"y", 1, 6))], "pass"),  # a copy each
+        ([A, B, T, ALL, PUBLISH + GOT + at("b", MqttPublish("t", b"y", 1, 6))], "pass"),  # a copy each
         ([A, B, T, ALL, PUBLISH + GOT + GOT], "fail"),  # two messages in flight have two identifiers
-        ([A, RETAIN, B, (*T, *_at("b", MqttPublish("t", b"r", 1, 5, retain=True)))], "pass"),
+        ([A, RETAIN, B, (*T, *at("b", MqttPublish("t", b"r", 1, 5, retain=True)))], "pass"),
         ([A, RETAIN, B, T], "fail"),
-        ([A, RETAIN, B, (*T, *_at("b", MqttPublish("t", b"r", 1, 5)))], "fail"),
-        ([A, B, T, _at("b", MqttUnsubscribe(8, (MqttTopic("t"),)), MqttUnsuback(8)), PUBLISH], "pass"),
+        ([A, RETAIN, B, (*T, *at("b", MqttPublish("t", b"r", 1, 5)))], "fail"),
+        ([A, B, T, at("b", MqttUnsubscribe(8, (MqttTopic("t"),)), MqttUnsuback(8)), PUBLISH], "pass"),
     ],
 )
 def test_messages_reach_their_subscribers(script: list[Step], outcome: str) -> None:
@@ -105,10 +129,10 @@ def test_messages_reach_their_subscribers(script: list[Step], outcome: str) -> N
     ("script", "outcome"),
     [
         (
-            [A, LASTING, T, PUBLISH + GOT, AWAY, DIAL, (*RESUMED, *_at("b", MqttPublish("t", b"y", 1, 5, dup=True)))],
+            [A, LASTING, T, PUBLISH + GOT, AWAY, DIAL, (*RESUMED, *at("b", MqttPublish("t", b"y", 1, 5, dup=True)))],
             "pass",
         ),
-        ([A, LASTING, T, PUBLISH + GOT, AWAY, DIAL, (*RESUMED, *_at("b", MqttPublish("t", b"y", 1, 5)))], "fail"),
+        ([A, LASTING, T, PUBLISH + GOT, AWAY, DIAL, (*RESUMED, *at("b", MqttPublish("t", b"y", 1, 5)))], "fail"),
         ([A, LASTING, T, PUBLISH + GOT, AWAY, DIAL, RESUMED], "fail"),
         ([A, LASTING, T, AWAY, PUBLISH, DIAL, RESUMED + GOT], "pass"),
         ([A, LASTING, T, AWAY, PUBLISH, DIAL, RESUMED], "fail"),
@@ -116,12 +140,12 @@ def test_messages_reach_their_subscribers(script: list[Step], outcome: str) -> N
         ([A, B, T, AWAY, DIAL, RESUMED], "fail"),
         ([A, HEARS, WILL, (*AWAY, *LAST)], "pass"),
         ([A, HEARS, WILL, AWAY], "fail"),
-        ([A, HEARS, WILL, (*_at("b", MqttDisconnect()), "end b")], "pass"),
-        ([A, HEARS, WILL, (*_at("b", MqttDisconnect()), "end b", *LAST)], "fail"),
+        ([A, HEARS, WILL, (*at("b", MqttDisconnect()), "end b")], "pass"),
+        ([A, HEARS, WILL, (*at("b", MqttDisconnect()), "end b", *LAST)], "fail"),
         ([C, (BROKEN, "end c")], "pass"),
         ([C, (BROKEN,)], "fail"),
-        ([A, _at("c", MqttConnect(2, 0, "otfA"), MqttConnack(0, 0))], "fail"),
-        ([A, (*_at("c", MqttConnect(2, 0, "otfA")), "end a", *_at("c", MqttConnack(0, 0)))], "pass"),
+        ([A, at("c", MqttConnect(2, 0, "otfA"), MqttConnack(0, 0))], "fail"),
+        ([A, (*at("c", MqttConnect(2, 0, "otfA")), "end a", *at("c", MqttConnack(0, 0)))], "pass"),
     ],
 )
 def test_sessions_outlast_their_connections(script: list[Step], outcome: str) -> None:
@@ -129,10 +153,10 @@ def test_sessions_outlast_their_connections(script: list[Step], outcome: str) ->
     assert _judged(*script) == outcome
 
 
-TWICE = _at("a", MqttPublish("t", b"z", 2, 20), MqttPubrec(20))
-Z = _at("b", MqttPublish("t", b"z", 1, 3))
-RELEASE = _at("a", MqttPubrel(20), MqttPubcomp(20))
-AGAIN = _at("a", MqttPublish("t", b"z", 2, 20, dup=True), MqttPubrec(20))
+TWICE = at("a", MqttPublish("t", b"z", 2, 20), MqttPubrec(20))
+Z = at("b", MqttPublish("t", b"z", 1, 3))
+RELEASE = at("a", MqttPubrel(20), MqttPubcomp(20))
+AGAIN = at("a", MqttPublish("t", b"z", 2, 20, dup=True), MqttPubrec(20))
 
 
 @pytest.mark.parametrize(
@@ -154,51 +178,51 @@ def _connack(*properties: MqttProperty, session: int = 0) -> MqttConnack:
     return MqttConnack(session, 0, properties)
 
 
-NEW = _at("a", MqttConnect(2, 0, "otfA"), _connack(MqttProperty("topic_alias_maximum", 3)))
+NEW = at("a", MqttConnect(2, 0, "otfA"), _connack(MqttProperty("topic_alias_maximum", 3)))
 ONE = (MqttProperty("session_expiry", 3600), MqttProperty("receive_maximum", 1))
-SLOW = _at("b", MqttConnect(0, 0, "otfB", b"", ONE), _connack())
-FIRST, SECOND = (_at("b", MqttPublish("t", b"y", 1, number)) for number in (1, 2))
+SLOW = at("b", MqttConnect(0, 0, "otfB", b"", ONE), _connack())
+FIRST, SECOND = (at("b", MqttPublish("t", b"y", 1, number)) for number in (1, 2))
 FIVE = (MqttProperty("subscription_id", 5),)
-STORED = _at("b", MqttConnect(0, 0, "otfB", b"", ONE[:1]), _connack())
-NUMBERED = _at("b", MqttSubscribe(9, (MqttFilter("#", 1),), FIVE), MqttSuback(9, (1,)))
-BACK = _at("b", MqttConnect(0, 0, "otfB", b"", ONE), _connack(session=1))
-FIFTH = _at("b", MqttPublish("t", b"y", 1, 1, properties=FIVE))
+STORED = at("b", MqttConnect(0, 0, "otfB", b"", ONE[:1]), _connack())
+NUMBERED = at("b", MqttSubscribe(9, (MqttFilter("#", 1),), FIVE), MqttSuback(9, (1,)))
+BACK = at("b", MqttConnect(0, 0, "otfB", b"", ONE), _connack(session=1))
+FIFTH = at("b", MqttPublish("t", b"y", 1, 1, properties=FIVE))
 ALIAS = (MqttProperty("topic_alias", 1),)
 
 
 @pytest.mark.parametrize(
     ("script", "outcome"),
     [
-        ([NEW, SLOW, T, PUBLISH + FIRST, PUBLISH, _at("b", MqttPuback(1)) + SECOND], "pass"),
+        ([NEW, SLOW, T, PUBLISH + FIRST, PUBLISH, at("b", MqttPuback(1)) + SECOND], "pass"),
         ([NEW, SLOW, T, PUBLISH + FIRST, PUBLISH + SECOND], "fail"),
-        ([NEW, SLOW, T, _at("a", MqttPublish("t", b"y", 1, 10), MqttPuback(10, 0x97))], "pass"),  # it was refused
+        ([NEW, SLOW, T, at("a", MqttPublish("t", b"y", 1, 10), MqttPuback(10, 0x97))], "pass"),  # it was refused
         # a copy for each subscription, of which a client that comes back gets either first
         ([NEW, STORED, T, NUMBERED, AWAY, PUBLISH, DIAL, (*BACK, *FIRST)], "pass"),
         ([NEW, STORED, T, NUMBERED, AWAY, PUBLISH, DIAL, (*BACK, *FIFTH)], "pass"),
-        ([NEW, _at("a", MqttPublish("t", b"i", properties=ALIAS))], "pass"),
+        ([NEW, at("a", MqttPublish("t", b"i", properties=ALIAS))], "pass"),
         (
             [
                 *(
                     NEW,
                     SLOW,
                     T,
-                    (*_at("a", MqttPublish("t", b"i", properties=ALIAS)), *_at("b", MqttPublish("t", b"i"))),
+                    (*at("a", MqttPublish("t", b"i", properties=ALIAS)), *at("b", MqttPublish("t", b"i"))),
                 ),
-                (*_at("a", MqttPublish("", b"j", properties=ALIAS)), *_at("b", MqttPublish("t", b"j"))),
+                (*at("a", MqttPublish("", b"j", properties=ALIAS)), *at("b", MqttPublish("t", b"j"))),
             ],
             "pass",
         ),
-        ([_at("a", MqttConnect(2, 0, "otfA"), _connack(MqttProperty("response_information", "x")))], "fail"),
-        ([_at("c", MqttConnect(2, 0, ""), _connack(MqttProperty("assigned_client", "x")))], "pass"),
-        ([_at("c", MqttConnect(2, 0, ""), _connack())], "fail"),
+        ([at("a", MqttConnect(2, 0, "otfA"), _connack(MqttProperty("response_information", "x")))], "fail"),
+        ([at("c", MqttConnect(2, 0, ""), _connack(MqttProperty("assigned_client", "x")))], "pass"),
+        ([at("c", MqttConnect(2, 0, ""), _connack())], "fail"),
         (
             [
                 NEW,
                 (
-                    *_at("c", MqttConnect(2, 0, "otfA")),
-                    *_at("a", MqttDisconnect(0x8E, ())),
+                    *at("c", MqttConnect(2, 0, "otfA")),
+                    *at("a", MqttDisconnect(0x8E, ())),
                     "end a",
-                    *_at("c", _connack()),
+                    *at("c", _connack()),
                 ),
             ],
             "pass",
@@ -207,10 +231,10 @@ ALIAS = (MqttProperty("topic_alias", 1),)
             [
                 NEW,
                 (
-                    *_at("c", MqttConnect(2, 0, "otfA")),
-                    *_at("a", MqttDisconnect(0x81, ())),
+                    *at("c", MqttConnect(2, 0, "otfA")),
+                    *at("a", MqttDisconnect(0x81, ())),
                     "end a",
-                    *_at("c", _connack()),
+                    *at("c", _connack()),
                 ),
             ],
             "fail",
@@ -222,14 +246,14 @@ def test_version_5_has_reasons_and_properties(script: list[Step], outcome: str) 
     assert _judged(*script, version=5) == outcome
 
 
-THREE = [_at("b", MqttSubscribe(9, (MqttFilter(each, 1),)), MqttSuback(9, (1,))) for each in ("t", "#", "t/#")]
+THREE = [at("b", MqttSubscribe(9, (MqttFilter(each, 1),)), MqttSuback(9, (1,))) for each in ("t", "#", "t/#")]
 
 
 def test_the_set_of_explanations_stays_small() -> None:
     """Equal copies are one explanation in any order, and what a client that is away may get is not multiplied."""
     copies = tuple(MqttMessage("b", MqttPublish("t", b"y", 1, number)) for number in (5, 6, 7))
-    assert len(_after(A, LASTING, *THREE, PUBLISH + copies).belief.hypotheses) == 1
-    away = _after(A, LASTING, T, AWAY, _at("a", MqttPublish("t", b"x"))).belief
+    assert len(after(A, LASTING, *THREE, PUBLISH + copies).belief.hypotheses) == 1
+    away = after(A, LASTING, T, AWAY, at("a", MqttPublish("t", b"x"))).belief
     assert len(away.hypotheses) == 2  # it was stored, or not
     again = MqttMessage("a", MqttPublish("t", b"x"))
     states = [cast("Broker", each.position.value) for each in away.hypotheses if isinstance(each.position, Node)]
@@ -250,6 +274,61 @@ def test_every_input_has_bytes_and_every_number_is_in_the_table(version: MqttVer
     assert numbers <= set(requirements_of(version))
 
 
+CLEARED = at("a", MqttPublish("t", b"", retain=True))
+KEPT = (*T, *at("b", MqttPublish("t", b"r", 1, 5, retain=True)))
+STALE = (*T, *at("b", MqttPublish("t", b"q", retain=True)))
+LATE = at("a", MqttPublish("t", b"r", 1, 10), MqttPuback(10))
+BOTH = RESUMED + GOT + at("b", MqttPublish("t", b"r", 1, 6))
+TAKEN = at("b", MqttSubscribe(9, (MqttFilter("t", 2),)), MqttSuback(9, (2,)))
+TOLD = (*TWICE, *at("b", MqttPublish("t", b"z", 2, 3)))
+LEFT = at("b", MqttUnsubscribe(8, (MqttTopic("t"),)), MqttUnsuback(8))
+RELEASED = at("b", MqttPubrec(3), MqttPubrel(3))
+ENDS = (MqttHalt("a"), "end a")
+
+
+@pytest.mark.parametrize(
+    ("script", "old", "new"),
+    [
+        ([A, B, RETAIN, CLEARED, T], "3.3.1-11", "3.3.1-7"),
+        ([A, B, RETAIN, at("a", MqttPublish("t", b"x")), KEPT], "3.3.1-12", "3.3.1-8"),
+        ([A, B, RETAIN, at("a", MqttPublish("t", b"q", retain=True)), STALE], "3.3.1-7", ""),
+        ([A, B, RETAIN, ENDS, KEPT], "3.1.2-7", ""),
+        ([A, LASTING, T, AWAY, PUBLISH, LATE, DIAL, BOTH], "4.6.0-6", ""),
+        ([A, B, TAKEN, TOLD, LEFT, RELEASED], "3.10.4-3", ""),
+        ([A, B, T, PUBLISH + GOT], "4.1.0-2", ""),
+    ],
+)
+def test_what_happened_before_decides_a_statement_later(script: list[Step], old: str, new: str) -> None:
+    """Retained messages that are gone or stay, messages in their order, and what was begun and is completed."""
+    assert f"MQTT-{old}" in _covered(*script, version=4)
+    assert not new or f"MQTT-{new}" in _covered(*script, version=5)
+
+
+SHARED = at("b", MqttSubscribe(9, (MqttFilter("$share/g/t", 2),)), MqttSuback(9, (2,)))
+SHORT = at("b", MqttConnect(0, 0, "otfB"), _connack())
+OWNER = at("a", MqttConnect(0, 0, "otfA", b"", ONE[:1]), _connack())
+OWNED = at("a", MqttConnect(0, 0, "otfA", b"", ONE[:1]), _connack(session=1))
+DIAL_A = (MqttDial("a"),)
+QUIETLY = at("b", MqttConnect(2, 0, "otfB", b"", (MqttProperty("request_problem", 0),)), _connack())
+SENT = (*TWICE, *at("b", MqttPublish("t", b"z", 2, 3)))
+RESENT = (*BACK, *at("b", MqttPublish("t", b"z", 2, 3, dup=True)))
+
+
+@pytest.mark.parametrize(
+    ("script", "number"),
+    [
+        ([SHORT, AWAY, DIAL, SHORT], "4.1.0-2"),
+        ([OWNER, TWICE, ENDS, DIAL_A, OWNED, AGAIN], "4.3.3-10"),
+        ([QUIETLY, T], "3.1.2-29"),
+        ([NEW, STORED, SHARED, SENT, at("b", MqttPubrec(3, 0x80, ()))], "4.8.2-6"),
+        ([NEW, STORED, SHARED, SENT, AWAY, DIAL, RESENT], "4.8.2-4"),
+    ],
+)
+def test_statements_of_5(script: list[Step], number: str) -> None:
+    """Sessions that end with their connection, repeated messages, problem information, and shares."""
+    assert f"MQTT-{number}" in _covered(*script, version=5)
+
+
 @pytest.mark.parametrize("server", [MOSQUITTO, AEDES])
 def test_what_a_server_is_known_to_do_is_left_out_or_a_known_issue(server: str) -> None:
     """Each group has known issues, which are there if it is asked for; another server has none."""
@@ -259,3 +338,5 @@ def test_what_a_server_is_known_to_do_is_left_out_or_a_known_issue(server: str) 
     assert len(bench(server=server, also="all").known_issues) == sum(map(len, issues))
     assert not bench(server="broker {port}", also="all").known_issues
     assert set(groups_of(server)) < set(ALSO)
+    cited = {number for each in bench(server=server, also="all").known_issues for number in requirements(each.req)}
+    assert cited <= set(requirements_of(4))

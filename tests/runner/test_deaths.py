@@ -25,7 +25,7 @@ from otf.spec import Spec, Transition, goto
 from otf.strategy import Script
 from otf.trace.events import Closed, Event, Seen, Sent
 from otf.trace.verdict import Verdict
-from tests.adapters.harness import children, descriptors
+from tests.adapters.harness import Baseline
 from tests.runner.playing import Words
 
 pytestmark = pytest.mark.real
@@ -87,7 +87,7 @@ def stop(pid: int) -> None:
 def harmed(moments: int, seed: int) -> None:
     """Harm a system at random moments, and collect the verdicts."""
     random = Random(seed)
-    before = descriptors(), children()
+    before = Baseline()
     for _ in range(moments):
         harm = random.choice([kill, stop])
         began = time.monotonic()
@@ -100,7 +100,7 @@ def harmed(moments: int, seed: int) -> None:
         assert verdict.failure is not None
         assert verdict.failure.kind == "ended", (verdict, events[-3:])
         assert events[-1] == Closed("p", "killed by SIGKILL", events[-1].at)
-    assert (descriptors(), children()) == before
+    assert not before.lasting_leaks()
 
 
 def assert_whole(events: list[Event]) -> None:

@@ -18,7 +18,7 @@ from otf.adapter.rest.owners import everybody, is_local, outside, owners, shown
 from otf.adapter.rest.place import Place, Unseen, Unsent
 from otf.adapter.rest.process import Process
 from otf.adapter.rest.system import MOST, Rest, SystemProcesses
-from otf.testing.adapter import children
+from otf.testing.leaks import children
 
 pytestmark = pytest.mark.real
 WAIT = "sys.stdin.read()"

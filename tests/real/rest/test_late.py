@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
+from otf import run
+from otf.adapter import Bench
+from otf.adapters.process import process
+from otf.codec import lines
 from otf.core.pacing import PATIENCE
+from otf.spec import Spec, goto
 from tests.real.rest.controls import QUIESCENCE, Found, built, control, in_python
 
 ANSWERS = 12
@@ -103,3 +111,39 @@ def test_an_answer_after_eleven_quiescence_times_is_given_up(late: str) -> None:
     found = control([late, "nanosleep", str(11 * MS)], 3, wanted=PATIENCE * QUIESCENCE, pause=0.3)
     assert found.missed == found.late
     assert found.missed > 0
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A question."""
+
+
+@dataclass(frozen=True)
+class Told:
+    """Its answer."""
+
+
+BUSY_FIRST = """
+import sys, time
+print("ready", flush=True)
+for _ in sys.stdin:
+    end = time.process_time() + 0.1
+    while time.process_time() < end: pass
+    time.sleep(0.02)
+    print("told", flush=True)
+"""
+
+
+def test_patience_counts_from_the_first_rest(tmp_path: Path) -> None:
+    """A server that runs for longer than a failure is waited for, and then waits for a timer, is not blamed."""
+    (tmp_path / "server.py").write_text(BUSY_FIRST)
+    tested = Bench.on_ports(
+        spec=Spec(lambda state, _: [goto(state, Told())], 0, [Ask()]),
+        codec=lines({Ask: "ask", Told: "told"}),
+        ports={"line": process([sys.executable, "-I", str(tmp_path / "server.py")])},
+        quiescence=0.005,
+        latency=0.001,
+        busy=0.001,
+    )
+    summary = run(tested, out=tmp_path / "out", traces=1, steps=1, mode="strict")
+    assert (summary.verdict, summary.silence) == ("pass", {"observed": 1})

@@ -1,0 +1,159 @@
+"""The known issues of brokers: each by the packets that a script without otf exchanged with the broker too."""
+
+from __future__ import annotations
+
+import pytest
+
+from otf.codec.mqtt import (
+    MqttConnack,
+    MqttConnect,
+    MqttFilter,
+    MqttPingresp,
+    MqttProperty,
+    MqttPuback,
+    MqttPublish,
+    MqttPubrec,
+    MqttSuback,
+    MqttSubscribe,
+    MqttUnsuback,
+    MqttVersion,
+)
+from otf.models.mqtt import bench
+from otf.models.mqtt.known import AEDES, KNOWN, MOSQUITTO
+from otf.models.mqtt.messages import MqttDial, MqttHalt, MqttMessage, MqttPacket, MqttViolation
+from otf.models.mqtt.violations import rules_of
+from tests.models.test_mqtt import Step, after, at
+
+OPEN = at("c", MqttConnect(2, 0, "otfC"), MqttConnack(0, 0))
+OTHER = at("a", MqttConnect(2, 0, "otfA"), MqttConnack(0, 0))
+LASTS = at("c", MqttConnect(0, 0, "otfC"), MqttConnack(0, 0))
+LONG = at("c", MqttConnect(0, 0, "otfC", b"", (MqttProperty("session_expiry", 3600),)), MqttConnack(0, 0))
+GONE: tuple[Step, Step] = ((MqttHalt("c"), "end c"), (MqttDial("c"),))
+
+
+def _breaks(name: str, *packets: MqttPacket, version: MqttVersion = 4, end: bool = False) -> Step:
+    """Return a step with a violation, and what comes of the packets and the end of the connection."""
+    answers = (MqttMessage("c", packet) for packet in packets)
+    return MqttViolation("c", name, rules_of(version)[name].raw), *answers, *(["end c"] if end else [])
+
+
+def _subscribes(topic: str, qos: int, *packets: MqttPacket) -> Step:
+    return at("c", MqttSubscribe(9, (MqttFilter(topic, qos),)), MqttSuback(9, (qos & 3,)), *packets)
+
+
+def _publishes(topic: str, qos: int, *packets: MqttPacket, retain: bool = False, dup: bool = False) -> Step:
+    acknowledged: list[MqttPacket] = [MqttPuback(20)] if qos == 1 else [MqttPubrec(20)] if qos else []
+    return at("c", MqttPublish(topic, b"y", qos, 20 if qos else 0, retain, dup), *acknowledged, *packets)
+
+
+GRANTED, TAKEN = MqttSuback(7, (0,)), MqttConnack(0, 0)
+OF_MOSQUITTO: dict[str, list[Step]] = {
+    "answers a PINGREQ": [OPEN, _breaks("pingreq with wrong flags", MqttPingresp())],
+    "for the third time": [
+        OPEN,
+        _publishes("t", 2),
+        _publishes("t", 2, dup=True),
+        (MqttMessage("c", MqttPublish("t", b"y", 2, 20, dup=True)), "end c"),
+    ],
+    "publishes no will": [
+        OTHER,
+        at("a", MqttSubscribe(9, (MqttFilter("w", 0),)), MqttSuback(9, (0,))),
+        at("c", MqttConnect(6, 0, "otfC", b"\0\1w\0\4gone"), MqttConnack(0, 0)),
+        _breaks("second connect", end=True),
+    ],
+    "ends the session": [
+        LASTS,
+        _breaks("second connect", end=True),
+        (MqttDial("c"),),
+        at("c", MqttConnect(0, 0, "otfC"), MqttConnack(0, 0)),
+    ],
+    "QoS of one of several": [
+        OPEN,
+        _subscribes("#", 2),
+        _subscribes("t", 0),
+        _publishes("t", 1, MqttPublish("t", b"y")),
+    ],
+}
+RETAINED, STORED = MqttPublish("t", b"y", retain=True), _publishes("t", 0, retain=True)
+OF_MOSQUITTO_5: dict[str, list[Step]] = {
+    "a subscription identifier": [OPEN, _breaks("publish with a subscription identifier", version=5)],
+    "a share with No Local": [OPEN, _breaks("no local on a share", GRANTED, version=5)],
+    "a share without a name": [OPEN, _breaks("a share without a name", GRANTED, version=5)],
+    "a share without a filter": [OPEN, _breaks("a share without a filter", GRANTED, version=5)],
+    "retained messages to shares": [OPEN, STORED, _subscribes("$share/g/t", 0, RETAINED)],
+    "keeps No Local": [
+        OPEN,
+        _subscribes("t", 0),
+        _subscribes("t", 8),
+        _publishes("t", 0, MqttPublish("t", b"y"), retain=True),
+    ],
+    "sends no more messages": [
+        at("c", MqttConnect(2, 0, "otfC", b"", (MqttProperty("receive_maximum", 1),)), MqttConnack(0, 0)),
+        _subscribes("t", 2),
+        _publishes("t", 2, MqttPublish("t", b"y", 2, 1)),
+        at("c", MqttPubrec(1, 0x80, ())),
+        at("c", MqttPublish("t", b"z", 1, 10), MqttPuback(10)),
+    ],
+}
+OF_AEDES: dict[str, list[Step]] = {
+    "takes U+0000": [OPEN, _breaks("publish to U+0000")],
+    "an ill-formed topic": [OPEN, _breaks("publish to a topic of 74ff")],
+    "subscribes to an ill-formed": [OPEN, _breaks("subscribe to an ill-formed filter", GRANTED)],
+    "unsubscribes from an ill-formed": [OPEN, _breaks("unsubscribe from an ill-formed filter", MqttUnsuback(7))],
+    "an ill-formed CONNECT": [_breaks("connect with an ill-formed ClientId", TAKEN)],
+    "the packet identifier 0": [OPEN, _breaks("subscribe with identifier 0", MqttSuback(0, (0,)))],
+    "UNSUBSCRIBE without a filter": [OPEN, _breaks("unsubscribe from nothing", MqttUnsuback(7))],
+    "the filter t#": [OPEN, _breaks("subscribe to t#", GRANTED)],
+    "the filter t+": [OPEN, _breaks("subscribe to t+", GRANTED)],
+    "a will of QoS 3": [_breaks("connect with a will of QoS 3", TAKEN)],
+    "a password without a user": [_breaks("connect with a password alone", TAKEN)],
+    "without a CONNACK": [_breaks("connect with level 9", end=True)],
+    "without a ClientId": [at("c", MqttConnect(0, 0, ""), TAKEN)],
+    "passes DUP on": [
+        OPEN,
+        _subscribes("t", 1),
+        _publishes("t", 1, MqttPublish("t", b"y", 1, 9, dup=True), dup=True),
+    ],
+    "closes at the PUBREC": [
+        LASTS,
+        _publishes("t", 2, retain=True),
+        _subscribes("t", 2, MqttPublish("t", b"y", 2, 9, retain=True)),
+        (MqttMessage("c", MqttPubrec(9)), "end c"),
+    ],
+    "no session without subscriptions": [LASTS, *GONE, at("c", MqttConnect(0, 0, "otfC"), MqttConnack(0, 0))],
+    "sends again": [
+        LASTS,
+        _subscribes("t", 1),
+        _publishes("t", 1, MqttPublish("t", b"y", 1, 9)),
+        *GONE,
+        at("c", MqttConnect(0, 0, "otfC"), MqttConnack(1, 0), MqttPublish("t", b"y", 1, 9)),
+    ],
+    "one of several": [OPEN, _subscribes("#", 2), _subscribes("t", 0), _publishes("t", 1, MqttPublish("t", b"y"))],
+    "higher QoS than it granted": [
+        OPEN,
+        _subscribes("t/#", 1),
+        at("c", MqttPublish("t/u", b"y", 2, 20), MqttPublish("t/u", b"y", 2, 9), MqttPubrec(20)),
+    ],
+}
+TABLES = [
+    *((MOSQUITTO, says, script, 4) for says, script in OF_MOSQUITTO.items()),
+    *((MOSQUITTO, says, script, 5) for says, script in OF_MOSQUITTO_5.items()),
+    *((AEDES, says, script, 4) for says, script in OF_AEDES.items()),
+]
+
+
+@pytest.mark.parametrize(("server", "says", "script", "version"), TABLES)
+def test_each_known_issue_is_recognized(server: str, says: str, script: list[Step], version: MqttVersion) -> None:
+    """With the inputs of its group, the failure is this issue and no other of the group."""
+    found = [each for each in KNOWN[server] if says in each.issue.says]
+    assert len(found) == 1
+    tested = bench(server=server, version="5" if version == 5 else "3.1.1", also=found[0].group)
+    failure = after(*script, version=version).end().failure
+    assert failure is not None
+    assert next(each.says for each in tested.known_issues if each.shows(failure)) == found[0].issue.says
+
+
+def test_every_known_issue_has_a_script() -> None:
+    """None is listed that no packets show."""
+    for server, scripts in ((MOSQUITTO, OF_MOSQUITTO | OF_MOSQUITTO_5), (AEDES, OF_AEDES)):
+        assert len(scripts) == len(KNOWN[server])
