@@ -87,7 +87,11 @@ class Hardened:
             # sent before the end was seen
             return (goto(state),)
         known = state.state if isinstance(state, Disturbed) else state
-        return self._malformed(known, inp) if isinstance(inp, Malformed) else self._noted(self.spec.step(known, inp))
+        if isinstance(inp, Malformed):
+            return self._malformed(known, inp)
+        ways = self._noted(self.spec.step(known, inp))
+        # what is wrong now may follow from the malformed input, and not from the sentences about this one
+        return ways if known is state else [replace(way, req=()) for way in ways]
 
     def emits(self, state: object) -> Iterable[Any]:
         """Return what may happen without an input."""

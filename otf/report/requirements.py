@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from itertools import chain, count
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
@@ -15,6 +16,7 @@ from otf.report.markup import MARK, Markup, joined, tag
 from otf.trace.requirements import RequirementResult, as_csv, tally
 
 MOST: Final = 2_000  # rows of the table in the page
+SHORTEST: Final = 5  # characters of an id of sphinx-needs
 Results: TypeAlias = tuple[RequirementResult, ...]
 
 
@@ -55,14 +57,23 @@ def _row(each: RequirementResult) -> Markup:
 def needs(results: Iterable[RequirementResult], project: str) -> str:
     """Return the results as a needs.json, which sphinx-needs imports with `needimport`.
 
-    An id of sphinx-needs has capitals, digits and `_` only; the id of the table is the title.
+    An id of sphinx-needs has five or more capitals, digits and `_`; the id of the table is the title.
     """
-    every = {
-        name: {"id": name, "type": "req", "title": each.requirement.id, "description": each.requirement.text}
-        | {"status": each.status, "tags": [each.requirement.level], "links": []}
-        for each in results
-        for name in [_plain(each.requirement.id)]
-    }
+    every: dict[str, dict[str, Any]] = {}
+    for each in results:
+        known, name = each.requirement, _plain(each.requirement.id)
+        # ids that differ in other characters only are different requirements
+        named = chain([name], (f"{name}_{number}" for number in count(2)))
+        name = next(free for free in named if free not in every)
+        every[name] = {
+            "id": name,
+            "type": "req",
+            "title": known.id,
+            "content": _line(known.text),
+            "status": each.status,
+            "tags": [known.level],
+            "links": [],
+        }
     version: dict[str, Any] = {"needs": every, "needs_amount": len(every)}
     document = {"creator": MARK, "project": project, "current_version": "1", "versions": {"1": version}}
     return msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"
@@ -81,7 +92,8 @@ def strictdoc(results: Iterable[RequirementResult], project: str) -> str:
 
 
 def _plain(name: str) -> str:
-    return "".join(char if char.isascii() and char.isalnum() else "_" for char in name).upper()
+    plain = "".join(char if char.isascii() and char.isalnum() else "_" for char in name).upper()
+    return plain if len(plain) >= SHORTEST else f"REQ_{plain}"
 
 
 def _line(text: str) -> str:

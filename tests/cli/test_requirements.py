@@ -198,7 +198,7 @@ def test_files_for_requirements_tools() -> None:
         for name in ("x.json", "x.sdoc", "x.csv"):
             assert otf("report", "out", "--bench", "lamps.py:lamp", "--requirements", name).status == 0
     version = json.loads(Path("x.json").read_text(encoding="utf-8"))["versions"]["1"]
-    assert {name: each["status"] for name, each in version["needs"].items()} == STATUSES
+    assert {each["title"]: each["status"] for each in version["needs"].values()} == STATUSES
     blocks = Path("x.sdoc").read_text(encoding="utf-8").split("[REQUIREMENT]\n")[1:]
     assert blocks[0].startswith("UID: LIGHTS\nSTATUS: covered\n")
     Path("mine.csv").write_text("id\n", encoding="utf-8")

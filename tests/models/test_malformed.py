@@ -10,11 +10,12 @@ from random import Random
 import pytest
 
 from otf.adapter import Bench
-from otf.adapter.malformed import sample_of
+from otf.adapter.malformed import Disturbed, hardened, sample_of
 from otf.cli.benches import load
 from otf.codec.malformed import Malformed, MalformedCodec
 from otf.core import Model, Node, Symbol
 from otf.models.dns.messages import Raw
+from otf.models.modbus.messages import PORT, ModbusCodec, Request
 from otf.models.mqtt.messages import MqttViolation
 from otf.spec import Elapse
 
@@ -55,6 +56,17 @@ def test_a_model_takes_any_bytes_that_are_no_message(name: str) -> None:
             assert len(frames) > 1 or codec.message(bad.port, frames[0]) is None
             model.moves(node, model.symbol(bad))
     assert count > 5
+
+
+def test_after_malformed_bytes_no_sentence_is_violated() -> None:
+    """What is wrong then may follow from the malformed bytes: a failure cites no sentence about the next request."""
+    made = load("modbus", {})
+    spec, request = made.spec, Request(3, 0, 1)
+    hard = hardened(spec, MalformedCodec(ModbusCodec()), [PORT])
+    cited = [[way.req for way in hard.step(state, request)] for state in (spec.initial, Disturbed(spec.initial, PORT))]
+    assert any(cited[0])
+    assert not any(cited[1])
+    assert len(cited[0]) == len(cited[1])
 
 
 @pytest.mark.parametrize("name", BENCHES)
