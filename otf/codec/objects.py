@@ -133,7 +133,7 @@ def _maker(kind: type, struct: Any) -> Callable[[Any, dict[str, Any]], Any]:
 
     def make(value: Any, fields: dict[str, Any]) -> Any:
         if not fresh:
-            fresh.update(vars(struct()))
+            fresh.update(struct().__dict__)
         for name in computed:
             fields[name] = getattr(value, name)
         found = struct.__new__(struct)
