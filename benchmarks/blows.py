@@ -11,6 +11,7 @@ import argparse
 import faulthandler
 import os
 import tempfile
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -23,13 +24,14 @@ from typing import Final, TypeAlias
 
 from benchmarks import bus_blows, measure
 from benchmarks.raising import raising
-from tests.adapters.harness import children, descriptors
+from otf.testing.leaks import Baseline
 from tests.e2e import test_harm, test_standing
 from tests.e2e.counting import GRACE, Counting
 from tests.e2e.harm import NEVER, Harm
 from tests.e2e.harmed import LOOPS, MARGIN, assert_on_record
 
 HANGS: Final = 60.0  # seconds after which a run that should long be over counts as one that hangs
+POOLS: Final = ("AnyIO worker", "Trio thread", "asyncio_")
 WORDS: Final = ("ended", "missing", "stopped", "trouble", "no contact", "passed")
 
 Blow: TypeAlias = Callable[[Random, str], tuple[str, str] | None]
@@ -48,8 +50,7 @@ class Row:
     wrong: Counter[str] = field(default_factory=Counter[str])
     loops: Counter[str] = field(default_factory=Counter[str])
     hangs: int = 0
-    processes: int = 0
-    descriptors: int = 0
+    left: Counter[str] = field(default_factory=Counter[str])
     longest: float = 0.0
 
     @property
@@ -116,13 +117,13 @@ def struck(wire: str, blow: Blow, number: int, random: Random) -> Row:
     """Strike a number of times, on each loop in turn."""
     row, loops = Row(wire), cycle(LOOPS)
     while row.total < number:
-        left, loop, began = (descriptors(), children()), next(loops), time.monotonic()
+        before, threads, loop, began = Baseline(), threading.enumerate(), next(loops), time.monotonic()
         faulthandler.dump_traceback_later(5 * HANGS, exit=True)  # shows where it hangs
         came = blow(random, loop)
         faulthandler.cancel_dump_traceback_later()
         took = time.monotonic() - began
-        row.descriptors += len(descriptors() - left[0])
-        row.processes += len(children() - left[1])
+        row.left.update(leak.name for leak in before.lasting_leaks())
+        row.left.update(thread.name for thread in threading.enumerate() if _is_left(thread, threads))
         if came is None:
             continue
         verdict, word = came
@@ -136,13 +137,18 @@ def struck(wire: str, blow: Blow, number: int, random: Random) -> Row:
     return row
 
 
+def _is_left(thread: threading.Thread, before: list[threading.Thread]) -> bool:
+    """Return whether a thread of an adapter or its library is still there; those of an event loop's pool end later."""
+    return thread not in before and not thread.name.startswith(POOLS)
+
+
 def shown(rows: list[Row]) -> None:
     """Print the table, as Markdown."""
     heads = ("blows", *WORDS, "hangs", "false passes", "false failures", "other wrong", "left behind", "longest")
     print(f"| wire | {' | '.join(heads)} |\n|---|{'---:|' * len(heads)}")
     for row in rows:
         wrong = row.wrong["pass"], row.wrong["fail"], row.wrong["inconclusive"]
-        cells = (row.total, *(row.words[word] for word in WORDS), row.hangs, *wrong, row.descriptors + row.processes)
+        cells = (row.total, *(row.words[word] for word in WORDS), row.hangs, *wrong, row.left.total())
         print(f"| {row.wire} | {' | '.join(map(str, cells))} | {row.longest:.1f} s |")
     total = sum(row.total for row in rows)
     print(f"\n{total} blows; load {os.getloadavg()[1]:.1f} on {os.cpu_count()} processors")

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, TypeAlias
 
+from otf.models.http.expectations import BLANKS, END, INTERIM, RESET, RefusedTest, ServedTest
 from otf.models.http.heads import BAD
 from otf.models.http.inputs import inputs
 from otf.models.http.messages import (
@@ -25,15 +26,13 @@ from otf.models.http.messages import (
     NextPart,
     Pipelined,
     RawRequest,
-    RawResponse,
     WebConnect,
     WebFinish,
     WebInput,
 )
 from otf.models.http.reader import RefusedRequest, ServedRequest, UnfinishedRequest, read_requests
 from otf.models.http.requirements import HttpRule as R
-from otf.spec import OneOf, Spec, Transition, Where, goto, on
-from otf.trace.events import Ended
+from otf.spec import Spec, Transition, goto, on
 
 ALSO: Final = ("should", "date")
 """Groups of rules that a server is not held to by default: what it should refuse, and that its answers have a date."""
@@ -41,9 +40,7 @@ ALSO: Final = ("should", "date")
 MANY: Final = 2_000
 """Bytes of an input that a server may not have read when it closes the connection: then its answer may be lost."""
 
-_OK, _CONTINUE = 200, 100
 _AUTHORITY: Final = re.compile(r"[a-z]+://[^/]*", re.ASCII | re.IGNORECASE)
-_BLANKS: Final = re.compile(r"[ \t]+", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,47 +57,6 @@ Yields: TypeAlias = Iterator[Transition[State]]
 
 
 @dataclass(frozen=True, slots=True)
-class ServedTest:
-    """Whether a response is that of the application to a request, and may end the connection or not."""
-
-    contents: frozenset[str]
-    coded: bool
-    closes: bool
-    dated: bool
-
-    def __call__(self, output: object) -> bool:
-        """Return whether the output is such a response."""
-        return (
-            isinstance(output, RawResponse)
-            and output.status == _OK
-            and (not self.contents or _BLANKS.sub(" ", output.content) in self.contents)
-            and (self.coded or not output.coded)
-            and self.closes == output.closes
-            and not output.version
-            and (output.dated or not self.dated)
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class RefusedTest:
-    """Whether a response has one of these statuses, and may end the connection or not."""
-
-    codes: frozenset[int]
-    closes: bool | None
-    dated: bool
-
-    def __call__(self, output: object) -> bool:
-        """Return whether the output is such a response."""
-        return (
-            isinstance(output, RawResponse)
-            and output.status in self.codes
-            and self.closes in {None, output.closes}
-            and not output.version
-            and (output.dated or not self.dated or output.status >= 500)  # noqa: PLR2004 -- the first server error
-        )
-
-
-@dataclass(frozen=True, slots=True)
 class Onward:
     """What has been sent for the requests so far, by which rules, and what is left; `ended`: nothing of it counts."""
 
@@ -109,11 +65,6 @@ class Onward:
     left: str
     ended: bool = False
     continued: bool = False
-
-
-INTERIM: Final = on(PORT, Where(lambda output: isinstance(output, RawResponse) and output.status == _CONTINUE, "100"))
-END: Final = on(PORT, Ended)
-RESET: Final = OneOf(*(on(PORT, Ended(each)) for each in ("connection reset", "closed by the other side")))
 
 
 def web(also: str = "") -> Spec[State, WebInput]:
@@ -158,7 +109,7 @@ def _finished(state: WebSession) -> Yields:
         yield goto(None)  # it should notice (section 9.5), and need not
     else:
         refused = RefusedTest(frozenset(range(400, 600)), None, dated=False)
-        yield goto(None, on(PORT, Where(refused, "an error")), END, req=R.RFC9112_6_3_INCOMPLETE)
+        yield goto(None, on(PORT, refused.expectation("an error")), END, req=R.RFC9112_6_3_INCOMPLETE)
 
 
 def _answered(also: str, state: WebSession, data: str, rest: str) -> Yields:
@@ -205,7 +156,7 @@ def _unfinished(so_far: Onward, request: UnfinishedRequest, *, asks: bool) -> It
     else:
         yield so_far
     if request.refusal:
-        refused = on(PORT, Where(RefusedTest(request.refusal, None, dated=False), _range(request.refusal)))
+        refused = on(PORT, RefusedTest(request.refusal, None, dated=False).expectation(_range(request.refusal)))
         yield replace(so_far, outputs=(*so_far.outputs, refused), rules=rules, ended=True)
 
 
@@ -215,7 +166,7 @@ def _refused(
     says = f"{_range(codes)}, by {', '.join(each.name for each in rules)}"
     rules = (*rules, R.RFC9112_9_3_2_ORDER) if so_far.outputs else rules
     for closes in (True, False):
-        refused = on(PORT, Where(RefusedTest(codes, None if closes else False, also == "date"), says))
+        refused = on(PORT, RefusedTest(codes, None if closes else False, also == "date").expectation(says))
         outputs, cited = (*so_far.outputs, refused), (*so_far.rules, *rules)
         if closes:
             left = so_far.left if size is None else so_far.left[size:]
@@ -272,10 +223,10 @@ def _response(also: str, request: ServedRequest, *, closes: bool) -> object:
     note, path = ",".join(head.values("note")), head.target
     bodies = {""} if head.target == "/skip" else {request.body or "", *({""} if head.method == "GET" else ())}
     texts = {f"{head.method} {each} note={note} body={body}" for each in {path, _path(path)} for body in bodies}
-    contents = {""} if head.method == "HEAD" else {_BLANKS.sub(" ", each) for each in texts}
+    contents = {""} if head.method == "HEAD" else {BLANKS.sub(" ", each) for each in texts}
     known = contents if request.body is not None or head.target == "/skip" else set[str]()
     test = ServedTest(frozenset(known), head.version > (1, 0), closes, also == "date")
-    return on(PORT, Where(test, f"200 to {_kind(request)}"))
+    return on(PORT, test.expectation(f"200 to {_kind(request)}"))
 
 
 def _path(target: str) -> str:

@@ -3,7 +3,14 @@
 'use strict';
 
 const net = require('net');
-const aedes = require(require.resolve('aedes', { paths: [process.cwd()] }));
+
+let aedes;
+try {
+  aedes = require(require.resolve('aedes', { paths: [process.cwd()] }));
+} catch {
+  process.stderr.write(`aedes is not in ${process.cwd()}: run "npm install aedes" there\n`);
+  process.exit(1);
+}
 
 async function serve(port) {
   const { Aedes } = aedes;

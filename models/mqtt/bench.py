@@ -16,6 +16,7 @@ from otf.adapter.socket.address import Address
 from otf.adapters.process import open_process
 from otf.adapters.tcp import open_tcp
 from otf.codec.mqtt import MqttCodec, MqttConnect, MqttVersion, packet_size
+from otf.errors import ContactError
 from otf.framing import measured
 from otf.models.mqtt.groups import ALSO
 from otf.models.mqtt.known import AEDES, ALL, MOSQUITTO, groups_of, issues_of
@@ -106,7 +107,12 @@ def _started(server: str) -> _Serving:
         address = HOST, free_port(socket.SOCK_STREAM)
         process = await stack.enter_async_context(open_process(_command(server, address[1]), ready=None, grace=GRACE))
         probe = partial(open_tcp, address, measured(packet_size))
-        await until_answered(probe, MqttCodec().encode(MqttConnect(2, 0, "otfReady")), process, READY)
+        try:
+            await until_answered(probe, MqttCodec().encode(MqttConnect(2, 0, "otfReady")), process, READY)
+        except ContactError as error:
+            printed = "".join(f"\n  {remark}" for remark in process.remarks())
+            message = f"{error}{printed}"
+            raise ContactError(message) from error
         return address
 
     return serve

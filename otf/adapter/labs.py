@@ -1,23 +1,34 @@
 """Boards that a lab manager has prepared: where the serial port of one is, for the adapter `serialport`.
 
 labgrid, pytest-embedded and twister reserve, flash and power boards; otf drives the line. Nothing of theirs is imported
-unless an address names a file of labgrid: their objects are known by their attributes.
+unless an address names a file of labgrid: their objects are known by their attributes. A place of labgrid's coordinator
+is acquired by the program `labgrid-client`, which may be in an environment of its own.
 """
 
 from __future__ import annotations
 
+import atexit
+import os
+import shutil
+import subprocess
+import sys
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Final, NamedTuple, cast
 
+from otf.codec.library import import_library
 from otf.errors import ContactError, UsageError
 
 SCHEMES: Final = ("labgrid", "twister")
-FORM: Final = "labgrid:ENVIRONMENT.yaml#TARGET, labgrid:PLACE, or twister:HARDWARE-MAP.yaml#ID"
+FORM: Final = "labgrid:ENVIRONMENT.yaml#TARGET, labgrid:PLACE#RESOURCE, or twister:HARDWARE-MAP.yaml#ID"
 BAUDRATE: Final = 115_200
 LARGEST: Final = 1 << 20  # bytes of a hardware map
+CLIENT: Final = "labgrid-client"
+_SECONDS: Final = 60.0  # for a command of the client, which takes one
+_LONGEST: Final = 400  # characters of what it prints
 
 
 class BoardPort(NamedTuple):
@@ -32,7 +43,8 @@ def board_port(board: object, name: str | None = None) -> BoardPort:
 
     `board` is a target or a resource of labgrid, a `dut` of pytest-embedded, an entry of twister's hardware map (a
     mapping), or an address: "labgrid:place.yaml#main", "labgrid:PLACE", "twister:map.yaml#0001". `name` is that of a
-    resource, where a target has several. Raises UsageError for anything else, ContactError if there is no port.
+    resource, where a target has several. A place that no one has acquired is acquired until this program ends. Raises
+    UsageError for anything else, ContactError if there is no port or someone else has the place.
 
     >>> board_port({"id": "0001", "serial": "/dev/ttyACM0", "baud": 9600})
     BoardPort(url='/dev/ttyACM0', baudrate=9600)
@@ -59,13 +71,15 @@ def _addressed(address: str) -> BoardPort:
     file, _, part = rest.partition("#")
     if scheme not in SCHEMES or not file:
         raise UsageError(f"{address!r} is no board; write {FORM}")
-    return _in_map(Path(file), part) if scheme == "twister" else _of_target(_target(file, part), None)
+    if scheme == "twister":
+        return _in_map(Path(file), part)
+    is_file = Path(file).suffix in {".yaml", ".yml"} or Path(file).is_file()
+    return _of_target(_target(file, part), None) if is_file else _of_place(file, part)
 
 
 def _in_map(file: Path, wanted: str) -> BoardPort:
     """Return the port of an entry of twister's hardware map; of the only one that is connected, if none is named."""
-    import yaml
-
+    yaml = import_library("yaml", "labs")
     try:
         data = file.read_bytes()
         entries: Any = yaml.safe_load(data) if len(data) <= LARGEST else None
@@ -91,20 +105,61 @@ def _mapped(entry: Mapping[str, Any]) -> BoardPort:
 
 
 def _target(name: str, part: str) -> Any:  # noqa: ANN401 -- a labgrid.Target, imported late
-    """Return a target of an environment, or one that is a place of the coordinator, which must be acquired."""
+    """Return a target of an environment."""
     try:
         labgrid: Any = import_module("labgrid")
-        remote: Any = import_module("labgrid.resource.remote")
     except ImportError as error:
         raise UsageError("this address needs labgrid: pip install labgrid, in an environment of its own") from error
     try:
-        if Path(name).suffix:
-            return labgrid.Environment(name).get_target(part or "main")
-        target = labgrid.Target(name)
-        target.await_resources([remote.RemotePlace(target, name=name)])
+        return labgrid.Environment(name).get_target(part or "main")
     except Exception as error:
         raise ContactError(f"labgrid:{name}: {type(error).__name__}: {error}") from error
-    return target
+
+
+def _of_place(place: str, wanted: str) -> BoardPort:
+    """Return the port of a place of the coordinator; acquire the place if no one has, and release it at the end."""
+    try:
+        described = _asked(place, "env")  # whoever has acquired it for us releases it
+    except ContactError:
+        described = _acquired(place)
+    targets: Any = import_library("yaml", "labs").safe_load(described)["targets"]
+    resources = [(kind, args) for each in targets.values() for one in each["resources"] for kind, args in one.items()]
+    ports = {str(args.get("name", kind)): args for kind, args in resources if "speed" in args and "host" in args}
+    found = [args for name, args in ports.items() if wanted in {"", name}]
+    if len(found) != 1:
+        names = ", ".join(ports) or "none"
+        raise ContactError(f"the place {place} has {len(found)} serial ports ({names}); name one of them behind a #")
+    return _of_resource(SimpleNamespace(**found[0]))
+
+
+def _acquired(place: str) -> str:
+    _asked(place, "acquire")
+
+    def release(process: int = os.getpid()) -> None:
+        if os.getpid() == process:
+            with suppress(ContactError):  # it was released by hand, or the coordinator has ended
+                _asked(place, "release")
+
+    atexit.register(release)
+    return _asked(place, "env")
+
+
+def _asked(place: str, command: str) -> str:
+    """Return the answer of labgrid's client about a place. Raises ContactError with what it prints."""
+    beside = Path(sys.executable).with_name(CLIENT)
+    client = shutil.which(CLIENT) or (str(beside) if beside.exists() else "")
+    if not client:
+        raise UsageError(f"this address needs {CLIENT} on the PATH: pip install labgrid, in an environment of its own")
+    try:
+        done = subprocess.run(  # noqa: S603 -- no shell reads it
+            [client, "-p", place, command], capture_output=True, text=True, check=False, timeout=_SECONDS
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise ContactError(f"labgrid:{place}: {error}") from error
+    if done.returncode:
+        why = " ".join(done.stderr.split())[-_LONGEST:].removeprefix(f"{CLIENT}: Error: ")
+        raise ContactError(f"labgrid:{place}: {CLIENT} {command}: {why}")
+    return done.stdout
 
 
 def _of_target(target: Any, name: str | None) -> BoardPort:  # noqa: ANN401 -- a labgrid.Target

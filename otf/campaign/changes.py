@@ -20,6 +20,7 @@ from otf.explore import explore
 from otf.explore.graph import OPEN, SPONTANEOUS, Graph
 from otf.spec import Spec
 from otf.strategy.visits import ChangedFirst
+from otf.trace.reading import BAD_JSON
 
 TRANSITIONS: Final = "transitions.json"
 CHANGED: Final = "changed.json"
@@ -128,7 +129,7 @@ class ChangedTransitions(msgspec.Struct, frozen=True):
 
 def read(file: Path, kind: type[Data]) -> Data | None:
     """Return what a file holds, None if it is missing, damaged or too long."""
-    with suppress(OSError, msgspec.DecodeError, RecursionError):
+    with suppress(OSError, *BAD_JSON):
         # opening a pipe would block for ever
         if file.is_file() and file.stat().st_size <= LARGEST:
             return msgspec.json.decode(file.read_bytes(), type=kind)

@@ -24,7 +24,7 @@ from otf.campaign.settings import Settings, header
 from otf.errors import TraceError, UsageError
 from otf.offline import judge
 from otf.runner.writer import writing
-from otf.trace.reading import TraceReader, bounded
+from otf.trace.reading import BAD_JSON, TraceReader, bounded
 from otf.trace.requirements import RequirementRecord
 from otf.trace.verdict import Outcome, Verdict
 from otf.values import show
@@ -352,7 +352,7 @@ def _decoded(line: bytes | msgspec.Raw, decoder: msgspec.json.Decoder[Line]) -> 
     """Return a line, or a part of one; None for what was torn, or is something else: what it said is not known."""
     try:
         return decoder.decode(line)
-    except msgspec.DecodeError:
+    except BAD_JSON:
         return None
 
 

@@ -26,7 +26,7 @@ from otf.report import PathSummary as Walked
 from otf.report.mutants import read_mutation
 from otf.runner.time_spent import TimeSpent
 from otf.spec.transition import requirements
-from otf.trace.reading import TracedEvent, bounded
+from otf.trace.reading import BAD_JSON, TracedEvent, bounded
 from otf.trace.requirements import RequirementRecord
 from otf.trace.verdict import Outcome
 
@@ -120,7 +120,7 @@ class CampaignLog:
         with suppress(OSError), log.open("rb") as file:
             for line in bounded(file):
                 # a line that a kill has torn says nothing
-                with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                with suppress(*BAD_JSON):
                     found.line(line)
         return found
 

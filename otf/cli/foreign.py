@@ -18,7 +18,7 @@ from otf.offline.entries import Entries
 from otf.offline.formats import FORMATS, guessed, unknown
 from otf.offline.logs import ForeignJudge, Noted, Opinion, timed
 from otf.trace.pcap import Capture
-from otf.trace.reading import LONGEST, bounded
+from otf.trace.reading import BAD_JSON, LONGEST, bounded
 from otf.trace.verdict import Verdict
 
 POLL: Final = 0.05  # seconds between two looks at a file that does not grow
@@ -122,7 +122,7 @@ def _may_be_trace(name: str, first: bytes, *, named: bool) -> bool:
 def _is_other(line: bytes) -> bool:
     try:
         return "event" not in msgspec.json.decode(line, type=dict[str, object])
-    except (msgspec.DecodeError, RecursionError):
+    except BAD_JSON:
         return False
 
 

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from otf.core.commands import Chooser, Ping, Send, SessionCommand, Stop, Wait
 from otf.core.compile import Routes
 from otf.core.evidence import RequirementEvidence
 from otf.core.memory import Symbol
@@ -10,7 +11,7 @@ from otf.core.monitor import Monitor, Oracle
 from otf.core.moves import Limits, Relation
 from otf.core.nodes import FEW, EnabledInputs, Node
 from otf.core.pacing import Moment, Pacing, Pause
-from otf.core.session import Chooser, Ping, Send, Session, SessionCommand, Stop, Wait
+from otf.core.session import Session
 from otf.core.timing import Timing
 from otf.core.view import InputMode, View
 from otf.core.waits import Barrier

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
-from typing import Final, Protocol, TypeAlias
+from dataclasses import replace
+from typing import Final
 
 from otf.core.belief import Belief
+from otf.core.commands import Chooser, Ping, Send, SessionCommand, Stop, Wait
 from otf.core.due import Ledger, silent
 from otf.core.failure import flooded
 from otf.core.memory import Symbol
@@ -18,69 +19,10 @@ from otf.core.waits import Barrier, Round
 from otf.spec import Elapse
 from otf.trace.events import Closed, Event, KnownBy, Quiet, Seen, Sent, Taken
 from otf.trace.verdict import Verdict
-from otf.values.cost import light
 
 DELAYS: Final = 4  # the longer L and R delay the arrival of an input, its being dealt with, and the output
 LONGEST: Final = 10.0  # seconds for which a machine that was delayed for long is waited for
 FLOOD: Final = 1 << 26  # bytes: a system that never stops may send few but large outputs
-
-
-@light
-class Send:
-    """Send this input now.
-
-    >>> from otf.core import Symbol
-    >>> Send(Symbol("press", "press")).input.value
-    'press'
-    """
-
-    input: Symbol
-
-
-@dataclass(frozen=True, slots=True)
-class Ping:
-    """Send this input of a barrier now and confirm it with `pinged`; its answer goes to `pong` and is not judged.
-
-    >>> Ping("tcp", "are you there?").port
-    'tcp'
-    """
-
-    port: str
-    input: object
-
-
-@light
-class Wait:
-    """Wait for an output until this time (seconds since the start of the run); then call `silence`.
-
-    >>> Wait(until=0.25).until
-    0.25
-    """
-
-    until: float
-
-
-@dataclass(frozen=True, slots=True)
-class Stop:
-    """The run is over.
-
-    >>> from otf.trace import Verdict
-    >>> Stop(Verdict("pass")).verdict.outcome
-    'pass'
-    """
-
-    verdict: Verdict
-
-
-SessionCommand: TypeAlias = Send | Ping | Wait | Stop
-
-
-class Chooser(Protocol):
-    """Chooses inputs: a strategy, or a script."""
-
-    def choose(self, view: View) -> Symbol | None:
-        """Return the next input, or None to end the path."""
-        ...
 
 
 class Session:

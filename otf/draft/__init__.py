@@ -15,6 +15,7 @@ from otf.draft.dialogue import Utterance, read_dialogue
 from otf.draft.kinds import MessageKind, Parsed
 from otf.draft.model import AnswerKinds, exchanges, rules
 from otf.draft.objects import object_kinds
+from otf.draft.states import guessed
 from otf.draft.texts import text_kinds
 from otf.draft.writing import Draft
 
@@ -47,7 +48,8 @@ def drafted(file: BinaryIO, recording: str, name: str, url: str = "") -> Draft:
     slowest = max((each.seconds for each in found if each.seconds < _SLOWEST), default=0.0)
     greeting = _greeting(utterances, parsed)
     made = "from_json" if objects is not None else ""
-    return Draft(name, dialogue.url, kinds, rules(found), greeting, framing, slowest, dialogue.notes, made)
+    states = guessed(found) if len({each.client for each in utterances}) == 1 else None
+    return Draft(name, dialogue.url, kinds, rules(found), greeting, framing, slowest, dialogue.notes, made, states)
 
 
 def _counted(utterances: Sequence[Utterance], parsed: Sequence[Parsed]) -> list[MessageKind]:

@@ -16,6 +16,7 @@ import msgspec
 
 from otf.draft.dialogue import Utterance
 from otf.draft.kinds import MOST_KINDS, NO_FIELDS, FieldGuess, MessageKind, Parsed, class_name, quoted
+from otf.trace.reading import BAD_JSON
 
 NAMING: Final = ("type", "kind", "cmd", "command", "op", "event", "action", "method")
 """Members whose text names the kind of a message."""
@@ -54,7 +55,7 @@ def _members(data: bytes) -> Members | None:
     """Return a flat object whose members have names that a field can have; None for anything else."""
     try:
         found = msgspec.json.decode(data, type=dict[str, Plain])
-    except (msgspec.DecodeError, UnicodeError):
+    except BAD_JSON:
         return None
     return found if all(map(_is_field, found)) else None
 

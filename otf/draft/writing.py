@@ -14,6 +14,7 @@ from typing import Final
 from otf.draft.cutting import FramingGuess
 from otf.draft.kinds import MessageKind, literal, quoted
 from otf.draft.model import AnswerKinds, InputRule
+from otf.draft.states import StateGuess
 
 MOST_INPUTS: Final = 5
 """Inputs of each kind that the draft tries: those that were sent most often."""
@@ -44,6 +45,7 @@ class Draft:
     slowest: float
     notes: Sequence[str] = ()
     library: str = ""
+    states: StateGuess | None = None
 
     @property
     def maker(self) -> str:
@@ -59,8 +61,8 @@ class Draft:
 
     @property
     def state(self) -> str:
-        """Return the type of its states as code: whether it has said its greeting."""
-        return "bool" if self.greeting else "None"
+        """Return the type of its states as code: names, or whether it has said its greeting."""
+        return "str" if self.states else "bool" if self.greeting else "None"
 
     def written(self) -> str:
         """Return the file."""
@@ -111,28 +113,41 @@ class Draft:
         return kind.sample[:_SAMPLE].hex(" ") if is_binary else quoted(kind.sample.decode()[: 2 * _SAMPLE])
 
     def _model(self) -> Iterator[str]:
-        yield "# 2. The model. The recording shows what was answered, not why: give the system a state, and say which"
-        yield "#    answer belongs to which state. A class allows any of its values."
+        yield from self._about_states()
         yield from ("", "")
         yield f"def step(state: {self.state}, inp: object) -> Iterator[Transition[{self.state}]]:"
         yield from (["    if not state:", "        return  # it has to greet first"] if self.greeting else [])
         yield "    match inp:"
         known = {kind.name: kind for kind in self.kinds}
         for rule in self.rules:
-            yield from _case(rule, known)
+            yield from _case(rule, known, self.states or StateGuess())
         yield from ("        case _:", "            return", "", "")
         if self.greeting:
-            yield "def emits(state: bool) -> Iterator[Transition[bool]]:"
+            yield f"def emits(state: {self.state}) -> Iterator[Transition[{self.state}]]:"
+            greeted = quoted(self.states.initial) if self.states else "True"
             yield from (
                 "    if not state:",
-                f"        yield goto({', '.join(['True', *_items(self.greeting, known)])})",
+                f"        yield goto({', '.join([greeted, *_items(self.greeting, known)])})",
                 "",
                 "",
             )
         yield from ("# the inputs to try, those that were recorded most often", "INPUTS: list[object] = [")
         yield from (f"    {inp}," for rule in self.rules if not rule.varies for inp in _inputs(rule.kind))
         emits = ", emits=emits" if self.greeting else ""
-        yield from ("]", f"spec = Spec(step, initial={'False' if self.greeting else 'None'}, inputs=INPUTS{emits})", "")
+        yield from ("]", f"spec = Spec(step, initial={self._initial()}, inputs=INPUTS{emits})", "")
+
+    def _initial(self) -> str:
+        if self.states is None:
+            return "False" if self.greeting else "None"
+        return '""' if self.greeting else quoted(self.states.initial)
+
+    def _about_states(self) -> Iterator[str]:
+        if self.states is None:
+            yield "# 2. The model. The recording shows what was answered, not why: give the system a state, and say"
+            yield "#    which answer belongs to which state. A class allows any of its values."
+            return
+        yield "# 2. The model. A class allows any of its values. The states are a guess: each is named after the"
+        yield "#    exchange that leads to it, and an answer is left out in a state where another one always came."
 
     def _codec(self) -> Iterator[str]:
         yield from ("# 3. The codec: messages as bytes.", "")
@@ -171,7 +186,7 @@ def _counted(kind: MessageKind) -> str:
     return ", ".join(counts).capitalize()
 
 
-def _case(rule: InputRule, kinds: dict[str, MessageKind]) -> Iterator[str]:
+def _case(rule: InputRule, kinds: dict[str, MessageKind], states: StateGuess) -> Iterator[str]:
     name = rule.kind.name
     if rule.varies:
         yield f"        case {name}():"
@@ -182,10 +197,20 @@ def _case(rule: InputRule, kinds: dict[str, MessageKind]) -> Iterator[str]:
     yield f"        case {name}({', '.join(f'{each}={each}' for each in known)}):"
     for answer, count in rule.answers.items():
         same = _same(answer, rule)
-        yield from (f"            {line}" for line in same)
         outputs = ["same"] if same else _items(answer, kinds)
         silent = "" if answer else ", without an answer"
-        yield f"            yield goto({', '.join(['state', *outputs])})  # {_times(count)}{silent}"
+        then = states.then(name, answer)
+        way = f"yield goto({', '.join([quoted(then) if then else 'state', *outputs])})  # {_times(count)}{silent}"
+        yield from _guarded([*same, way], states.excluding(name, answer))
+
+
+def _guarded(lines: Sequence[str], states: Sequence[str]) -> Iterator[str]:
+    """Yield lines for all states but these."""
+    if states:
+        which = f"!= {quoted(states[0])}" if len(states) == 1 else f"not in ({', '.join(map(quoted, states))})"
+        yield f"            if state {which}:"
+    indent = " " * (16 if states else 12)
+    yield from (f"{indent}{line}" for line in lines)
 
 
 def _items(answer: AnswerKinds, kinds: dict[str, MessageKind]) -> list[str]:

@@ -121,7 +121,8 @@ class Examples:
 
     def _candidates(self, near: Near, code: object) -> Iterator[Any]:
         # what was not found ten times is looked for with less effort: a long search in each state takes minutes
-        return islice(self._made(near, code), TRIES if self._misses.get(code, 0) < PATIENCE else TRIES // PATIENCE)
+        misses = self._misses.get(code, 0) // PATIENCE
+        return islice(self._made(near, code), TRIES // PATIENCE ** min(misses, 2))
 
     def _made(self, near: Near, code: object) -> Iterator[Any]:
         known = [*near.beside, *(row[0] for row in self._again(code) if row), *self.known.values()]

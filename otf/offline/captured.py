@@ -20,7 +20,7 @@ from otf.offline.entries import KNOWN, UNTIMED, Entries, InputFinder, LogEntry, 
 from otf.offline.logs import Noted
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Taken, Undecodable
 from otf.trace.pcap import Capture, Endpoint, Packet, Stream
-from otf.trace.reading import LONGEST
+from otf.trace.reading import BAD_JSON, LONGEST
 from otf.values import show
 
 _FIN, _SYN, _RST = 1, 2, 4
@@ -242,12 +242,13 @@ def _mapped(bench: Bench, text: bytes, where: str) -> Any:  # noqa: ANN401 -- ch
         raise TraceError(message)
     try:
         data: Any = msgspec.json.decode(text)
+    except BAD_JSON as error:
+        message = f"{where}: this is no JSON: {error}"
+        raise TraceError(message) from error
+    try:
         event: Any = bench.foreign(data) if bench.foreign is not None else None
     except OtfError:
         raise
-    except msgspec.DecodeError as error:
-        message = f"{where}: this is no JSON: {error}"
-        raise TraceError(message) from error
     except Exception as error:
         message = f"{where}: the bench's foreign raised {type(error).__name__}: {error}"
         raise TraceError(message) from error

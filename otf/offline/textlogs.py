@@ -15,7 +15,7 @@ import msgspec
 
 from otf.errors import TraceError
 from otf.offline.entries import UNTIMED, LogEntry, Way
-from otf.trace.reading import LONGEST
+from otf.trace.reading import BAD_JSON, LONGEST
 
 _CHUNK: Final = 4096
 _DAY: Final = 86_400.0
@@ -142,7 +142,7 @@ def journal_json(source: Iterable[bytes], name: str) -> Iterator[LogEntry]:
             said = fields.get("MESSAGE")
             at = int(fields["__REALTIME_TIMESTAMP"]) / 1e6
             data = said.encode() if isinstance(said, str) else bytes(said or ())
-        except (msgspec.DecodeError, KeyError, TypeError, ValueError, OverflowError) as error:
+        except (*BAD_JSON, KeyError, TypeError, ValueError, OverflowError) as error:
             why = f"this is no entry of `journalctl -o json`: {type(error).__name__}: {error}"
             raise TraceError(f"{name}, line {place}: {why}") from error
         yield LogEntry(at, _line(data), "unknown", place)

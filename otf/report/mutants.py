@@ -13,6 +13,7 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 
 from otf.report.markup import Markup, joined, tag
+from otf.trace.reading import BAD_JSON
 from otf.trace.result import counted
 
 FILE: Final = "mutants.json"
@@ -78,7 +79,7 @@ def parsed_mutation(data: bytes) -> ReportedMutation:
     """
     try:
         return msgspec.json.decode(data, type=ReportedMutation)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except BAD_JSON as error:
         raise ValueError(str(error)) from error
 
 

@@ -14,6 +14,9 @@ from otf.trace.record import FORMAT, Header, TraceLine
 from otf.trace.tagged import Registry
 from otf.values import show
 
+BAD_JSON: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""What decoding JSON raises for bytes that are none: also for ones that are not UTF-8, or nested without end."""
+
 LONGEST: Final = (
     1 << 20
 )  # bytes of one line: a datagram of 64 KiB, twice in hexadecimal and with its value, is far below

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
+import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -98,3 +101,79 @@ def test_an_address_of_labgrid_needs_labgrid(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setitem(sys.modules, "labgrid", None)
     with pytest.raises(UsageError, match="in an environment of its own"):
         board_port("labgrid:place.yaml#main")
+
+
+CLIENT = """#!/bin/sh
+echo "$3" >>{folder}/asked
+case "$3" in
+env) [ -e {folder}/held ] && cat {folder}/env && exit 0; why="place $2 is not acquired" ;;
+acquire) [ -e {folder}/alice ] || {{ touch {folder}/held; exit 0; }}
+  why="Place $2 is already acquired by lab/alice. To work simultaneously, alice can allow it." ;;
+release) rm {folder}/held && exit 0 ;;
+esac
+echo "labgrid-client: Error: $why" >&2
+exit 1
+"""
+ENV = """
+targets:
+  board-7:
+    resources:
+    - NetworkSerialPort: {name: console, protocol: raw, port: 4000, speed: 9600, host: lab}
+    - NetworkSerialPort: {name: other, protocol: rfc2217, port: 4001, speed: 115200, host: lab}
+    - NetworkPowerPort: {model: gude, host: lab, index: 1}
+"""
+
+
+@pytest.fixture
+def coordinator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder in which `labgrid-client` keeps who has a place; `asked` has what it was asked."""
+    client = tmp_path / "labgrid-client"
+    client.write_text(CLIENT.format(folder=tmp_path))
+    client.chmod(0o755)
+    (tmp_path / "env").write_text(ENV)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    return tmp_path
+
+
+def asked(coordinator: Path) -> list[str]:
+    """Return what the client was asked, and forget it."""
+    found = (coordinator / "asked").read_text().split()
+    (coordinator / "asked").unlink()
+    return found
+
+
+def test_a_place_is_acquired_and_released(coordinator: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that no one has, until the program ends; one that is acquired already is used and kept."""
+    at_exit = list[Callable[[], None]]()
+    monkeypatch.setattr(atexit, "register", at_exit.append)
+    assert board_port("labgrid:board-7#console") == BoardPort("socket://lab:4000", 9600)
+    assert asked(coordinator) == ["env", "acquire", "env"]
+    assert board_port("labgrid:board-7#other") == BoardPort("rfc2217://lab:4001", 115_200)
+    assert asked(coordinator) == ["env"]
+    [release] = at_exit
+    release()
+    assert asked(coordinator) == ["release"]
+    assert not (coordinator / "held").exists()
+    release()  # by hand in the meantime: no error at the end of a program
+
+
+def test_a_place_that_someone_else_has(coordinator: Path) -> None:
+    """The error is labgrid's sentence, with who has it."""
+    (coordinator / "alice").touch()
+    with pytest.raises(ContactError, match=r"board-7: labgrid-client acquire: Place .* by lab/alice\. To work"):
+        board_port("labgrid:board-7")
+
+
+def test_a_place_with_two_consoles(coordinator: Path) -> None:
+    """Their names are in the error."""
+    (coordinator / "held").touch()
+    with pytest.raises(ContactError, match=r"2 serial ports \(console, other\); name one of them behind a #"):
+        board_port("labgrid:board-7")
+
+
+def test_a_place_needs_the_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may be in an environment of its own, but on the PATH."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    with pytest.raises(UsageError, match="needs labgrid-client on the PATH"):
+        board_port("labgrid:board-7")

@@ -169,6 +169,21 @@ def test_a_line_of_a_stranger(tmp_path: Path) -> None:
     assert run(bench(TEA), tmp_path, traces=3, resume=True).paths == 3
 
 
+@pytest.mark.parametrize("damage", [b'{"\xff":1}', b"[" * 100_000 + b"]" * 100_000, b'"none"'])
+def test_a_damaged_line_is_not_known(tmp_path: Path, damage: bytes) -> None:
+    """A campaign continues beside a line that a disk or a stranger has damaged, also inside what a path learned."""
+    run(bench(TEA), tmp_path, traces=3)
+    journal = tmp_path / "campaign.jsonl"
+    lines = journal.read_bytes().splitlines()
+    counted = next(at for at, line in enumerate(lines) if b'"path counted"' in line)
+    fields = json.loads(lines[counted])
+    fields["learned"] = fields["visits"] = "here"
+    lines[counted] = json.dumps(fields, separators=(",", ":")).encode().replace(b'"here"', damage)
+    journal.write_bytes(b"\n".join([*lines, b'{"event":"path counted","path":' + damage, b""]))
+    assert Past(tmp_path).knowledge(range(1, 4)).visits
+    assert run(bench(TEA), tmp_path, traces=3, resume=True).paths == 3
+
+
 @pytest.mark.parametrize(("part", "lost"), [("new", "visits"), ("visits", "visits"), ("learned", "actions")])
 def test_a_part_of_a_stranger(tmp_path: Path, part: str, lost: str) -> None:
     """What a path learned is not known where it is not what was written; the path counts."""

@@ -95,6 +95,9 @@ def test_a_file_of_a_stranger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     for text in (b'{"changed":[', b'{"changed":7}', b"[" * 100_000, b"\xff"):
         (tmp_path / CHANGED).write_bytes(text)
         assert ChangedTransitions.of(tmp_path).changed == []
+    (tmp_path / TRANSITIONS).write_bytes(b'{"states":{"\xff":{}}}')
+    assert read(tmp_path / TRANSITIONS, TransitionPrints) is None
+    (tmp_path / TRANSITIONS).unlink()
     (tmp_path / TRANSITIONS).mkdir()
     assert read(tmp_path / TRANSITIONS, TransitionPrints) is None
     (tmp_path / CHANGED).write_bytes(b'{"changed":["a b"]}')

@@ -226,13 +226,12 @@ def test_no_scheduler(folder: Path) -> None:
     assert "there is no scheduler" in done.said
 
 
-@pytest.mark.parametrize(("kills", "paths", "seed"), [(4, 300, 0), *((20, 600, seed) for seed in range(1, 6))])
-def test_killed_workers(folder: Path, cluster: Cluster, kills: int, paths: int, seed: int) -> None:
-    """Each path counts once, with the inputs and the coverage of an undisturbed campaign."""
+def test_killed_workers(folder: Path, cluster: Cluster) -> None:
+    """Each path counts once, with inputs and coverage as if undisturbed; `benchmarks.kills` kills more."""
+    kills, paths, random = 4, 300, Random(0)
     size = ("--traces", str(paths), "--steps", "30", "--jobs", "4")
     otf("run", *COFFEE, *size, "--out", "one")
     cluster.join(2)
-    random = Random(seed)
     moments = sorted(random.randrange(paths) for _ in range(kills))
     with _started(folder, *COFFEE, *size, "--cluster", cluster.address, "--out", "out") as run:
         for moment in moments:
@@ -246,14 +245,13 @@ def test_killed_workers(folder: Path, cluster: Cluster, kills: int, paths: int, 
     assert learned(folder / "out") == learned(folder / "one")
 
 
-@pytest.mark.parametrize(("kills", "paths", "seed"), [(2, 300, 0), *((5, 300, seed) for seed in range(1, 5))])
-def test_a_killed_coordinator(folder: Path, cluster: Cluster, kills: int, paths: int, seed: int) -> None:
+def test_a_killed_coordinator(folder: Path, cluster: Cluster) -> None:
     """The folder continues on the same cluster: each path counts once, with inputs and coverage as if undisturbed."""
+    kills, paths, random = 2, 300, Random(0)
     size = ("--traces", str(paths), "--steps", "30", "--jobs", "4")
     otf("run", *COFFEE, *size, "--out", "one")
     cluster.join(2)
     arguments: tuple[str, ...] = (*COFFEE, *size, "--cluster", cluster.address, "--out", "out")
-    random = Random(seed)
     for kill in range(kills):
         now = begun(folder / "out") if kill else 0
         moment = now + random.randrange(1, 2 * paths // (kills + 1))

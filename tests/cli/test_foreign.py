@@ -84,6 +84,16 @@ def test_a_log_of_another_program(folder: Path, rows: Sequence[Mapping[str, obje
     assert result.data[0]["verdict"] == ("fail" if status else "pass")
 
 
+@pytest.mark.parametrize("head", [b'{"kind":"start\xff"}', b'{"a":' + b"[" * 100_000])
+def test_a_damaged_first_line_is_no_defect_of_otf(folder: Path, head: bytes) -> None:
+    """A flipped bit in the header of a trace, or a hostile one: the error names the line."""
+    (folder / "bench.py").write_text("from otf.models.coffee import bench\n")
+    (folder / "damaged.jsonl").write_bytes(head + b"\n")
+    result = otf("replay", "damaged.jsonl", "--bench", "bench.py")
+    assert result.status == 2
+    assert "damaged.jsonl, line 1" in result.err
+
+
 def test_a_capture() -> None:
     """It needs the bench, whose ports tell the addresses; a person is told which packet it was."""
     data = capture((1.0, True, 1, b"coin 10\n"), (2.0, True, 9, b"button\n"), (2.1, False, 1, b"coffee\ncoffee\n"))

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import pytest
 
+from otf import run
 from otf.codec.mqtt import (
     MqttConnack,
     MqttConnect,
@@ -18,6 +22,7 @@ from otf.codec.mqtt import (
     MqttUnsuback,
     MqttVersion,
 )
+from otf.errors import ContactError
 from otf.models.mqtt import bench
 from otf.models.mqtt.known import AEDES, KNOWN, MOSQUITTO
 from otf.models.mqtt.messages import MqttDial, MqttHalt, MqttMessage, MqttPacket, MqttViolation
@@ -157,3 +162,13 @@ def test_every_known_issue_has_a_script() -> None:
     """None is listed that no packets show."""
     for server, scripts in ((MOSQUITTO, OF_MOSQUITTO | OF_MOSQUITTO_5), (AEDES, OF_AEDES)):
         assert len(scripts) == len(KNOWN[server])
+
+
+@pytest.mark.real
+@pytest.mark.slow
+def test_a_broker_that_does_not_start_is_quoted(tmp_path: Path) -> None:
+    """The error of the contact has what the program printed: where aedes is not installed, how to install it."""
+    program = tmp_path / "broker.py"
+    program.write_text('import sys; sys.exit("no licence")')
+    with pytest.raises(ContactError, match="no licence"):
+        run(bench(server=f"{sys.executable} {program} {{port}}"), traces=1, steps=1, out=tmp_path / "out")

@@ -173,6 +173,8 @@ def test_lines_of_another_program() -> None:
     ("line", "message"),
     [
         (b"hello\n", "some.log, line 1: this is no JSON"),
+        (b'{"what":"\xff"}\n', "some.log, line 1: this is no JSON"),
+        (b"[" * 100_000, "some.log, line 1: this is no JSON"),
         (b'{"what":"in","cents":10}\n', "some.log, line 1: the bench's foreign raised KeyError: 't'"),
         (b"[" * 2_000_000, "some.log, line 1: it is longer than"),
     ],

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from typing import TextIO
 
 import pytest
 
@@ -111,7 +114,7 @@ def board(folder: Path, serial: str) -> Generator[str, None, None]:
             qemu.kill()
 
 
-def printed_by(python: Path, folder: Path, *arguments: str) -> str:
+def printed_by(python: Path, folder: Path, *arguments: str, status: int = 0) -> str:
     """Run a command of that environment, and return what it printed."""
     environment = {**os.environ, "PYTHONPATH": str(folder)}
     with subprocess.Popen(
@@ -124,7 +127,7 @@ def printed_by(python: Path, folder: Path, *arguments: str) -> str:
         env=environment,
     ) as child:
         said, _ = child.communicate(timeout=300)
-    assert child.returncode == 0, said
+    assert child.returncode == status, said
     return said
 
 
@@ -138,6 +141,68 @@ def test_a_target_of_labgrid(python: Path, tmp_path: Path) -> None:
         assert (tmp_path / "cycled").exists()
         sut = ["--sut", "labgrid:place.yaml#main", "--traces", "1", "--steps", "5"]
         assert "PASS" in printed_by(python, tmp_path, "otf", "run", "my_board.py", *sut)
+
+
+@contextmanager
+def lab(python: Path, folder: Path, port: int) -> Generator[Callable[..., str], None, None]:
+    """A coordinator, and an exporter of the board's serial port; yield labgrid's client, asked about the place."""
+    address, tools = os.environ["LG_COORDINATOR"], python.parent
+    exported = {"host": "127.0.0.1", "port": port, "speed": 115_200, "protocol": "raw"}
+    (folder / "exported.yaml").write_text(json.dumps({"desk": {"NetworkSerialPort": exported}}))
+
+    def client(*arguments: str, **environment: str) -> str:
+        called: list[Path | str] = [tools / "labgrid-client", "-p", "board-7", *arguments]
+        return subprocess.check_output(called, env={**os.environ, **environment}, text=True)
+
+    with (folder / "lab.log").open("w") as log:
+        serve = partial(running, folder, log)
+        host: list[Path | str] = ["-c", address, "-n", "lab", "--hostname", "127.0.0.1"]
+        with serve([tools / "labgrid-coordinator", "-l", address]):
+            until(lambda: is_open(address))
+            with serve([tools / "labgrid-exporter", *host, str(folder / "exported.yaml")]):
+                until(lambda: "lab/desk/" in client("resources"))
+                client("create")
+                client("add-match", "lab/desk/NetworkSerialPort")
+                yield client
+
+
+@contextmanager
+def running(folder: Path, log: TextIO, command: list[Path | str]) -> Generator[None, None, None]:
+    """Run a program in the body; the coordinator keeps its places in the folder."""
+    with subprocess.Popen(command, cwd=folder, stdout=log, stderr=log) as child:
+        try:
+            yield
+        finally:
+            child.terminate()
+
+
+def until(there: Callable[[], bool]) -> None:
+    """Wait until something is there."""
+    end = time.monotonic() + 60
+    while not there():
+        assert time.monotonic() < end
+        time.sleep(0.1)
+
+
+def is_open(address: str) -> bool:
+    """Return whether someone listens there."""
+    host, _, port = address.partition(":")
+    with socket.socket() as caller:
+        return caller.connect_ex((host, int(port))) == 0
+
+
+def test_a_place_of_a_coordinator(python: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is acquired, used and released; one that someone else has is refused with a sentence, and stays theirs."""
+    port, here = free_port(socket.SOCK_STREAM), f"127.0.0.1:{free_port(socket.SOCK_STREAM)}"
+    for name, value in {"COORDINATOR": here, "USERNAME": "otf", "HOSTNAME": "tester"}.items():
+        monkeypatch.setenv(f"LG_{name}", value)
+    run = ["otf", "run", "my_board.py", "--sut", "labgrid:board-7", "--traces", "1", "--steps", "5"]
+    with board(tmp_path, f"tcp:127.0.0.1:{port},server=on,wait=off"), lab(python, tmp_path, port) as client:
+        assert "PASS" in printed_by(python, tmp_path, *run)
+        assert "acquired: None" in client("show")
+        client("acquire", LG_USERNAME="alice", LG_HOSTNAME="desk")
+        assert "Place board-7 is already acquired by desk/alice" in printed_by(python, tmp_path, *run, status=3)
+        assert "acquired: desk/alice" in client("show")
 
 
 def test_a_dut_of_pytest_embedded(python: Path, tmp_path: Path) -> None:
