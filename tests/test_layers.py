@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import grimp
+import pytest
+from importlinter.cli import lint_imports
 
 ROOT = Path(__file__).parents[1]
 CONTRACTS: dict[str, dict[str, Any]] = {
@@ -34,3 +36,8 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
     imported = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
     TopologicalSorter(imported).prepare()  # a CycleError names the circle
     assert len(imported) > 200
+
+
+def test_the_contracts_are_kept(capsys: pytest.CaptureFixture[str]) -> None:
+    """No module imports what a contract forbids it."""
+    assert lint_imports(str(ROOT / "pyproject.toml"), no_cache=True) == 0, capsys.readouterr().out

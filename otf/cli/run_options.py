@@ -139,7 +139,8 @@ def counting(bench: Bench, settings: Settings, until: str | None) -> tuple[Setti
             message = f"--until {until}: the bench has no table of requirements; give it requirements=…"
             raise UsageError(message)
         return replace(settings, decides=True), Covered()
-    coverage = Coverage(explore(bench.spec, LOOKED, seconds=LOOKING))
+    late = monotonic() + LOOKING
+    coverage = Coverage(explore(bench.spec, LOOKED, is_late=lambda: monotonic() >= late))
     strategy = covering(known(settings.strategy), coverage, parsed(until), monotonic)
     # the strategies of workers count nothing here: the traces of their paths show what they cover
     covers = None if settings.workers is None else coverage

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from itertools import islice
-from time import monotonic
 from typing import Any, Final, TypeGuard
 
 from otf.core.calls import CURRENT, own_frames
@@ -33,16 +32,16 @@ def explore(  # noqa: PLR0913 -- each is a bound; past the second they are given
     values: Values | None = None,
     states: Callable[[Any], bool] | None = None,
     depth: int | None = None,
-    seconds: float | None = None,
+    is_late: Callable[[], bool] | None = None,
     progress: Progress | None = None,
 ) -> Graph:
     """Return the graph of a spec within bounds.
 
-    `limit` bounds the number of states, `depth` the steps from the initial state, `seconds` the time, to within one
-    state; `states(state)` is false for states to leave out. `inputs` replaces the inputs that the spec enables;
-    `values` gives the values of types inside the declared input type. `progress(done, found)` is called now and then.
-    If a bound cut something off, the graph has a `frontier`. Raises ModelError, with the call, if the model fails;
-    UsageError for a bound below its least value.
+    `limit` bounds the number of states, `depth` the steps from the initial state; `is_late()` is asked before each
+    state, and true when the time is up; `states(state)` is false for states to leave out. `inputs` replaces the inputs
+    that the spec enables; `values` gives the values of types inside the declared input type. `progress(done, found)` is
+    called now and then. If a bound cut something off, the graph has a `frontier`. Raises ModelError, with the call, if
+    the model fails; UsageError for a bound below its least value.
 
     >>> from otf.spec import goto
     >>> def step(paid, inp): return [goto(min(paid + 1, 2))] if inp == "coin" else [goto(0, "coffee")]
@@ -56,7 +55,7 @@ def explore(  # noqa: PLR0913 -- each is a bound; past the second they are given
     explorer = _Explorer(spec, limit, states)
     explorer.graph.bounds = dict(_bounds(spec, depth, inputs, values, states))
     explorer.offer(None if inputs is None else tuple(inputs))
-    explorer.run(depth, progress, None if seconds is None else monotonic() + seconds)
+    explorer.run(depth, progress, is_late)
     return explorer.graph
 
 
@@ -88,11 +87,11 @@ def _check(limit: int, depth: int | None) -> None:
         raise UsageError(message)
 
 
-def _reached(level: int, depth: int | None, until: float | None) -> str:
+def _reached(level: int, depth: int | None, is_late: Callable[[], bool] | None) -> str:
     """Return the bound that is reached before a state of this level; "" if none is."""
     if depth is not None and level >= depth:
         return "depth"
-    return "time" if until is not None and monotonic() >= until else ""
+    return "time" if is_late is not None and is_late() else ""
 
 
 class _Explorer:
@@ -117,15 +116,15 @@ class _Explorer:
         """Set the inputs to try in every state; None: those that the spec enables there."""
         self._fixed = inputs
 
-    def run(self, depth: int | None, progress: Progress | None, until: float | None = None) -> None:
-        """Explore, `until` a time of `monotonic`: the loop goes through the list of states while it grows."""
+    def run(self, depth: int | None, progress: Progress | None, is_late: Callable[[], bool] | None) -> None:
+        """Explore until it is late: the loop goes through the list of states while it grows."""
         graph, level, end = self.graph, 0, 1
         self._add(self._spec.initial, name(self._spec.initial), 0)
         for number, state in enumerate(graph.values):
             if number == end:
                 level, end = level + 1, len(graph.values)
             graph.begin.append(len(graph.target))
-            if bound := _reached(level, depth, until):
+            if bound := _reached(level, depth, is_late):
                 self._leave(bound)
                 graph.offer.append(-1)
             else:

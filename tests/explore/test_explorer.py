@@ -136,8 +136,10 @@ def test_objects_that_are_compared_by_identity_may_be_states() -> None:
 
 def test_time_bounds_an_exploration() -> None:
     """States that are not expanded when the time is up are its frontier, as those beyond any other bound."""
-    graph = explore(STACK, seconds=0.0)
+    graph = explore(STACK, is_late=lambda: True)
     assert (len(graph.states), graph.cuts, graph.whole) == (1, {"time": 1}, False)
+    late = iter([False, False, True])
+    assert len(explore(STACK, is_late=lambda: next(late, True)).cuts) == 1
 
 
 @pytest.mark.parametrize(("limit", "depth"), [(0, None), (5, -1)])
