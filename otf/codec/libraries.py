@@ -133,10 +133,11 @@ def _present(names: Sequence[str]) -> Callable[[Any], Sequence[Any]]:
     fetch, optional = by_name(attrgetter)(names), dict[type, list[tuple[int, str]]]()
 
     def read(message: Any) -> Sequence[Any]:
-        own = optional.get(type(message))
+        own = optional.get(message.__class__)
         if own is None:
             fields = message.DESCRIPTOR.fields_by_name
-            own = optional[type(message)] = [(at, name) for at, name in enumerate(names) if fields[name].has_presence]
+            own = [(at, name) for at, name in enumerate(names) if fields[name].has_presence]
+            optional[message.__class__] = own
         row = fetch(message)
         if not own:
             return row

@@ -133,7 +133,7 @@ def _maker(kind: type, struct: Any) -> Callable[[Any, dict[str, Any]], Any]:
 
     def make(value: Any, fields: dict[str, Any]) -> Any:
         if not fresh:
-            fresh.update(vars(struct()))
+            fresh.update(struct().__dict__)
         for name in computed:
             fields[name] = getattr(value, name)
         found = struct.__new__(struct)
@@ -179,10 +179,7 @@ def _connected(found: Any, root: Any) -> list[Any]:
 
 def _parts(fields: Mapping[str, Any], holders: list[str]) -> Iterator[Any]:
     for each in map(fields.__getitem__, holders):
-        if hasattr(each, _PARTS):
-            yield each
-        elif hasattr(each, "append"):
-            yield from (part for part in each if hasattr(part, _PARTS))
+        yield from (part for part in (each if hasattr(each, "append") else (each,)) if hasattr(part, _PARTS))
 
 
 __all__ = ["from_kaitai", "from_scapy"]

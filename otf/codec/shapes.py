@@ -78,7 +78,7 @@ class Shaper:
         def load(found: Any) -> Any:
             if optional and found is None:
                 return None
-            known = by_class.get(type(found))
+            known = by_class.get(found.__class__)
             return known(found) if known else first_that_fits(loads, found)
 
         def dump(value: Any) -> Any:

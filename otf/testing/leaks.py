@@ -23,7 +23,7 @@ _ROUNDS: Final = 3
 _STARTED: Final = 19  # the place of `starttime` in `stat`, counted from the state
 
 
-class Child(NamedTuple):
+class Descendant(NamedTuple):
     """A process below this one; `started` is in ticks since the start of the machine."""
 
     pid: int
@@ -80,7 +80,7 @@ class Baseline:
             time.sleep(_LOOK)
         return found
 
-    def _counts(self, child: Child) -> bool:
+    def _counts(self, child: Descendant) -> bool:
         if (child.pid, child.started) in self._there or child.started < self._began:
             return False
         if {child.group, child.session} & self._groups:
@@ -88,7 +88,7 @@ class Baseline:
         # a zombie in the group of another process of a system: it had another parent, who would have waited for it
         return not child.is_zombie or child.group in {child.pid, os.getpgrp()}
 
-    def _is_sure(self, child: Child) -> bool:
+    def _is_sure(self, child: Descendant) -> bool:
         return not self._is_shared or child.group != os.getpgrp()
 
 
@@ -97,6 +97,7 @@ async def leaks_of(use: Callable[[], Awaitable[None]], lingers: float = 0.0) -> 
 
     If something else in this process may have left it, it counts only if it is so in each of three rounds.
     """
+    left = list[Leak]()
     for _ in range(_ROUNDS):
         before = Baseline()
         await use()
@@ -125,16 +126,16 @@ def children(pid: int | str = "self") -> set[int]:
     return found
 
 
-def _below(pids: set[int]) -> list[Child]:
+def _below(pids: set[int]) -> list[Descendant]:
     """Return these processes, and all that they have started."""
-    found = list[Child]()
+    found = list[Descendant]()
     for pid in pids:
         if child := _child(pid):
             found += [child, *_below(children(pid))]
     return found
 
 
-def _child(pid: int) -> Child | None:
+def _child(pid: int) -> Descendant | None:
     """Return a process; None if it is gone."""
     try:
         line = Path(f"/proc/{pid}/stat").read_bytes()
@@ -144,7 +145,7 @@ def _child(pid: int) -> Child | None:
     at = line.rfind(b")")
     state, _, group, session, *rest = line[at + 2 :].split()
     name = line[line.find(b"(") + 1 : at].decode(errors="replace")
-    return Child(pid, name, state in b"ZX", int(group), int(session), int(rest[_STARTED - 4]))
+    return Descendant(pid, name, state in b"ZX", int(group), int(session), int(rest[_STARTED - 4]))
 
 
 def _ticks() -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -11,6 +11,7 @@ import pytest
 from otf.codec import PortAction
 from otf.codec.libraries import from_construct, from_json, from_msgpack
 from otf.codec.library import LibraryCodec
+from otf.codec.shapes import Shaper
 from otf.errors import CodecError, UsageError
 from otf.testing import check_codec
 from otf.trace.tagged import Registry
@@ -326,3 +327,21 @@ def test_what_may_be_absent() -> None:
     assert (codec.decode("", b""), codec.encode(value)) == (value, b"")
     with pytest.raises(CodecError, match="5 is none of tuple, str"):
         codec.encode(Optionals(None, "a", 5))  # type: ignore[arg-type] # pyright: ignore[reportArgumentType] -- a user's mistake
+
+
+def test_what_cannot_be_read_once_is_reported_as_it_was() -> None:
+    """Where no field is at fault when each is read again, the first error remains."""
+    reads = iter([True])
+
+    def fetch(names: Sequence[str]) -> Callable[[Any], Sequence[Any]]:
+        def read(found: Any) -> Sequence[Any]:  # noqa: ANN401 -- whatever a library has
+            if next(reads, False):
+                raise OSError("busy")
+            return [found[name] for name in names]
+
+        return read
+
+    shape = Shaper(fetch).record(Level)
+    with pytest.raises(OSError, match="busy"):
+        shape.load({"value": 1})
+    assert shape.load({"value": 1}) == Level(1)

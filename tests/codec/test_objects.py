@@ -55,11 +55,11 @@ class Meter:
         return 1 if isinstance(self.body, Values) else 2
 
 
-def compiled(name: str) -> Any:  # noqa: ANN401 -- generated code has no types
-    """Return a class that Kaitai's compiler has made, version 0.11, of meter.ksy."""
+def compiled(name: str, struct: str = "Meter") -> Any:  # noqa: ANN401 -- generated code has no types
+    """Return a class in the form of Kaitai's compiler, version 0.11, which has made those of meter.ksy."""
     module = ModuleType(name)
     exec((COMPILED / f"{name}.txt").read_text(encoding="utf-8"), module.__dict__)  # noqa: S102 -- as it would be imported
-    return module.__dict__["Meter"]
+    return module.__dict__[struct]
 
 
 def kaitais(name: str = "meter.writes", *, exact: bool = True) -> LibraryCodec:
@@ -95,6 +95,28 @@ def test_many_structures() -> None:
 def test_many_frames_of_structures() -> None:
     """The same for 10,000 random frames and 10,000 damaged ones."""
     bytes_law(kaitais, METER_SAMPLES, FRAMES)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A part."""
+
+    x: int
+
+
+@dataclass(frozen=True)
+class Row:
+    """Parts in a list."""
+
+    cells: tuple[Cell, ...]
+
+
+def test_parts_in_a_list() -> None:
+    """Each is connected with the whole, as Kaitai checks it."""
+    row = compiled("row.writes", "Row")
+    codec = from_kaitai({Row: row}, parts={Cell: row.Cell})
+    assert codec.encode(Row((Cell(1), Cell(2)))) == b"\x01\x02"
+    assert codec.decode("", b"\x03") == Row((Cell(3),))
 
 
 class Layer:

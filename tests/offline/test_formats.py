@@ -62,6 +62,7 @@ def judged(file: str, bench: Bench = BENCH, form: str = "", choice: str = "", **
         ("can-{}.asc", "asc", "", 11, 2),
         ("can-{}.blf", "blf", "", 6, 2),
         ("canutils-{}.log", "candump", "", 6, 2),
+        ("canutils-{}.asc", "asc", "", 9, 2),
     ],
 )
 def test_a_log_of_each_tool(file: str, form: str, choice: str, place: int, strange: int) -> None:
