@@ -62,7 +62,7 @@ class Campaign:
         self.settings = settings
         self.listener: Listener = listener or Listener()
         self.summary: Summary = Summary(
-            known_issues=[KnownIssueCount(issue) for issue in bench.known_issues],
+            known_issues=[KnownIssueCount(issue.says) for issue in bench.known_issues],
             requirements=RequirementRecord(bench.requirements),
         )
         # seconds of `time` that are gone when it begins
@@ -169,7 +169,7 @@ class Campaign:
                 )
             ) as retried:
                 async for found in retried:
-                    known = None if found.result is None else self.summary.known_issue(found.result)
+                    known = None if found.result is None else self._confirmer.known_issue(found.result)
                     each = found if known is None else replace(found, result=None, known_issue=known.says)
                     self.summary.saved.append(each)
                     self.summary.parts.saved += 1
@@ -274,7 +274,7 @@ class Campaign:
     ) -> None:
         if path.trouble is not None:
             self._lost(path.trouble)
-        result, known_issue = path.result, self.summary.known_issue(path.result, path.known)
+        result, known_issue = path.result, self._confirmer.known_issue(path.result)
         self.summary.add(result, path.tries, path.known, known_issue, driven)
         self.summary.parts.tried(learned.visits)
         self.summary.parts.paths += 1

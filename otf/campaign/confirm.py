@@ -16,7 +16,7 @@ import anyio
 from otf.adapter import Bench
 from otf.campaign.listener import listened
 from otf.campaign.paths import Pace, PathRun
-from otf.campaign.results import PathResult, Summary
+from otf.campaign.results import KnownIssueCount, PathResult, Summary
 from otf.core import Oracle
 from otf.core.pacing import Timers
 from otf.core.stalls import CERTAIN
@@ -76,6 +76,12 @@ class Confirmer:
         self._known: dict[Signature, Signature] = {}
         self._confirming: defaultdict[Signature, anyio.Lock] = defaultdict(anyio.Lock)
 
+    def known_issue(self, result: PathResult) -> KnownIssueCount | None:
+        """Return the known issue that a failing path shows, if any."""
+        failure = result.verdict.failure
+        known = zip(self._bench.known_issues, self._summary.known_issues, strict=True)
+        return next((count for issue, count in known if failure is not None and issue.shows(failure)), None)
+
     async def confirmed(
         self, result: PathResult, oracle: Oracle, drive_again: DriveAgain, counts: Counts, *, doubtful: bool
     ) -> ConfirmedPath:
@@ -87,7 +93,7 @@ class Confirmer:
         if failure is not None and failure.signature not in {*self._summary.failures, *self._known}:
             ask_again(oracle.model, self._bench.oracle(), result.events)
         # a known issue is no new failure, and one that depends on chance might not show again
-        if failure is None or self._summary.known_issue(result) is not None:
+        if failure is None or self.known_issue(result) is not None:
             return ConfirmedPath(result)
         if failure.kind == "ended":
             await _uninterrupted(result, counts)

@@ -207,8 +207,8 @@ class Journal:
         """Log the outcome of a failure that an earlier campaign saved."""
         self._log.info("failure tried again", signature=str(kept.signature), trace=str(kept.trace), came=str(kept))
 
-    def shrunk(self, group: FailureGroup, known_issue: str = "") -> None:
-        """Log the result of shrinking, and the known issue that the shrunk run shows."""
+    def shrunk(self, group: FailureGroup) -> None:
+        """Log the result of shrinking."""
         done = group.shrunk
         if done is not None:
             self._log.info(
@@ -226,7 +226,6 @@ class Journal:
                 minimal=done.minimal,
                 others=[each.trace.name for each in done.others],
                 program=done.program and str(done.program),
-                known_issue=known_issue,
             )
         elif group.unshrunk:
             self._log.warning("failure not shrunk", signature=str(group.signature), why=group.unshrunk)

@@ -115,7 +115,6 @@ class ShrunkLine(msgspec.Struct, frozen=True):
     ended: str = ""
     others: list[str] = []
     program: str | None = None
-    known_issue: str = ""
 
     @classmethod
     def of(cls, signature: str, shrunk: Shrunk) -> Self:
@@ -261,9 +260,6 @@ class Past:
             elif counted.verdict == "fail":
                 group = groups[counted.signature] = self._group(counted, bench)
                 summary.failures[group.signature] = group
-        for name, line in self.shrunk.items():
-            if name in groups and line.known_issue in issues:
-                summary.excuse(groups[name], issues[line.known_issue])
 
     def _group(self, counted: CountedLine, bench: Bench) -> FailureGroup:
         trace = self.folder / Path(counted.trace).name

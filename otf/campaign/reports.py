@@ -91,8 +91,6 @@ class FailureReports:
 
     def _report(self, group: FailureGroup) -> None:
         self._final.add(group.signature)
-        if group.signature in self._summary.excused:
-            return
         shortest = group.shrunk or group.first
         if self._saved is not None and (group.shrunk is None or group.shrunk.rate):
             self._saved.keep(group.signature, shortest.trace)
@@ -122,11 +120,7 @@ class FailureReports:
             group.unshrunk = LOST
             if group.shrunk is not None:
                 group.shrunk = replace(group.shrunk, ended=LOST)
-        finally:
-            shown = None if group.shrunk is None else self._summary.known_issue(group.shrunk)
-            if shown is not None:
-                self._summary.excuse(group, shown)
-        self._journal.shrunk(group, "" if shown is None else shown.says)
+        self._journal.shrunk(group)
 
 
 async def together(work: Callable[[], Coroutine[Any, Any, None]], times: int) -> None:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from otf.adapter import KnownIssue
 from otf.campaign.turns import SpentParts
 from otf.errors import FAIL, INCONCLUSIVE, PASS
 from otf.runner.time_spent import TimeSpent
-from otf.spec.transition import requirements
 from otf.trace.events import Event
 from otf.trace.requirements import RequirementRecord
 from otf.trace.result import CampaignResult, FailureResult, InconclusiveResult, KnownIssueResult
@@ -91,11 +89,6 @@ class Retried:
     why: str = ""
     known_issue: str = ""
 
-    def shows(self, signature: Signature) -> bool:
-        """Return whether it is still there, as this kind of failure."""
-        failure = None if self.result is None else self.result.verdict.failure
-        return failure is not None and failure.signature == signature
-
     def __str__(self) -> str:
         """Return the outcome in a few words."""
         if self.known_issue:
@@ -137,16 +130,11 @@ class FailureGroup:
 
 @dataclass(slots=True)
 class KnownIssueCount:
-    """A known issue of the bench, the number of paths that showed it, and the first of them."""
+    """A known issue of the bench: its description, the number of paths that showed it, and the first of them."""
 
-    issue: KnownIssue
+    says: str
     count: int = 0
     first: PathResult | None = None
-
-    @property
-    def says(self) -> str:
-        """Return its description."""
-        return self.issue.says
 
 
 @dataclass(slots=True)
@@ -156,7 +144,7 @@ class Summary:
     `saved` are the failures of earlier campaigns; their runs count neither as paths nor as steps. A path that shows one
     of the `known_issues` of the bench is no failure. `silence` counts the paths by how their silences are known,
     `spent` is where the time went, `parts` how the campaign divided it. `cut`: a state enabled more inputs than were
-    drawn from. `excused` are the kinds of failure whose shrunk runs show a known issue.
+    drawn from.
 
     >>> from pathlib import Path
     >>> from otf.trace import Verdict
@@ -174,7 +162,6 @@ class Summary:
     failures: dict[Signature, FailureGroup] = field(default_factory=dict[Signature, FailureGroup])
     saved: list[Retried] = field(default_factory=list[Retried])
     known_issues: list[KnownIssueCount] = field(default_factory=list[KnownIssueCount])
-    excused: dict[Signature, KnownIssueCount] = field(default_factory=dict[Signature, KnownIssueCount])
     trouble: str = ""
     interrupted: bool = False
     unwritten: list[str] = field(default_factory=list[str])
@@ -251,27 +238,6 @@ class Summary:
                 self.failures[signature].count += 1
             else:
                 self.failures[signature] = FailureGroup(signature, result, tries=tries)
-
-    def known_issue(self, run: PathResult | Shrunk, known: Signature | None = None) -> KnownIssueCount | None:
-        """Return the known issue that a failing run shows, or the shrunk run of its kind; `known` is as in `add`."""
-        failure = run.verdict.failure
-        if failure is None:
-            return None
-        shown = (each for each in self.known_issues if each.issue.shows(failure))
-        return next(shown, self.excused.get(known or failure.signature))
-
-    def excuse(self, group: FailureGroup, known_issue: KnownIssueCount) -> None:
-        """Count a kind of failure as the known issue that its shrunk run shows: nothing of it is a failure any more."""
-        trace = (group.shrunk or group.first).trace
-        known_issue.count += group.count
-        known_issue.first = known_issue.first or replace(group.first, trace=trace)
-        self.requirements.violates(requirements(known_issue.issue.req), str(trace))
-        self.excused[group.signature] = known_issue
-        del self.failures[group.signature]
-        self.saved = [
-            replace(each, result=None, known_issue=known_issue.says) if each.shows(group.signature) else each
-            for each in self.saved
-        ]
 
     def admit(self) -> None:
         """Count saved failures that are still there and that no path showed."""

@@ -30,10 +30,8 @@ from otf.errors import OtfError, WriteError
 from otf.runner.writer import put, writing
 from otf.shrink import Ahead, Candidate, Issue, issue_of
 from otf.shrink.issue import Thinking
-from otf.trace.events import Sent
 from otf.trace.record import Header
 from otf.trace.verdict import Signature
-from otf.values import key
 
 RunCounts: TypeAlias = Callable[[Signature], Awaitable[None]]
 """Waits until all candidates before this one are judged; it is given the failure that the run showed."""
@@ -71,7 +69,6 @@ class Tries:
         self.others: dict[Signature, PathResult] = {}
         self._doubted = set[Signature]()
         self._known = self._known_issue(failing)
-        self._sent = {key(event.input) for event in failing.events if isinstance(event, Sent)}
         self._numbers = count(1)
         # pairs after which strict runs waited for quiescence
         self._proven: set[Hashable] = set()
@@ -104,18 +101,18 @@ class Tries:
         scratch = self._scratch()
         try:
             result = await self._decided(candidate, scratch)
-            failure = result.verdict.failure
-            if failure is None or (failure.signature == self.signature and self._strays(result)):
+            issue = self._issue(result)
+            if issue is None or issue.signature is None:
                 return None
-            await counts(failure.signature)
-            if failure.signature == self.signature:
+            await counts(issue.signature)
+            if issue.signature == self.signature:
                 # of two candidates of the same length the later is the simpler one
                 if self.best is None or result.steps <= self.best.steps:
                     self.best = _moved(result, self.trace)
-            elif failure.signature not in self.others and self._counts(failure.signature, result):
+            elif issue.signature not in self.others and self._counts(issue.signature, result):
                 name = f".other-{len(self.others) + 1}.jsonl"
-                self.others[failure.signature] = _moved(result, self.source.with_suffix(name))
-            return self._learnt(replace(issue_of(self.oracle, result.events), signature=failure.signature))
+                self.others[issue.signature] = _moved(result, self.source.with_suffix(name))
+            return self._learnt(issue)
         finally:
             _gone(scratch)
 
@@ -130,13 +127,9 @@ class Tries:
         """Run a candidate eagerly; return its issue, None if it passes. Its trace is deleted."""
         scratch = self._scratch()
         try:
-            result = await self._run(candidate, scratch, "eager")
+            return self._issue(await self._run(candidate, scratch, "eager"))
         finally:
             _gone(scratch)
-        failure = result.verdict.failure
-        if failure is None:
-            return None
-        return replace(issue_of(self.oracle, result.events), signature=failure.signature)
 
     async def quickly(self, candidate: Candidate, counts: RunCounts = counts_always) -> Issue | None:
         """Run a candidate eagerly if the last one was no hit, otherwise strictly; return its issue, None if it passes.
@@ -169,16 +162,16 @@ class Tries:
         failure = run.verdict.failure
         return next((each for each in self.bench.known_issues if failure is not None and each.shows(failure)), None)
 
-    def _strays(self, run: PathResult) -> bool:
-        """Return whether a run shows a known issue that the path does not, at an input that the path never sent.
+    def _issue(self, result: PathResult) -> Issue | None:
+        """Return the issue that a run shows, None if it passed.
 
-        A simpler value has led to another failure then: it would excuse the one that the path shows.
+        A known issue with the signature that is sought counts as passed, unless the original shows it: a signature
+        holds types alone, and a new failure would shrink to an old one that is easier to reach.
         """
-        failure, known = run.verdict.failure, self._known_issue(run)
-        if failure is None or known is None or known is self._known:
-            return False
-        sent = [key(event.input) for event in run.events if isinstance(event, Sent)]
-        return 0 < failure.step <= len(sent) and sent[failure.step - 1] not in self._sent
+        failure = result.verdict.failure
+        if failure is None or (failure.signature == self.signature and self._known_issue(result) is not self._known):
+            return None
+        return replace(issue_of(self.oracle, result.events), signature=failure.signature)
 
     def _scratch(self) -> Path:
         return self.source.with_suffix(f".candidate-{next(self._numbers)}.jsonl")

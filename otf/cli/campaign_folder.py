@@ -201,9 +201,7 @@ class _Gathering:
             self._found.failed(found, signature)
             self._found.paths[at] = replace(path, signature=signature)
         for shrunk in self._shrunk:
-            if excused := self._excused(shrunk):
-                self._excuse(shrunk, excused)
-            elif shrunk.signature in self._found.failures:
+            if shrunk.signature in self._found.failures:
                 self._found.failed(shrunk)
         self._found.trouble = self._log.trouble
         self._found.time = time_spent(self._log.spent, own=self._bench.system is not None)
@@ -277,16 +275,6 @@ class _Gathering:
     def _excused(self, found: ReportedFailure) -> str:
         """Return the text of the known issue of the bench that a failure shows, "" if it shows none."""
         return next((known.says for known in self._bench.known_issues if known.shows(found.failure)), "")
-
-    def _excuse(self, shrunk: ReportedFailure, excused: str) -> None:
-        """Count a kind of failure as the known issue that its shrunk run shows, as the campaign does."""
-        if self._found.failures.pop(shrunk.signature, None) is None:
-            return
-        self._found.requirements.violates(self._required(excused), shrunk.file)
-        for at, path in enumerate(self._found.paths):
-            if path.verdict == "fail" and path.signature == shrunk.signature:
-                why = f"known issue: {excused}"
-                self._found.paths[at] = replace(path, verdict="pass", why=why, known_issue=excused, signature="")
 
     def _required(self, excused: str) -> tuple[str, ...]:
         """Return the requirements that a known issue violates."""

@@ -77,35 +77,17 @@ SHORT = KnownIssue(lambda failure: failure.kind == "missing" and failure.step ==
 DRIES = KnownIssue(lambda failure: failure.input == "Put(n=0)", "it refuses nothing")
 
 
-def thirsty() -> Bench:
-    """Return the coffee machine that gives no coffee, with an issue that only a short run shows."""
-    return replace(bench(fault="dry"), known_issues=(SHORT,))
-
-
-def test_only_the_shrunk_run_shows_it(tmp_path: Path) -> None:
-    """All paths of its kind are that issue then; nothing is saved, and a campaign that continues agrees."""
-    out, saved = tmp_path / "out", tmp_path / "saved"
-    campaign = Campaign(thirsty(), Settings(out=out, traces=4, steps=20, seed=1, saved=saved))
-    summary = anyio.run(campaign.run)
-    assert (summary.verdict, summary.failures, summary.paths) == ("pass", {}, 4)
-    [known] = summary.known_issues
-    assert known.count == 4
-    assert known.first is not None
-    assert known.first.trace.name.endswith(".shrunk.jsonl")
-    assert not saved.exists()
-    again = Campaign(thirsty(), Settings(out=out, traces=6, steps=20, seed=1, saved=saved, resume=True))
-    summary = anyio.run(again.run)
-    assert (summary.verdict, summary.known_issues[0].count) == ("pass", 6)
-
-
-def test_a_saved_failure_whose_shrunk_run_shows_it(tmp_path: Path) -> None:
-    """A failure that was saved before the issue was known is one no more."""
-    saved = tmp_path / "saved"
-    settings = Settings(out=tmp_path / "one", traces=4, steps=20, seed=1, saved=saved, shrink=False)
-    anyio.run(Campaign(bench(fault="dry"), settings).run)
-    summary = anyio.run(Campaign(thirsty(), replace(settings, out=tmp_path / "two", shrink=True)).run)
-    assert [str(each) for each in summary.saved] == [f"now a known issue ({SHORT.says})"]
-    assert summary.verdict == "pass"
+def test_what_only_shorter_runs_show_excuses_nothing(tmp_path: Path) -> None:
+    """A failure whose shortest run would show a known issue stays a failure, and its run is one that does not."""
+    thirsty = replace(bench(fault="dry"), known_issues=(SHORT,))
+    settings = Settings(out=tmp_path, traces=4, steps=20, seed=1)
+    summary = anyio.run(Campaign(thirsty, settings).run)
+    assert summary.verdict == "fail"
+    [group] = summary.failures.values()
+    assert group.shrunk is not None
+    assert group.shrunk.verdict.failure is not None
+    assert group.shrunk.verdict.failure.step == 3
+    assert (group.count, group.shrunk.others) == (4, [])
 
 
 @dataclass(frozen=True)
@@ -123,20 +105,9 @@ def refusing(*known_issues: KnownIssue) -> Bench:
 
 @pytest.mark.parametrize(("issues", "simplest"), [((), "Put(n=0)"), ((DRIES,), "Put(n=1)")])
 def test_simpler_values_excuse_nothing(tmp_path: Path, issues: tuple[KnownIssue, ...], simplest: str) -> None:
-    """A failure whose simplest values would show a known issue stays a failure: its path did not send them."""
+    """A failure whose simplest values would show a known issue stays a failure, which ends elsewhere."""
     settings = Settings(out=tmp_path, traces=1, steps=5, seed=1)
     [group] = anyio.run(Campaign(refusing(*issues), settings).run).failures.values()
     assert group.shrunk is not None
     assert group.shrunk.verdict.failure is not None
     assert group.shrunk.verdict.failure.input == simplest
-
-
-def test_the_report_agrees(tmp_path: Path) -> None:
-    """A report of the folder counts it as the campaign did."""
-    text = BENCH.replace('failure.kind == "unasked"', 'failure.kind == "missing" and failure.step == 2')
-    (tmp_path / "mine.py").write_text(text.replace('"free"', '"dry"'))
-    call = ("run", tmp_path / "mine.py", "--seed", 1, "--traces", 4, "--no-saved", "--out", tmp_path / "out")
-    assert otf(*call).status == 0
-    report = otf("report", tmp_path / "out", "--bench", tmp_path / "mine.py", "--set", "fault=dry", "--json")
-    assert (report.data["verdict"], report.data["failures"]) == ("pass", [])
-    assert [each["count"] for each in report.data["departures"]] == [4, 0]
