@@ -23,7 +23,8 @@ def serve() -> None:
 
 def _tell(_client: object, server: Any, message: str) -> None:  # noqa: ANN401 -- it has no types
     with _ONE_AFTER_THE_OTHER:
-        server.send_message_to_all(message)
+        for each in list(server.clients):  # who enters while it is sent out does not get it
+            server.send_message(each, message)
 
 
 if __name__ == "__main__":
