@@ -24,17 +24,16 @@ from otf.values import key
 
 ASKED: Final = 40_000  # questions to the model, and comparisons of answers: some seconds
 
-StateKey: TypeAlias = Hashable
-RulePlace: TypeAlias = tuple[Any, Any]
+StateInput: TypeAlias = tuple[Any, Any]
 """A state and an input; None for what is spontaneous."""
 
 
 @dataclass(slots=True)
-class StateGroup:
+class UnsureStates:
     """States between which the tester may be unsure, and the inputs that any of them enables."""
 
-    states: dict[StateKey, Any]
-    inputs: dict[StateKey, Any]
+    states: dict[Hashable, Any]
+    inputs: dict[Hashable, Any]
     is_waiting: bool = True
 
 
@@ -49,13 +48,13 @@ class Places:
     spec: Spec[Any, Any]
     routes: Routes
     whole: bool = False
-    known: dict[StateKey, Any] = field(default_factory=dict[StateKey, Any])
-    _groups: dict[StateKey, StateGroup] = field(default_factory=dict[StateKey, StateGroup])
-    _from: dict[StateKey, tuple[StateKey, Any]] = field(default_factory=dict[StateKey, tuple[StateKey, Any]])
-    _by_rule: dict[int, list[RulePlace]] = field(default_factory=dict[int, list[RulePlace]])
+    known: dict[Hashable, Any] = field(default_factory=dict[Hashable, Any])
+    _groups: dict[Hashable, UnsureStates] = field(default_factory=dict[Hashable, UnsureStates])
+    _from: dict[Hashable, tuple[Hashable, Any]] = field(default_factory=dict[Hashable, tuple[Hashable, Any]])
+    _by_rule: dict[int, list[StateInput]] = field(default_factory=dict[int, list[StateInput]])
     # groups of one new state, and groups that have grown: these are looked at when there are no more of the others
-    _new: deque[StateGroup] = field(default_factory=deque[StateGroup])
-    _grown: deque[StateGroup] = field(default_factory=deque[StateGroup])
+    _new: deque[UnsureStates] = field(default_factory=deque[UnsureStates])
+    _grown: deque[UnsureStates] = field(default_factory=deque[UnsureStates])
     _asked: int = 0
 
     def __post_init__(self) -> None:
@@ -70,7 +69,7 @@ class Places:
             return
         self.whole = self._asked <= ASKED
 
-    def __contains__(self, name: StateKey) -> bool:
+    def __contains__(self, name: Hashable) -> bool:
         """Return whether a state of this name was reached."""
         return name in self._groups
 
@@ -87,7 +86,7 @@ class Places:
             path.append(inp)
         return tuple(each for each in path[::-1] if each is not None)
 
-    def of(self, rule: ModelRule) -> list[RulePlace]:
+    def of(self, rule: ModelRule) -> list[StateInput]:
         """Return all places of a rule."""
         if not self._by_rule:
             rules = self.survey.rules
@@ -98,18 +97,18 @@ class Places:
                     self._by_rule.setdefault(found.number, []).append((state, inp))
         return self._by_rule.get(rule.number, [])
 
-    def _reach(self, state: object, back: tuple[StateKey, Any] | None) -> StateKey:
+    def _reach(self, state: object, back: tuple[Hashable, Any] | None) -> Hashable:
         name = key(state)
         if name not in self._groups:
             inputs = {key(inp): inp for inp in self.spec.inputs(state)}
-            self._groups[name] = group = StateGroup({name: state}, inputs)
+            self._groups[name] = group = UnsureStates({name: state}, inputs)
             self.known.update(inputs)
             self._new.append(group)
             if back is not None:
                 self._from[name] = back
         return name
 
-    def _look(self, group: StateGroup) -> None:
+    def _look(self, group: UnsureStates) -> None:
         """Ask about all states and inputs of a group, and join the groups of next states that look alike."""
         for state in list(group.states.values()):
             self._asked += 1
@@ -120,10 +119,10 @@ class Places:
             if self._asked > ASKED or group.is_waiting:
                 return  # it has grown, and is looked at as a whole later
 
-    def _compare(self, answers: Iterable[tuple[StateKey, Row | None]]) -> None:
+    def _compare(self, answers: Iterable[tuple[Hashable, Row | None]]) -> None:
         """Join the groups of those next states to which outputs lead that may be the same."""
-        exact: dict[Hashable, tuple[StateKey, Row | None]] = {}
-        loose: list[tuple[StateKey, Row | None]] = []
+        exact: dict[Hashable, tuple[Hashable, Row | None]] = {}
+        loose: list[tuple[Hashable, Row | None]] = []
         for name, row in answers:
             if row is None or any(vague(item) or port == "?" for port, items in row for item in items):
                 loose.append((name, row))
@@ -142,7 +141,7 @@ class Places:
             if not isinstance(way, Accept):
                 yield way.state
 
-    def _answers(self, state: object, inp: object) -> Iterator[tuple[StateKey, Row | None]]:
+    def _answers(self, state: object, inp: object) -> Iterator[tuple[Hashable, Row | None]]:
         """Yield the next states, each with the outputs before it; None if the model only describes them."""
         self._asked += 1
         ways, back = list(self.spec.step(state, inp)), (key(state), inp)
@@ -153,7 +152,7 @@ class Places:
         if any(isinstance(way, Accept) for way in ways):
             yield from ((self._reach(way.state, back), None) for way in self.survey.served.step(state, inp))
 
-    def _join(self, one: StateKey, other: StateKey) -> None:
+    def _join(self, one: Hashable, other: Hashable) -> None:
         large, small = self._groups[one], self._groups[other]
         if large is small:
             return

@@ -23,7 +23,7 @@ from otf.mutation.choice import ModelMutant
 from otf.mutation.examples import following, passes
 from otf.mutation.fitting import ModelWay, Row, in_time, is_free, rest_of, rows, width
 from otf.mutation.hunt import Hunt
-from otf.mutation.places import Places, RulePlace
+from otf.mutation.places import Places, StateInput
 from otf.spec import Accept, Spec, Transition
 from otf.values import key, show
 
@@ -84,14 +84,14 @@ class Simulation:
             path.append(duty.input)
         return tuple(each for each in path if each is not None)
 
-    def _covered(self, places: Iterable[RulePlace], most: int) -> bool:
+    def _covered(self, places: Iterable[StateInput], most: int) -> bool:
         """Return whether the duties of all these places can be met."""
         made = self.mutant.spec()
         # a place is named by its state, which leads to it
         self._duties[PLACES] = [Duty(each, pairs) for each in places for pairs in self._at(made, each)]
         return self._grown(made, most) and self._stable()
 
-    def _at(self, made: Spec[Any, Any], place: RulePlace) -> Iterator[list[Pair]]:
+    def _at(self, made: Spec[Any, Any], place: StateInput) -> Iterator[list[Pair]]:
         """Yield the duties of the mutant where it is wrong, in a state that the model is in too."""
         state, inp = place
         if inp is None:
