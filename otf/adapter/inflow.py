@@ -34,6 +34,7 @@ class Inflow:
         self._stirred = NEVER
         self._set = False
         self._troubled = 0
+        self._trouble = ""
         # whether a frame begins with the next byte: otf's own framers then cut equal chunks into equal frames
         self._fresh = self._steady = isinstance(framer, (Counted, Cutter))
         self._whole: dict[bytes, tuple[Frame, ...]] = {}
@@ -48,6 +49,7 @@ class Inflow:
         self.queue.extend(frames)
         for frame in frames:
             self._troubled += frame.trouble != ""
+            self._trouble = frame.trouble or self._trouble
         unfinished = self._framer.unfinished
         # after a frame that was too long its rest is skipped: only a sound one proves that this is over
         self._fresh = self._steady and not unfinished and bool(frames) and not frames[-1].trouble
@@ -101,7 +103,9 @@ class Inflow:
 
     def remarks(self) -> list[str]:
         """Return what helps to understand a failure."""
-        remarks = [f"frames that were too long or broken: {self._troubled}"] if self._troubled else []
+        # the output that a failure shows may be cut before its reason
+        last = f"frames that were too long or broken: {self._troubled}; the last: {self._trouble}"
+        remarks = [last] if self._troubled else []
         if self._framer.unfinished:
             begun = self._framer.begun
             more = "" if len(begun) <= _SHOWN else f" (the last of {len(begun)} bytes)"

@@ -14,7 +14,7 @@ import anyio
 from otf.adapter.child import Program
 from otf.adapter.child.faster import FASTEST, FasterClock, under
 from otf.adapter.child.hook import Hook, obey
-from otf.adapter.child.server import Ready, Server, peers
+from otf.adapter.child.server import LATEST, Ready, Server, peers
 from otf.adapter.line import Ending, Line, LineLost, Trouble
 from otf.adapter.serial import campaigns_end
 from otf.errors import ContactError, UsageError
@@ -151,6 +151,7 @@ async def _cycled(life: Life, power: Hook, reasons: list[str]) -> None:
 async def _tried(life: Life, connect: Connected, stack: AsyncExitStack) -> OpenLines:
     async with AsyncExitStack() as attempt:
         server = await _server(life, attempt)
+        LATEST.set(server)
         opened = await attempt.enter_async_context(connect())
         there = [each for line in opened.values() for each in peers(line)]
         if server is not None:

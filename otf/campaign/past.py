@@ -217,9 +217,12 @@ class Past:
         for name in {**was, **now}:
             if was.get(name) != now.get(name):
                 message = f"{self.folder}: its paths were run with {name} {_shown(was.get(name))}, not with "
-                raise UsageError(
-                    f"{message}{_shown(now.get(name))}; continue them with the same, or choose another folder"
+                # the fingerprint is the one part that no option sets
+                advice = "the model or the bench was changed since; --into with --spend goes on with it; " * (
+                    name == "fingerprint"
                 )
+                advice += "continue them with the same, or choose another folder"
+                raise UsageError(f"{message}{_shown(now.get(name))}; {advice}")
 
     def knowledge(self, numbers: Iterable[int]) -> Knowledge:
         """Return what these paths learned together, as far as they count."""

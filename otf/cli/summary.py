@@ -217,7 +217,7 @@ def _between(rate: float, runs: int) -> str:
 
 
 def _notes(summary: Summary) -> Iterator[str]:
-    if summary.paths and not summary.steps:
+    if summary.paths and not (summary.steps or summary.failures or summary.inconclusive):
         yield "note: nothing was sent and nothing was tested: the model enables no input in its initial state"
     yield from (f"note: {each}" for each in summary.unwritten)
     if summary.cut:

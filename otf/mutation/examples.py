@@ -42,8 +42,8 @@ class Examples:
 
     types: tuple[type, ...] = ()
     known: dict[Any, object] = field(default_factory=dict[Any, object])
-    # for the code of each test, how often nothing was found for it
-    _misses: dict[object, int] = field(default_factory=dict[object, int])
+    # for each description, how often nothing was found for it
+    _misses: dict[str, int] = field(default_factory=dict[str, int])
     # for the code of each test, the rows that it accepted, the latest last
     _taken: dict[object, dict[Any, tuple[Any, ...]]] = field(
         default_factory=dict[object, dict[Any, tuple[Any, ...]]], repr=False
@@ -68,7 +68,7 @@ class Examples:
         near = Near.of(state, inp, [item], says, beside)
         if isinstance(item, type):
             near = replace(near, kinds=near.kinds | {item})
-        found = self._noted(code, _spread(self._candidates(near, code), test))
+        found = self._noted(says, _spread(self._candidates(near, says, code), test))
         self._take(code, ((each,) for each in found))
         return found
 
@@ -79,7 +79,7 @@ class Examples:
         code = _code(way.then)
         found = _grown(way, self._again(code))
         if not found:
-            found = self._noted(code, _grown(way, self._lists(way, code, state, inp, beside)))
+            found = self._noted(way.says, _grown(way, self._lists(way, code, state, inp, beside)))
             self._take(code, (row for row, _ in found))
         return found
 
@@ -87,9 +87,9 @@ class Examples:
         self, way: Accept, code: object, state: object, inp: object, beside: Iterable[object]
     ) -> Iterator[tuple[Any, ...]]:
         near = Near.of(state, inp, [way.then, way.until], way.says, beside)
-        single: Iterable[tuple[Any, ...]] = ((each,) for each in self._candidates(near, code))
+        single: Iterable[tuple[Any, ...]] = ((each,) for each in self._candidates(near, way.says, code))
         if isinstance(way.until, int) and way.until > 1:
-            few = list(islice(self._candidates(near, code), WORDS))
+            few = list(islice(self._candidates(near, way.says, code), WORDS))
             single = islice(product(few, repeat=way.until), TRIES)
         elif not isinstance(way.until, int):
             single = chain(single, self._rows(near))
@@ -104,12 +104,12 @@ class Examples:
         while len(taken) > AGAIN:
             del taken[next(iter(taken))]
 
-    def _noted(self, code: object, found: list[Found]) -> list[Found]:
-        self._misses[code] = self._misses.get(code, 0) + (0 if found else 1)
+    def _noted(self, says: str, found: list[Found]) -> list[Found]:
+        self._misses[says] = self._misses.get(says, 0) + (0 if found else 1)
         return found
 
     def _rows(self, near: Near) -> Iterator[tuple[Any, ...]]:
-        few = list(self._candidates(near, None))
+        few = list(self._candidates(near, "", None))
         # what the code of the test names comes first: its constants are what it looks for
         named = [
             each
@@ -119,14 +119,16 @@ class Examples:
         for length in range(2, LONGEST):
             yield from islice(product(named, repeat=length), TRIES)
 
-    def _candidates(self, near: Near, code: object) -> Iterator[Any]:
+    def _candidates(self, near: Near, says: str, code: object) -> Iterator[Any]:
         # what was not found ten times is looked for with less effort: a long search in each state takes minutes
-        misses = self._misses.get(code, 0) // PATIENCE
-        return islice(self._made(near, code), TRIES // PATIENCE ** min(misses, 2))
+        return islice(self._made(near, code), TRIES if self._misses.get(says, 0) < PATIENCE else TRIES // PATIENCE)
 
     def _made(self, near: Near, code: object) -> Iterator[Any]:
         known = [*near.beside, *(row[0] for row in self._again(code) if row), *self.known.values()]
         yield from known
+        for kind in sorted(near.kinds, key=lambda kind: kind.__name__):
+            # first some of the classes that the test names: variants of the outputs that are known are many
+            yield from islice(values_of(kind, near, DEPTH), TRIES // PATIENCE)
         classes = [value for value in known if is_dataclass(value)]
         named = replace(near, texts=tuple(each for each in near.texts if each in near.constants))
         for small, texts in ((True, near), (False, named), (False, near)):

@@ -151,7 +151,8 @@ class Hunt:
         found, inputs, pace = Hunted(), list(path), self._pace(Timers(last=True))
         for _ in range(tries):
             found.paths += 1
-            verdict, sent = self._path(made, found, Script(inputs, skip=True), pace(), len(inputs) + 1, None)
+            chooser = self._served(Script(inputs, skip=True))
+            verdict, sent = self._path(made, found, chooser, pace(), len(inputs) + 1, None)
             if self._counts(verdict, found):
                 found.failure, found.path = verdict.failure, sent
                 break

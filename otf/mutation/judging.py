@@ -19,7 +19,7 @@ from otf.mutation.hunt import Hunt, HuntBudget, Hunted
 from otf.mutation.places import Places
 from otf.mutation.proof import Simulation
 from otf.mutation.served import plain
-from otf.spec import Spec, total
+from otf.spec import Elapse, Spec, total
 from otf.values import key, show
 
 Reason: TypeAlias = "tuple[Survival, str, tuple[Any, ...]]"
@@ -170,7 +170,8 @@ class Judge:
             return Survival.ISSUE, f"its failures count as known: {'; '.join(hunted.known)}", path
         if not mutant.applied:
             return Survival.NOT_REACHED, "no path came to its rule; these inputs lead there", path
-        if product is not None and product.verdict is LawVerdict.REFUTED:
+        # what is not served is not tried, and would be taken for a difference
+        if product is not None and product.verdict is LawVerdict.REFUTED and not self.survey.served.unserved:
             return self._shown(made, product)
         return self._guessed(mutant, made, hunted, path)
 
@@ -182,10 +183,17 @@ class Judge:
             why = Survival.ALLOWED if simulation.allowed else Survival.SAME
             says = _listed(simulation.allowed) or "what follows is what the model allows"
             return why, f"{says}, in all {places} places that were compared; there may be more", path
-        shown = simulation.difference()
-        if shown and self.hunt.along(made, shown).failure is not None:
+        if shown := self._shown_by(made, simulation.difference()):
             return Survival.MISSED, "the budget did not come to these inputs, which show it", shown
         return self._hidden(mutant, made, hunted, path)
+
+    def _shown_by(self, made: Spec[Any, Any], path: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return the inputs if they show it, or with a wait after them: a timer may be what is wrong."""
+        waits = [each for each in self._all_places().known.values() if isinstance(each, Elapse)]
+        for last in ((), tuple(sorted(waits, key=lambda each: each.seconds)[-1:])):
+            if path and self.hunt.along(made, (*path, *last)).failure is not None:
+                return (*path, *last)
+        return ()
 
     def _hidden(self, mutant: ModelMutant, made: Spec[Any, Any], hunted: Hunted, path: tuple[Any, ...]) -> Reason:
         """Return the likeliest reason where the mutant may differ, but no inputs are known that show it."""

@@ -40,15 +40,18 @@ class Group:
 
 @dataclass(slots=True)
 class Places:
-    """The places of a model: `whole` is false if there are more than were looked at, and nothing can be proved."""
+    """The places of a model: `whole` is false if there are more than were looked at, and nothing can be proved.
+
+    `known` are the inputs of all its states.
+    """
 
     survey: Survey
     spec: Spec[Any, Any]
     routes: Routes
     whole: bool = False
+    known: dict[Name, Any] = field(default_factory=dict[Name, Any])
     _groups: dict[Name, Group] = field(default_factory=dict[Name, Group])
     _from: dict[Name, tuple[Name, Any]] = field(default_factory=dict[Name, tuple[Name, Any]])
-    _inputs: dict[Name, Any] = field(default_factory=dict[Name, Any])
     _by_rule: dict[int, list[Place]] = field(default_factory=dict[int, list[Place]])
     # groups of one new state, and groups that have grown: these are looked at when there are no more of the others
     _new: deque[Group] = field(default_factory=deque[Group])
@@ -74,7 +77,7 @@ class Places:
     def inputs(self, state: object) -> Iterable[Any]:
         """Return the inputs that may come in a state."""
         group = self._groups.get(key(state))
-        return (self._inputs if group is None else group.inputs).values()
+        return (self.known if group is None else group.inputs).values()
 
     def path(self, state: object) -> tuple[Any, ...]:
         """Return a short list of inputs that may lead to a state."""
@@ -100,7 +103,7 @@ class Places:
         if name not in self._groups:
             inputs = {key(inp): inp for inp in self.spec.inputs(state)}
             self._groups[name] = group = Group({name: state}, inputs)
-            self._inputs.update(inputs)
+            self.known.update(inputs)
             self._new.append(group)
             if back is not None:
                 self._from[name] = back

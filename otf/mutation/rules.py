@@ -71,6 +71,7 @@ class ModelRules:
         raw: Callable[[], Iterable[Any]] = lambda: (  # noqa: E731 -- one of two questions
             (spec.emits(state) if spec.emits else ()) if spontaneous else spec.step(state, inp)
         )
+        raw()  # a guard lists the inputs of the state now, whose lines are no part of the rule
         _, lines = watched(lambda: tuple(raw()))
         kinds = (_kind(state), "" if spontaneous else _kind(inp))
         table = not lines and not (spontaneous and spec.emits is None) and len(self.known) < ENTRIES

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final, TypeAlias, cast
 
 from otf.adapter import Bench, Line
+from otf.adapter.child.server import LATEST
 from otf.adapter.exits import describe, is_interruption, where
 from otf.adapter.rest.orphans import adopting, starting
 from otf.core import Session
@@ -65,7 +66,7 @@ async def drive(
             verdict = await conduct.run()
             seconds = aftermath(verdict) if verdict.failed else 0.0
             after = await conduct.listen(seconds) if seconds else []
-            return _remarked(excused(verdict, killed_for_memory() - before), wire, after)
+            return await _remarked(excused(verdict, killed_for_memory() - before), wire, after)
 
 
 @asynccontextmanager
@@ -115,8 +116,10 @@ def excused(verdict: Verdict, killed: int) -> Verdict:
     return Verdict("inconclusive", why=f"{why}: give it more memory, and see `journalctl -k` for which they were")
 
 
-def _remarked(verdict: Verdict, wire: Wire, after: list[str]) -> Verdict:
+async def _remarked(verdict: Verdict, wire: Wire, after: list[str]) -> Verdict:
     if verdict.failure is None:
         return verdict
+    server = LATEST.get()
+    words = await server.last_words(wanted=verdict.failure.kind == "ended") if server is not None else []
     remarks = [f"{port}: {remark}" for port, line in wire.lines.items() for remark in line.remarks()]
-    return replace(verdict, failure=replace(verdict.failure, note="\n".join([*remarks, *after[:LINES]])))
+    return replace(verdict, failure=replace(verdict.failure, note="\n".join([*remarks, *words, *after[:LINES]])))

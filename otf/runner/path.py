@@ -205,7 +205,7 @@ class Conduct:
             message = f"the port {port!r} cannot take the input {show(value)}: {error}"
             raise ModelError(message) from error
         except LineLost as lost:
-            self._lost(port, str(lost))
+            self._lost(port, str(lost), again=isinstance(value, Malformed))
             return False
         except OtfError:
             raise
@@ -237,14 +237,16 @@ class Conduct:
         message = f"the codec gave {show(data)} for the input {show(value)}, which is no bytes; use text.encode()"
         raise ModelError(message)
 
-    def _lost(self, port: str, why: str) -> None:
+    def _lost(self, port: str, why: str, *, again: bool = False) -> None:
+        """Take the ending of a line; `again`: it may have ended before, since a malformed input suits no state."""
         # the line delivers its own ending, after its last arrivals; if it delivers none, this is the end
         self.wire.poll()
         arrived = self.wire.arrived()
         for each in arrived:
             self._take(each)
-        if not any(isinstance(each.what, Ending) for each in arrived):
-            self._tell(Closed(port, why, self.wire.now))
+        if any(isinstance(each.what, Ending) for each in arrived):
+            return
+        self.session.plan(None) if again else self._tell(Closed(port, why, self.wire.now))
 
     async def _ping(self, port: str, value: object) -> None:
         if await self._handed(port, value, self._encoded(port, value)):

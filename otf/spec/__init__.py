@@ -24,21 +24,28 @@ Step = Callable[[State, Input], Iterable["Transition[State] | Accept"]]
 Emits = Callable[[State], Iterable["Transition[State] | Accept"]]
 
 
+_GUARDED: Final = 16  # states whose inputs a guard remembers
+
+
 class _Guarded:
     """A step function that is called only for the inputs of its state: any other is unspecified there."""
 
     def __init__(self, step: Callable[[Any, Any], Iterable[Any]], inputs: Offering) -> None:
         self.step = step
         self._inputs = inputs
-        # of the state that was asked about last: the oracle asks about all inputs of a new state, one after another
-        self._last: tuple[object, frozenset[Hashable]] = (self, frozenset())
+        # of the states that were asked about last: the oracle asks about all inputs of a new state, one after another,
+        # and beside it a simulated system asks about its own
+        self._known: dict[int, tuple[object, frozenset[Hashable]]] = {}
         update_wrapper(self, step)
 
     def __call__(self, state: object, inp: object) -> Iterable[Any]:
         """Return what the step function yields."""
-        if self._last[0] is not state:
-            self._last = state, frozenset(map(key, self._inputs(state)))
-        return self.step(state, inp) if key(inp) in self._last[1] else ()
+        known = self._known.get(id(state))
+        if known is None or known[0] is not state:
+            if len(self._known) >= _GUARDED:
+                self._known.clear()
+            known = self._known[id(state)] = state, frozenset(map(key, self._inputs(state)))
+        return self.step(state, inp) if key(inp) in known[1] else ()
 
 
 @dataclass(frozen=True, init=False)

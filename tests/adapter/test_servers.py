@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import os
 import re
 import socket
 from collections.abc import Generator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
 from otf.adapter import Bench, Expect, Life, Listening, Opener
 from otf.adapter.child import guard
+from otf.adapter.child.server import Server
 from otf.adapter.serial import keeping
 from otf.adapters import inprocess, tcp, udp
 from otf.codec import lines
 from otf.errors import ContactError
+from otf.models import coffee
 from otf.models.serving import free_port
 from otf.spec import Spec
-from tests.adapters.harness import Baseline, python
+from tests.adapters.harness import SECONDS, Baseline, python
+from tests.runner.playing import conduct
 
 pytestmark = pytest.mark.anyio
 HOST = "127.0.0.1"
@@ -135,6 +141,40 @@ async def test_a_server_that_has_died_is_no_system() -> None:
     assert "has ended (exit status 1); start it by hand to see why\n  printed: no licence" in await refused(
         life, silent()
     )
+
+
+@pytest.mark.real
+async def test_the_last_words_of_a_server() -> None:
+    """A server that has ended says how; one that runs is quoted only where a port of it has ended."""
+    server = Server(["sh", "-c", "echo oops; echo ready; read gone; exit 3"], ready="ready")
+    try:
+        await server.until_ready(SECONDS)
+        assert await server.last_words(wanted=False) == []
+        printed = ["the server printed: oops", "the server printed: ready"]
+        assert await server.last_words(wanted=True) == printed
+        os.write(server.child.stdin, b"\n")
+        with anyio.fail_after(SECONDS):
+            while not server.child.ended():  # noqa: ASYNC110 -- what it waits for is in another process
+                await anyio.sleep(0.001)
+        assert await server.last_words(wanted=False) == ["the server ended: exit status 3", *printed]
+    finally:
+        await server.stop(SECONDS)
+    assert await server.last_words(wanted=True) == []
+
+
+@pytest.mark.real
+async def test_a_failure_has_the_last_words_of_the_server() -> None:
+    """A port ended: what its server printed is in the remarks."""
+
+    def raises(_data: bytes) -> None:
+        raise ValueError
+
+    life = Life(server=["sh", "-c", "echo oops; echo ready; exec sleep 100"], ready="ready")
+    played = await conduct(
+        replace(coffee.bench(), ports={"line": inprocess(lambda: raises)}, life=life), [coffee.Button()]
+    )
+    assert played.verdict.failure is not None
+    assert "\nthe server printed: oops\nthe server printed: ready" in played.verdict.failure.note
 
 
 async def test_what_cannot_be_known_accuses_no_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

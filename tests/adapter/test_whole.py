@@ -130,12 +130,13 @@ def test_a_line_that_begins_anew_begins_with_a_frame(framing: Framing, before: l
 @settings(max_examples=8)
 @given(STREAMS)
 def test_broken_frames_are_counted(framing: Framing, chunks: list[bytes]) -> None:
-    """What a person is told of them counts each, also where the chunk came before."""
+    """The remark counts each, also where the chunk came before, and has the reason of the last."""
     line = StreamLine(-1, Stream(chunks).read, _nowhere, framing, _unset)
     received(line)
     framer = framing()
-    broken = sum(frame.trouble != "" for chunk in chunks for frame in framer.feed(chunk))
-    assert line.remarks() == ([f"frames that were too long or broken: {broken}"] if broken else [])
+    broken = [frame.trouble for chunk in chunks for frame in framer.feed(chunk) if frame.trouble]
+    told = f"frames that were too long or broken: {len(broken)}; the last: {broken[-1]}" if broken else ""
+    assert line.remarks() == ([told] if told else [])
 
 
 class Counting:

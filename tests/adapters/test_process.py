@@ -69,7 +69,7 @@ async def test_a_line_that_is_too_long_is_cut() -> None:
     """A line over the largest size is delivered up to it, the rest is skipped, and the remarks say so."""
     async with open_process(writes(b"x" * 5000 + b"\nnext\n"), ready=None, framing=lines(largest=1000)) as line:
         assert await arrive(line, 2) == [Frame(b"x" * 1000, "longer than 1000 bytes"), Frame(b"next")]
-        assert line.remarks() == ["frames that were too long or broken: 1"]
+        assert line.remarks() == ["frames that were too long or broken: 1; the last: longer than 1000 bytes"]
 
 
 async def test_a_line_without_an_end_takes_no_memory() -> None:

@@ -112,7 +112,7 @@ async def test_frames_over_the_limit_are_marked() -> None:
     async with pair(lines(largest=4)) as (line, peer):
         peer.send(b"x" * 100_000 + b"\nnext\n")
         assert await arrive(line, 2) == [Frame(b"xxxx", "longer than 4 bytes"), Frame(b"next")]
-        assert line.remarks() == ["frames that were too long or broken: 1"]
+        assert line.remarks() == ["frames that were too long or broken: 1; the last: longer than 4 bytes"]
 
 
 async def test_an_answer_in_two_writes_does_not_wait_for_an_acknowledgement() -> None:

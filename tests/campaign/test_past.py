@@ -130,7 +130,10 @@ def test_another_model_is_refused(tmp_path: Path) -> None:
 
     other = replace(on_function(lambda: lambda _frame: None, spec=Spec(step, 0, ["p.go"])), name="machine")
     run(other, tmp_path, traces=1)
-    with pytest.raises(UsageError, match="run with fingerprint"):
+    with pytest.raises(
+        UsageError,
+        match=r"run with fingerprint .*; the model or the bench was changed since; --into with --spend goes on with it; continue",
+    ):
         run(bench(), tmp_path, traces=1, resume=True)
 
 

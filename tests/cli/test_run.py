@@ -232,6 +232,16 @@ def test_a_model_that_enables_no_input(folder: Path) -> None:
     assert "note: nothing was sent and nothing was tested: the model enables no input in its initial state" in done.out
 
 
+@pytest.mark.real
+def test_a_system_that_ends_before_the_first_input_was_tested(folder: Path) -> None:
+    """Its failure is the result; the model has inputs that were not sent."""
+    ends = "process(\"sh -c 'echo ready; exit 7'\")"
+    machine(folder, {"import inprocess": "import inprocess, process", "inprocess(lambda: machine(broken))": ends})
+    done = otf("run", "machine.py", "--traces", "1", "--no-shrink")
+    assert done.status == 1
+    assert "nothing was tested" not in done.out
+
+
 def test_inputs_that_are_never_drawn_are_named(folder: Path) -> None:
     """Of an iterable that is no sequence the first 10,000 inputs are tried, and the run says so."""
     many = "inputs=lambda _state: (Button() for _ in range(10_001))"

@@ -244,10 +244,11 @@ def tabled(random: Random) -> dict[tuple[str, str], list[Way]]:
     }
 
 
-def test_only_the_wrong_transition_is_violated() -> None:
+@pytest.mark.parametrize("seeds", [60, pytest.param(4000, marks=pytest.mark.slow)])
+def test_only_the_wrong_transition_is_violated(seeds: int) -> None:
     """On random machines with one wrong transition no other requirement is violated, and often that one is."""
     certain = unclear = 0
-    for seed in range(400):
+    for seed in range(seeds):
         random = Random(seed)
         table = tabled(random)
         ports = {output: port for ways in table.values() for way in ways for output, port in way[1]}
@@ -273,4 +274,4 @@ def test_only_the_wrong_transition_is_violated() -> None:
         assert failure.unclear or names == {system.fault}, (seed, names, system.fault)
         certain += not failure.unclear
         unclear += failure.unclear
-    assert (certain > 100, unclear > 20) == (True, True)
+    assert (certain > seeds / 6, unclear > seeds / 20) == (True, True)

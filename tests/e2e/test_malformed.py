@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 import pytest
 
-from otf.adapter import Bench, Ending, Line
+from otf.adapter import Bench, Ending, Line, LineLost
 from otf.adapters import inprocess
 from otf.campaign import run
 from otf.campaign.run import NonconformanceError
@@ -26,6 +26,7 @@ from otf.trace.events import Sent
 pytestmark = pytest.mark.real  # campaigns are driven, on systems in this process
 
 Reply: TypeAlias = bytes | Ending
+Refusal: TypeAlias = Callable[[bytes], Exception | None]
 KEYS, VALUES = ("a", "b"), (1, 2)
 
 
@@ -266,8 +267,17 @@ def test_a_codec_must_know_its_inputs() -> None:
     assert isinstance(bench().codec, MalformedCodec)
 
 
-def test_bytes_that_the_port_cannot_carry_are_left_out(tmp_path: Path) -> None:
-    """Where a framing refuses the bytes of a malformed input, another input is chosen."""
+def _too_long(data: bytes) -> Exception | None:
+    return CodecError("the first byte says how long the frame is") if not data or data[0] > 0x7F else None
+
+
+def _ended_before(data: bytes) -> Exception | None:
+    return None if MalformedCodec(CODEC).message("", data) is not None else LineLost("end of stream")
+
+
+@pytest.mark.parametrize("refused", [_too_long, _ended_before])
+def test_bytes_that_the_port_cannot_carry_are_left_out(refused: Refusal, tmp_path: Path) -> None:
+    """Where a framing refuses them, or the connection ended before, another input is chosen."""
 
     @asynccontextmanager
     async def narrow() -> AsyncGenerator[Line, None]:
@@ -275,8 +285,8 @@ def test_bytes_that_the_port_cannot_carry_are_left_out(tmp_path: Path) -> None:
             send = line.send
 
             async def checked(data: bytes) -> None:
-                if not data or data[0] > 0x7F:
-                    raise CodecError("the first byte says how long the frame is")
+                if (error := refused(data)) is not None:
+                    raise error
                 await send(data)
 
             line.send = checked  # type: ignore[method-assign]

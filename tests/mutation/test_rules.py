@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Iterator
 
-from otf.mutation.rules import watched
+from otf.mutation.examples import Examples
+from otf.mutation.rules import ModelRules, watched
+from otf.mutation.served import ServedModel
+from otf.spec import Spec, Transition, goto
 
 MANY = 5_000
 
@@ -37,3 +41,26 @@ def test_what_other_code_leaves_to_the_collector_is_no_part_of_a_rule() -> None:
         gc.set_threshold(*before)
     assert (found, lines) == (MANY, usual)
     assert gc.isenabled()
+
+
+def test_the_lines_of_a_guard_are_no_part_of_a_rule() -> None:
+    """A guard lists the inputs of a state, by other lines in another state; it remembers them, and the rule is one."""
+    listed = list[int]()
+
+    def step(state: int, _inp: str) -> Iterator[Transition[int]]:
+        yield goto((state + 1) % 4, "ok")
+
+    def inputs(state: int) -> Iterator[str]:
+        listed.append(state)
+        if state % 2:
+            yield "go"
+        else:
+            yield from ("go", "stay")
+
+    served = ServedModel(Spec(step, 0, inputs, guarded=True), Examples())
+    for state in (0, 1, 0, 1):
+        assert served.spec.specifies(state, "go")
+    assert listed == [0, 1]
+    assert all(served.step(state, "go") for state in range(4))
+    rules = ModelRules(served)
+    assert len({rules.of(state, "go").number for state in range(4)}) == 1

@@ -5,17 +5,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from random import Random
 from typing import Any, Final
 
 import pytest
 
 from otf.core import FEW, InputMode, Limits, Model, Monitor, Oracle, Relation, View
 from otf.core.memory import Memory
+from otf.core.monitor import VIEWED
 from otf.core.nodes import ITERATED, KEPT
+from otf.core.timing import Span
+from otf.core.view import NOTED, SPECIFIED
 from otf.errors import ModelError
 from otf.simulate import Walk
 from otf.spec import Spec, Transition, goto, total
 from otf.strategy import STRATEGIES, Strategy, StrategyKind, goal, weighted
+from otf.strategy.pool import Pool
 from otf.strategy.visits import WIDE
 from otf.trace.events import Quiet, Seen, Sent
 
@@ -328,3 +333,33 @@ def test_a_plan_ends_when_the_system_has_waited_long_enough() -> None:
     nowhere = goal(lambda state: state < 0)
     assert Strategy(nowhere, "uioco", 7, patience=limited(100)).path(1).choose(view) is not None
     assert len(asked) <= 100 + 2
+
+
+def test_notes_about_a_long_list_are_kept_by_the_last_views() -> None:
+    """In 100,000 views they would fill the memory. A draw that is under way goes on without them."""
+    judge = Oracle(Model(Spec(lambda state, inp: [goto(state, inp)], 0, list(range(NOTED + 1)))))
+    views = [judge.view(judge.anywhere([judge.model.node(state)], Span(0, 0))) for state in range(VIEWED + 1)]
+    draws = [Pool("uioco", Random(state)).candidates(view) for state, view in enumerate(views)]
+    for draw in draws:
+        next(draw)
+    # the first is asked last: its notes are made anew, in the place of those of another view
+    noted = [view.known for view in reversed(views)]
+    assert [sum(map(bool, notes or b"")) for notes in noted] == [*[1] * VIEWED, 0]
+    assert len({inp.value for inp in draws[0]}) > FEW // 2
+
+
+def test_every_view_keeps_its_notes_about_a_shorter_list() -> None:
+    """What the model was asked before is looked up, also where views are many."""
+    asked: list[int] = []
+
+    def step(state: int, inp: int) -> list[Transition[int]]:
+        asked.append(inp)
+        return [goto(state, inp)]
+
+    judge = Oracle(Model(Spec(step, 0, list(range(NOTED)))))
+    views = [judge.view(judge.anywhere([judge.model.node(state)], Span(0, 0))) for state in range(2 * VIEWED)]
+    for view in views:
+        assert view.known is not None
+        view.known[:] = bytes([SPECIFIED]) * NOTED
+    assert [len([*Pool("uioco", Random(1)).candidates(view)]) > FEW // 2 for view in views] == [True] * len(views)
+    assert asked == []

@@ -11,6 +11,7 @@ import stat
 from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 from threading import Thread
 from typing import Final, TypeAlias
@@ -29,6 +30,7 @@ _CHUNK: Final = 1 << 16
 _LINE: Final = 1 << 12  # characters of a line that are kept
 _SUCCESS: Final = "exit status 0"
 _LAST_LINES: Final = 10
+_AFTER: Final = 0.05  # seconds in which a server that has closed a port may end, or print why
 _SAID: Final = 0.5  # seconds in which the last words of a server that has ended are read
 
 
@@ -66,6 +68,7 @@ class Server:
         self.lines: deque[str] = deque(maxlen=_LAST_LINES)
         self._ready = ready
         self._said = False
+        self._closed = False
         self._open = {self.child.stdout, self.child.stderr}
         self._since = start_of(self.child.pid)
         self._wake, self._waker = os.pipe()
@@ -95,6 +98,21 @@ class Server:
             state = f"has ended ({ended})" if ended else "runs"
             raise self._unready(", and ".join([state, *held]))
 
+    async def last_words(self, *, wanted: bool) -> list[str]:
+        """Return how the server ended and the last lines that it printed; of one that runs only where `wanted`."""
+        if self._closed:
+            return []
+        # a program that dies closes its ports first, and one that goes on prints why it closed one after that
+        with anyio.move_on_after(_AFTER):
+            while wanted and not self.child.ended():  # noqa: ASYNC110 -- what it waits for is in another process
+                await anyio.sleep(_LOOK)
+        ended = self.child.ended()
+        if not (ended or wanted):
+            return []
+        await self._heard(ended)
+        state = [f"the server ended: {ended}"] if ended else []
+        return state + [f"the server printed: {line}" for line in [*self.lines]]
+
     async def _heard(self, ended: str) -> None:
         """Wait until the last words of a server that has ended were read; what it started may go on printing."""
         with anyio.move_on_after(_SAID):
@@ -117,6 +135,7 @@ class Server:
 
     def close(self) -> None:
         """Take no more output."""
+        self._closed = True
         os.write(self._waker, b"x")
         self._reader.join()
         for descriptor in (self._wake, self._waker):
@@ -176,6 +195,10 @@ class Server:
             self._said = self._said or line == self._ready
         elif isinstance(self._ready, re.Pattern):
             self._said = self._said or self._ready.search(line) is not None
+
+
+LATEST: Final = ContextVar[Server | None]("LATEST", default=None)
+"""The server that the latest life of this task has: what a failure may have to be explained by."""
 
 
 def _missing(ready: Ready) -> str:
