@@ -132,7 +132,8 @@ def test_another_model_is_refused(tmp_path: Path) -> None:
     run(other, tmp_path, traces=1)
     with pytest.raises(
         UsageError,
-        match=r"run with fingerprint .*; the model or the bench was changed since; --into with --spend goes on with it; continue",
+        match=r"run with fingerprint .*; the model or the bench was changed since; "
+        r"--into with --spend goes on with it; continue",
     ):
         run(bench(), tmp_path, traces=1, resume=True)
 
