@@ -24,6 +24,7 @@ from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 from time import monotonic, sleep
+from types import FrameType
 from typing import Any, Final, NoReturn
 
 from benchmarks.measure import command, positive, save
@@ -115,7 +116,7 @@ def keep(address: str, folder: Path) -> None:
     """
     distributed = import_module("distributed")  # by name: type checkers do without it
     os.chdir(folder)  # the bench is imported from there
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
+    signal.signal(signal.SIGTERM, _stopped)
     alive = set[int]()
     try:
         while True:
@@ -125,6 +126,10 @@ def keep(address: str, folder: Path) -> None:
     finally:
         for pid in alive:
             os.kill(pid, signal.SIGTERM)
+
+
+def _stopped(_number: int, _frame: FrameType | None) -> NoReturn:
+    sys.exit()
 
 
 def _work(distributed: Any, address: str, folder: Path) -> NoReturn:

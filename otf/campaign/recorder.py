@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -119,12 +120,17 @@ def _kinds(events: list[Event]) -> dict[type, object]:
     return {type(value): value for value in values}
 
 
+@lru_cache(maxsize=1)  # once for each failing path, the hints of 2,000 types more than doubled the time of a campaign
+def _registry(types: tuple[type, ...]) -> Registry:
+    return Registry(types)
+
+
 def reread(trace: Path, bench: Bench) -> list[Event]:
     """Return all events of a trace of this bench. Raises TraceError for one that cannot be read."""
     try:
         with trace.open("rb") as file:
             reader = TraceReader(bounded(file), str(trace))
-            return [read.event for read in reader.events(Registry(bench.known_types))]
+            return [read.event for read in reader.events(_registry(bench.known_types))]
     except OSError as error:
         message = f"{trace}: it cannot be read ({error.strerror or error})"
         raise TraceError(message) from error
