@@ -81,15 +81,26 @@ def free_port(kind: socket.SocketKind) -> int:
         return port
 
 
-async def until_answered(opener: Opener, question: bytes, process: ProcessLine, seconds: float = 5.0) -> None:
-    """Wait until a server answers a question, asked again and again on new lines. Raises ContactError."""
+async def until_answered(opener: Opener, question: bytes, process: ProcessLine, seconds: float = READY) -> None:
+    """Wait until a server answers a question, asked again and again on new lines.
+
+    Raises ContactError, with what the server printed, if it ends or is too late.
+    """
+    why = f"the server did not answer within {seconds:g} s"
     with anyio.move_on_after(seconds):
-        while not await _is_answered(opener, question):  # noqa: ASYNC110 -- what it waits for is in another process
+        while not _has_ended(process):
+            try:
+                if await _is_answered(opener, question):
+                    return
+            except ContactError as error:  # a busy server listens only after the time that a connection waits for it
+                why = str(error)
             await anyio.sleep(PAUSE)
-        return
     said = "".join(f"\n  {remark}" for remark in process.remarks()) or "\n  it printed nothing at all"
-    message = f"the server did not answer within {seconds:g} s{said}"
-    raise ContactError(message)
+    raise ContactError(f"{why}{said}")
+
+
+def _has_ended(process: ProcessLine) -> bool:
+    return any(isinstance(arrival, Ending) for arrival in process.receive())
 
 
 async def _is_answered(opener: Opener, question: bytes) -> bool:

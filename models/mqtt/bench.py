@@ -10,15 +10,12 @@ from functools import partial
 from pathlib import Path
 from typing import Final, Literal
 
-import anyio
-
-from otf.adapter import Bench, Connect, Ending, KnownIssue, Line, Opener, trace_may_set
+from otf.adapter import Bench, Connect, KnownIssue, Line, trace_may_set
 from otf.adapter.child import words
 from otf.adapter.socket.address import Address
-from otf.adapters.process import ProcessLine, open_process
+from otf.adapters.process import open_process
 from otf.adapters.tcp import open_tcp
 from otf.codec.mqtt import MqttCodec, MqttConnect, MqttVersion, packet_size
-from otf.errors import ContactError
 from otf.framing import measured
 from otf.models.mqtt.groups import ALSO
 from otf.models.mqtt.known import AEDES, ALL, MOSQUITTO, groups_of, issues_of
@@ -28,7 +25,6 @@ from otf.models.mqtt.spec import mqtt
 from otf.models.serving import (
     GRACE,
     HOST,
-    READY,
     chosen,
     free_port,
     program,
@@ -108,24 +104,11 @@ def _started(server: str) -> _Serving:
     async def serve(stack: AsyncExitStack) -> Address:
         address = HOST, free_port(socket.SOCK_STREAM)
         process = await stack.enter_async_context(open_process(_command(server, address[1]), ready=None, grace=GRACE))
-        await _until_ready(process, partial(open_tcp, address, measured(packet_size)))
+        question = MqttCodec().encode(MqttConnect(2, 0, "otfReady"))
+        await until_answered(partial(open_tcp, address, measured(packet_size)), question, process)
         return address
 
     return serve
-
-
-async def _until_ready(process: ProcessLine, probe: Opener) -> None:
-    """Wait until a broker answers a CONNECT. Raises ContactError, with what it printed, if it ends or is too late."""
-    question, late = MqttCodec().encode(MqttConnect(2, 0, "otfReady")), anyio.current_time() + READY
-    while True:
-        try:
-            return await until_answered(probe, question, process, READY)
-        except ContactError as error:
-            # on a busy machine a broker listens only after the time that a connection waits for it
-            if any(isinstance(each, Ending) for each in process.receive()) or anyio.current_time() > late:
-                printed = "".join(f"\n  {remark}" for remark in process.remarks())
-                message = f"{error}{printed}"
-                raise ContactError(message) from error
 
 
 def _command(server: str, port: int) -> list[str]:
