@@ -142,7 +142,7 @@ class Captured:
         value = self._inputs.of(port, data)
         if isinstance(value, Undecodable):
             message = f"{self._capture.name}, packet {packet.number}: {value.why}: {show(data)} on {port}; "
-            raise TraceError(message + "add it to the model, or give the codec `decode_input(port, data)`")
+            raise TraceError(message + "add it to the model, or to the codec, in `decode_input(port, data)`")
         return Sent(value, port, packet.at)
 
     def _datagram(self, packet: Packet) -> Iterator[Event]:

@@ -213,7 +213,7 @@ class Entries:
 
     def _sent(self, inp: object, data: bytes, entry: LogEntry) -> Sent:
         if isinstance(inp, Undecodable):
-            advice = "add it to the model, or give the codec `decode_input(port, data)`"
+            advice = "add it to the model, or to the codec, in `decode_input(port, data)`"
             raise TraceError(f"{self._where(entry)}: {inp.why}: {show(data)} was sent; {advice}")
         return Sent(inp, "", 0.0)
 

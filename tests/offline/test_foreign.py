@@ -255,10 +255,12 @@ def test_the_sent_lines_of_a_stream_have_an_end_of_their_own(framing: Framing) -
 
 
 def test_an_unknown_input() -> None:
-    """The model offers it not, and the codec cannot tell: an error names the packet."""
+    """An error names the packet, says what is wrong with it, and what to do."""
     file = io.BytesIO()
     CaptureWriter(file).udp(0.0, OURS["user"], SYSTEM, b"shout hello")
-    with pytest.raises(TraceError, match="packet 1: no input of the model has these bytes"):
+    with pytest.raises(
+        TraceError, match="packet 1: b'shout hello' is no command of the user: .* add it to the model, or to the codec"
+    ):
         opinion(file.getvalue())
 
 
