@@ -26,7 +26,7 @@ layers:
 spelling:
 	$(BIN)codespell . .ci .github
 
-# ARGS="-n 2" spreads the tests over two processes.
+# ARGS="-n 2 --dist loadfile" spreads the tests over two processes.
 test:
 	$(BIN)pytest $(ARGS)
 
