@@ -30,7 +30,7 @@ SENT = {"event": "sent", "at": 0.1, "port": "slot", "value": 1}
         ),
         pytest.param(3, b"\xff\xfe\xfd", "not a line of a trace", id="no UTF-8"),
         pytest.param(3, b'"' + b"x" * 2_000_000 + b'"', "the line is longer than 1048576 bytes", id="2 MB"),
-        pytest.param(3, b"[" * 100_000, "maximum recursion depth exceeded", id="deep"),
+        pytest.param(3, b"[" * 100_000, "line 3: not a line of a trace: ", id="deep"),
         pytest.param(
             3, b'{"event": "tea"}', "the event 'tea' is not known; known: sent, seen, quiet", id="unknown event"
         ),

@@ -214,7 +214,7 @@ def test_what_has_no_values_or_few_ends(kind: object, values: list[object]) -> N
         ([], "inp: the values of the type [] cannot"),
         (Endless, "inp.inner: a value of Round would have to contain another one, and so on without end"),
         (Endless | None, "inp.inner: a value of Round"),
-        (set[Loose], "inp{…}: Loose(on=False) cannot be in a set or be a key: unhashable type"),
+        (set[Loose], "inp{…}: Loose(on=False) cannot be in a set or be a key: "),
         (dict[Loose, int], "inp.keys(): Loose(on=False) cannot be in a set or be a key"),
     ],
 )
