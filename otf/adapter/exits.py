@@ -30,7 +30,7 @@ from typing import Final, TypeVar, cast
 import anyio
 
 from otf.core.calls import CURRENT, ModelCall, own_frames
-from otf.errors import USERS_OWN, ModelError
+from otf.errors import USERS_OWN, ModelError, OtfError
 from otf.values import show
 
 
@@ -45,6 +45,15 @@ def blaming() -> Generator[None]:
         if is_interruption(error):
             raise
         raise blamed(error) from error
+
+
+@contextmanager
+def ungrouped() -> Generator[None]:
+    """Let one error of otf out of a group of tasks: all fail for the same reason, and a group would hide its advice."""
+    try:
+        yield
+    except* OtfError as group:
+        raise group.exceptions[0] from None
 
 
 def blamed(error: BaseException) -> ModelError:

@@ -11,9 +11,10 @@ from typing import Final
 
 import anyio
 
+from otf.adapter.exits import ungrouped
+from otf.campaign.parallel_runs import RunCounts, counts_always
 from otf.campaign.settings import Budget
-from otf.campaign.tries import RunCounts, Tries, counts_always
-from otf.errors import OtfError
+from otf.campaign.tries import Tries
 from otf.runner.reproduce import patience
 from otf.shrink import Candidate, Issue, again, issue_of
 
@@ -107,13 +108,10 @@ class BudgetedRuns:
         async def one() -> None:
             found.append(await self.answer(candidate, 1))
 
-        try:
+        with ungrouped():
             async with anyio.create_task_group() as tasks:
                 for _ in range(copies):
                     tasks.start_soon(one)
-        except* OtfError as group:
-            # all fail for the same reason; a group would hide the message with its advice
-            raise group.exceptions[0] from None
         return found
 
     async def calmer(self, times: int) -> None:

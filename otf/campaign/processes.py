@@ -19,10 +19,10 @@ import msgspec
 from anyio.abc import Process
 
 from otf.adapter import Bench
+from otf.adapter.exits import ungrouped
 from otf.campaign.merged import Known
 from otf.campaign.remote import JobLine, Remote, ResultLine, WorkerDiedError
 from otf.campaign.settings import Settings, Workers
-from otf.errors import OtfError
 
 ENDING: Final = 2.0  # seconds in which a worker ends by itself
 LONGEST: Final = 64 << 20  # bytes of a line
@@ -115,7 +115,7 @@ class Processes(Remote):
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[None]:
         """End all workers when the context is left."""
-        try:
+        with ungrouped():
             async with anyio.create_task_group() as self._readers:
                 try:
                     yield
@@ -125,9 +125,6 @@ class Processes(Remote):
                             if worker is not None:
                                 await _ended(worker)
                     self._readers.cancel_scope.cancel()
-        except* OtfError as group:
-            # a group would hide the message with its advice
-            raise group.exceptions[0] from None
 
     @property
     def together(self) -> int:

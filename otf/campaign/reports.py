@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import anyio
 
+from otf.adapter.exits import ungrouped
 from otf.campaign.confirm import STRICT
 from otf.campaign.journal import Journal
 from otf.campaign.lanes import Executor, ShrinkWatch
@@ -16,7 +17,7 @@ from otf.campaign.results import FailureGroup, Shrunk, Summary
 from otf.campaign.saved import Saved
 from otf.campaign.settings import Settings
 from otf.campaign.shrinking import INTERRUPTED
-from otf.errors import ContactError, OtfError
+from otf.errors import ContactError
 from otf.trace.verdict import Signature
 
 SHARE: Final = 0.3  # of the time, left for shrinking once a path has failed
@@ -128,10 +129,7 @@ async def together(work: Callable[[], Coroutine[Any, Any, None]], times: int) ->
     if times == 1:
         await work()
         return
-    try:
+    with ungrouped():
         async with anyio.create_task_group() as tasks:
             for _ in range(times):
                 tasks.start_soon(work)
-    except* OtfError as group:
-        # all fail for the same reason; a group would hide the message with its advice
-        raise group.exceptions[0] from None

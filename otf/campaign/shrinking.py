@@ -16,10 +16,11 @@ from otf.adapter import Bench
 from otf.adapter.exits import watched
 from otf.adapter.serial import keeping
 from otf.campaign.budgeted import ORIGINAL, RESULT, BudgetedRuns, CandidateFails
+from otf.campaign.parallel_runs import ParallelRuns, RunCounts
 from otf.campaign.program import program
 from otf.campaign.results import PathResult, Shrunk
 from otf.campaign.settings import Budget, Mode
-from otf.campaign.tries import ParallelRuns, RunCounts, Tries, finished
+from otf.campaign.tries import Tries, finished
 from otf.core import Oracle
 from otf.errors import UsageError
 from otf.runner.reproduce import patience
