@@ -19,11 +19,12 @@ from otf.campaign.cluster import Cluster
 from otf.campaign.confirm import ConfirmedPath, Confirmer, DriveAgain
 from otf.campaign.evidence import cover, new_evidence
 from otf.campaign.journal import Journal
+from otf.campaign.journal_lines import About
 from otf.campaign.knowledge import Knowledge
 from otf.campaign.lanes import Executor, InProcess, Lease, trace_of
 from otf.campaign.listener import Listener
 from otf.campaign.merged import Known, Merged
-from otf.campaign.past import About, Past
+from otf.campaign.past import Past
 from otf.campaign.paths import Pace, undisturbed
 from otf.campaign.processes import Processes
 from otf.campaign.renewed import keep_transitions, renew

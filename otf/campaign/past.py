@@ -6,148 +6,36 @@ knowledge. The journal is data like a trace: reading it imports nothing and runs
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, replace
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, Self, TypeVar
-
-import msgspec
 
 from otf.adapter import Bench
 from otf.campaign.journal import COUNTED, JOURNAL, SHRUNK, STARTED
+from otf.campaign.journal_lines import (
+    COUNTED_LINES,
+    EMPTY,
+    LEARNED,
+    MARKS,
+    NEW,
+    SHRUNK_LINES,
+    STARTED_LINES,
+    VISITS,
+    About,
+    CountedLine,
+    ShrunkLine,
+    decoded,
+)
 from otf.campaign.knowledge import Knowledge
 from otf.campaign.results import FailureGroup, KnownIssueCount, PathResult, Shrunk, Summary
-from otf.campaign.saved import TIMES
-from otf.campaign.settings import Settings, header
 from otf.errors import TraceError, UsageError
 from otf.offline import judge
 from otf.runner.writer import writing
-from otf.trace.reading import BAD_JSON, TraceReader, bounded
+from otf.trace.reading import TraceReader, bounded
 from otf.trace.requirements import RequirementRecord
-from otf.trace.verdict import Outcome, Verdict
+from otf.trace.verdict import Verdict
 from otf.values import show
-
-Line = TypeVar("Line")
-OF_A_PATH: Final = ("run", "path", "faults", "shrunk", "minimal", "silence", "ended", "format")
-"""Parts of a trace's header that do not belong to the campaign."""
-
-
-class About(msgspec.Struct, frozen=True):
-    """What decides the paths of a campaign: the header of its traces, the inputs of a path, and the lanes.
-
-    `traces` is the number of paths that were planned, `options` are those of the command line.
-    """
-
-    header: dict[str, Any]
-    steps: int
-    lanes: int
-    traces: int
-    options: dict[str, Any] = {}
-
-    @classmethod
-    def of(cls, bench: Bench, settings: Settings) -> Self:
-        """Return what decides the paths of this campaign."""
-        head = {name: value for name, value in asdict(header(bench, settings, 0)).items() if name not in OF_A_PATH}
-        return cls(_plain(head), settings.steps, settings.lanes, settings.traces, _plain(settings.options))
-
-    def parts(self) -> dict[str, object]:
-        """Return what must be the same for the same paths, by name."""
-        head = dict(self.header)
-        # times are compared as they were, wherever they were set; and a path is the same under each version of Python
-        own = {name: value for name, value in dict(head.pop("parameters", {})).items() if name not in TIMES}
-        version = dict(head.pop("versions", {})).get("otf")
-        # of another bench everything else differs as well
-        first = {
-            "bench": head.pop("bench", None),
-            "otf": version,
-            "fingerprint": head.pop("fingerprint", None),
-            "parameters": own,
-        }
-        return {**first, **head, "steps": self.steps, "jobs": self.lanes}
-
-
-_EMPTY: Final = msgspec.Raw(b"{}")
-
-
-class CountedLine(msgspec.Struct, frozen=True, gc=False):  # it refers to no object of its kind, and there are many
-    """How a path counted, as the journal has it.
-
-    `visits` has numbers and times in turn, `new` the names of the numbers that came first with this path; `reached`,
-    `decided` and `violated` are the requirements of which it was the first to show that.
-    """
-
-    path: int
-    verdict: Outcome
-    steps: int
-    why: str = ""
-    signature: str = ""
-    known_issue: str = ""
-    trace: str = ""
-    tries: int = 0
-    truncated: bool = False
-    late: int = 0
-    silence: str = ""
-    unwritten: str = ""
-    again: bool = False
-    reached: tuple[str, ...] = ()
-    decided: tuple[str, ...] = ()
-    violated: tuple[str, ...] = ()
-    new: msgspec.Raw = _EMPTY
-    visits: msgspec.Raw = msgspec.Raw(b"[]")
-    learned: msgspec.Raw = _EMPTY
-
-
-class ShrunkLine(msgspec.Struct, frozen=True):
-    """A shrunk failure, as the journal has it."""
-
-    signature: str
-    trace: str
-    steps: int
-    transitions: int
-    resets: int = 0
-    rate: float = 1.0
-    runs: int = 1
-    before: float = 1.0
-    tried: int = 1
-    minimal: bool = False
-    ended: str = ""
-    others: list[str] = []
-    program: str | None = None
-
-    @classmethod
-    def of(cls, signature: str, shrunk: Shrunk) -> Self:
-        """Return the line of a shrunk failure."""
-        return cls(
-            signature,
-            str(shrunk.trace),
-            shrunk.steps,
-            shrunk.transitions,
-            shrunk.resets,
-            shrunk.rate,
-            shrunk.runs,
-            shrunk.before,
-            shrunk.tried,
-            minimal=shrunk.minimal,
-            ended=shrunk.ended,
-            others=[each.trace.name for each in shrunk.others],
-            program=None if shrunk.program is None else str(shrunk.program),
-        )
-
-
-class _StartedLine(msgspec.Struct, frozen=True):
-    about: About | None = None
-
-
-# made once: most lines of a long journal are decoded
-_COUNTED: Final = msgspec.json.Decoder(CountedLine)
-_SHRUNK: Final = msgspec.json.Decoder(ShrunkLine)
-_STARTED: Final = msgspec.json.Decoder(_StartedLine)
-_LEARNED: Final = msgspec.json.Decoder(Knowledge)
-_NEW: Final = msgspec.json.Decoder(dict[int, str])
-_VISITS: Final = msgspec.json.Decoder(list[int])
-_MARKS: Final = {event: f'"event":"{event}"'.encode() for event in (STARTED, COUNTED, SHRUNK)}
 
 
 class Past:
@@ -184,22 +72,22 @@ class Past:
 
     def _line(self, line: bytes) -> None:
         # most lines are about the start of a path, and are not decoded
-        if _MARKS[COUNTED] in line:
-            counted = _decoded(line, _COUNTED)
+        if MARKS[COUNTED] in line:
+            counted = decoded(line, COUNTED_LINES)
             if counted is not None:
-                if counted.new != _EMPTY and (new := _decoded(counted.new, _NEW)):
+                if counted.new != EMPTY and (new := decoded(counted.new, NEW)):
                     self._of.update(new)
                 # also of a path that is driven again: what it showed was seen. Most paths are the first to show nothing
                 if counted.reached or counted.decided or counted.violated:
                     self._requirements.add(shown(counted, self.folder))
                 # a path that was not decided is driven again, and counts once: as its last line says
                 self.counted[counted.path] = counted
-        elif _MARKS[SHRUNK] in line:
-            shrunk = _decoded(line, _SHRUNK)
+        elif MARKS[SHRUNK] in line:
+            shrunk = decoded(line, SHRUNK_LINES)
             if shrunk is not None:
                 self.shrunk[shrunk.signature] = shrunk
-        elif _MARKS[STARTED] in line:
-            started = _decoded(line, _STARTED)
+        elif MARKS[STARTED] in line:
+            started = decoded(line, STARTED_LINES)
             if started is not None and started.about is not None:
                 self.about = started.about
 
@@ -228,9 +116,9 @@ class Past:
         known, visits = Knowledge(), defaultdict[int, int](int)
         for number in sorted(numbers):
             if (counted := self.counted.get(number)) is not None:
-                if counted.learned != _EMPTY:
-                    known.add(_decoded(counted.learned, _LEARNED) or Knowledge())
-                numbers = iter(_decoded(counted.visits, _VISITS) or ())
+                if counted.learned != EMPTY:
+                    known.add(decoded(counted.learned, LEARNED) or Knowledge())
+                numbers = iter(decoded(counted.visits, VISITS) or ())
                 for name, times in zip(numbers, numbers, strict=False):
                     visits[name] += times
         known.visits.update((self._of[number], times) for number, times in visits.items() if number in self._of)
@@ -286,12 +174,6 @@ def shown(counted: CountedLine, folder: Path) -> RequirementRecord:
     return RequirementRecord(reached={*counted.reached}, decided={*counted.decided}, violated=violated)
 
 
-def _plain(data: Mapping[str, object]) -> dict[str, Any]:
-    """Return data as JSON has it; an argument of the command line may be no valid text, and has question marks then."""
-    found: dict[str, Any] = json.loads(json.dumps(data, default=str, ensure_ascii=False).encode("utf-8", "replace"))
-    return found
-
-
 def _add(summary: Summary, counted: CountedLine, folder: Path) -> None:
     summary.paths += 1
     summary.steps += counted.steps
@@ -345,14 +227,6 @@ def shrunk_of(folder: Path, line: ShrunkLine, number: int, bench: Bench) -> Shru
         ended=line.ended,
         program=None if line.program is None else folder / Path(line.program).name,
     )
-
-
-def _decoded(line: bytes | msgspec.Raw, decoder: msgspec.json.Decoder[Line]) -> Line | None:
-    """Return a line, or a part of one; None for what was torn, or is something else: what it said is not known."""
-    try:
-        return decoder.decode(line)
-    except BAD_JSON:
-        return None
 
 
 def _shown(value: object) -> str:

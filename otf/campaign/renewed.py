@@ -17,7 +17,8 @@ import msgspec
 
 from otf.campaign.changes import CHANGED, TRANSITIONS, ChangedTransitions, TransitionPrints, read
 from otf.campaign.journal import JOURNAL, claimed
-from otf.campaign.past import About, Past
+from otf.campaign.journal_lines import About
+from otf.campaign.past import Past
 from otf.runner.writer import put, writing
 from otf.spec import Spec
 

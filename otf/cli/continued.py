@@ -15,7 +15,8 @@ import msgspec
 
 from otf.adapter import Bench
 from otf.campaign import Budget, Settings
-from otf.campaign.past import About, Past
+from otf.campaign.journal_lines import About
+from otf.campaign.past import Past
 from otf.campaign.settings import UNLIMITED
 from otf.cli.benches import is_shipped, load, parsed
 from otf.cli.choices import KEPT, MODES

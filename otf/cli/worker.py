@@ -25,9 +25,9 @@ from otf.adapter import Bench
 from otf.adapter.exits import blaming, watched
 from otf.adapter.serial import keeping
 from otf.campaign import Settings
+from otf.campaign.journal_lines import ShrunkLine
 from otf.campaign.lanes import InProcess, Lease, ShrinkWatch, make_room
 from otf.campaign.listener import Listener
-from otf.campaign.past import ShrunkLine
 from otf.campaign.paths import undisturbed
 from otf.campaign.remote import JobLine, ResultLine
 from otf.campaign.results import PathResult, Shrunk

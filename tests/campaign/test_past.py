@@ -15,7 +15,8 @@ import pytest
 
 from otf.adapter import Bench
 from otf.campaign import Budget, Summary
-from otf.campaign.past import Past, ShrunkLine, shrunk_of
+from otf.campaign.journal_lines import ShrunkLine
+from otf.campaign.past import Past, shrunk_of
 from otf.campaign.settings import Mode
 from otf.errors import TraceError, UsageError
 from otf.spec import Spec, Transition, goto

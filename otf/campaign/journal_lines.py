@@ -1,0 +1,155 @@
+"""The lines of a journal as they are read, and what decides the paths of a campaign."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any, Final, Self, TypeVar
+
+import msgspec
+
+from otf.adapter import Bench
+from otf.campaign.journal import COUNTED, SHRUNK, STARTED
+from otf.campaign.knowledge import Knowledge
+from otf.campaign.results import Shrunk
+from otf.campaign.saved import TIMES
+from otf.campaign.settings import Settings, header
+from otf.trace.reading import BAD_JSON
+from otf.trace.verdict import Outcome
+
+Line = TypeVar("Line")
+OF_A_PATH: Final = ("run", "path", "faults", "shrunk", "minimal", "silence", "ended", "format")
+"""Parts of a trace's header that do not belong to the campaign."""
+
+
+class About(msgspec.Struct, frozen=True):
+    """What decides the paths of a campaign: the header of its traces, the inputs of a path, and the lanes.
+
+    `traces` is the number of paths that were planned, `options` are those of the command line.
+    """
+
+    header: dict[str, Any]
+    steps: int
+    lanes: int
+    traces: int
+    options: dict[str, Any] = {}
+
+    @classmethod
+    def of(cls, bench: Bench, settings: Settings) -> Self:
+        """Return what decides the paths of this campaign."""
+        head = {name: value for name, value in asdict(header(bench, settings, 0)).items() if name not in OF_A_PATH}
+        return cls(_plain(head), settings.steps, settings.lanes, settings.traces, _plain(settings.options))
+
+    def parts(self) -> dict[str, object]:
+        """Return what must be the same for the same paths, by name."""
+        head = dict(self.header)
+        # times are compared as they were, wherever they were set; and a path is the same under each version of Python
+        own = {name: value for name, value in dict(head.pop("parameters", {})).items() if name not in TIMES}
+        version = dict(head.pop("versions", {})).get("otf")
+        # of another bench everything else differs as well
+        first = {
+            "bench": head.pop("bench", None),
+            "otf": version,
+            "fingerprint": head.pop("fingerprint", None),
+            "parameters": own,
+        }
+        return {**first, **head, "steps": self.steps, "jobs": self.lanes}
+
+
+EMPTY: Final = msgspec.Raw(b"{}")
+
+
+class CountedLine(msgspec.Struct, frozen=True, gc=False):  # it refers to no object of its kind, and there are many
+    """How a path counted, as the journal has it.
+
+    `visits` has numbers and times in turn, `new` the names of the numbers that came first with this path; `reached`,
+    `decided` and `violated` are the requirements of which it was the first to show that.
+    """
+
+    path: int
+    verdict: Outcome
+    steps: int
+    why: str = ""
+    signature: str = ""
+    known_issue: str = ""
+    trace: str = ""
+    tries: int = 0
+    truncated: bool = False
+    late: int = 0
+    silence: str = ""
+    unwritten: str = ""
+    again: bool = False
+    reached: tuple[str, ...] = ()
+    decided: tuple[str, ...] = ()
+    violated: tuple[str, ...] = ()
+    new: msgspec.Raw = EMPTY
+    visits: msgspec.Raw = msgspec.Raw(b"[]")
+    learned: msgspec.Raw = EMPTY
+
+
+class ShrunkLine(msgspec.Struct, frozen=True):
+    """A shrunk failure, as the journal has it."""
+
+    signature: str
+    trace: str
+    steps: int
+    transitions: int
+    resets: int = 0
+    rate: float = 1.0
+    runs: int = 1
+    before: float = 1.0
+    tried: int = 1
+    minimal: bool = False
+    ended: str = ""
+    others: list[str] = []
+    program: str | None = None
+
+    @classmethod
+    def of(cls, signature: str, shrunk: Shrunk) -> Self:
+        """Return the line of a shrunk failure."""
+        return cls(
+            signature,
+            str(shrunk.trace),
+            shrunk.steps,
+            shrunk.transitions,
+            shrunk.resets,
+            shrunk.rate,
+            shrunk.runs,
+            shrunk.before,
+            shrunk.tried,
+            minimal=shrunk.minimal,
+            ended=shrunk.ended,
+            others=[each.trace.name for each in shrunk.others],
+            program=None if shrunk.program is None else str(shrunk.program),
+        )
+
+
+class StartedLine(msgspec.Struct, frozen=True):
+    """The start of a campaign, as the journal has it."""
+
+    about: About | None = None
+
+
+# made once: most lines of a long journal are decoded
+COUNTED_LINES: Final = msgspec.json.Decoder(CountedLine)
+SHRUNK_LINES: Final = msgspec.json.Decoder(ShrunkLine)
+STARTED_LINES: Final = msgspec.json.Decoder(StartedLine)
+LEARNED: Final = msgspec.json.Decoder(Knowledge)
+NEW: Final = msgspec.json.Decoder(dict[int, str])
+VISITS: Final = msgspec.json.Decoder(list[int])
+MARKS: Final = {event: f'"event":"{event}"'.encode() for event in (STARTED, COUNTED, SHRUNK)}
+
+
+def decoded(line: bytes | msgspec.Raw, decoder: msgspec.json.Decoder[Line]) -> Line | None:
+    """Return a line, or a part of one; None for what was torn, or is something else: what it said is not known."""
+    try:
+        return decoder.decode(line)
+    except BAD_JSON:
+        return None
+
+
+def _plain(data: Mapping[str, object]) -> dict[str, Any]:
+    """Return data as JSON has it; an argument of the command line may be no valid text, and has question marks then."""
+    found: dict[str, Any] = json.loads(json.dumps(data, default=str, ensure_ascii=False).encode("utf-8", "replace"))
+    return found
