@@ -11,9 +11,7 @@ from typing import Final
 from otf.codec import Codec, PortAction
 from otf.trace.events import Event, Quiet, Seen, Sent
 
-KEPT: Final = (
-    16_384  # values and frames; the next one clears the cache: with 10,000 inputs, 4,096 were hardly met again
-)
+KEPT: Final = 16_384  # values and frames; the next one clears the cache. Of 10,000 inputs, 4,096 were hardly met again
 SHORT: Final = 512  # bytes: longer frames hardly ever repeat, and would take much memory
 
 
