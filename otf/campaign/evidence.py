@@ -12,7 +12,7 @@ from anyio.lowlevel import checkpoint
 from otf.adapter import Bench
 from otf.campaign.results import PathResult
 from otf.core import Monitor, Node, Oracle, RequirementEvidence, Symbol, View
-from otf.errors import TraceError
+from otf.errors import TraceError, UsageError
 from otf.spec.transition import requirements
 from otf.strategy import Coverage, StrategyKind
 from otf.trace.events import Event, Sent
@@ -71,7 +71,11 @@ def _reaches(
 
 
 async def cover(coverage: Coverage, trace: Path, bench: Bench, oracle: Oracle) -> None:
-    """Add what the trace of a path covers, as the strategy `covering` does while a path is driven."""
+    """Add what the trace of a path covers, as the strategy `covering` does while a path is driven.
+
+    Raises UsageError for a trace that cannot be read back: what it covers would look as if no path had covered it, and
+    a goal such as "nothing new for ten minutes" would be reached at once.
+    """
     last: tuple[View | None, Symbol | None] = (None, None)
 
     def sent(event: Event, monitor: Monitor) -> None:
@@ -81,8 +85,10 @@ async def cover(coverage: Coverage, trace: Path, bench: Bench, oracle: Oracle) -
             coverage.note(*last, view)
             last = view, oracle.model.symbol(event.input)
 
-    with suppress(OSError, TraceError):
+    try:
         await _follow(trace, bench, oracle, sent)
+    except (OSError, TraceError) as error:
+        raise UsageError(f"what workers cover is read from their traces: {error}") from error
 
 
 async def _follow(trace: Path, bench: Bench, oracle: Oracle, before: WithMonitor, after: WithMonitor = ignored) -> None:

@@ -57,7 +57,9 @@ BUSY: Final = "another run is writing its traces there"
 
 
 def _taken(out: Path, why: str) -> UsageError:
-    return UsageError(f"{out}: {why}; choose another folder with --out, or remove this one")
+    # what a run writes to now must not be removed
+    advice = "choose another folder with --out, or " + ("wait until it ends" if why == BUSY else "remove this one")
+    return UsageError(f"{out}: {why}; {advice}")
 
 
 def _whose(file: Path) -> str:

@@ -80,6 +80,7 @@ class Registry:
         if name in _BASIC and rest.keys() == {"value"}:
             return self._basic(name, rest["value"])
         message = f"the type {show(name)} is not known to the bench; known: {', '.join(sorted(self.types))}"
+        message += "; a bench lists types that its codec does not know in `types`"
         raise ValueError(message)
 
     def _typed(self, kind: type[Any], data: Mapping[str, Json]) -> object:

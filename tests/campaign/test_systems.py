@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 
@@ -16,6 +16,8 @@ from otf.adapter import Bench
 from otf.campaign import Settings, rerun
 from otf.campaign.paths import TURN
 from otf.errors import UsageError
+from otf.spec import Spec, Transition, goto
+from otf.strategy import Coverage
 from otf.trace.events import Event, Sent
 from tests.campaign.machine import (
     COFFEE,
@@ -164,3 +166,19 @@ def test_a_bench_without_a_system() -> None:
     """A bench needs a codec and ports, or a system."""
     with pytest.raises(UsageError, match="a bench needs a codec and ports, or a system in this process"):
         Bench(COFFEE)
+
+
+def test_coverage_that_cannot_be_read(tmp_path: Path) -> None:
+    """Traces with types that the bench does not name show no coverage: that is an error, and not a goal reached."""
+
+    def made(*types: type) -> Bench:
+        return Bench.in_process(Spec(answers, 0, ["again"]), lambda: lambda _inp: [Coffee()], types=types)
+
+    def answers(state: int, _inp: object) -> Iterator[Transition[int]]:
+        yield goto(state, Coffee())
+
+    covered = Coverage()
+    assert run(made(Coffee), tmp_path / "a", traces=1, covers=covered).verdict == "pass"
+    assert covered.seen == 3
+    with pytest.raises(UsageError, match=r"what workers cover .* 'Coffee' is not known to the bench; .* in `types`"):
+        run(made(), tmp_path / "b", traces=1, covers=Coverage())

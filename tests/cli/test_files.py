@@ -47,7 +47,7 @@ def test_a_folder_that_is_in_use(folder: Path) -> None:
         fcntl.flock(held, fcntl.LOCK_EX)
         assert "another run is writing its traces there" in failed(*RUN)
         again = ("rerun", "path.jsonl", "--bench", "machine.py:make", "--out", "out")
-        assert "another run is writing its traces there" in failed(*again)
+        assert "another run is writing its traces there; choose another folder with --out, or wait" in failed(*again)
     assert otf(*again).out.endswith("trace: out/rerun-0001.jsonl\n")
     assert otf(*again).out.endswith("trace: out/rerun-0002.jsonl\n")
     assert "it holds the log of another run (campaign.jsonl)" in failed(*RUN)
