@@ -44,6 +44,8 @@ MANY: Final = 2_000
 
 REQUESTS: Final = 5
 """Requests in malformed bytes: each may be read in several ways, so that the ways to answer all of them are many."""
+_BLANK_LINES: Final = re.compile(r"\n(?:\r*\n){4}")
+"""So are those to read many of them: each may be ignored, or be the end of a request."""
 
 _ECHOED: Final = re.compile(r"(?:/[0-9A-Za-z]*)?(?:\?[0-9A-Za-z=]+)?[0-9A-Za-z ,\t]*", re.ASCII)
 """Paths and notes that each application echoes alike: it may decode others first."""
@@ -127,7 +129,7 @@ def _malformed(also: str, state: State, inp: Malformed) -> Iterator[Transition[A
     if state is None:
         return None
     data = state.pending + inp.raw.decode("latin-1")
-    if data.count("HTTP/") > REQUESTS:
+    if data.count("HTTP/") > REQUESTS or _BLANK_LINES.search(data):
         return iter([goto(Anywhere(PORT, fresh=True))])
     return _refused_or_read(also, state, data)
 
