@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
-from otf.models.websocket.inputs import FRAMES, HANDSHAKES
+from otf.models.websocket.inputs import FRAMES, HANDSHAKES, LAST, LONGEST
 from otf.models.websocket.messages import (
     BINARY,
     CLOSE,
@@ -92,7 +92,7 @@ def _inputs(state: State) -> Iterator[SocketInput]:
     if state is None:
         yield SocketConnect()
     else:
-        yield from FRAMES if state.is_open else HANDSHAKES
+        yield from HANDSHAKES if not state.is_open else FRAMES if len(state.payload) < LONGEST else LAST
 
 
 def _step(state: State, inp: SocketInput) -> Yields:
