@@ -144,8 +144,8 @@ def _refused_or_read(also: str, state: WebSession, data: str) -> Iterator[Transi
     error = on(PORT, RefusedTest(ANY_ERROR | {301}, None, dated=False).expectation("an error"))
     for outputs in {way.outputs[:many] for way in ways for many in range(len(way.outputs) + 1)}:
         # a server should refuse what does not match the grammar (section 2.2), and may be stricter than the model
-        yield goto(None, *outputs, error, END, req=R.RFC9112_2_2_GRAMMAR)
-        yield goto(None, *outputs, END, req=R.RFC9112_2_2_GRAMMAR)
+        yield goto(None, *outputs, error, END)
+        yield goto(None, *outputs, END)
         yield goto(None, *outputs, RESET)
 
 
