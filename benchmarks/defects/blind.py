@@ -30,7 +30,7 @@ AGAIN: Final = 3
 the bad one; any other run once."""
 BUDGET: Final = Budget(seconds=120.0)
 """For shrinking one failure."""
-MALFORMED: Final = 0.3
+MALFORMED: Final = 0.6
 """The share of malformed inputs in every other campaign, where the bench has a server at an address."""
 PARTS: Final = 6
 """Campaigns without a new failure that the time is enough for."""

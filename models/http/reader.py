@@ -93,7 +93,7 @@ def _request(head: RequestHead, rest: str) -> ReadRequest:
     must = [each for each in faults if each.must]
     if must:
         ends = any(each.ends for each in must) or body.size is None or body.size < 0 or body.ends
-        broken = tuple(dict.fromkeys(each.rule for each in must))
+        broken = tuple(dict.fromkeys(each.rule for each in (*must, *faults)))
         size = None if ends else head.size + (body.size or 0)
         return RefusedRequest(codes, size, all(each.should for each in must), broken)
     if body.size is not None and body.size < 0:

@@ -242,6 +242,7 @@ KEYED = [(Dial(),), (Send("HELLO"),), (Send("EXCHANGE"), Sent("NEWKEYS")), (Send
         ("http", [(_request("Content-Length: 5", body="hello") * 6, SERVED, CLOSED), (WebConnect(),), GET], "pass"),
         ("http", [(b"1.0\r\nX: y\r\n\r\n", RawResponse(200), CLOSED), (WebConnect(),), GET], "pass"),
         ("http", [(b"GET / HTTP/1.1\r\nX: y\r\n\r\n", RawResponse(200))], "fail"),
+        ("http", [(b"POST /skip HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\nhello", RawResponse(200))], "pass"),
         ("websocket", _socket(b"\x89\x02hi", FAILED, CLOSED), "pass"),
         ("websocket", [*_socket(b"\xf9\x80\0\0\0\0\x81", CLOSED), *_socket(b"\x81")], "pass"),
         ("websocket", _socket(b"\x89\x02hi"), "fail"),
