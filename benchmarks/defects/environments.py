@@ -7,7 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -41,7 +41,7 @@ def command(defect: Defect, version: str, folder: Path) -> list[str]:
 
 
 @contextmanager
-def running(defect: Defect, argv: list[str]) -> Iterator[Bench]:
+def running(defect: Defect, argv: list[str]) -> Generator[Bench, None, None]:
     """Yield the bench of a server: one for all paths where the defect allows that, else a fresh one for each.
 
     Raises ContactError if the server does not start.
