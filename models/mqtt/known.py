@@ -13,7 +13,7 @@ from otf.adapter import KnownIssue
 from otf.codec.mqtt import MqttVersion
 from otf.models.serving import known_issue
 
-MOSQUITTO, AEDES = "mosquitto", "aedes"
+MOSQUITTO, AEDES, AEDES_2 = "mosquitto", "aedes", "aedes2"
 ALL: Final = "all"
 
 
@@ -29,6 +29,18 @@ class GroupIssue:
 
 def _of(group: str, says: str, *words: str, old: str = "", new: str = "") -> GroupIssue:
     return GroupIssue(group, known_issue(says, *words), old, new)
+
+
+def _beta(group: str, says: str, *words: str, new: str) -> GroupIssue:
+    return _of(group, f"aedes 2.0.0-beta.1 {says}", *words, new=new)
+
+
+def _begins(group: str, says: str, connack: str, new: str) -> GroupIssue:
+    """Return an issue of a CONNACK, which may come before the end of the connection that is taken over."""
+    issue = KnownIssue(
+        lambda failure: any(connack in each for each in (failure.seen, *failure.before)), f"aedes 2.0.0-beta.1 {says}"
+    )
+    return GroupIssue(group, issue, new=new)
 
 
 KNOWN: Final = {
@@ -126,6 +138,31 @@ KNOWN: Final = {
         ),
         _of("overlap", "aedes 1.2.0 sends a message with the QoS of one of several subscriptions", old="3.3.5-1"),
         _of("granted", "aedes 1.2.0 sends a message with a higher QoS than it granted", old="3.8.4-6"),
+    ),
+    AEDES_2: (
+        _beta("utf8", "takes U+0000", "U+0000", new="1.5.4-2 4.7.3-2"),
+        _beta("utf8", "takes an ill-formed topic", "publish to a topic of", new="1.5.4-1 3.3.2-1"),
+        _beta("utf8", "takes an ill-formed filter", "an ill-formed filter", new="1.5.4-1"),
+        _beta("utf8", "takes an ill-formed CONNECT", "connect with an ill-formed", new="3.1.4-1 1.5.4-1"),
+        _beta("utf8", "takes ill-formed text in a property of a message", "'ill-formed ", new="1.5.4-1"),
+        _beta("zero", "takes the packet identifier 0", "with identifier 0", new="2.2.1-3"),
+        _beta("filter", "takes the filter t#", "subscribe to t#", new="4.7.1-1"),
+        _beta("filter", "takes the filter t+", "subscribe to t+", new="4.7.1-2"),
+        _beta("connect", "takes a will of QoS 3", "a will of QoS 3", new="3.1.4-1 3.1.2-12"),
+        _beta("connect", "takes a Maximum Packet Size of 0", "maximum packet size 0", new="3.1.4-1"),
+        _beta("identifier", "takes a subscription identifier in a message", "a subscription identifier", new="3.3.4-6"),
+        _beta("length", "takes a length with a byte too many", "length of two bytes", new="1.5.5-1"),
+        _beta("retained", "closes at the PUBREC for a retained message", "MqttPubrec(", new="4.3.3-4"),
+        _begins("empty", "keeps no session without subscriptions", "MqttConnack(session=0", new="3.2.2-3"),
+        _begins("over", "resumes a session that a take-over has ended", "MqttConnack(session=1", new="4.1.0-2"),
+        _beta("brief", "keeps the messages of a session back", "MqttConnect(", new="3.1.2-5 4.4.0-1"),
+        _beta("resend", "sends again without DUP, with RETAIN, or not", "MqttConnect(", new="4.4.0-1 3.3.1-1"),
+        _beta("window", "sends more than the Receive Maximum", "MqttPublish(", new="3.3.4-9 4.9.0-2"),
+        _beta("large", "exceeds the Maximum Packet Size", "MqttPublish(", new="3.1.2-24"),
+        _beta("numbers", "sends not all subscription identifiers", "MqttPublish(", new="3.3.4-3"),
+        _beta("overlap", "sends a message with the QoS of one of several subscriptions", "MqttPublish(", new="3.3.4-2"),
+        _beta("granted", "sends a message with a higher QoS than it granted", "MqttPublish(", new="3.8.4-8"),
+        _beta("reuse", "remembers the messages of QoS 2 of a session that has ended", new="3.1.2-4 4.1.0-2"),
     ),
 }
 """The known issues by the names of the servers."""
