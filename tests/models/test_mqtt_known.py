@@ -12,6 +12,7 @@ from otf import run
 from otf.codec.mqtt import (
     MqttConnack,
     MqttConnect,
+    MqttDisconnect,
     MqttFilter,
     MqttPingresp,
     MqttProperty,
@@ -171,7 +172,12 @@ OF_AEDES_2: dict[str, list[Step]] = {
     "keeps no session without subscriptions": [LONG, *GONE, AGAIN],
     "a take-over has ended": [
         at("a", MqttConnect(2, 0, "otfA"), MqttConnack(0, 0)),
-        (*at("c", MqttConnect(0, 0, "otfA"), MqttConnack(1, 0)), "end a"),
+        (
+            *at("c", MqttConnect(0, 0, "otfA")),
+            *at("a", MqttDisconnect(0x8E, ())),
+            *at("c", MqttConnack(1, 0)),
+            "end a",
+        ),
     ],
     "keeps the messages of a session back": [
         LONG,
@@ -257,7 +263,8 @@ def test_what_a_server_is_known_to_do_is_left_out_or_a_known_issue(server: str, 
     assert not bench(version=version, server=server).known_issues
     issues = [bench(version=version, server=server, also=each).known_issues for each in groups_of(server)]
     assert all(issues)
-    assert len(bench(version=version, server=server, also="all").known_issues) == sum(map(len, issues))
+    vague = sum(each.vague for each in KNOWN[server])
+    assert len(bench(version=version, server=server, also="all").known_issues) == sum(map(len, issues)) - vague + 1
     assert not bench(server="broker {port}", also="all").known_issues
     assert set(groups_of(server)) < set(ALSO)
     cited = {
