@@ -12,9 +12,11 @@ from otf.adapter import Bench, Connect, KnownIssue, Line
 from otf.adapter.socket.address import read_address
 from otf.adapters.tcp import open_tcp
 from otf.models.serving import HOST, started
-from otf.models.websocket.messages import PORT, SocketCodec, messages
+from otf.models.websocket.codec import SocketCodec
+from otf.models.websocket.messages import PORT
 from otf.models.websocket.requirements import WS_RULES, WsRule
 from otf.models.websocket.spec import echo
+from otf.models.websocket.wire import messages
 
 SERVER: Final = (sys.executable, "-I", str(Path(__file__).with_name("server.py")))
 
