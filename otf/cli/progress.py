@@ -213,6 +213,7 @@ class Reporting(Listener):
         self._settings, self._summary, self._printer = settings, summary, printer
         self._shrinking: tuple[FailureGroup, ShrinkFigures] | None = None
         self._now = ""
+        self._lost = ""
 
     @property
     def line(self) -> str:
@@ -225,7 +226,8 @@ class Reporting(Listener):
 
     def failed_start(self, number: int, why: str, pause: float) -> None:
         """Print that a path could not reach the system."""
-        self._print(f"path {number}: {why}; it is driven again in {pause:.0f} s")
+        self._print(f"path {number}: {'as before' if why == self._lost else why}; it is driven again in {pause:.2g} s")
+        self._lost = why
 
     def _print(self, text: str) -> None:
         warn(text)

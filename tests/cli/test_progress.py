@@ -179,8 +179,12 @@ def test_a_start_that_failed_is_shown_at_once(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """In a pipe it is a line; on a terminal it is above the board."""
-    Reporting(SETTINGS, summary := Summary(), None).failed_start(7, "the port is in use", 12.4)
-    assert capsys.readouterr().err == "otf: path 7: the port is in use; it is driven again in 12 s\n"
+    reporting = Reporting(SETTINGS, summary := Summary(), None)
+    reporting.failed_start(7, "the port is in use", 0.44)
+    reporting.failed_start(7, "the port is in use", 12.4)
+    first, again = capsys.readouterr().err.splitlines()
+    assert first == "otf: path 7: the port is in use; it is driven again in 0.44 s"
+    assert again == "otf: path 7: as before; it is driven again in 12 s"
     monkeypatch.setattr("sys.stderr", terminal := Terminal())
     with board(told := Figures(SETTINGS), 0.0) as bars:
         moving = Moving(SETTINGS, summary, None, told, bars, bars.add_task("paths", total=20, more=""))
