@@ -19,7 +19,7 @@ from otf.adapter import Bench, KnownIssue
 from otf.campaign import Budget, Campaign, Settings, Shrinker, rerun
 from otf.campaign.results import PathResult, Shrunk, Summary
 from otf.campaign.settings import UNLIMITED, header
-from otf.codec.malformed import Malformed
+from otf.codec.malformed import Malformed, MalformedCodec
 from otf.spec import restrict
 from otf.trace import Event, Signature
 from otf.trace.verdict import Failure, Outcome
@@ -127,7 +127,11 @@ class Hunt:
         if self.defect.at is not None:
             seen = {says for _, says in self._known}
             bench = replace(bench, spec=restrict(bench.spec, lambda _, inp: _shown(inp) not in seen))
-            bench = bench.with_malformed(self.seed % 2 * MALFORMED)
+            if self.seed % 2:
+                # made of valid inputs only: an invalid one may fail before it was damaged
+                assert bench.codec is not None
+                valid = cache(MalformedCodec(bench.codec).reads)
+                bench = replace(bench, spec=restrict(bench.spec, lambda _, inp: valid(inp))).with_malformed(MALFORMED)
         settings = Settings(
             out=Path(folder) / "out",
             traces=UNLIMITED,

@@ -88,8 +88,8 @@ class Hardened:
     def step(self, state: object, inp: object) -> Iterable[Any]:
         """Return what may happen on an input; bytes that are a message of this state are unspecified."""
         if isinstance(state, (HungUp, Anywhere)):
-            # sent before the end was seen
-            return (goto(state),)
+            # sent before the end was seen; where a new connection may follow, that has to be seen first
+            return () if isinstance(state, Anywhere) and state.fresh else (goto(state),)
         known = state.state if isinstance(state, Disturbed) else state
         if isinstance(inp, Malformed):
             return self._malformed(known, inp)

@@ -1,13 +1,17 @@
 """The search for published defects, on two versions of a machine that stand for a package."""
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from benchmarks.defects.blind import Hunt
-from benchmarks.defects.environments import MADE
+from benchmarks.defects.environments import MADE, running
 from benchmarks.defects.published import Defect
 from otf import Bench, Spec, goto
+from otf.errors import ContactError
 from otf.models.coffee import bench
 
 
@@ -68,3 +72,19 @@ def test_failures_of_the_same_signature_do_not_hide_a_defect(tmp_path: Path) -> 
     row = hunt.run()
     assert [each["failure"] for each in row["differences"]] == ["'b': '?'"]
     assert all(each.endswith("version)") for each in row["common"])
+
+
+def test_one_server_serves_all_paths_if_the_defect_says_how_it_is_reached(tmp_path: Path) -> None:
+    """It prints its port, and ends with the search; one that prints none is an error."""
+    asked = list[str]()
+
+    def at(address: str) -> Bench:
+        asked.append(address)
+        return bench()
+
+    defect = replace(_hunt(tmp_path, "dry", "none").defect, at=at)
+    says = "import time; print(7, flush=True); time.sleep(60)"
+    with running(defect, [sys.executable, "-c", says]) as made:
+        assert (made.name, asked) == ("coffee", ["127.0.0.1:7"])
+    with pytest.raises(ContactError, match="did not print its port"), running(defect, [sys.executable, "-c", ""]):
+        pass

@@ -15,7 +15,9 @@ from otf.cli.benches import load
 from otf.codec.malformed import Malformed, MalformedCodec
 from otf.core import Model, Node, Symbol
 from otf.models.dns.messages import Raw
+from otf.models.http.codec import RawHttpCodec
 from otf.models.http.messages import RawRequest, RawResponse, WebConnect, WebFinish
+from otf.models.http.spec import WebSession
 from otf.models.modbus.messages import PORT, ModbusCodec, Request
 from otf.models.mqtt.messages import MqttViolation
 from otf.models.ssh.messages import Dial, Send, Sent
@@ -63,6 +65,16 @@ def test_a_model_takes_any_bytes_that_are_no_message(name: str) -> None:
             assert len(frames) > 1 or codec.message(bad.port, frames[0]) is None
             model.moves(node, model.symbol(bad))
     assert count > 5
+
+
+def test_a_new_connection_follows_the_end_of_one_in_an_unknown_state() -> None:
+    """Before that end nothing is sent; after it the model is as at first, so that the path shows whether it lives."""
+    made = load("http", {})
+    hard = hardened(made.spec, MalformedCodec(RawHttpCodec()), ["web"])
+    [lost] = (getattr(way, "state", None) for way in hard.step(WebSession(), Malformed(b"?\r\n\r\n", "web")))
+    assert (list(hard.inputs(lost)), list(hard.step(lost, WebConnect()))) == ([], [])
+    assert hard.emits is not None
+    assert [getattr(way, "state", "") for way in hard.emits(lost)] == [lost, None, None, None]
 
 
 def test_after_malformed_bytes_no_sentence_is_violated() -> None:
