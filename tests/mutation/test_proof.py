@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -95,12 +95,19 @@ def test_the_inputs_that_show_a_mutant_are_listed() -> None:
     assert ("'hide'", "'up'", "'up'", "'ask'") in {path for path in listed if path[0] == "'hide'"}
 
 
-@pytest.mark.parametrize("until", [1, lambda seen: seen[-1] == "go on"])
-def test_an_output_after_the_last_of_an_accept_is_no_part_of_it(until: Any) -> None:  # noqa: ANN401 -- a number or a test
+def _ended(seen: tuple[str, ...]) -> bool:
+    return seen[-1] == "go on"
+
+
+@pytest.mark.parametrize("until", [1, _ended])
+def test_an_output_after_the_last_of_an_accept_is_no_part_of_it(until: int | Callable[[Any], bool]) -> None:
     """What it looks at is right, and then the output comes once more: that is killed, and not taken for allowed."""
 
-    def step(state: int, _inp: str) -> Iterator[Accept]:
-        yield Accept(lambda seen: [state] if seen[0] == "go on" else [], until=until, examples=lambda: [("go on",)])
+    def then(seen: tuple[str, ...]) -> list[int]:
+        return [0] if seen[0] == "go on" else []
+
+    def step(_state: int, _inp: str) -> Iterator[Accept]:
+        yield Accept(then, until=until, examples=lambda: [("go on",)])
 
     report = mutate(bench_of(Spec(step, 0, ["go"])), budget=FEW, operators=["double"])
     assert [each.fate for each in report.results] == [Fate.KILLED]
