@@ -146,7 +146,7 @@ class Hunt:
     ) -> Hunted:
         """Drive paths against a served model until one fails, or the budget is spent.
 
-        Of two paths one goes one of the `ways` first, and not far from there, as a campaign does after a change of its model.
+        Every second path goes one of the `ways` first, and not far from there, as a campaign goes to what has changed.
         """
         found = Hunted()
         strategy = Strategy("alternating", self.bench.inputs, self.seed)
