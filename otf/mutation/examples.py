@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, is_dataclass, replace
 from functools import partial
 from itertools import chain, islice, product
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from otf.errors import USERS_OWN
 from otf.mutation.near import DEPTH, WORDS, Near, leaves, values_of, variants
@@ -29,6 +29,8 @@ NOTHING: Final = object()
 PATIENCE: Final = 10
 Found = TypeVar("Found")
 Grown = tuple[tuple[Any, ...], list[Any]]
+AcceptOutputs: TypeAlias = tuple[Any, ...] | dict[str, tuple[Any, ...]]
+"""Outputs as an `Accept` receives them: of one port, or by port."""
 
 
 @dataclass(slots=True)
@@ -162,9 +164,9 @@ def _grown(way: Accept, rows: Iterable[tuple[Any, ...]]) -> list[Grown]:
     return list(found.values())
 
 
-def _row(outputs: Any) -> tuple[Any, ...]:  # noqa: ANN401 -- a tuple, or a dictionary of them
-    if not isinstance(outputs, dict):
-        return tuple(outputs)
+def _row(outputs: AcceptOutputs) -> tuple[Any, ...]:
+    if isinstance(outputs, tuple):
+        return outputs
     return tuple(On(port, each) for port, several in outputs.items() for each in several)
 
 
@@ -195,7 +197,7 @@ def passes(test: Callable[[Any], object], value: object) -> bool:
         return False
 
 
-def following(way: Accept, row: Any) -> list[Any]:  # noqa: ANN401 -- a tuple, or a dictionary of them
+def following(way: Accept, row: AcceptOutputs) -> list[Any]:
     """Return the states that an `Accept` leads to with these outputs; none if it refuses them, or raises."""
     try:
         return list(way.then(row))

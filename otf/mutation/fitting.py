@@ -7,7 +7,7 @@ from itertools import permutations, product
 from typing import Any, Final, TypeAlias
 
 from otf.core import Routes
-from otf.mutation.examples import passes
+from otf.mutation.examples import AcceptOutputs, passes
 from otf.spec import Accept, AnyOrder, On, OneOf, TimerStart, Transition
 from otf.spec.outputs import vague
 from otf.values import key, show
@@ -58,7 +58,7 @@ def rest_of(row: Row, model: Row) -> Row | None:
     return tuple((port, values) for port, values in left.items() if values)
 
 
-def received(row: Row, way: Accept) -> Any:  # noqa: ANN401 -- a tuple, or a dictionary of them
+def received(row: Row, way: Accept) -> AcceptOutputs | None:
     """Return outputs as an `Accept` receives them; None if some are on other ports."""
     seen = dict(row)
     if isinstance(way.port, tuple):
@@ -68,12 +68,12 @@ def received(row: Row, way: Accept) -> Any:  # noqa: ANN401 -- a tuple, or a dic
     return tuple(value for values in seen.values() for value in values)
 
 
-def completed_by(way: Accept, outputs: Any) -> bool:  # noqa: ANN401 -- as above
+def completed_by(way: Accept, outputs: AcceptOutputs) -> bool:
     """Return whether an `Accept` is complete with these outputs, and not before the last of a port."""
     if not passes(way.complete, outputs):
         return False
     if isinstance(outputs, tuple):
-        shorter: list[Any] = [outputs[:size] for size in range(len(outputs))]
+        shorter: list[AcceptOutputs] = [outputs[:size] for size in range(len(outputs))]
     else:
         shorter = [{**outputs, port: seen[:-1]} for port, seen in outputs.items() if seen]
     return not any(passes(way.complete, each) for each in shorter)

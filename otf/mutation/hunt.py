@@ -23,7 +23,7 @@ FLOOD: Final = 1_000  # outputs without a pause
 SPARE: Final = 0.1  # seconds of silence, if the bench leaves the quiescence time to be learnt
 STEPS: Final = 100  # of a path
 ONWARD: Final = 20  # of a path after its way to the wrong rule
-ANYWHERE: Final = 4  # each such path goes no way to it
+ANYWHERE: Final = 2  # each such path goes no way to it
 DRAWS: Final = 20  # of an input that the served model can answer
 SOON, LONG, NEVER = 2.0, 30.0, 1e6  # quiescence times
 SHORT = 0.01  # seconds
@@ -146,7 +146,7 @@ class Hunt:
     ) -> Hunted:
         """Drive paths against a served model until one fails, or the budget is spent.
 
-        Most paths go one of the `ways` first, and not far from there, as a campaign does after a change of its model.
+        Every second path goes one of the `ways` first, and not far from there, as a campaign goes to what has changed.
         """
         found = Hunted()
         strategy = Strategy("alternating", self.bench.inputs, self.seed)

@@ -27,7 +27,7 @@ from otf.mutation.places import Places, StateInput
 from otf.spec import Accept, Spec, Transition
 from otf.values import key, show
 
-WORK: Final = 60_000  # transitions that are compared: some seconds
+WORK: Final = 400_000  # transitions that are compared: some seconds
 LITTLE: Final = 5_000  # the same for known places of one rule
 CHAIN: Final = 3  # spontaneous transitions of the model that one of the mutant may be
 

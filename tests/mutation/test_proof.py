@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
 
 import pytest
 
 from otf.mutation import Fate, HuntBudget, Survival, bench_of, mutate, places
-from otf.spec import OneOf, Spec, Transition, Where, goto
+from otf.mutation.fitting import completed_by
+from otf.spec import Accept, OneOf, Spec, Transition, Where, goto
 from tests.mutation.lamps import FEW, reasons
 
 MOST = 150
@@ -91,3 +93,39 @@ def test_the_inputs_that_show_a_mutant_are_listed() -> None:
     report = mutate(bench_of(spec), budget=HuntBudget(steps=2), operators=["target"])
     listed = [each.path for each in report.results if each.why is Survival.MISSED]
     assert ("'hide'", "'up'", "'up'", "'ask'") in {path for path in listed if path[0] == "'hide'"}
+
+
+def _ended(seen: tuple[str, ...]) -> bool:
+    return seen[-1] == "go on"
+
+
+@pytest.mark.parametrize("until", [1, _ended])
+def test_an_output_after_the_last_of_an_accept_is_no_part_of_it(until: int | Callable[[Any], bool]) -> None:
+    """What it looks at is right, and then the output comes once more: that is killed, and not taken for allowed."""
+
+    def then(seen: tuple[str, ...]) -> list[int]:
+        return [0] if seen[0] == "go on" else []
+
+    def step(_state: int, _inp: str) -> Iterator[Accept]:
+        yield Accept(then, until=until, examples=lambda: [("go on",)])
+
+    report = mutate(bench_of(Spec(step, 0, ["go"])), budget=FEW, operators=["double"])
+    assert [each.fate for each in report.results] == [Fate.KILLED]
+    assert not completed_by(next(step(0, "go")), ("go on", "go on"))
+
+
+def test_an_accept_on_two_ports_is_served_by_its_examples() -> None:
+    """One of two copies is lost: that is killed; with another text, which it accepts as well, the mutant conforms."""
+
+    def then(seen: dict[str, tuple[str, ...]]) -> list[int]:
+        return [0] if all(text in {"one", "two"} for texts in seen.values() for text in texts) else []
+
+    def step(_state: int, inp: str) -> Iterator[Accept]:
+        yield Accept(then, ("a", "b"), examples=lambda: [{"a": (inp,), "b": (inp,)}])
+
+    bench = replace(bench_of(Spec(step, 0, ["one", "two"], name="copies")), outputs=("a", "b"))
+    dropped = mutate(bench, budget=FEW, operators=["drop"])
+    assert dropped.results
+    assert {each.fate for each in dropped.results} == {Fate.KILLED}
+    changed = mutate(bench, budget=FEW, operators=["field"])
+    assert {each.why for each in changed.of(Fate.EQUIVALENT)} == {Survival.ALLOWED}

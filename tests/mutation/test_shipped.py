@@ -17,7 +17,7 @@ def test_no_mutant_of_a_small_model_is_open(name: str, most: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["conference", "session_device", "tftp"])
+@pytest.mark.parametrize("name", ["conference", "session_device", "tftp", "websocket"])
 def test_few_mutants_of_a_shipped_model_are_open(name: str) -> None:
     """After five minutes of virtual time each: at most 5 %."""
     row = measured(name, 100, HuntBudget(), 600.0)
