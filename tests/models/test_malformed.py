@@ -17,11 +17,11 @@ from otf.core import Model, Node, Symbol
 from otf.models.dns.messages import Raw
 from otf.models.modbus.messages import PORT, ModbusCodec, Request
 from otf.models.mqtt.messages import MqttViolation
-from otf.spec import Elapse
+from otf.spec import Elapse, Transition
 
 BENCHES = (
     *("coap", "coffee", "conference", "dns", "gtp", "irc", "jobs", "memcached", "modbus", "mqtt", "redis", "smtp"),
-    *("tftp", "uci"),
+    *("tftp", "uci", "bootloader", "elm327", "microbit", "uboot"),
 )
 NODES, INPUTS = 12, 60
 
@@ -108,6 +108,17 @@ def test_inputs_are_decoded_as_they_were(name: str) -> None:
         ("irc", b"N" * 600, []),
         ("gtp", b"name\nversion", [b"name", b"version"]),
         ("uci", b"stop\nstop", [b"stop", b"stop"]),
+        ("bootloader", b"n ", [b"n "]),
+        ("bootloader", b"U\0\x08 ", [b"U\0\x08 "]),
+        ("bootloader", b"n\0 ", []),
+        ("bootloader", b"0#", []),
+        ("elm327", b"AT\xff I", [b"AT\xff I"]),
+        ("elm327", b"AT\rI", []),
+        ("microbit", b"a\xff", [b"a\xff"]),
+        ("microbit", b"a\x7f", []),
+        ("microbit", b"\3", [b"\3"]),
+        ("uboot", b"echo\xff", [b"echo\xff"]),
+        ("uboot", b"echo\x1b[A", []),
     ],
 )
 def test_what_a_server_reads_as_frames(name: str, raw: bytes, frames: list[bytes]) -> None:
@@ -140,6 +151,10 @@ def test_what_a_server_reads_as_frames(name: str, raw: bytes, frames: list[bytes
         ("tftp", b"\0\1short\0octett\0"),
         ("tftp", b"\0\4"),
         ("uci", b"frob now"),
+        ("bootloader", b"n "),
+        ("elm327", b"AT\xff I"),
+        ("microbit", b"a\xff"),
+        ("uboot", b"echo\xff"),
     ],
 )
 def test_what_is_no_message(name: str, raw: bytes) -> None:
@@ -172,3 +187,27 @@ def test_a_message_that_the_model_does_not_send_may_do_anything(name: str, raw: 
     [move] = model.moves(model.initial, model.symbol(Malformed(raw, port, raw)))
     assert isinstance(move.target, Node)
     assert str(move.target.value) == "Anywhere()"
+
+
+@pytest.mark.parametrize(
+    ("name", "raw", "of", "number"),
+    [
+        ("bootloader", b"n ", b"0 ", 1),  # an unknown letter changes nothing
+        ("bootloader", b"0!", b"0 ", 0),  # what follows a command without its end is a known issue
+        ("elm327", b"ATH1\xff", b"ATH1", 2),  # it is not understood, or taken without the byte
+        ("elm327", b"\xff\xff", b"ATH1", 0),  # it might be an empty line, which repeats a command
+        ("microbit", b"a = 3\xff", b"a = 3", 2),
+        ("microbit", b"b = -\xff", b"b = -7", 0),  # taken without the byte, it is another line
+        ("uboot", b"\xffsetenv a 1", b"setenv a 1", 2),
+        ("uboot", b"\xf3etenv a 1", b"setenv a 1", 2),
+        ("uboot", b"setenv a 1\xff", b"setenv a 1", 0),  # a part of the value
+        ("uboot", b"re\xffset", b"reset", 0),  # the board may start anew
+    ],
+)
+def test_a_prompt_takes_most_bytes(name: str, raw: bytes, of: bytes, number: int) -> None:
+    """What a line with odd bytes may do is known, or it is not sent."""
+    spec = load(name, {}).spec
+    assert spec.malformed is not None
+    ways = spec.malformed(spec.initial, Malformed(raw, "", of))
+    assert ways is not None
+    assert len({way.state for way in ways if isinstance(way, Transition)}) == number
