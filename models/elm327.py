@@ -104,7 +104,7 @@ class ElmCodec:
         return ElmCommand(text_of(data, "ascii"))
 
     def split_input(self, port: str, data: bytes) -> list[bytes]:
-        """Return the line. Raises CodecError where a chip or an emulator may see its end, or its last letter deleted."""
+        """Return the line. Raises CodecError where a chip or an emulator may see its end, or edit it."""
         del port
         if any(byte in data for byte in b"\r\n>\x7f"):
             raise CodecError(f"{show(data)} ends or edits a line")
