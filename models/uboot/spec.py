@@ -18,6 +18,9 @@ VARIABLES: Final = ("a", "b")
 FURTHEST: Final = 3
 """How often the memory that follows is shown at most."""
 
+UNKNOWN: Final = "?"
+"""The last command where it is not known whether an empty line repeats it."""
+
 BOOTING: Final = 20.0
 """Seconds that a board may take to start anew; the one that QEMU plays takes half a second on an idle machine."""
 
@@ -67,7 +70,7 @@ def _step(state: State, inp: Type) -> Iterator[Transition[State]]:
             yield goto(Prompt(memory=memory), Answer(""))
         case Prompt(memory=memory), "reset":
             yield goto(AwaitKey(memory), Countdown(), within=(0.0, BOOTING))
-        case Prompt(), "":
+        case Prompt(last=last), "" if last != UNKNOWN:
             then, lines = _repeated(state)
             yield goto(then, Answer("", lines))
         case Prompt(), line if line == INTERRUPT:
@@ -79,7 +82,7 @@ def _step(state: State, inp: Type) -> Iterator[Transition[State]]:
                 yield goto(
                     replace(state.set("a", value), last=""), Where(partial(_is_echo, line), f"an answer to {line}")
                 )
-        case Prompt(), line:
+        case Prompt(), line if line:
             then, lines = _done(replace(state, last=_repeatable(line), shown=0), line.split())
             yield goto(then, Answer(line, lines))
         case _:
@@ -95,8 +98,7 @@ def _malformed(state: State, inp: Malformed) -> Iterator[Transition[Any]]:
     is_known = inp.raw.partition(b" ")[0].isascii() or "reset" in {rest, inp.of.decode()}
     if isinstance(state, AwaitKey) or is_known or not rest:
         return
-    # whether an empty line repeats it is left open
-    yield goto(Disturbed(replace(state, last="", shown=FURTHEST), inp.port))
+    yield goto(Disturbed(replace(state, last=UNKNOWN, shown=0), inp.port))
     for line in {rest, inp.of.decode()} & {*_LINES}:
         yield from (goto(Disturbed(way.state, inp.port)) for way in _step(state, Type(line)))
 

@@ -15,8 +15,10 @@ from otf.cli.benches import load
 from otf.codec.malformed import Malformed, MalformedCodec
 from otf.core import Model, Node, Symbol
 from otf.models.dns.messages import Raw
+from otf.models.elm327 import ElmCommand
 from otf.models.modbus.messages import PORT, ModbusCodec, Request
 from otf.models.mqtt.messages import MqttViolation
+from otf.models.uboot.messages import Type
 from otf.spec import Elapse, Transition
 
 BENCHES = (
@@ -211,3 +213,13 @@ def test_a_prompt_takes_most_bytes(name: str, raw: bytes, of: bytes, number: int
     ways = spec.malformed(spec.initial, Malformed(raw, "", of))
     assert ways is not None
     assert len({way.state for way in ways if isinstance(way, Transition)}) == number
+
+
+def test_whether_an_empty_line_repeats_malformed_bytes_is_left_open() -> None:
+    """U-Boot and the ELM327 may do so: no empty line is sent before the next command."""
+    for name, raw, empty in (("uboot", b"echo\xa0hi you", Type("")), ("elm327", b"ATI\xff", ElmCommand(""))):
+        spec = load(name, {}).spec
+        assert spec.malformed is not None
+        first, *_ = spec.malformed(spec.initial, Malformed(raw, "", raw[:4])) or ()
+        assert isinstance(first, Transition)
+        assert list(spec.step(first.state.state, empty)) == []
