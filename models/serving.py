@@ -95,8 +95,12 @@ async def until_answered(opener: Opener, question: bytes, process: ProcessLine, 
             except ContactError as error:  # a busy server listens only after the time that a connection waits for it
                 why = str(error)
             await anyio.sleep(PAUSE)
-    said = "".join(f"\n  {remark}" for remark in process.remarks()) or "\n  it printed nothing at all"
-    raise ContactError(f"{why}{said}")
+    raise ContactError(f"{why}{_printed(process)}")
+
+
+def _printed(line: Line) -> str:
+    """Return what a server printed, as the lines below an error: it often says there why it did not start."""
+    return "".join(f"\n  {remark}" for remark in line.remarks()) or "\n  it printed nothing at all"
 
 
 def _has_ended(process: ProcessLine) -> bool:
@@ -122,7 +126,10 @@ async def started(stack: AsyncExitStack, argv: Sequence[str]) -> tuple[ProcessLi
 
 
 async def until_told(line: Line, test: Callable[[bytes], bool], seconds: float = 5.0) -> bytes:
-    """Take what a server says until one frame passes the test, and return that. Raises ContactError for none."""
+    """Take what a server prints until one frame passes the test, and return that.
+
+    Raises ContactError, with what it printed otherwise, if it ends or is too late.
+    """
     with anyio.move_on_after(seconds):
         while True:
             for arrival in line.receive():
@@ -130,10 +137,8 @@ async def until_told(line: Line, test: Callable[[bytes], bool], seconds: float =
                     case Frame(data) if test(data):
                         return data
                     case Ending(reason) | Trouble(reason):
-                        message = f"the line to the server ended before it was ready: {reason}"
-                        raise ContactError(message)
+                        raise ContactError(f"the server ended before it was ready: {reason}{_printed(line)}")
                     case _:
                         continue
             await any_readable(line.descriptors())
-    message = f"the server was not ready within {seconds:g} s"
-    raise ContactError(message)
+    raise ContactError(f"the server was not ready within {seconds:g} s{_printed(line)}")

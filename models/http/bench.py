@@ -11,7 +11,8 @@ from typing import Final
 from otf.adapter import Bench, Connect, KnownIssue, Line, trace_may_set
 from otf.adapter.socket.address import read_address
 from otf.adapters.tcp import open_tcp
-from otf.models.http.messages import PORT, RawHttpCodec
+from otf.models.http.codec import RawHttpCodec
+from otf.models.http.messages import PORT
 from otf.models.http.requirements import HTTP_RULES, HttpRule
 from otf.models.http.spec import ALSO, web
 from otf.models.http.wire import responses

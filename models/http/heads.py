@@ -10,7 +10,13 @@ from typing import Final
 from otf.models.http.requirements import HttpRule as R
 
 _TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", re.ASCII)
-_LINE: Final = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+) ([!-~\x80-\xff]+) HTTP/([0-9])\.([0-9])", re.ASCII)
+_PLAIN: Final = r"[A-Za-z0-9._~!$&'()*+,;=-]|%[0-9A-Fa-f]{2}"
+AUTHORITY: Final = rf"(?:(?:{_PLAIN})+|\[[0-9A-Fa-f:.]+\])(?::[0-9]*)?"
+"""A host and a port (RFC 9110, section 7.2)."""
+_PATH: Final = rf"/(?:{_PLAIN}|[:@/])*(?:\?(?:{_PLAIN}|[:@/?])*)?"
+TARGET: Final = rf"(?:[Hh][Tt][Tt][Pp][Ss]?://{AUTHORITY}(?:{_PATH})?|{_PATH})"
+"""What an origin server is asked for: a path, or a whole address (RFC 9112, sections 3.2.1 and 3.2.2)."""
+_LINE: Final = re.compile(rf"([!#$%&'*+.^_`|~0-9A-Za-z-]+) ({TARGET}) HTTP/([0-9])\.([0-9])", re.ASCII)
 _SPACES: Final = re.compile(r"[ \t\v\f\r]+", re.ASCII)
 _INVALID: Final = re.compile(r"[\0\r\n]")
 _CONTROL: Final = re.compile(r"[\x01-\x08\x0b\x0c\x0e-\x1f\x7f]")
@@ -115,7 +121,8 @@ def _request_line(line: str) -> RequestHead:
         # the server may also take it for what it is: no request line
         fault = MessageFault(ANY_ERROR, R.RFC9112_3_WORDS)
         return RequestHead(found[1], found[2], (int(found[3]), int(found[4])), faults=(fault,))
-    fault = MessageFault(ANY_ERROR | {301}, R.RFC9112_3_2_INVALID, must=True, should=True)
+    # an empty line may only be ignored, which is another way to read it
+    fault = MessageFault(ANY_ERROR | {301}, R.RFC9112_3_2_INVALID, must=True, should=bool(line))
     return RequestHead("", "", (1, 1), faults=(fault,))
 
 

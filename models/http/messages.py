@@ -5,11 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from otf.codec import PortAction
-from otf.errors import CodecError
-from otf.models.http.wire import read_response
-from otf.values import show
-
 PORT: Final = "web"
 
 
@@ -99,55 +94,3 @@ class RawResponse:
 
 Bytes: TypeAlias = RawRequest | Pipelined | FirstPart | NextPart
 WebInput: TypeAlias = WebConnect | WebFinish | Bytes
-
-
-@dataclass(frozen=True, slots=True)
-class RawHttpCodec:
-    """The codec: what is sent is the text of an input as Latin-1."""
-
-    types: tuple[type, ...] = (WebConnect, WebFinish, RawRequest, Pipelined, FirstPart, NextPart, RawResponse)
-
-    def port(self, value: object) -> str:
-        """Return the name of the port."""
-        del value
-        return PORT
-
-    def encode(self, value: object) -> bytes | PortAction:
-        """Return the bytes of an input. Raises CodecError."""
-        match value:
-            case WebConnect():
-                return PortAction.CONNECT
-            case WebFinish():
-                return PortAction.FINISH
-            case RawRequest() | Pipelined() | FirstPart() | NextPart():
-                return _latin(value.text)
-            case _:
-                raise CodecError(f"{show(value)} is no input of a web server")
-
-    def decode(self, port: str, data: bytes) -> RawResponse:
-        """Return the response in a frame. Raises CodecError."""
-        del port
-        try:
-            found = read_response(data, ended=True)
-        except ValueError as error:
-            raise CodecError(f"{data[:200]!r} is no response: {error}") from error
-        if found is None or found.size != len(data):
-            raise CodecError(f"{data[:200]!r} is no response: it is not whole, or more follows")
-        options = [each.strip().lower() for each in found.field("connection").split(",")]
-        closes = "close" in options or (found.version == "HTTP/1.0" and "keep-alive" not in options)
-        own = found.field("saw") != ""
-        return RawResponse(
-            found.status,
-            found.content.decode("latin-1") if own else "",
-            closes and found.status >= 200,  # noqa: PLR2004 -- an interim response ends nothing
-            bool(found.field("transfer-encoding")),
-            dated=bool(found.field("date")),
-            version="" if found.version in {"HTTP/1.0", "HTTP/1.1"} else found.version,
-        )
-
-
-def _latin(text: str) -> bytes:
-    try:
-        return text.encode("latin-1")
-    except UnicodeError as error:
-        raise CodecError(f"{show(text)} has characters that are no bytes") from error

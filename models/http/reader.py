@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from otf.models.http.heads import ANY_ERROR, BAD, MessageFault, RequestHead, read_heads
+from otf.models.http.heads import ANY_ERROR, AUTHORITY, BAD, MessageFault, RequestHead, read_heads
 from otf.models.http.requirements import HttpRule as R
 
 LONGEST: Final = 1_000_000
@@ -21,7 +21,8 @@ _VALUE: Final = r"(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+|\"(?:[\t !#-\[\]-~\x80-\xff]|\\
 _EXTENSIONS: Final = re.compile(rf"(?:[ \t]*;[ \t]*[!#$%&'*+.^_`|~0-9A-Za-z-]+(?:[ \t]*=[ \t]*{_VALUE})?)*", re.ASCII)
 _LAST: Final = re.compile(r"(?:\A|\r\n)0+(?:[ \t]*;[^\r\n]*)?\r\n\r\n\Z", re.ASCII)
 """The end of a body without trailer fields."""
-_HOST: Final = re.compile(r"[^\s/@?#\"<>\\^`{|}]*", re.ASCII)
+HOST: Final = re.compile(rf"(?:{AUTHORITY})?", re.ASCII)
+_LENIENT_HOST: Final = re.compile(r"[^\s/@?#\"<>\\^`{|}]*", re.ASCII)
 UNFINISHED: Final = -1
 NONE: Final = frozenset[int]()
 _CRLF: Final = "\r\n"
@@ -92,7 +93,7 @@ def _request(head: RequestHead, rest: str) -> ReadRequest:
     must = [each for each in faults if each.must]
     if must:
         ends = any(each.ends for each in must) or body.size is None or body.size < 0 or body.ends
-        broken = tuple(dict.fromkeys(each.rule for each in must))
+        broken = tuple(dict.fromkeys(each.rule for each in (*must, *faults)))
         size = None if ends else head.size + (body.size or 0)
         return RefusedRequest(codes, size, all(each.should for each in must), broken)
     if body.size is not None and body.size < 0:
@@ -106,9 +107,13 @@ def _request(head: RequestHead, rest: str) -> ReadRequest:
 
 
 def _checked(head: RequestHead) -> RequestHead:
-    hosts = head.values("host")
-    if (not hosts and head.version >= (1, 1)) or len(hosts) > 1 or not all(map(_HOST.fullmatch, hosts)):
+    # without a request line it is no request of HTTP/1.1, which needs a Host
+    hosts = head.values("host") if head.method else [""]
+    if (not hosts and head.version >= (1, 1)) or len(hosts) > 1 or not all(map(_LENIENT_HOST.fullmatch, hosts)):
         head = head.with_fault(MessageFault(BAD, R.RFC9112_3_2_HOST, must=True))
+    elif not all(map(HOST.fullmatch, hosts)):
+        # which other characters a host may have depends on the rules for names that a server knows
+        head = head.with_fault(MessageFault(BAD, R.RFC9112_3_2_HOST))
     if head.method not in _METHODS:
         head = head.with_fault(MessageFault(frozenset({400, 405, 501}), R.RFC9110_9_1_UNKNOWN))
     if len(head.target) > _TARGET:

@@ -15,10 +15,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
+from otf.adapter.malformed import Anywhere
+from otf.codec.malformed import Malformed
 from otf.models.http.expectations import BLANKS, END, INTERIM, RESET, RefusedTest, ServedTest
-from otf.models.http.heads import BAD
+from otf.models.http.heads import ANY_ERROR, BAD
 from otf.models.http.inputs import inputs
 from otf.models.http.messages import (
     PORT,
@@ -39,6 +41,17 @@ ALSO: Final = ("should", "date")
 
 MANY: Final = 2_000
 """Bytes of an input that a server may not have read when it closes the connection: then its answer may be lost."""
+
+SKIP: Final = "/skip"
+"""Where the application does not read the body."""
+
+REQUESTS: Final = 5
+"""Requests in malformed bytes: each may be read in several ways, so that the ways to answer all of them are many."""
+_BLANK_LINES: Final = re.compile(r"\n(?:\r*\n){4}")
+"""So are those to read many of them: each may be ignored, or be the end of a request."""
+
+_ECHOED: Final = re.compile(r"(?:/[0-9A-Za-z]*)?(?:\?[0-9A-Za-z=]+)?[0-9A-Za-z ,\t]*", re.ASCII)
+"""Paths and notes that each application echoes alike: it may decode others first."""
 
 _AUTHORITY: Final = re.compile(r"[a-z]+://[^/]*", re.ASCII | re.IGNORECASE)
 
@@ -65,6 +78,7 @@ class Onward:
     left: str
     ended: bool = False
     continued: bool = False
+    refused: bool = False
 
 
 def web(also: str = "") -> Spec[State, WebInput]:
@@ -73,7 +87,8 @@ def web(also: str = "") -> Spec[State, WebInput]:
     >>> web().name
     'http'
     """
-    return Spec(partial(_step, also), None, partial(_inputs, also), name="http")
+    step, malformed = partial(_step, also), partial(_malformed, also)
+    return Spec(step, None, partial(_inputs, also), name="http", malformed=malformed)
 
 
 def _inputs(also: str, state: State) -> Iterator[WebInput]:
@@ -112,12 +127,46 @@ def _finished(state: WebSession) -> Yields:
         yield goto(None, on(PORT, refused.expectation("an error")), END, req=R.RFC9112_6_3_INCOMPLETE)
 
 
+def _malformed(also: str, state: State, inp: Malformed) -> Iterator[Transition[Any]] | None:
+    """Yield what follows malformed bytes: what they may be read as, and an error that ends the connection."""
+    if state is None:
+        return None
+    data = state.pending + inp.raw.decode("latin-1")
+    if data.count("HTTP/") > REQUESTS or _BLANK_LINES.search(data):
+        return iter([goto(Anywhere(PORT, fresh=True))])
+    return _refused_or_read(also, state, data)
+
+
+def _refused_or_read(also: str, state: WebSession, data: str) -> Iterator[Transition[Any]]:
+    ways = _known_ways(also, state, data)
+    if any(not way.ended and SKIP in way.left for way in ways):
+        ways = []  # an application that does not read the body may answer before it is whole
+    yield from _sent(ways, data, "")
+    if not ways:
+        yield goto(Anywhere(PORT, fresh=True))
+    if all(way.refused for way in ways):
+        return  # the standard demands an error, or is silent
+    error = on(PORT, RefusedTest(ANY_ERROR | {301}, None, dated=False).expectation("an error"))
+    for outputs in {way.outputs[:many] for way in ways for many in range(len(way.outputs) + 1)}:
+        # a server should refuse what does not match the grammar (section 2.2), and may be stricter than the model
+        yield goto(None, *outputs, error, END)
+        yield goto(None, *outputs, END)
+        yield goto(None, *outputs, RESET)
+
+
 def _answered(also: str, state: WebSession, data: str, rest: str) -> Yields:
     """Yield all that may be sent for these bytes; nothing if that is left open."""
+    yield from _sent(_known_ways(also, state, data), data, rest)
+
+
+def _known_ways(also: str, state: WebSession, data: str) -> list[Onward]:
+    """Return all ways to answer these bytes; none if some of it is left open."""
     found = list(_ways(also, Onward((), (), data, continued=state.continued)))
     ways = [way for way in found if way is not None]
-    if len(ways) < len(found):
-        return
+    return ways if len(ways) == len(found) else []
+
+
+def _sent(ways: list[Onward], data: str, rest: str) -> Yields:
     for way in ways:
         if way.ended:
             yield goto(None, *way.outputs, END, req=way.rules)
@@ -170,7 +219,7 @@ def _refused(
         outputs, cited = (*so_far.outputs, refused), (*so_far.rules, *rules)
         if closes:
             left = so_far.left if size is None else so_far.left[size:]
-            yield Onward(outputs, cited, left, ended=True)
+            yield Onward(outputs, cited, left, ended=True, refused=True)
         elif size is not None:
             yield from _ways(also, Onward(outputs, cited, so_far.left[size:]))
 
@@ -214,17 +263,18 @@ def _cited(request: ServedRequest) -> Iterator[R]:
         yield R.RFC9110_6_2_VERSION
     if "://" in request.head.target:
         yield R.RFC9112_3_2_2_ABSOLUTE
-    if request.head.target == "/skip":
+    if request.head.target == SKIP:
         yield R.RFC9112_9_3_READ
 
 
 def _response(also: str, request: ServedRequest, *, closes: bool) -> object:
     head = request.head
     note, path = ",".join(head.values("note")), head.target
-    bodies = {""} if head.target == "/skip" else {request.body or "", *({""} if head.method == "GET" else ())}
+    bodies = {""} if head.target == SKIP else {request.body or "", *({""} if head.method == "GET" else ())}
     texts = {f"{head.method} {each} note={note} body={body}" for each in {path, _path(path)} for body in bodies}
     contents = {""} if head.method == "HEAD" else {BLANKS.sub(" ", each) for each in texts}
-    known = contents if request.body is not None or head.target == "/skip" else set[str]()
+    is_known = (request.body is not None or head.target == SKIP) and _ECHOED.fullmatch(_path(path) + note)
+    known = contents if is_known else set[str]()
     test = ServedTest(frozenset(known), head.version > (1, 0), closes, also == "date")
     return on(PORT, test.expectation(f"200 to {_kind(request)}"))
 

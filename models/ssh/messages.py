@@ -46,6 +46,24 @@ _WINDOW: Final = (1 << 20).to_bytes(4, "big")
 _PACKET: Final = (1 << 15).to_bytes(4, "big")
 
 
+_STEPS: Final = {"HELLO", "NEWKEYS", "EXCHANGE"}
+"""What a frame of one byte is: the line has the rest of it."""
+_FORMATS: Final = {
+    "IGNORE": "s",
+    "UNIMPLEMENTED": "n*",
+    "SERVICE_REQUEST": "s",
+    "USERAUTH_REQUEST": "sss*",
+    "GLOBAL_REQUEST": "sb*",
+    "CHANNEL_OPEN": "snnn*",
+    "CHANNEL_WINDOW_ADJUST": "nn",
+    "CHANNEL_DATA": "ns",
+    "CHANNEL_EOF": "n",
+    "CHANNEL_CLOSE": "n",
+    "CHANNEL_REQUEST": "nsb*",
+}
+"""The fields of messages: strings, numbers, a Boolean, and whatever follows, by its kind."""
+
+
 @dataclass(frozen=True, slots=True)
 class Dial:
     """The client connects."""
@@ -93,6 +111,25 @@ class SshCodec:
                 message = f"{show(value)} is no message of a client"
                 raise CodecError(message)
 
+    def decode_input(self, port: str, data: bytes) -> Send:
+        """Return the message with this payload; one that the model does not send has it as its text.
+
+        Raises CodecError if its number is none of a client, or its fields do not fit.
+        """
+        del port
+        name = _NAMES.get(data[0], "") if data else ""
+        if name in _STEPS and len(data) == 1:
+            return Send(name)
+        if name not in _FORMATS:
+            raise CodecError(f"{data[:1].hex()} is the number of no message that the model reads")
+        found = _read(name, data[1:])
+        return found if self.encode(found) == data else Send(name, (data.hex(),))
+
+    def split_input(self, port: str, data: bytes) -> list[bytes]:
+        """Return the payload: it is the only one in its packet."""
+        del port
+        return [data]
+
     def decode(self, port: str, data: bytes) -> Sent:
         """Return the message with this payload. Raises CodecError for none."""
         del port
@@ -117,3 +154,29 @@ def _fields(name: str, number: int, texts: list[bytes]) -> bytes:
             return number.to_bytes(4, "big") + b"".join(map(string, texts))
         case _:
             return b"".join(map(string, texts))
+
+
+def _read(name: str, data: bytes) -> Send:
+    """Return the message with these fields. Raises CodecError if they do not fit."""
+    texts, channel = list[str](), 0
+    for kind in _FORMATS[name].rstrip("*"):
+        size = 1 if kind == "b" else 4
+        number, data, whole = int.from_bytes(data[:size]), data[size:], len(data) >= size
+        match kind:
+            case "s":
+                whole = whole and len(data) >= number
+                texts.append(data[:number].decode("latin-1"))
+                data = data[number:]
+            case "b":
+                texts.append("yes" if number else "")
+            case _:
+                channel = number
+        if not whole:
+            raise CodecError(f"the fields of {name} go beyond its end")
+    if data and not _FORMATS[name].endswith("*"):
+        raise CodecError(f"{data[:20].hex()} follows the last field of {name}")
+    if name == "USERAUTH_REQUEST":
+        # after the service and the name of a method: whether the password is a new one, and the password
+        user, _, method = texts
+        texts = [user, method, *([data[5:].decode("latin-1")] if method == "password" else [])]
+    return Send(name, tuple(texts), 0 if name == "CHANNEL_OPEN" else channel)

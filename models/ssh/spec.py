@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
+from otf.adapter.malformed import Anywhere
+from otf.codec.malformed import Malformed
 from otf.models.ssh.messages import PORT, Dial, Send, Sent
 from otf.models.ssh.requirements import Ssh
 from otf.spec import Accept, Spec, Transition, goto, on
@@ -51,6 +53,11 @@ CLAIMS: Final = tuple(
 REFUSALS: Final = ((), (Sent("CHANNEL_OPEN_FAILURE"),), (Sent("REQUEST_FAILURE"),), (Sent("UNIMPLEMENTED"),))
 INJECTED: Final = (USERAUTH, LOGIN, OPENS[0], Send("USERAUTH_SUCCESS"))
 
+MEANINGLESS: Final = {
+    bytes([each]) for each in (*range(9, 20), *range(22, 30), *range(54, 60), *range(83, 90), *range(101, 128))
+}
+"""Numbers that IANA has assigned to no message."""
+
 Phase: TypeAlias = Literal["over", "gone", "new", "hello", "keyed", "service", "login", "open"]
 Input: TypeAlias = Dial | Send
 
@@ -75,7 +82,17 @@ def ssh(also: str = "") -> Spec[State, Input]:
     'ssh'
     """
     step = partial(_step, lenient=also == "refusals")
-    return Spec(step, State(), partial(_inputs, also), _emits, name="ssh", guarded=True)
+    inputs = partial(_inputs, also)
+    return Spec(step, State(), inputs, _emits, name="ssh", guarded=True, malformed=_malformed)
+
+
+def _malformed(state: State, inp: Malformed) -> Iterator[Transition[Any] | Accept]:
+    """Yield that a number without a meaning changes nothing, and that any other payload may do anything."""
+    if state.phase in {"service", "login", "open"} and inp.raw[:1] in MEANINGLESS:
+        yield goto(state, Sent("UNIMPLEMENTED"), req=Ssh.RFC4253_11_4)
+        yield from _refused(state, Ssh.RFC4253_11_4)
+    else:
+        yield goto(Anywhere(PORT, fresh=True))
 
 
 def _inputs(also: str, state: State) -> Iterator[Input]:

@@ -110,12 +110,12 @@ class Packets:
 
     def pack(self, data: bytes) -> bytes:
         """Return the packet of a payload. Raises CodecError for new keys that were not exchanged."""
-        match data[0]:
-            case 20:  # HELLO
+        match list(data):
+            case [20]:  # HELLO
                 return VERSION + b"\r\n" + self._packet(_offer())
-            case 30:  # EXCHANGE
+            case [30]:  # EXCHANGE
                 return self._packet(bytes([EXCHANGE]) + _mpint(pow(2, _SECRET, _GROUP)))
-            case 21:  # NEWKEYS
+            case [21]:  # NEWKEYS
                 packet = self._packet(data)
                 self._turn(self._out, "ACE")
                 return packet

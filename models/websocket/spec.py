@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
-import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
-from otf.models.websocket.inputs import FRAMES, HANDSHAKES
+from otf.adapter.malformed import Anywhere
+from otf.codec.malformed import Malformed
+from otf.errors import CodecError
+from otf.models.websocket.codec import frames_in, handshake_in
+from otf.models.websocket.inputs import FRAMES, HANDSHAKES, LAST, LONGEST
 from otf.models.websocket.messages import (
-    BINARY,
     CLOSE,
     CONTINUED,
-    PING,
     PONG,
     PORT,
-    SHORT,
     TEXT,
     HandshakeAnswer,
     RawFrame,
@@ -28,13 +27,13 @@ from otf.models.websocket.messages import (
     SocketMessage,
 )
 from otf.models.websocket.requirements import WsRule as R
+from otf.models.websocket.validity import field_lines, is_defined, is_text, refusal, violation
 from otf.spec import OneOf, Spec, Transition, Where, goto, on
 from otf.trace.events import Ended
 
-_KEY_SIZE: Final = 16
+MOST: Final = 8
+"""Frames in malformed bytes that are looked at."""
 _NEVER_SENT: Final = {1005, 1006, 1015}
-_DEFINED: Final = {*range(1000, 1004), *range(1007, 1012), *range(3000, 5000)}
-_VERSIONS: Final = re.compile(r"[0-9]|[1-9][0-9]|1[0-9]{2}|2[0-4][0-9]|25[0-5]", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +84,14 @@ def echo() -> Spec[State, SocketInput]:
     >>> echo().name
     'websocket'
     """
-    return Spec(_step, None, _inputs, name="websocket")
+    return Spec(_step, None, _inputs, name="websocket", malformed=_malformed)
 
 
 def _inputs(state: State) -> Iterator[SocketInput]:
     if state is None:
         yield SocketConnect()
     else:
-        yield from FRAMES if state.is_open else HANDSHAKES
+        yield from HANDSHAKES if not state.is_open else FRAMES if len(state.payload) < LONGEST else LAST
 
 
 def _step(state: State, inp: SocketInput) -> Yields:
@@ -107,42 +106,43 @@ def _step(state: State, inp: SocketInput) -> Yields:
             return
 
 
+def _malformed(state: State, inp: Malformed) -> Iterator[Transition[Any]] | None:
+    """Yield what follows malformed bytes, if they are a handshake or frames all the same; others may do anything."""
+    if state is None:
+        return None
+    ways = list[Transition[Any]](_read_frames(state, inp.raw) if state.is_open else _read_handshake(inp.raw))
+    return iter(ways or [goto(Anywhere(PORT, fresh=True))])
+
+
+def _read_handshake(raw: bytes) -> Yields:
+    with suppress(CodecError):
+        request = handshake_in(raw)
+        # the answer to a handshake without the key of the model is unknown
+        yield from _handshake(request) if refusal(request) else ()
+
+
+def _read_frames(state: Socket, raw: bytes) -> Yields:
+    frames, rest = frames_in(raw)
+    ways = _progress(state, frames[:MOST])
+    # what is not whole is read together with the next input, unless the connection has failed before
+    if frames and (not (rest or frames[MOST:]) or all(way.end for way in ways)):
+        yield from _sent(ways, torn=True)
+
+
 # ---- the handshake -------------------------------------------------------------------------------------------------
 
 
 def _handshake(request: RawHandshake) -> Yields:
-    fields = [(name.lower(), value.strip()) for name, _, value in (each.partition(":") for each in request.fields)]
-    if rule := _refusal(request, fields):
+    if rule := refusal(request):
         versions = rule is R.RFC6455_4_2_2_VERSION
         refused = on(PORT, Where(lambda answer: _is_refusal(answer, versions=versions), f"an error, by {rule.name}"))
         yield goto(None, refused, END, req=rule)
         yield goto(Socket(), refused, req=rule)
         return
-    offered = tuple(value for name, value in fields if name == "sec-websocket-protocol")
+    offered = tuple(value for name, value in field_lines(request) if name == "sec-websocket-protocol")
     accepted = OneOf(*(on(PORT, HandshakeAnswer(101, accepts=True, protocol=each)) for each in ("", *offered)))
     rules = [R.RFC6455_4_2_2_ACCEPT, R.RFC6455_4_2_2_EXTENSIONS]
     yield goto(Socket(is_open=True), accepted, req=[*rules, *([R.RFC6455_4_2_2_PROTOCOL] if offered else [])])
-
-
-def _refusal(request: RawHandshake, fields: list[tuple[str, str]]) -> R | None:
-    values = {name: [value for each, value in fields if each == name] for name, _ in fields}
-    tokens = {each.strip().lower() for value in values.get("connection", []) for each in value.split(",")}
-    upgrades = {each.strip().lower() for value in values.get("upgrade", []) for each in value.split(",")}
-    whole = request.method == "GET" and request.version == "HTTP/1.1" and len(values.get("host", [])) == 1
-    keys = values.get("sec-websocket-key", [])
-    if not (whole and "upgrade" in tokens and "websocket" in upgrades and len(keys) == 1 and _is_key(keys[0])):
-        return R.RFC6455_4_2_1
-    versions = values.get("sec-websocket-version", [])
-    if len(versions) != 1 or not _VERSIONS.fullmatch(versions[0]):
-        return R.RFC6455_4_2_1
-    return None if versions == ["13"] else R.RFC6455_4_2_2_VERSION
-
-
-def _is_key(key: str) -> bool:
-    try:
-        return len(base64.b64decode(key, validate=True)) == _KEY_SIZE
-    except binascii.Error:
-        return False
 
 
 def _is_refusal(answer: object, *, versions: bool) -> bool:
@@ -170,14 +170,23 @@ CLOSING: Final = on(PORT, Where(_is_close, "a Close"))
 
 
 def _frames(state: Socket, frames: tuple[RawFrame, ...]) -> Yields:
+    yield from _sent(_progress(state, frames), torn=len(frames) > 1)
+
+
+def _progress(state: Socket, frames: tuple[RawFrame, ...]) -> list[Progress]:
     ways = [Progress(state)]
     for frame in frames:
         ways = [then for way in ways for then in ([way] if way.end else _frame(way, frame))]
+    return ways
+
+
+def _sent(ways: list[Progress], *, torn: bool) -> Yields:
+    """Yield the outputs of these ways; `torn`: the server may not have read all when it closes the connection."""
     for way in ways:
         for outputs in way.orders():
             yield goto(None if way.end else way.socket, *outputs, req=way.rules)
     lost = {outputs[:many] for way in ways if way.end for outputs in way.orders() for many in range(len(outputs))}
-    if len(frames) > 1:
+    if torn:
         # what the server does not read makes the network say so, and may cost answers on their way
         for outputs in lost:
             yield goto(None, *outputs, RESET)
@@ -185,7 +194,7 @@ def _frames(state: Socket, frames: tuple[RawFrame, ...]) -> Yields:
 
 def _frame(way: Progress, frame: RawFrame) -> Iterator[Progress]:
     """Yield what may follow a frame."""
-    if rule := _violation(way.socket, frame):
+    if rule := violation(frame, way.socket.opcode):
         yield from _failed(way, rule)
         return
     if frame.wide:
@@ -203,37 +212,20 @@ def _frame(way: Progress, frame: RawFrame) -> Iterator[Progress]:
             yield from _data(way, frame)
 
 
-def _violation(socket: Socket, frame: RawFrame) -> R | None:
-    """Return the rule by which the connection fails at once, if there is one."""
-    body = frame.payload.encode("latin-1")
-    checks = (
-        (not frame.masked, R.RFC6455_5_1_UNMASKED),
-        (frame.reserved, R.RFC6455_5_2_RESERVED),
-        (frame.opcode not in {CONTINUED, TEXT, BINARY, CLOSE, PING, PONG}, R.RFC6455_5_2_OPCODE),
-        (frame.opcode >= CLOSE and (not frame.fin or len(body) > SHORT), R.RFC6455_5_5_CONTROL),
-        (frame.opcode == CONTINUED and not socket.opcode, R.RFC6455_5_4_INTERLEAVED),
-        (frame.opcode in {TEXT, BINARY} and socket.opcode, R.RFC6455_5_4_INTERLEAVED),
-        (frame.opcode == CLOSE and len(body) == 1, R.RFC6455_5_5_1_BODY),
-        (frame.opcode == CLOSE and not _is_text(body[2:]), R.RFC6455_8_1),
-    )
-    return next((rule for holds, rule in checks if holds), None)
-
-
 def _failed(way: Progress, rule: R) -> Iterator[Progress]:
     yield replace(way, end=(END,), rules=(*way.rules, rule))
     yield replace(way, end=(CLOSING, END), rules=(*way.rules, rule, R.RFC6455_7_1_7_FRAME))
 
 
 def _closed(way: Progress, frame: RawFrame) -> Iterator[Progress]:
-    code = int.from_bytes(frame.payload[:2].encode("latin-1")) if frame.payload else 1000
     yield replace(way, end=(CLOSING, END), rules=(*way.rules, R.RFC6455_5_5_1_ANSWER, R.RFC6455_5_5_1_TCP))
-    if code not in _DEFINED:
+    if not is_defined(frame):
         yield from _failed(way, R.RFC6455_7_4_1_RESERVED)  # the text does not say that it must
 
 
 def _data(way: Progress, frame: RawFrame) -> Iterator[Progress]:
     opcode, payload = frame.opcode or way.socket.opcode, way.socket.payload + frame.payload
-    if opcode == TEXT and not _is_text(payload.encode("latin-1"), whole=frame.fin):
+    if opcode == TEXT and not is_text(payload.encode("latin-1"), whole=frame.fin):
         yield from _failed(way, R.RFC6455_8_1)
         if frame.fin:
             return
@@ -243,12 +235,3 @@ def _data(way: Progress, frame: RawFrame) -> Iterator[Progress]:
     rule = R.RFC6455_5_4_BOTH if frame.opcode == CONTINUED else R.RFC6455_6_2_MASK
     echoes = (*way.echoes, on(PORT, SocketMessage(opcode, payload)))
     yield replace(way, socket=Socket(is_open=True), echoes=echoes, rules=(*way.rules, rule))
-
-
-def _is_text(body: bytes, *, whole: bool = True) -> bool:
-    """Return whether it is UTF-8; if not `whole`, whether it may become UTF-8."""
-    try:
-        body.decode()
-    except UnicodeDecodeError as error:
-        return not whole and error.reason == "unexpected end of data"
-    return True

@@ -69,7 +69,8 @@ class Life:
     system; L does not change. A system that cannot follow is refused, with the reason.
 
     `timeout` bounds each hook and the start. What fails is trouble with the test bed, and no failure of the system: the
-    start is tried again as often as the bench says in `retries`, and then the campaign is inconclusive.
+    start is tried again as often as the bench says in `retries`. If that does not help, a campaign that has lasted for
+    some time tries again after pauses; then the campaign is inconclusive.
 
     >>> from pathlib import Path
     >>> Life(reset=lambda: Path("store").unlink(missing_ok=True), settle=0.1).settle

@@ -50,10 +50,14 @@ class Disturbed:
 
 @dataclass(frozen=True, slots=True)
 class Anywhere:
-    """Any state, after an input of which the model says nothing: the system lives, and nothing more is sent to it."""
+    """Any state, after an input of which the model says nothing: the system lives, and nothing more is sent to it.
+
+    `fresh`: all of the state is in the connection, so that the system is in its first state when that ends.
+    """
 
     port: str = field(default="", repr=False)
     heard: tuple[str, ...] = field(default=(), repr=False)
+    fresh: bool = field(default=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +111,9 @@ class Hardened:
         kinds = (object, Ended) if isinstance(state, HungUp) else (object,)
         yield from (goto(state, on(port, each)) for port in here for each in kinds)
         if not isinstance(state, HungUp):
-            yield from (goto(HungUp(state.port, state.heard), on(port, end)) for port in here for end in ORDERLY)
+            fresh = isinstance(state, Anywhere) and state.fresh
+            then = self.spec.initial if fresh else HungUp(state.port, state.heard)
+            yield from (goto(then, on(port, end)) for port in here for end in ORDERLY)
         if len(state.heard) < HEARD:
             others = (port for port in self.ports if port not in here)
             yield from (

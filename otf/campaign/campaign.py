@@ -18,6 +18,7 @@ from otf.campaign.changes import ChangedTransitions
 from otf.campaign.cluster import Cluster
 from otf.campaign.confirm import ConfirmedPath, Confirmer, DriveAgain
 from otf.campaign.evidence import cover, new_evidence
+from otf.campaign.failed_starts import PersistentExecutor
 from otf.campaign.journal import Journal
 from otf.campaign.journal_lines import About
 from otf.campaign.knowledge import Knowledge
@@ -114,7 +115,8 @@ class Campaign:
         if self.summary.parts.changed:
             self.summary.parts.tried(self._past.knowledge(self._past.counted).visits)
         self._merged = Merged(self._lanes, self._past, remote=self.settings.workers is not None)
-        self._executor = self._executor_of(self.settings.workers)
+        executor = self._executor_of(self.settings.workers)
+        self._executor = PersistentExecutor(executor, lambda: self._paths_end, self.summary, journal, self.listener)
 
     def _executor_of(self, workers: Workers | None) -> Executor:
         def ends() -> float:

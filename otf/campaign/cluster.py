@@ -21,7 +21,7 @@ from otf.adapter import Bench
 from otf.campaign.changes import ChangedTransitions
 from otf.campaign.merged import Known
 from otf.campaign.relay import Files, JobAnswer, end_relay, relayed, stop_relayed
-from otf.campaign.remote import JobLine, Remote, ResultLine, WorkerDiedError
+from otf.campaign.remote import JobLine, NoWorkersError, Remote, ResultLine, WorkerDiedError
 from otf.campaign.saved import DriveSaved, SavedRun, saved_trace
 from otf.campaign.settings import Settings, Workers
 from otf.errors import ContactError, UsageError
@@ -158,8 +158,8 @@ class Cluster(Remote):
             raise self._gone() from error
         return answer
 
-    def _gone(self) -> ContactError:
-        return ContactError(
+    def _gone(self) -> NoWorkersError:
+        return NoWorkersError(
             f"--cluster {self._address}: the scheduler is gone; what counts so far is in {self.settings.out}: "
             f"`otf run --resume {self.settings.out} --cluster ADDRESS` drives the rest"
         )

@@ -89,6 +89,7 @@ STARTED: Final = "campaign started"
 COUNTED: Final = "path counted"
 COMPLETED: Final = "campaign completed"
 SHRUNK: Final = "failure shrunk"
+FAILED_START: Final = "start failed"
 NAMES: Final = 1_000_000
 """Pairs of state and input that have numbers in one folder, 100 bytes each in memory. Of a model with more, later pairs
 are not written: such a pair hardly ever comes again, and a night of them would fill the disk."""
@@ -195,6 +196,10 @@ class Journal:
     def driven_again(self, run: str, number: int, deaths: int) -> None:
         """Log that so many workers died while they drove a path."""
         self._log.warning("path driven again", run=run, path=number, deaths=deaths)
+
+    def failed_start(self, number: int, why: str, pause: float) -> None:
+        """Log that a path could not reach the system, and is driven again after a pause in seconds."""
+        self._log.warning(FAILED_START, path=number, why=why, pause=round(pause, 3))
 
     def completed(self, trouble: str, seconds: Mapping[str, float]) -> None:
         """Log that nothing interrupted the campaign, and where its time went.

@@ -10,7 +10,7 @@ from typing import Any, Final, Self, TypeVar
 import msgspec
 
 from otf.adapter import Bench
-from otf.campaign.journal import COUNTED, SHRUNK, STARTED
+from otf.campaign.journal import COUNTED, FAILED_START, SHRUNK, STARTED
 from otf.campaign.knowledge import Knowledge
 from otf.campaign.results import Shrunk
 from otf.campaign.saved import TIMES
@@ -138,7 +138,7 @@ STARTED_LINES: Final = msgspec.json.Decoder(StartedLine)
 LEARNED: Final = msgspec.json.Decoder(Knowledge)
 NEW: Final = msgspec.json.Decoder(dict[int, str])
 VISITS: Final = msgspec.json.Decoder(list[int])
-MARKS: Final = {event: f'"event":"{event}"'.encode() for event in (STARTED, COUNTED, SHRUNK)}
+MARKS: Final = {event: f'"event":"{event}"'.encode() for event in (STARTED, COUNTED, SHRUNK, FAILED_START)}
 
 
 def decoded(line: bytes | msgspec.Raw, decoder: msgspec.json.Decoder[Line]) -> Line | None:

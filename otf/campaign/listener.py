@@ -43,6 +43,9 @@ class Listener:
     def path(self, result: PathResult, summary: Summary) -> None:
         """Take a finished path."""
 
+    def failed_start(self, number: int, why: str, pause: float) -> None:
+        """Take a path that could not reach the system; it is driven again after a pause in seconds."""
+
     def shrinking(self, group: FailureGroup, length: int, transitions: int) -> None:
         """Take a step of shrinking: the length so far, and the transitions spent so far."""
 

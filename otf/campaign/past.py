@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from otf.adapter import Bench
-from otf.campaign.journal import COUNTED, JOURNAL, SHRUNK, STARTED
+from otf.campaign.journal import COUNTED, FAILED_START, JOURNAL, SHRUNK, STARTED
 from otf.campaign.journal_lines import (
     COUNTED_LINES,
     EMPTY,
@@ -58,6 +58,7 @@ class Past:
         self._of: dict[int, str] = {}
         self.shrunk: dict[str, ShrunkLine] = {}
         self._requirements = RequirementRecord()
+        self._failed_starts = 0
         try:
             with (folder / JOURNAL).open("rb") as file:
                 for line in bounded(file):
@@ -90,6 +91,8 @@ class Past:
             started = decoded(line, STARTED_LINES)
             if started is not None and started.about is not None:
                 self.about = started.about
+        elif MARKS[FAILED_START] in line:
+            self._failed_starts += 1
 
     @property
     def names(self) -> dict[str, int]:
@@ -135,6 +138,7 @@ class Past:
     def restore(self, summary: Summary, bench: Bench) -> None:
         """Add the counted paths to a summary. Raises TraceError if the trace of a failure cannot be read."""
         summary.requirements.add(self._requirements)
+        summary.failed_starts = self._failed_starts
         groups = {str(signature): group for signature, group in summary.failures.items()}
         issues = {issue.says: issue for issue in summary.known_issues}
         for number in sorted(self.counted):

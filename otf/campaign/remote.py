@@ -106,6 +106,10 @@ class WorkerDiedError(Exception):
     """A worker has ended with a path under way."""
 
 
+class NoWorkersError(ContactError):
+    """Nothing is left that could drive paths; trying again would not help."""
+
+
 class Remote(ABC):
     """An executor whose paths other processes drive.
 
@@ -213,4 +217,4 @@ class Remote(ABC):
                 raise ERRORS.get(found.kind, OtfError)(found.error)
             return found, deaths
         message = f"{DEATHS} worker processes died of path {line.number}: drive it alone, without --processes"
-        raise ContactError(message)
+        raise NoWorkersError(message)

@@ -144,7 +144,7 @@ class Summary:
     `saved` are the failures of earlier campaigns; their runs count neither as paths nor as steps. A path that shows one
     of the `known_issues` of the bench is no failure. `silence` counts the paths by how their silences are known,
     `spent` is where the time went, `parts` how the campaign divided it. `cut`: a state enabled more inputs than were
-    drawn from.
+    drawn from. `failed_starts` of the system were tried again after a pause, and are in the log.
 
     >>> from pathlib import Path
     >>> from otf.trace import Verdict
@@ -169,6 +169,7 @@ class Summary:
     spent: TimeSpent = field(default_factory=TimeSpent)
     cut: bool = False
     parts: SpentParts = field(default_factory=SpentParts)
+    failed_starts: int = 0
     requirements: RequirementRecord = field(default_factory=RequirementRecord)
 
     @property
@@ -191,6 +192,7 @@ class Summary:
             silence=dict(self.silence),
             truncated=self.truncated,
             late=self.late,
+            failed_starts=self.failed_starts,
             trouble=self.trouble,
             interrupted=self.interrupted,
             requirements=self.requirements.results(),

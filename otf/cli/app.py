@@ -30,7 +30,7 @@ class Entry(NamedTuple):
 COMMANDS: Final[Mapping[str, Entry]] = {
     "run": Entry("run", "run", "Drive the system and judge everything that comes back."),
     "replay": Entry("replay", "replay", "Judge recorded traces again, without the system."),
-    "rerun": Entry("shrink", "rerun", "Drive the system again with the inputs of a trace."),
+    "rerun": Entry("rerun", "rerun", "Drive the system again with the inputs of a trace."),
     "shrink": Entry("shrink", "shrink", "Find the shortest trace with the same failure."),
     "show": Entry("show", "show", "Show a trace as a table, with the failing step."),
     "report": Entry("report", "report", "Make a report of a campaign, for people and for CI."),

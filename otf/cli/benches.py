@@ -8,10 +8,7 @@ import inspect
 import pkgutil
 import re
 import sys
-import traceback
-import warnings
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -22,14 +19,13 @@ import msgspec
 
 from otf.adapter import Bench
 from otf.cli.suts import SUFFIX, Description, addressed, description
+from otf.cli.user_code import PREFIX, from_file, imported, located
 from otf.errors import OtfError, UsageError
 
 SHIPPED: Final = "otf.models"
-PREFIX: Final = "otf_bench_"  # of the module of a file, so that coffee.py does not replace a package coffee
 LONGEST: Final = 86_400.0  # seconds; a longer quiescence time is a typing error
 PYMODEL: Final = "pymodel:"  # before the names of PyModel's modules
 TIMES: Final = {"quiescence": "quiescence", "L": "latency", "R": "busy"}
-_LOADED: Final[dict[Path, tuple[int, ModuleType]]] = {}
 _FORMS: Final = (
     "`otf list` shows the shipped ones; name others as package.module[:name], path/to/file.py[:name] or "
     "path/to/file.toml; modules of PyModel as pymodel:MODEL[,MODEL][@STEPPER]"
@@ -132,14 +128,14 @@ def _module(reference: str) -> tuple[ModuleType, str]:
         return as_module(reference), "bench"
     where, name = _parts(reference)
     if where.endswith(".py") or "/" in where:
-        return _from_file(Path(where)), name
+        return from_file(Path(where)), name
     if where in _shipped_names():
-        return _imported(f"{SHIPPED}.{where}", reference), name
+        return imported(f"{SHIPPED}.{where}", reference), name
     if not where.endswith(".py") and "/" not in where and where.partition(".")[0] in sys.stdlib_module_names:
         raise UsageError(f"{reference}: this is part of Python, not a bench; {_FORMS}")
     # a single word may be a misspelt shipped bench, for which an ImportError would be a poor message
     if ("." in where or ":" in reference) and all(map(_NAME.fullmatch, where.split("."))):
-        return _imported(where, reference), name
+        return imported(where, reference), name
     raise UsageError(_unknown(where))
 
 
@@ -168,89 +164,8 @@ def _unnamed(module: ModuleType, name: str, reference: str) -> str:
     return f"{reference}: there is no bench {name!r} in it; call yours that, or name it: {forms}"
 
 
-def _imported(module: str, reference: str) -> ModuleType:
-    # packages of the user are found in the current folder, as with `python -m`
-    if "" not in sys.path:
-        sys.path.insert(0, "")
-    with _located(reference):
-        found = importlib.import_module(module)
-    return found  # noqa: RET504 -- as far as mypy knows, a context manager may swallow errors
-
-
-def _from_file(path: Path) -> ModuleType:
-    if not path.is_file():
-        message = f"{path}: there is no such file"
-        raise UsageError(message)
-    file, written = path.resolve(), path.stat().st_mtime_ns
-    # a command may load its bench several times; the code of the file must run once
-    if _LOADED.get(file, (0,))[0] != written:
-        _LOADED[file] = (written, _executed(path))
-    return _LOADED[file][1]
-
-
-def _executed(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(f"{PREFIX}{path.stem}", path)
-    if spec is None or spec.loader is None:
-        message = f"{path}: a bench is a Python file, whose name ends in .py"
-        raise UsageError(message)
-    module = importlib.util.module_from_spec(spec)
-    # dataclasses look up their module by name, and a bench may import its neighbours as a script may
-    sys.modules[spec.name] = module
-    sys.path.insert(0, str(path.parent))
-    with _located(str(path), path):
-        spec.loader.exec_module(module)
-    return module
-
-
-@contextmanager
-def _located(name: str, path: Path | None = None) -> Generator[None]:
-    """Turn errors of the user's own code into a UsageError with file and line; `path` is the file of that code.
-
-    Warnings of otf's old names are shown: outside of scripts and tests Python hides them by default.
-    """
-    try:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("default", r".* has a new (name|home)", DeprecationWarning)
-            yield
-    except OtfError as error:
-        raise type(error)(f"{name}{_line(error, path)}: {error}") from error
-    except SystemExit as error:
-        message = f"{name}{_line(error, path)}: it ended the program (exit {error.code!r}) instead of making a bench"
-        raise UsageError(message) from error
-    except SyntaxError as error:
-        raise UsageError(f"{name}{_place(error, path)}: {error.msg}: {(error.text or '').strip()}") from error
-    except Exception as error:
-        missing = isinstance(error, ModuleNotFoundError)
-        advice = "; is it installed in this environment, or in this folder?" if missing else ""
-        raise UsageError(f"{name}{_line(error, path)}: {type(error).__name__}: {error}{advice}") from error
-
-
-def _place(error: SyntaxError, path: Path | None) -> str:
-    if not error.lineno:
-        return ""  # some errors concern the file as a whole
-    other = "" if path is not None and _same(error.filename or "", path) else f", {error.filename}"
-    return f"{other}, line {error.lineno}"
-
-
-def _line(error: BaseException, path: Path | None) -> str:
-    """Return the innermost line of the user's own file in the traceback; without `path`, of any file of the user."""
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith("<")]
-    own = [frame for frame in frames if path is not None and _same(frame.filename, path)]
-    if own:
-        return f", line {own[-1].lineno}"
-    # apart from this file and Python's import machinery, all frames are of the user's modules
-    deep = [
-        frame for frame in frames if "importlib" not in frame.filename and not _same(frame.filename, Path(__file__))
-    ]
-    return f", {deep[-1].filename}, line {deep[-1].lineno}" if deep and path is None else ""
-
-
-def _same(filename: str, path: Path) -> bool:
-    return Path(filename).resolve() == path.resolve()
-
-
 def _signature(make: Callable[..., Any], reference: str, module: ModuleType) -> dict[str, inspect.Parameter]:
-    with _located(reference, _file(module)):
+    with located(reference, _file(module)):
         found = inspect.signature(make).parameters
     return {name: each for name, each in found.items() if each.kind not in {each.VAR_KEYWORD, each.VAR_POSITIONAL}}
 
@@ -267,7 +182,7 @@ def _made(
     if missing:
         message = f"{reference}: the parameter {missing[0]} has no default: set it with --set {missing[0]}=…"
         raise UsageError(message)
-    with _located(reference, _file(module)):
+    with located(reference, _file(module)):
         bench = make(**given)
     if not isinstance(bench, Bench):
         message = f"{reference}: it returned {type(bench).__name__}, not a Bench"
@@ -280,7 +195,7 @@ def _given(
 ) -> tuple[dict[str, inspect.Parameter], dict[str, object]]:
     """Return the parameters of a function, and the values of those that `sets` contains."""
     known = _signature(make, reference, module)
-    with _located(reference, _file(module)):
+    with located(reference, _file(module)):
         hints = get_type_hints(make)
     types = {key: hints.get(key, _kind(each)) for key, each in known.items()}
     given = {key: _converted(reference, key, value, types[key]) for key, value in sets.items() if key in known}

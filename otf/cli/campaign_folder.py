@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from otf.adapter import Bench
-from otf.campaign.journal import COMPLETED, COUNTED, JOURNAL, STARTED
+from otf.campaign.journal import COMPLETED, COUNTED, FAILED_START, JOURNAL, STARTED
 from otf.campaign.shrinking import INTERRUPTED
 from otf.campaign.worth import Discoveries, learn, stated
 from otf.cli.summary import time_spent
@@ -100,7 +100,7 @@ class CampaignLog:
 
     `counts`: it says how each path counts, as logs of earlier versions did not. `completed`: nothing interrupted the
     campaign; `trouble` is the error that ended contact with the system, `spent` is where its time went, `plan` what was
-    to be run.
+    to be run. `failed_starts` of the system were tried again.
     """
 
     counts: bool = False
@@ -108,6 +108,7 @@ class CampaignLog:
     trouble: str = ""
     spent: TimeSpent = field(default_factory=TimeSpent)
     plan: Plan | None = None
+    failed_starts: int = 0
     paths: dict[int, PathRecord] = field(default_factory=dict[int, PathRecord])
 
     @classmethod
@@ -135,6 +136,8 @@ class CampaignLog:
         elif known.event == COMPLETED:
             self.completed, self.trouble = True, known.trouble or ""
             self.spent = msgspec.convert(known.time, TimeSpent)
+        elif known.event == FAILED_START:
+            self.failed_starts += 1
         elif known.event == COUNTED:
             record = msgspec.json.decode(line, type=PathRecord)
             self.paths[record.path] = record
@@ -204,6 +207,7 @@ class _Gathering:
             if shrunk.signature in self._found.failures:
                 self._found.failed(shrunk)
         self._found.trouble = self._log.trouble
+        self._found.failed_starts = self._log.failed_starts
         self._found.time = time_spent(self._log.spent, own=self._bench.system is not None)
         self._found.interrupted = self._log.counts and not self._log.completed
         self._found.worth = tuple(self._worth())

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import webbrowser
-from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Annotated, Any, Final, TextIO, TypeGuard
@@ -16,8 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TextIO, TypeGuard
 import typer
 
 from otf.cli.choices import FORMATS, among
+from otf.cli.graph_files import write
+from otf.cli.laws import overview, summary
 from otf.cli.options import AsJson, BenchName, Sets, WholeValues
-from otf.cli.output import document, guarded, say, warn
+from otf.cli.output import guarded, say, warn
 from otf.errors import FAIL, PASS, UsageError
 
 if TYPE_CHECKING:
@@ -26,47 +25,8 @@ if TYPE_CHECKING:
     from otf.explore.marks import Marks
     from otf.spec import Spec
 
-SECONDS: Final = 60
 MODEL_FILES: Final = (".aut", ".dot", ".gv")
-PROGRAM: Final = """
-import sys, pygraphviz
-text, form = sys.stdin.buffer.read().decode(), sys.argv[1]
-sys.stdout.buffer.write(pygraphviz.AGraph(text).draw(format=form, prog="dot"))
-"""
-
-
-def picture(dot: str, form: str, seconds: float = SECONDS) -> bytes:
-    """Return the picture of a graph in the language of Graphviz, as `svg` or `png`. Raises UsageError."""
-    if find_spec("pygraphviz") is None:
-        message = "pictures need pygraphviz: pip install 'otf[pictures]'; dot and mermaid need nothing"
-        raise UsageError(message)
-    command = [sys.executable, "-I", "-W", "ignore", "-c", PROGRAM, form]
-    try:
-        done = subprocess.run(command, input=dot.encode(), capture_output=True, timeout=seconds, check=False)  # noqa: S603 -- as above
-    except subprocess.TimeoutExpired as error:
-        message = f"Graphviz took longer than {seconds:g} s; draw fewer states (--limit, --depth), or use --format dot"
-        raise UsageError(message) from error
-    if done.returncode or not done.stdout:
-        last = done.stderr.decode(errors="replace").strip().splitlines()[-1:] or ["it printed nothing"]
-        raise UsageError(f"Graphviz could not draw it: {last[0]}")
-    return done.stdout
-
-
 MANY: Final = 400  # states and transitions, each of which takes a line
-KINDS: Final = 12  # of states or inputs that are counted
-MEANINGS: Final = {
-    "deterministic": "in each state, an input has one outcome",
-    "output-deterministic": "in each state, the outputs show which outcome an input had",
-    "total": "each state specifies every input that is enabled in it",
-    "input-enabled": "each state specifies every input of the model",
-    "minimal": "any two states differ in their outputs, now or later",
-    "no dead end": "every state has a way on, and if some states are final, a way to one of them",
-    "no lost timer": "a timer expires only where the model has a transition for it",
-    "no unknown timer": "each timer that a transition waits for is started somewhere",
-    "invariant": "the model's own invariant holds in every state",
-}
-DRAWN: Final = ("dot", "svg", "png", "mermaid")
-
 EXAMPLES = """\b
 Examples:
   otf explore coffee                                states and laws
@@ -131,9 +91,9 @@ def explore(
         if page is not None or opens:
             _page(graph, marks(graph, safe=safe), found, required, fields, page, opens=opens)
         elif form == "text" and out is None and not whole and len(small.values) + len(small.target) > MANY:
-            say(summary(small, found, required, _overview(small)))
+            say(summary(small, found, required, overview(small)))
         else:
-            _write(small, marks(small, safe=None if fields else safe), form, out, found, required)
+            write(small, marks(small, safe=None if fields else safe), form, out, found, required)
     return PASS if all(required) else FAIL
 
 
@@ -214,105 +174,6 @@ def _page(
     say(f"page: {file}")
     if opens and not webbrowser.open(file.resolve().as_uri()):
         warn(f"no browser could be started: open {file} yourself")
-
-
-def _write(
-    graph: Graph, marked: Marks, form: str, out: Path | None, found: list[Finding], required: list[Finding]
-) -> None:
-    from otf.explore.exports import as_data
-    from otf.explore.marks import marks
-    from otf.explore.refine import drawable
-
-    if form == "json":
-        data = {**as_data(graph, marked), "laws": [as_law(each) for each in found]}
-        document(data) if out is None else _file(out, _dumped(data))
-        return
-    drawn, done = drawable(graph) if form in DRAWN else (graph, "")
-    whole = drawn is graph
-    content = _content(drawn, marked if whole else marks(drawn), form)
-    if out is not None:
-        _file(out, content)
-    elif isinstance(content, bytes):
-        sys.stdout.buffer.write(content)
-    else:
-        say(content.rstrip("\n"), exact=form != "text")
-    if out is not None or form == "text":
-        say(summary(graph, found, required))
-    if done:
-        print(f"otf: {done}", file=sys.stderr)
-
-
-def _content(graph: Graph, marked: Marks, form: str) -> str | bytes:
-    from otf.explore.exports import aut, dot, graphml, listed, mermaid
-
-    if form in {"svg", "png"}:
-        return picture(dot(graph, marked), form)
-    if form == "aut":
-        return aut(graph)
-    return {"text": listed, "dot": dot, "mermaid": mermaid, "graphml": graphml}[form](graph, marked)
-
-
-def summary(graph: Graph, found: list[Finding], required: list[Finding], overview: Iterable[str] = ()) -> str:
-    """Return the size of a graph and its laws, each explained; only a `required` one is refuted, others are just no."""
-    size = f"{graph.name}: {len(graph.values):,} states, {len(graph.target):,} transitions"
-    return "\n".join([size + _cut(graph), *overview, *(_law(each, required=each in required) for each in found)])
-
-
-def _law(finding: Finding, *, required: bool) -> str:
-    head, *way = str(finding).split("\n")
-    meaning = MEANINGS.get(finding.law, "")
-    if not finding and not required:
-        # a way to a state is of use where something is wrong
-        head, way = head.replace(f"{finding.law}: refuted", f"{finding.law}: no", 1), []
-        meaning += "; it need not be so"
-    return "\n".join([head, *([f"      {meaning}"] if meaning else []), *way])
-
-
-def _overview(graph: Graph) -> Iterator[str]:
-    """Yield what a large model consists of, and how to see its states."""
-    from otf.values import show
-
-    states = Counter(type(value).__name__ for value in graph.values)
-    inputs = Counter(type(value).__name__ for value in graph.inputs)
-    if graph.parent:  # groups of states have no types, and no ways to them
-        far = len(graph.way(len(graph.values) - 1))
-        yield f"states:   {_counted(states)}; the farthest is {far} steps from the start"
-    yield f"inputs:   {_counted(inputs)}"
-    yield f"too many to list: --whole lists all states, --depth 2 those near {show(graph.values[0])}"
-
-
-def _counted(kinds: Counter[str]) -> str:
-    return ", ".join(f"{number:,} {kind}" for kind, number in kinds.most_common(KINDS))
-
-
-def _cut(graph: Graph) -> str:
-    if graph.edge:
-        return f"; not whole, cut at {len(graph.edge):,} states by {', '.join(graph.cuts)}"
-    return "" if graph.whole else "; not whole: some outputs decide the next state"
-
-
-def as_law(finding: Finding) -> dict[str, Any]:
-    """Return a finding as JSON data."""
-    return {
-        "law": finding.law,
-        "verdict": str(finding.verdict),
-        "says": finding.says,
-        "way": list(map(str, finding.way)),
-        **({"requirements": list(finding.req)} if finding.req else {}),
-    }
-
-
-def _dumped(data: dict[str, Any]) -> str:
-    import json
-
-    return json.dumps(data, indent=2) + "\n"
-
-
-def _file(out: Path, content: str | bytes) -> None:
-    try:
-        out.write_bytes(content if isinstance(content, bytes) else content.encode())
-    except OSError as error:
-        raise UsageError(f"--out {out}: {error.strerror}") from error
 
 
 @contextmanager

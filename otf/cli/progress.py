@@ -223,6 +223,13 @@ class Reporting(Listener):
         counts = f"{paths}, {counted(summary.steps, 'step')}, "
         return f"{counts}{counted(len(summary.failures), 'kind')} of failure{self._now and f'; {self._now}'}"
 
+    def failed_start(self, number: int, why: str, pause: float) -> None:
+        """Print that a path could not reach the system."""
+        self._print(f"path {number}: {why}; it is driven again in {pause:.0f} s")
+
+    def _print(self, text: str) -> None:
+        warn(text)
+
     def shrinking(self, group: FailureGroup, length: int, transitions: int) -> None:
         """Note the length reached."""
         if self._shrinking is None or self._shrinking[0] is not group:
@@ -272,7 +279,10 @@ class Moving(Reporting):
         if self._printer is not None and len(summary.failures) > self._kinds:
             self._kinds = len(summary.failures)
             text = f"path {result.number} failed after {counted(result.steps, 'step')}\n{explanation(result.verdict)}"
-            self.bars.console.print(harmless(text), markup=False, highlight=False)
+            self._print(text)
+
+    def _print(self, text: str) -> None:
+        self.bars.console.print(harmless(text), markup=False, highlight=False)
 
     def shrinking(self, group: FailureGroup, length: int, transitions: int) -> None:
         """Show the length reached, and the budget that is left."""

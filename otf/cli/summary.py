@@ -166,6 +166,7 @@ def lists(result: CampaignResult) -> dict[str, Any]:
     """Return what a JSON document has of the known issues and the inconclusive paths, beside the failures."""
     return {
         "passed": result.passed,
+        "failed_starts": result.failed_starts,
         "departures": [
             {"says": each.says, "count": each.paths, "trace": each.trace or None} for each in result.known_issues
         ],

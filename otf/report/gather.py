@@ -82,9 +82,9 @@ class Gathered:
 
     `windows` are those in which the model allows the answers to each type of input, `waits` the seconds of all paths
     until events of each kind. `bench` judges the traces; `known_issues` are its, and `source` is the file and line of
-    its model. `trouble` is the error that ended contact with the system, `time` is where the time went, `worth` what
-    the paths are worth if none failed, both in words; `requirements` is what the paths say of these,
-    `mutation` the result of `otf mutants`, if the folder has one.
+    its model. `failed_starts` of the system were tried again, `trouble` is the error that ended contact with it. `time`
+    is where the time went, `worth` what the paths are worth if none failed, both in words; `requirements` is what the
+    paths say of these, `mutation` the result of `otf mutants`, if the folder has one.
 
     >>> from otf.core import Model
     >>> from otf.models.coffee import coffee
@@ -104,6 +104,7 @@ class Gathered:
     known_issues: tuple[str, ...] = ()
     started: str = ""
     trouble: str = ""
+    failed_starts: int = 0
     time: str = ""
     worth: tuple[str, ...] = ()
     interrupted: bool = False
@@ -148,6 +149,7 @@ class Gathered:
             silence={how: len(paths) for how, paths in self._paths_by("silence")},
             truncated=sum(path.truncated for path in self.paths),
             late=sum(path.late for path in self.paths),
+            failed_starts=self.failed_starts,
             trouble=self.trouble,
             interrupted=self.interrupted,
             requirements=self.requirements.results(),

@@ -70,8 +70,9 @@ class CampaignResult:
     """What is to be reported of a campaign, wherever it is reported.
 
     `silence` counts the paths by how their silences are known, `truncated` those that ended at an unspecified input,
-    `late` the outputs that came after the quiescence time. `requirements` are those of the
-    bench. `trouble` is the error that ended contact with the system.
+    `late` the outputs that came after the quiescence time. `failed_starts` of the
+    system were tried again after a pause. `requirements` are those of the bench. `trouble` is the error that ended
+    contact with the system.
 
     >>> known = KnownIssueResult("it answers late after a reset", 2, "path-0001.jsonl")
     >>> result = CampaignResult(paths=2, steps=9, known_issues=(known,))
@@ -89,6 +90,7 @@ class CampaignResult:
     silence: Mapping[str, int] = field(default_factory=dict[str, int])
     truncated: int = 0
     late: int = 0
+    failed_starts: int = 0
     trouble: str = ""
     interrupted: bool = False
     requirements: tuple[RequirementResult, ...] = ()
@@ -153,6 +155,12 @@ class CampaignResult:
         """Return whether the headline and the totals leave open what the paths were: then the tally is needed."""
         return bool(self.known or self.undecided or (self.failed and self.passed))
 
+    def away(self) -> Iterator[str]:
+        """Yield how often the system could not be started for a time."""
+        if self.failed_starts:
+            starts = counted(self.failed_starts, "start")
+            yield f"{starts} of the system failed, each tried again after a pause: campaign.jsonl has the reasons"
+
     def basis(self) -> Iterator[str]:
         """Yield what the verdict rests on: how silences are known, paths that ended early, outputs that came late."""
         if self.truncated:
@@ -164,4 +172,5 @@ class CampaignResult:
         if self.late:
             outputs = counted(self.late, "output")
             yield f"{outputs} came after the quiescence time, but before quiescence was concluded"
+        yield from self.away()
         yield from requirements_tally(self.requirements)

@@ -175,6 +175,19 @@ def test_a_short_command_says_nothing_in_a_pipe(capsys: pytest.CaptureFixture[st
     assert capsys.readouterr().err == ""
 
 
+def test_a_start_that_failed_is_shown_at_once(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In a pipe it is a line; on a terminal it is above the board."""
+    Reporting(SETTINGS, summary := Summary(), None).failed_start(7, "the port is in use", 12.4)
+    assert capsys.readouterr().err == "otf: path 7: the port is in use; it is driven again in 12 s\n"
+    monkeypatch.setattr("sys.stderr", terminal := Terminal())
+    with board(told := Figures(SETTINGS), 0.0) as bars:
+        moving = Moving(SETTINGS, summary, None, told, bars, bars.add_task("paths", total=20, more=""))
+        moving.failed_start(7, "the port is in use", 12.4)
+    assert "path 7: the port is in use; it is driven again in 12 s" in terminal.getvalue()
+
+
 class Terminal(io.StringIO):
     """A terminal, for all that a program can ask."""
 

@@ -54,6 +54,16 @@ def test_times_that_add_up_to_nothing_are_not_shown(out: Path) -> None:
     assert ">time: " not in Path("out/report.html").read_text(encoding="utf-8")
 
 
+def test_starts_that_failed_are_counted(out: Path) -> None:
+    """The log has each of them, with its reason; the page, the text and the data have their number."""
+    with (out / "campaign.jsonl").open("a", encoding="utf-8") as log:
+        log.write('{"path":3,"why":"the port is in use","pause":1.5,"level":"warning","event":"start failed"}\n' * 2)
+    told = "2 starts of the system failed, each tried again after a pause"
+    assert told in otf("report", "out", "--bench", "machine.py:make").out
+    assert told in Path("out/report.html").read_text(encoding="utf-8")
+    assert report()["failed_starts"] == 2
+
+
 @pytest.mark.usefixtures("out")
 def test_as_data() -> None:
     """The numbers of the page, and each failure with its shortest trace."""

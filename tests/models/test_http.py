@@ -9,6 +9,7 @@ from otf.codec import PortAction
 from otf.core import Monitor
 from otf.errors import CodecError, UsageError
 from otf.models.http import bench, served_by
+from otf.models.http.codec import RawHttpCodec
 from otf.models.http.framed import HELLO, HIDDEN, LAST, chunk, coded, measured, post
 from otf.models.http.inputs import inputs
 from otf.models.http.messages import (
@@ -16,7 +17,6 @@ from otf.models.http.messages import (
     FirstPart,
     NextPart,
     Pipelined,
-    RawHttpCodec,
     RawRequest,
     RawResponse,
     WebConnect,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 import sys
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ from otf.adapters.process import open_process
 from otf.adapters.tcp import open_tcp
 from otf.errors import ContactError
 from otf.framing import lines
-from otf.models.serving import HOST, free_port, until_answered
+from otf.models.serving import HOST, free_port, started, until_answered
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -60,3 +60,16 @@ def test_a_server_that_ends_is_quoted_at_once() -> None:
     """What it printed says what to do, and no one waits for the rest of the time."""
     with pytest.raises(ContactError, match="no such option: -p"):
         anyio.run(waits, BROKEN)
+
+
+def test_a_server_that_ends_before_it_prints_its_port_is_quoted_too() -> None:
+    """An exit status alone would not say which file or option was wrong."""
+
+    async def start() -> None:
+        async with AsyncExitStack() as stack:
+            await started(stack, [sys.executable, "-I", "-S", "-c", BROKEN])
+
+    with pytest.raises(
+        ContactError, match=r"^the server ended before it was ready: exit status 1\n  stderr: no such opt"
+    ):
+        anyio.run(start)

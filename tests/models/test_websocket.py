@@ -8,6 +8,7 @@ from otf.codec import PortAction
 from otf.core import Monitor
 from otf.errors import CodecError
 from otf.models.websocket import bench, echo, served_by
+from otf.models.websocket.codec import SocketCodec
 from otf.models.websocket.messages import (
     BINARY,
     CLOSE,
@@ -21,13 +22,12 @@ from otf.models.websocket.messages import (
     RawFrame,
     RawFrames,
     RawHandshake,
-    SocketCodec,
     SocketConnect,
-    SocketFramer,
     SocketMessage,
     frame_bytes,
 )
 from otf.models.websocket.spec import Socket
+from otf.models.websocket.wire import SocketFramer
 from otf.trace.events import Closed, Quiet, Seen, Sent
 from tests.models.scripts import QUICK
 

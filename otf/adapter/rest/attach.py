@@ -12,7 +12,7 @@ from typing import Final
 
 from otf.adapter.rest.kernel import CALLS
 from otf.adapter.rest.owners import everybody, is_local, owners
-from otf.adapter.rest.place import Place, Placed, Unseen
+from otf.adapter.rest.place import Bound, Place, Placed, Transport, Unseen
 from otf.adapter.rest.system import SystemProcesses
 
 _LOOPBACK: Final = Path("/sys/class/net/lo")
@@ -98,11 +98,15 @@ def _place(port: str, line: object) -> Place:
 def _strangers(places: Mapping[str, Place], known: Iterable[int]) -> set[int]:
     """Return the processes that hold the other ends of ports and are not `known`. Raises Unseen where none does."""
     found = set[int]()
-    for port, place in places.items():
-        if place.transport is None or place.address is None or owners(place.transport, place.address, known):
+    # several connections often lead to one address
+    ends: dict[tuple[Transport | None, Bound | None], str] = {
+        (place.transport, place.address): port for port, place in places.items()
+    }
+    for (transport, address), port in ends.items():
+        if transport is None or address is None or owners(transport, address, known):
             continue
-        holding = owners(place.transport, place.address, everybody())
+        holding = owners(transport, address, everybody())
         if not holding:
-            raise Unseen(f"the port {port!r}: no process is seen that holds {place.address[0]}:{place.address[1]}")
+            raise Unseen(f"the port {port!r}: no process is seen that holds {address[0]}:{address[1]}")
         found |= holding
     return found

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import socket
+import struct
 import sys
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -19,6 +21,13 @@ _REMOTE: Final = 2
 _STATE: Final = 3
 _INODE: Final = 9
 _CONNECTED: Final = "01"
+_FAMILIES: Final = {"tcp": socket.AF_INET, "tcp6": socket.AF_INET6}
+_SOCK_DIAG, _BY_FAMILY, _DUMP, _DONE, _ERROR = 4, 20, 0x301, 3, 2  # numbers of linux/netlink.h and linux/sock_diag.h
+_OWNED: Final = 0xFFF & ~(1 << 6)  # states to be listed: a connection in TIME_WAIT belongs to no process
+_HEADER: Final = struct.Struct("=IHHII")  # struct nlmsghdr
+_REQUEST: Final = struct.Struct("=BBBxI48x")  # struct inet_diag_req_v2
+_ROW: Final = struct.Struct("=BB2x2s2s16s16s12x16xI")  # struct inet_diag_msg
+_PATIENCE: Final = 1.0  # seconds for an answer of the kernel, which gives it at once
 
 
 def owners(transport: Transport, address: Bound, among: Iterable[int]) -> set[int]:
@@ -48,11 +57,11 @@ def is_local(host: str) -> bool:
 
 
 def _holds(pid: int, wanted: set[str]) -> bool:
-    folder = _PROC / str(pid) / "fd"
+    folder = f"/proc/{pid}/fd"
     with suppress(OSError):
-        for each in folder.iterdir():
+        for each in os.listdir(folder):  # noqa: PTH208 -- names, and no paths
             with suppress(OSError):
-                if os.readlink(each) in wanted:  # noqa: PTH115 -- it is a name and no path
+                if os.readlink(f"{folder}/{each}") in wanted:  # noqa: PTH115 -- the same
                     return True
     return False
 
@@ -69,7 +78,6 @@ def outside(of: Collection[str], sockets: Collection[str]) -> str:
     datagrams, used = {row.inode for row in rows}, {_port(row.local) for row in rows}
     known = datagrams | _unix()
     if any(each not in known for each in of):
-        # these tables take milliseconds to read, however few connections there are
         rows += [*_rows("tcp"), *_rows("tcp6")]
     ends = {(row.local, row.remote): row.inode for row in rows if row.state == _CONNECTED}
     # a socket over UDP that is not connected hears everybody, and a connection that was not accepted is its listener's
@@ -101,12 +109,47 @@ class _SocketRow:
 
 
 def _rows(name: str) -> list[_SocketRow]:
+    """Return the sockets in a table; of TCP without those in TIME_WAIT, if the kernel can leave them out."""
+    if name in _FAMILIES:
+        # the text of this table takes 5 ms, however few connections there are: the kernel looks through 262,144 slots
+        with suppress(OSError, struct.error):
+            return list(_listed(_FAMILIES[name]))
     try:
         lines = (_PROC / "net" / name).read_text(encoding="ascii").splitlines()[1:]
     except OSError:
         return []
     words = [line.split() for line in lines]
     return [_SocketRow(each[_LOCAL], each[_REMOTE], each[_STATE], each[_INODE]) for each in words]
+
+
+def _listed(family: int) -> Iterator[_SocketRow]:
+    """Yield the TCP sockets of a family by netlink, in a tenth of the time. Raises OSError where it is not allowed."""
+    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _SOCK_DIAG) as diag:
+        diag.settimeout(_PATIENCE)
+        request = _REQUEST.pack(family, socket.IPPROTO_TCP, 0, _OWNED)
+        diag.sendto(_HEADER.pack(_HEADER.size + len(request), _BY_FAMILY, _DUMP, 1, 0) + request, (0, 0))
+        while True:
+            answer, at = diag.recv(1 << 16), 0
+            while at < len(answer):
+                size, kind, *_ = _HEADER.unpack_from(answer, at)
+                if kind == _DONE:
+                    return
+                if kind == _ERROR or size < _HEADER.size:
+                    raise OSError
+                yield _row(answer, at + _HEADER.size)
+                at += (size + 3) & ~3
+
+
+def _row(answer: bytes, at: int) -> _SocketRow:
+    family, state, port, remote_port, local, remote, inode = _ROW.unpack_from(answer, at)
+    words = 1 if family == socket.AF_INET else 4
+    ends = [f"{_written(host, words)}:{its.hex().upper()}" for host, its in ((local, port), (remote, remote_port))]
+    return _SocketRow(ends[0], ends[1], f"{state:02X}", str(inode))
+
+
+def _written(host: bytes, words: int) -> str:
+    """Return an address as the tables in `/proc/net` have it: in words of this machine."""
+    return "".join(f"{word:08X}" for word in struct.unpack_from(f"={words}I", host))
 
 
 def _unix() -> set[str]:

@@ -14,7 +14,14 @@ import pytest
 from otf.adapter.rest.attach import attached, detours, unfit
 from otf.adapter.rest.kernel import Gone
 from otf.adapter.rest.orphans import OURS, Orphans, adopting, ended, started, starting
-from otf.adapter.rest.owners import everybody, is_local, outside, owners, shown
+from otf.adapter.rest.owners import (
+    _rows,  # pyright: ignore[reportPrivateUsage] -- the two ways behind it
+    everybody,
+    is_local,
+    outside,
+    owners,
+    shown,
+)
 from otf.adapter.rest.place import Place, Unseen, Unsent
 from otf.adapter.rest.process import Process
 from otf.adapter.rest.system import MOST, Rest, SystemProcesses
@@ -203,6 +210,20 @@ def test_a_socket_bound_to_any_address_holds_its_port_at_each() -> None:
         sock.bind(("::", 0))
         sock.listen()
         assert owners("tcp", ("127.0.0.1", sock.getsockname()[1]), [os.getpid()]) == {os.getpid()}
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
+def test_both_ways_to_list_sockets_list_the_same(host: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A listener and both ends of a connection; a kernel or a sandbox that forbids the fast way has the text."""
+    with socket.create_server((host, 0), family=socket.AF_INET6 if ":" in host else socket.AF_INET) as server:
+        port = server.getsockname()[1]
+        with socket.create_connection((host, port)), server.accept()[0]:
+            name, number = "tcp6" if ":" in host else "tcp", f":{port:04X}"
+            fast = [row for row in _rows(name) if number in row.local + row.remote]
+            monkeypatch.setattr(socket, "SOCK_RAW", -1)  # as where such a socket is refused
+            text = [row for row in _rows(name) if number in row.local + row.remote]
+    assert len(fast) == 3
+    assert {repr(row) for row in fast} == {repr(row) for row in text}
 
 
 def test_only_the_loopback_is_this_machine() -> None:

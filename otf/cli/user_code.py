@@ -1,0 +1,104 @@
+"""Run the user's own code: modules by name and files, with the line of the user's code in each error."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+import traceback
+import warnings
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import Final
+
+from otf.errors import OtfError, UsageError
+
+PREFIX: Final = "otf_bench_"  # of the module of a file, so that coffee.py does not replace a package coffee
+_LOADED: Final[dict[Path, tuple[int, ModuleType]]] = {}
+
+
+def imported(module: str, reference: str) -> ModuleType:
+    """Return a module by its name. Raises UsageError, with the line of the user's code that failed."""
+    # packages of the user are found in the current folder, as with `python -m`
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    with located(reference):
+        found = importlib.import_module(module)
+    return found  # noqa: RET504 -- as far as mypy knows, a context manager may swallow errors
+
+
+def from_file(path: Path) -> ModuleType:
+    """Return the module that a file is; its code runs once. Raises UsageError, with the line that failed."""
+    if not path.is_file():
+        message = f"{path}: there is no such file"
+        raise UsageError(message)
+    file, written = path.resolve(), path.stat().st_mtime_ns
+    # a command may load its bench several times; the code of the file must run once
+    if _LOADED.get(file, (0,))[0] != written:
+        _LOADED[file] = (written, _executed(path))
+    return _LOADED[file][1]
+
+
+def _executed(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"{PREFIX}{path.stem}", path)
+    if spec is None or spec.loader is None:
+        message = f"{path}: a bench is a Python file, whose name ends in .py"
+        raise UsageError(message)
+    module = importlib.util.module_from_spec(spec)
+    # dataclasses look up their module by name, and a bench may import its neighbours as a script may
+    sys.modules[spec.name] = module
+    sys.path.insert(0, str(path.parent))
+    with located(str(path), path):
+        spec.loader.exec_module(module)
+    return module
+
+
+@contextmanager
+def located(name: str, path: Path | None = None) -> Generator[None]:
+    """Turn errors of the user's own code into a UsageError with file and line; `path` is the file of that code.
+
+    Warnings of otf's old names are shown: outside of scripts and tests Python hides them by default.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("default", r".* has a new (name|home)", DeprecationWarning)
+            yield
+    except OtfError as error:
+        raise type(error)(f"{name}{_line(error, path)}: {error}") from error
+    except SystemExit as error:
+        message = f"{name}{_line(error, path)}: it ended the program (exit {error.code!r}) instead of making a bench"
+        raise UsageError(message) from error
+    except SyntaxError as error:
+        raise UsageError(f"{name}{_place(error, path)}: {error.msg}: {(error.text or '').strip()}") from error
+    except Exception as error:
+        missing = isinstance(error, ModuleNotFoundError)
+        advice = "; is it installed in this environment, or in this folder?" if missing else ""
+        raise UsageError(f"{name}{_line(error, path)}: {type(error).__name__}: {error}{advice}") from error
+
+
+def _place(error: SyntaxError, path: Path | None) -> str:
+    if not error.lineno:
+        return ""  # some errors concern the file as a whole
+    other = "" if path is not None and _same(error.filename or "", path) else f", {error.filename}"
+    return f"{other}, line {error.lineno}"
+
+
+def _line(error: BaseException, path: Path | None) -> str:
+    """Return the innermost line of the user's own file in the traceback; without `path`, of any file of the user."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith("<")]
+    own = [frame for frame in frames if path is not None and _same(frame.filename, path)]
+    if own:
+        return f", line {own[-1].lineno}"
+    # apart from the commands and Python's import machinery, all frames are of the user's modules
+    deep = [frame for frame in frames if "importlib" not in frame.filename and not _is_ours(frame.filename)]
+    return f", {deep[-1].filename}, line {deep[-1].lineno}" if deep and path is None else ""
+
+
+def _is_ours(filename: str) -> bool:
+    return Path(filename).resolve().parent == Path(__file__).resolve().parent
+
+
+def _same(filename: str, path: Path) -> bool:
+    return Path(filename).resolve() == path.resolve()
