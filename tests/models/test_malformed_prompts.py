@@ -91,7 +91,7 @@ def test_whether_an_empty_line_repeats_malformed_bytes_is_left_open() -> None:
     for name, raw, empty in (("uboot", b"echo\xa0hi you", Type("")), ("elm327", b"ATI\xff", ElmCommand(""))):
         spec = load(name, {}).spec
         assert spec.malformed is not None
-        first, *_ = spec.malformed(spec.initial, Malformed(raw, "", raw[:4])) or ()
+        first = next(iter(spec.malformed(spec.initial, Malformed(raw, "", raw[:4])) or ()))
         assert isinstance(first, Transition)
         assert list(spec.step(first.state.state, empty)) == []
 
