@@ -12,10 +12,12 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from otf.adapter import Bench, Line, trace_may_set
+from otf.adapter.malformed import Disturbed
 from otf.adapters.process import open_process
+from otf.codec.malformed import Malformed
 from otf.errors import CodecError, ContactError
 from otf.framing import measured
 from otf.models import bootloader_board
@@ -134,10 +136,44 @@ class Stk500Codec:
                 message = f"{show(value)} is no command of a boot loader"
                 raise CodecError(message)
 
+    def decode_input(self, port: str, data: bytes) -> Command:
+        """Return the command in these bytes; of one that is not tried, its letter. Raises CodecError."""
+        del port
+        if data in _BYTES:
+            return _BYTES[data]
+        if len(data) == _SHORT and data[0] in LETTERS:
+            return Command(chr(data[0]))
+        raise CodecError(f"{show(data)} is no command of a boot loader")
+
+    def split_input(self, port: str, data: bytes) -> list[bytes]:
+        """Return the command. Raises CodecError where its length is unknown, or a boot loader waits for more."""
+        del port
+        if data not in _BYTES and (len(data) != _SHORT or data[-1] != END):
+            raise CodecError("where a command ends depends on its letter")
+        return [data]
+
     def decode(self, port: str, data: bytes) -> Byte:
         """Return a byte of an answer."""
         del port
         return Byte(data[0])
+
+
+_SHORT: Final = 2  # bytes of a command without arguments
+LETTERS: Final = frozenset(b"0123@ABEPQRUV`abcdeqrstuvwx")
+"""The commands of AVR061."""
+
+_TRIED: Final = (
+    *map(Command, ("sync", "enter", "signature", "universal", "read", "unended")),
+    *(Command("load", page) for page in range(len(PAGES))),
+    *(Command("program", fill) for fill in FILLS),
+)
+_BYTES: Final = {Stk500Codec().encode(each): each for each in _TRIED}
+
+
+def _malformed(state: Flash, inp: Malformed) -> Iterator[Transition[Any]]:
+    """Yield that an unknown command changes nothing; what follows one without its end is known (`also`)."""
+    if inp.raw[0] not in LETTERS:
+        yield goto(Disturbed(state, inp.port))
 
 
 @trace_may_set(also=ALSO)
@@ -153,7 +189,7 @@ def bench(*, firmware: str = "", also: str = "") -> Bench:
     return Bench.on_ports(
         name="bootloader",
         known_issues=expected(KNOWN, also),
-        spec=Spec(step, Flash(), partial(inputs, also), name="bootloader", guarded=True),
+        spec=Spec(step, Flash(), partial(inputs, also), name="bootloader", guarded=True, malformed=_malformed),
         codec=Stk500Codec(),
         connect=lambda: _connect(firmware or FIRMWARE),
         outputs=("serial",),

@@ -18,14 +18,16 @@ from collections.abc import AsyncGenerator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import anyio
 
 from otf.adapter import Bench, Expect, Life, Line, Port, trace_may_set
 from otf.adapter.child import words
+from otf.adapter.malformed import Disturbed
 from otf.adapters.process import open_process
 from otf.adapters.tcp import open_tcp, tcp
+from otf.codec.malformed import Malformed
 from otf.errors import CodecError, ContactError
 from otf.framing import prompt
 from otf.models.serving import GRACE, HOST, PAUSE, chosen, expected, free_port, known_issue
@@ -96,6 +98,18 @@ class ElmCodec:
         # whether a linefeed follows an echo is left open
         return ElmAnswer(lines, "\r\n" if text.endswith("\r\n") else "\r")
 
+    def decode_input(self, port: str, data: bytes) -> ElmCommand:
+        """Return the command in a line: any text in ASCII is one. Raises CodecError."""
+        del port
+        return ElmCommand(text_of(data, "ascii"))
+
+    def split_input(self, port: str, data: bytes) -> list[bytes]:
+        """Return the line. Raises CodecError where a chip or an emulator may see its end, or edit it."""
+        del port
+        if any(byte in data for byte in b"\r\n>\x7f"):
+            raise CodecError(f"{show(data)} ends or edits a line")
+        return [data]
+
 
 def step(state: ElmState, inp: ElmCommand) -> Iterator[Transition[ElmState]]:
     """Yield what a command causes; spaces, control characters and capitals make no difference."""
@@ -109,6 +123,14 @@ def step(state: ElmState, inp: ElmCommand) -> Iterator[Transition[ElmState]]:
         end = "" if is_set else "\r\n" if state.linefeeds else "\r"
         example = EXAMPLES.get(pattern) or _answer_of_one(text, headers=state.headers, spaces=state.spaces)
         yield goto(then, answered(pattern, typist, end, example))
+
+
+def _malformed(state: ElmState, inp: Malformed) -> Iterator[Transition[Any]]:
+    """Yield that the settings stay, or that the chip ignores what is no ASCII; what a repetition does is not stated."""
+    rest = bytes(byte for byte in inp.raw if byte < 0x80).decode()  # noqa: PLR2004 -- ASCII
+    if plain(rest):  # or it might be a repetition
+        yield goto(Disturbed(replace(state, last=""), inp.port))
+        yield from (goto(Disturbed(way.state, inp.port)) for way in step(state, ElmCommand(rest)))
 
 
 def plain(text: str) -> str:
@@ -209,7 +231,7 @@ def elm327(also: str = "") -> Spec[ElmState, ElmCommand]:
     >>> elm327().name
     'elm327'
     """
-    return Spec(step, ElmState(), partial(_inputs, also), name="elm327")
+    return Spec(step, ElmState(), partial(_inputs, also), name="elm327", malformed=_malformed)
 
 
 def _inputs(also: str, state: ElmState) -> Iterator[ElmCommand]:

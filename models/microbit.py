@@ -13,15 +13,17 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from otf.adapter import Bench, Line, trace_may_set
+from otf.adapter.malformed import Disturbed
 from otf.adapters.process import open_process
 from otf.adapters.tcp import open_tcp
+from otf.codec.malformed import Malformed
 from otf.errors import CodecError, ContactError
 from otf.framing import prompt
 from otf.models.serving import GRACE, HOST, chosen, expected, free_port, known_issue, program, until_told
-from otf.models.texts import text_of
+from otf.models.texts import printable, text_of, whole_line
 from otf.spec import Spec, Transition, Where, goto
 from otf.values import show
 
@@ -117,6 +119,15 @@ def step(state: Names, inp: Input) -> Iterator[Transition[Names]]:
             yield _evaluated(state, line)
 
 
+def _malformed(state: Names, inp: Malformed) -> Iterator[Transition[Any]]:
+    """Yield that a line with bytes beyond ASCII is wrong, or is taken without them; another line is not sent."""
+    line = bytes(byte for byte in inp.raw if byte < 0x80)  # noqa: PLR2004 -- ASCII
+    if state.block or line != inp.of or line.startswith(b"for ") or inp.of in {b"\3", b"\4"}:
+        return
+    yield goto(Disturbed(state, inp.port))
+    yield from (goto(Disturbed(way.state, inp.port)) for way in step(state, Type(line.decode())))
+
+
 def _is_start(answer: object) -> bool:
     return isinstance(answer, Answer) and len(answer.lines) == BANNER + 1 and answer.lines[0] == "soft reboot"
 
@@ -200,6 +211,18 @@ class MicrobitCodec:
         echo, *lines = text.removesuffix("\r\n").split("\r\n")
         return Answer(echo, tuple(lines), data.endswith(MORE))
 
+    def decode_input(self, port: str, data: bytes) -> Input:
+        """Return what is typed: any line that can be printed, or a key. Raises CodecError."""
+        del port
+        if data in {b"\3", b"\4"}:
+            return Key(chr(data[0] | 0x60))
+        return Type(printable(data))
+
+    def split_input(self, port: str, data: bytes) -> list[bytes]:
+        """Return the line. Raises CodecError for one with keys that edit it."""
+        del port
+        return whole_line(data)
+
 
 @trace_may_set(also=ALSO)
 def bench(*, firmware: str = FIRMWARE, also: str = "") -> Bench:
@@ -214,7 +237,7 @@ def bench(*, firmware: str = FIRMWARE, also: str = "") -> Bench:
     return Bench.on_ports(
         name="microbit",
         known_issues=expected(KNOWN, also),
-        spec=Spec(step, Names(), partial(inputs, also), name="microbit", guarded=True),
+        spec=Spec(step, Names(), partial(inputs, also), name="microbit", guarded=True, malformed=_malformed),
         codec=MicrobitCodec(),
         connect=lambda: _connect(firmware),
         outputs=("serial",),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Final
 
@@ -9,6 +10,9 @@ from otf.errors import CodecError
 from otf.values import show
 
 _END: Final = b"\r\n"
+_KEYS: Final = re.compile(rb"[\0-\x1f\x7f]")
+_UNPRINTED: Final = re.compile(rb"[^\x20-\x7e]")
+_INTERRUPTS: Final = (b"\3", b"\4")
 _DIGITS: Final = 20  # of a number at most
 
 
@@ -85,3 +89,29 @@ def whole_lines(data: bytes) -> list[bytes]:
     ([b'one', b'two'], [b''])
     """
     return data.replace(b"\r", b"\n").replace(b"\n\n", b"\n").split(b"\n")
+
+
+def whole_line(data: bytes) -> list[bytes]:
+    r"""Return what is typed, without the return key; with the keys that edit a line it would be another.
+
+    Raises CodecError for these: backspace, escape and the like, whatever the prompt makes of them.
+
+    >>> whole_line(b"a = 1\xff")
+    [b'a = 1\xff']
+    """
+    if _KEYS.search(data) and data not in _INTERRUPTS:
+        message = f"{show(data[:40])} has keys that edit the line"
+        raise CodecError(message)
+    return [data]
+
+
+def printable(data: bytes) -> str:
+    """Return the text of a line that can be printed; each is a message to a prompt. Raises CodecError.
+
+    >>> printable(b"a = 1")
+    'a = 1'
+    """
+    if _UNPRINTED.search(data):
+        message = f"{show(data[:40])} is no line that can be printed"
+        raise CodecError(message)
+    return data.decode("ascii")

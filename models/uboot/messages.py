@@ -7,7 +7,7 @@ from typing import Final
 
 from otf.errors import CodecError
 from otf.framing import Framing, prompt
-from otf.models.texts import text_of
+from otf.models.texts import printable, text_of, whole_line
 from otf.values import show
 
 PORT: Final = "serial"
@@ -67,6 +67,16 @@ class UbootCodec:
             lines.pop()
         # the end of a countdown is no echo: it goes back over its digits
         return Answer("" if "\b" in echo else echo, tuple(line.rstrip() for line in lines))
+
+    def decode_input(self, port: str, data: bytes) -> Type:
+        """Return what is typed: any line that can be printed, or Ctrl-C. Raises CodecError."""
+        del port
+        return Type(INTERRUPT if data == INTERRUPT.encode() else printable(data))
+
+    def split_input(self, port: str, data: bytes) -> list[bytes]:
+        """Return the line. Raises CodecError for one with keys that edit it."""
+        del port
+        return whole_line(data)
 
 
 def prompts() -> Framing:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
+from otf.adapter.malformed import Disturbed
+from otf.codec.malformed import Malformed
 from otf.models.uboot.messages import INTERRUPT, Answer, Countdown, Type
 from otf.spec import Spec, Transition, Where, goto
 
@@ -15,6 +17,9 @@ WORD: Final = 0xFFFFFFFF
 VARIABLES: Final = ("a", "b")
 FURTHEST: Final = 3
 """How often the memory that follows is shown at most."""
+
+UNKNOWN: Final = "?"
+"""The last command where it is not known whether an empty line repeats it."""
 
 BOOTING: Final = 20.0
 """Seconds that a board may take to start anew; the one that QEMU plays takes half a second on an idle machine."""
@@ -56,7 +61,7 @@ def uboot(also: str = "", memory: tuple[int, int] = (0, 0)) -> Spec[State, Type]
     >>> uboot().name
     'uboot'
     """
-    return Spec(_step, Prompt(memory=memory), partial(_inputs, also), name="uboot")
+    return Spec(_step, Prompt(memory=memory), partial(_inputs, also), name="uboot", malformed=_malformed)
 
 
 def _step(state: State, inp: Type) -> Iterator[Transition[State]]:
@@ -65,7 +70,7 @@ def _step(state: State, inp: Type) -> Iterator[Transition[State]]:
             yield goto(Prompt(memory=memory), Answer(""))
         case Prompt(memory=memory), "reset":
             yield goto(AwaitKey(memory), Countdown(), within=(0.0, BOOTING))
-        case Prompt(), "":
+        case Prompt(last=last), "" if last != UNKNOWN:
             then, lines = _repeated(state)
             yield goto(then, Answer("", lines))
         case Prompt(), line if line == INTERRUPT:
@@ -77,11 +82,25 @@ def _step(state: State, inp: Type) -> Iterator[Transition[State]]:
                 yield goto(
                     replace(state.set("a", value), last=""), Where(partial(_is_echo, line), f"an answer to {line}")
                 )
-        case Prompt(), line:
+        case Prompt(), line if line:
             then, lines = _done(replace(state, last=_repeatable(line), shown=0), line.split())
             yield goto(then, Answer(line, lines))
         case _:
             return
+
+
+def _malformed(state: State, inp: Malformed) -> Iterator[Transition[Any]]:
+    """Yield that a word with bytes beyond ASCII is no command, or is taken without them.
+
+    In an argument they may be a part of its value, and after a reset the board counts down: these are not sent.
+    """
+    rest = bytes(byte for byte in inp.raw if byte < 0x80).decode()  # noqa: PLR2004 -- ASCII
+    is_known = inp.raw.partition(b" ")[0].isascii() or "reset" in {rest, inp.of.decode()}
+    if isinstance(state, AwaitKey) or is_known or not rest:
+        return
+    yield goto(Disturbed(replace(state, last=UNKNOWN, shown=0), inp.port))
+    for line in {rest, inp.of.decode()} & {*_LINES}:
+        yield from (goto(Disturbed(way.state, inp.port)) for way in _step(state, Type(line)))
 
 
 def _is_echo(line: str, said: object) -> bool:

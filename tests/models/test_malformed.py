@@ -28,7 +28,7 @@ from tests.models.scripts import judged
 
 BENCHES = (
     *("coap", "coffee", "conference", "dns", "gtp", "irc", "jobs", "memcached", "modbus", "mqtt", "redis", "smtp"),
-    *("http", "ssh", "tftp", "uci", "websocket"),
+    *("http", "ssh", "tftp", "uci", "websocket", "bootloader", "elm327", "microbit", "uboot"),
 )
 INVALID = {"http": 0.3, "websocket": 0.1}
 """Benches many of whose inputs are no messages on purpose; the least share of the others."""
