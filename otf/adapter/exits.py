@@ -88,6 +88,16 @@ def describe(error: BaseException) -> str:
     return f"{name}: {text}" if text else name
 
 
+def stumbled(port: str, data: bytes, error: Exception) -> str:
+    """Return why nothing is decided by bytes on which a codec raised an exception that does not mean "no message"."""
+    at = f"{where(error)}: " if own_frames(error) else ""
+    what = f"{data[:SHOWN].hex(' ')}{' …' * (len(data) > SHOWN)}"
+    return (
+        f"the codec raised for the bytes {what} on the port {port!r}: {at}{describe(error)}; the mistake may be the "
+        "codec's: mend it, or let `decode` raise CodecError for bytes that are no message"
+    )
+
+
 def _cancelled() -> bool:
     """Return whether this task was cancelled: any code may raise the exception for it."""
     if anyio.current_effective_deadline() == -float("inf"):
@@ -101,6 +111,8 @@ def _cancelled() -> bool:
 
 GRACE: Final = 0.2
 """Seconds for which a call is waited for after its result is no longer wanted."""
+
+SHOWN: Final = 32  # bytes
 
 T = TypeVar("T")
 

@@ -172,7 +172,9 @@ async def confirm(  # noqa: PLR0913 -- what a run needs, each once
             if counts(again, seen):
                 # the original is as good as the run that confirms it, and has the usual name
                 same = strict and _signature(again) == _signature(failing)
-                return ConfirmedPath(failing if same else again, tries - _unclear(others))
+                # a run that failed in the same way beside a stall is no sign of chance
+                alike = sum(each is not failing and _signature(each) == _signature(again) for each in seen)
+                return ConfirmedPath(failing if same else again, tries - _unclear(others) - alike)
             seen.append(again)
         elif again.steps == len(inputs) or anyio.current_time() < until:
             others.append(again)

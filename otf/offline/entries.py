@@ -81,7 +81,7 @@ class InputFinder:
 
 
 def decoded(decode: object, port: str, data: bytes) -> object:
-    """Return the value of some bytes, `Undecodable` if there is none."""
+    """Return the value of some bytes, `Undecodable` if there is none or the codec raises: a log may have any bytes."""
     try:
         return decode(port, data) if callable(decode) else None
     except CodecError as error:

@@ -40,6 +40,8 @@ class CodecCache:
         if frame in self._decoded:
             return self._decoded[frame]
         output = self.codec.decode(port, data)
+        if output is None and type(None) not in self.codec.types:
+            raise TypeError("decode returned None, which is no value of its `types`: perhaps a branch has no `return`")
         if len(data) <= SHORT:
             if len(self._decoded) >= KEPT:
                 self._decoded.clear()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import replace
@@ -10,7 +11,7 @@ from typing import Any, Final
 from anyio import CancelScope
 
 from otf.adapter import Ending, Frame, Line, LineLost
-from otf.adapter.exits import blaming, describe, where
+from otf.adapter.exits import blaming, describe, stumbled, where
 from otf.adapter.line import Acting
 from otf.codec import Codec, PortAction
 from otf.codec.malformed import Malformed
@@ -37,8 +38,8 @@ AFTERMATH: Final = 200  # events
 HEAVY: Final = 1 << 18  # bytes of them
 
 
-class _LineAtFault(Exception):  # noqa: N818 -- a state of the line, not an error of the user
-    """The line is at fault: later events decide nothing."""
+class _Undecided(Exception):  # noqa: N818 -- a state of the run, not an error of the user
+    """The line or the codec is at fault: later events decide nothing."""
 
 
 class Conduct:
@@ -94,9 +95,9 @@ class Conduct:
             if self.session.verdict is None or not self.session.verdict.failed:
                 raise
             verdict = self.session.verdict
-        except _LineAtFault as fault:
+        except _Undecided as reason:
             # an earlier verdict holds
-            verdict = self.session.verdict or Verdict("inconclusive", why=f"{AT_FAULT}: {fault}")
+            verdict = self.session.verdict or Verdict("inconclusive", why=str(reason))
         if verdict.failed:
             verdict = replace(verdict, stalled=self._lookout.stalled(), delay=self._lookout.delay())
         lost = self.wire.lost()
@@ -109,7 +110,7 @@ class Conduct:
         It is not judged: a boot banner or the dump of a panic often names the cause. Interruptions wait meanwhile.
         """
         until, texts, size = self.wire.now + seconds, list[str](), 0
-        with CancelScope(shield=True), suppress(_LineAtFault, WriteError):
+        with CancelScope(shield=True), suppress(_Undecided, WriteError):
             while len(texts) < AFTERMATH and size < HEAVY and not self.wire.over(until):
                 await self.wire.wait(until)
                 for event, raw in map(self._event, self.wire.arrived()[: AFTERMATH - len(texts)]):
@@ -166,15 +167,17 @@ class Conduct:
             return Seen(output, port, at), what.data
         if isinstance(what, Ending):
             return Closed(port, what.reason, at), None
-        raise _LineAtFault(f"{port}: {what.reason}")
+        raise _Undecided(f"{AT_FAULT}: {port}: {what.reason}")
 
     def _decoded(self, port: str, data: bytes) -> object:
         try:
             return self.codec.decode(port, data)
-        except CodecError as error:
-            return Undecodable(data, str(error))
-        except Exception as error:  # noqa: BLE001 -- a codec may raise anything on bytes of the system
-            return Undecodable(data, f"{type(error).__name__}: {error}")
+        except (CodecError, ValueError, struct.error) as error:
+            # Python's own words for bytes that are no message: int(data), bytes.decode, json.loads, struct.unpack
+            return Undecodable(data, str(error) if isinstance(error, CodecError) else describe(error))
+        except Exception as error:
+            # a codec that stumbles proves nothing about the bytes: the mistake may be its own
+            raise _Undecided(stumbled(port, data, error)) from error
 
     async def _send(self, value: object) -> None:
         port, data = self._bytes(value)
@@ -260,7 +263,7 @@ class Conduct:
                 self._lookout.excuse()
                 delay = max(self._lookout.delay(), self.session.monitor.slack)
             if lost := self.wire.lost(rested=observed):
-                raise _LineAtFault(lost)
+                raise _Undecided(f"{AT_FAULT}: {lost}")
             self._believe(self.session.silence(at, "observed" if observed else "timed", delay))
 
     def _believe(self, event: Event | None) -> None:

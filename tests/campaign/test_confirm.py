@@ -356,10 +356,10 @@ def test_a_failure_that_was_seen_once_beside_a_stall(tmp_path: Path, mode: str) 
 @pytest.mark.usefixtures("stalled")
 @pytest.mark.parametrize("mode", ["strict", "eager"])
 def test_a_failure_that_is_seen_twice_beside_a_stall(tmp_path: Path, mode: str) -> None:
-    """A busy machine hides no failure: one that comes again counts."""
+    """A busy machine hides no failure: one that comes again counts, and nothing says that it depends on chance."""
     summary = run(bench(TEA), tmp_path, mode=mode, seed=4, steps=200, traces=1)
     [group] = summary.failures.values()
-    assert group.tries == (1 if mode == "strict" else 2)
+    assert group.tries == 1
 
 
 @pytest.mark.usefixtures("stalled")

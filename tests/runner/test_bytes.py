@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator
 
 import pytest
@@ -9,7 +10,6 @@ import pytest
 from otf.adapter import Bench
 from otf.errors import CodecError, ModelError, UsageError
 from otf.spec import Transition, goto
-from otf.trace.events import Seen, Undecodable
 from tests.runner.playing import Words, answering, on_function, on_still, play, spec
 
 
@@ -51,10 +51,48 @@ def _anything(state: int, _inp: object) -> Iterator[Transition[int]]:
 
 
 def test_a_codec_that_stumbles_over_bytes() -> None:
-    """Whatever a codec raises on bytes of the system, these bytes do not decode."""
+    """A codec that raises what it never announced may be to blame itself: the run decides nothing, and says why."""
     played = play(on_function(lambda: lambda _frame: b"pong", codec=Stumbling()), "p.ping")
-    undecodable = [event.output for event in played.events if isinstance(event, Seen)]
-    assert undecodable == [Undecodable(b"pong", "IndexError: beyond ")]
+    assert played.verdict.outcome == "inconclusive"
+    assert "the codec raised for the bytes 70 6f 6e 67 on the port 'p'" in played.verdict.why
+    assert "IndexError: beyond ; the mistake may be the codec's" in played.verdict.why
+
+
+class Parsing(Words):
+    """A codec that parses numbers, and forgets to return most of them."""
+
+    def decode(self, port: str, data: bytes) -> object:
+        """Return nothing of a number."""
+        return None if int(data) else port
+
+
+def test_bytes_that_are_no_number() -> None:
+    """A ValueError is Python's own word for bytes that are no message: they do not decode."""
+    played = play(on_function(lambda: lambda _frame: b"pong", codec=Parsing()), "p.ping")
+    assert played.failure.kind == "undecodable"
+    assert "ValueError: invalid literal" in played.failure.seen
+
+
+class Unpacking(Words):
+    """A codec of two bytes."""
+
+    def decode(self, port: str, data: bytes) -> object:
+        """Return the number, with its port."""
+        return f"{port}.{struct.unpack('>H', data)[0]}"
+
+
+def test_bytes_that_do_not_fit_a_struct() -> None:
+    """A system that sends four bytes for two is wrong, as if the codec had counted them."""
+    played = play(on_function(lambda: lambda _frame: b"pong", codec=Unpacking()), "p.ping")
+    assert played.failure.kind == "undecodable"
+    assert "requires a buffer of 2 bytes" in played.failure.seen
+
+
+def test_a_codec_that_forgets_to_return() -> None:
+    """A value of None is a mistake of the codec, not an output of the system."""
+    played = play(on_function(lambda: lambda _frame: b"7", codec=Parsing()), "p.ping")
+    assert played.verdict.outcome == "inconclusive"
+    assert "TypeError: decode returned None" in played.verdict.why
 
 
 @pytest.mark.parametrize(
