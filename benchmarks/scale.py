@@ -4,7 +4,8 @@
 a server that takes 50 ms for each answer, against one; the share of CPU time that the journal takes; the time to read a
 folder with 100,000 paths; and what `benchmarks.kills` says of killed workers. Ratios are of wall time, starts of
 processes included, so an idle machine is needed; `cpu_2_processes` is the ratio of the CPU time, which depends less on
-the load. `--only PART …` measures some of them.
+the load. `speedup_2_computing` is the most that the machine allows: two programs that only compute, half each, against
+one. `--only PART …` measures some of them.
 """
 
 from __future__ import annotations
@@ -96,12 +97,27 @@ def otf(folder: Path, *arguments: object) -> Cost:
     return Cost(perf_counter() - began, cpu)
 
 
+def computing(programs: int, numbers: int = 60_000_000) -> float:
+    """Return the seconds that so many programs take, at the same time, to compute so much together."""
+    code = f"sum(number * number % 7 for number in range({numbers // programs}))"
+    began = perf_counter()
+    running = [subprocess.Popen([sys.executable, "-I", "-S", "-c", code]) for _ in range(programs)]  # noqa: S603 -- our own
+    for each in running:
+        each.wait()
+    return perf_counter() - began
+
+
 def processes(folder: Path, paths: int) -> dict[str, float]:
     """Return how many times as fast two processes are as one, on a system in the same process, and their CPU time."""
     call = ("run", "coffee", "--seed", 1, "--traces", paths, "--steps", 2_000, "--no-saved")
     one = otf(folder, *call, "--out", "one")
     two = otf(folder, *call, "--processes", 2, "--out", "two")
-    return {"speedup_2_processes": one.wall / two.wall, "cpu_2_processes": two.cpu / one.cpu}
+    most = computing(1) / computing(2)
+    return {
+        "speedup_2_processes": one.wall / two.wall,
+        "cpu_2_processes": two.cpu / one.cpu,
+        "speedup_2_computing": most,
+    }
 
 
 def copies(folder: Path, number: int, steps: int) -> float:

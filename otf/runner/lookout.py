@@ -122,7 +122,8 @@ class Lookout:
         """
         wire, session = self._wire, self._session
         wanted = until - min(session.times.event, wire.now)
-        observer.wait(until, wanted * PATIENCE if session.over else wanted, careful=session.doubting or session.over)
+        careful = session.doubting or session.over
+        observer.wait(until, wanted * PATIENCE if session.over else wanted, since=session.times.input, careful=careful)
         self.observed = False
         while not wire.waiting and not observer.why and not self.observed:
             if observer.look():

@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from otf.adapter import Bench
+from otf.adapter.line import NEVER
 from otf.adapter.rest.place import Delaying, Placed, Unseen
 from otf.adapter.rest.sleepers import Stillness
 from otf.core.pacing import PATIENCE
@@ -51,17 +52,22 @@ class Observer:
         self._key: tuple[float, float] | None = None
         self._stillness = Stillness(0.0)
         self._began = self._used = 0.0
+        self._since, self._restless = NEVER, 0.0
         self._looks = 0
 
-    def wait(self, until: float, wanted: float, *, careful: bool = False) -> None:
+    def wait(self, until: float, wanted: float, *, since: float = 0.0, careful: bool = False) -> None:
         """Begin to wait for silence of `wanted` seconds, unless it is the same wait as before, by its end.
 
-        `careful`: much rests on it, and so what takes long to look for is looked for as well.
+        `since`: when the last input was sent. How long a system computes counts from then, or from its last rest: each
+        output begins a new wait, and one that computes and emits for ever would be waited for as long. `careful`: much
+        rests on it, and so what takes long to look for is looked for as well.
         """
         key = until, wanted
         if self._key is None or self._key[0] != until:
             self._stillness = Stillness(wanted)
-            self._began, self._used = time.monotonic(), -1.0
+            self._began = time.monotonic()
+            if self._since != since:
+                self._since, self._restless, self._used = since, self._began, -1.0
             self._looks = 0
             if careful:
                 self._examine()
@@ -79,6 +85,7 @@ class Observer:
         if rest is None:
             self._stillness.broken(now)
         elif self._stillness.rest(rest.began, rest.ended, rest.due, still=rest.still):
+            self._since = NEVER
             return True
         elif not rest.still:
             self._looks = PROMPT
@@ -109,12 +116,12 @@ class Observer:
         self.pause = 0.0 if self._looks < PROMPT else min(FIRST * (self._looks - PROMPT + 1), LONGEST)
         if self._stillness.ticking:
             self.why = "timers wake it again and again within the quiescence time"
-        elif now - self._began > ENDLESS:
+        elif now - self._restless > ENDLESS:
             self.why = f"it has not rested for {ENDLESS:g} s"
         elif now - self._began > self._wanted and any(watched[pid] > 1 for pid in self._system.roots):
             # what they do for others is no sign of an answer that is still to come, and with many it never ends
             self.why = SHARED
-        elif now - self._began > BUSY and self._looks % PROMPT == 0 and self._computes():
+        elif now - self._restless > BUSY and self._looks % PROMPT == 0 and self._computes():
             self.why = "it computes for longer than silence would be waited for"
 
     def _computes(self) -> bool:

@@ -124,7 +124,7 @@ class Resting(Observer):
         self.looks = self.glances = 0
         self._wire = wire
 
-    def wait(self, until: float, wanted: float, *, careful: bool = False) -> None:
+    def wait(self, until: float, wanted: float, *, since: float = 0.0, careful: bool = False) -> None:
         """Wait for nothing."""
 
     def glance(self) -> None:

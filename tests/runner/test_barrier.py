@@ -59,7 +59,7 @@ class _Looks:
     pause: float = 0.001
     number: int = 0
 
-    def wait(self, until: float, wanted: float, *, careful: bool = False) -> None:
+    def wait(self, until: float, wanted: float, *, since: float = 0.0, careful: bool = False) -> None:
         """Begin to wait."""
 
     def look(self) -> bool:

@@ -11,7 +11,7 @@ import pytest
 from otf import Bench
 from otf.adapter.rest.system import SystemProcesses
 from otf.runner import observing
-from otf.runner.observing import MOST, OBSERVED, SHARED, Observer
+from otf.runner.observing import MOST, OBSERVED, PROMPT, SHARED, Observer
 from otf.runner.wire import Wire
 from tests.runner.playing import hub
 
@@ -52,6 +52,36 @@ def test_what_others_keep_busy_is_judged_by_the_clock(monkeypatch: pytest.Monkey
     monkeypatch.setitem(observing.watched, 7, 2)
     assert looked(0.0) == SHARED
     assert not looked(100.0)
+
+
+class _Computing(Restless):
+    """A process that computes a second between two looks at the time it used."""
+
+    seconds = 0.0
+
+    def used(self) -> float:
+        """Return the seconds so far."""
+        self.seconds += 1.0
+        return self.seconds
+
+
+@pytest.mark.parametrize(("inputs", "why"), [(1, "it computes for longer than silence would be waited for"), (20, "")])
+def test_outputs_do_not_prolong_how_long_a_system_may_compute(
+    inputs: int, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A search that goes on for ever reports again and again; each report begins a new wait, but no new search."""
+    monkeypatch.setattr(observing, "BUSY", -1.0)
+
+    async def run() -> str:
+        async with hub(lambda _port, _data: [], "a")() as lines, Wire(lines) as wire:
+            observer = Observer(wire, _Computing())
+            for output in range(20):
+                observer.wait(float(output), 0.2, since=float(output % inputs))
+                for _ in range(PROMPT):
+                    observer.look()
+            return observer.why
+
+    assert anyio.run(run) == why
 
 
 def test_only_so_many_runs_observe_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
