@@ -145,6 +145,7 @@ class Summary:
     of the `known_issues` of the bench is no failure. `silence` counts the paths by how their silences are known,
     `spent` is where the time went, `parts` how the campaign divided it. `cut`: a state enabled more inputs than were
     drawn from. `failed_starts` of the system were tried again after a pause, and are in the log.
+    `untested` is the reason why nothing was tested at all.
 
     >>> from pathlib import Path
     >>> from otf.trace import Verdict
@@ -171,6 +172,7 @@ class Summary:
     parts: SpentParts = field(default_factory=SpentParts)
     failed_starts: int = 0
     requirements: RequirementRecord = field(default_factory=RequirementRecord)
+    untested: str = ""
 
     @property
     def result(self) -> CampaignResult:
@@ -196,6 +198,7 @@ class Summary:
             trouble=self.trouble,
             interrupted=self.interrupted,
             requirements=self.requirements.results(),
+            untested=self.untested,
         )
 
     @property
