@@ -99,17 +99,10 @@ class Campaign:
                     with blaming():
                         self._begin(journal)
                         await self._all(journal)
-            self.summary.untested = self._untested()
+            if self.bench.spec.emits is None:  # spontaneous outputs are judged without any input
+                self.summary.conclude(timed=self.settings.time is not None)
             journal.completed(self.summary.trouble, self.summary.spent.shares())
         return self.summary
-
-    def _untested(self) -> str:
-        """Return why nothing was tested; "" if something was: spontaneous outputs are judged without any input."""
-        driven = any(not each.why or each.known_issue for each in self.summary.saved)
-        if self.summary.steps or driven or self.bench.spec.emits is not None:
-            return ""
-        over = "the time was over before the first input, or " * (self.settings.time is not None)
-        return f"nothing was sent: {over}the model enables no input in its initial state"
 
     def _begin(self, journal: Journal) -> None:
         """Begin the journal; of a campaign that continues, the counted paths are in the summary then."""

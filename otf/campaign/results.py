@@ -244,6 +244,13 @@ class Summary:
             else:
                 self.failures[signature] = FailureGroup(signature, result, tries=tries)
 
+    def conclude(self, *, timed: bool) -> None:
+        """Note if no path and no saved failure tested anything; `timed`: the campaign had a bound in time."""
+        driven = any(not each.why or each.known_issue for each in self.saved)
+        if not self.steps and not driven:
+            over = "the time was over before the first input, or " * timed
+            self.untested = f"nothing was sent: {over}the model enables no input in its initial state"
+
     def admit(self) -> None:
         """Count saved failures that are still there and that no path showed."""
         for result in [each.result for each in self.saved if each.result is not None]:
