@@ -5,15 +5,22 @@ Those of chunk sizes break a SHOULD only, and their bench is held to it.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
 from benchmarks.defects.published import Defect
-from otf.models.http import served_by
+from otf.adapter import Bench
+from otf.models.http import bench, served_by
 
 HELD: Final = partial(served_by, also="should")
 
-DEFECTS: Final = (
+
+def _at(address: str, also: str) -> Bench:
+    return bench(server=address, also=also)
+
+
+_DEFECTS: Final = (
     Defect(
         package="tornado",
         bad="6.3.2",
@@ -169,3 +176,4 @@ DEFECTS: Final = (
         violates=("RFC9112_2_2_GRAMMAR", "RFC9112_7_1_2_FIELD"),
     ),
 )
+DEFECTS: Final = tuple(replace(each, at=partial(_at, also="should" if each.bench is HELD else "")) for each in _DEFECTS)

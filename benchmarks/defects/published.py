@@ -11,6 +11,8 @@ from otf.adapter import Bench
 Registry: TypeAlias = Literal["pypi", "npm"]
 ServedBy: TypeAlias = Callable[[Sequence[str]], Bench]
 """Returns the bench of a protocol for servers that this command starts: a fresh one for each path."""
+ServedAt: TypeAlias = Callable[[str], Bench]
+"""Returns the bench of a protocol for a server that listens already at HOST:PORT."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +23,7 @@ class Defect:
     first, as a line of digits. `advisory` is the number of an advisory, or the place in a changelog; `says` is its
     sentence. `pins` are other packages that these versions need, as pip or npm want them. `violates` are the
     requirements that it violates, as a person reads the advisory: no other difference of the versions is this defect.
+    `at`: how to reach a server that keeps nothing from connection to connection, so that one serves many paths.
     """
 
     package: str
@@ -33,6 +36,7 @@ class Defect:
     registry: Registry = "pypi"
     pins: tuple[str, ...] = ()
     violates: tuple[str, ...] = ()
+    at: ServedAt | None = None
 
     @property
     def name(self) -> str:

@@ -121,7 +121,8 @@ def _request_line(line: str) -> RequestHead:
         # the server may also take it for what it is: no request line
         fault = MessageFault(ANY_ERROR, R.RFC9112_3_WORDS)
         return RequestHead(found[1], found[2], (int(found[3]), int(found[4])), faults=(fault,))
-    fault = MessageFault(ANY_ERROR | {301}, R.RFC9112_3_2_INVALID, must=True, should=True)
+    # an empty line may only be ignored, which is another way to read it
+    fault = MessageFault(ANY_ERROR | {301}, R.RFC9112_3_2_INVALID, must=True, should=bool(line))
     return RequestHead("", "", (1, 1), faults=(fault,))
 
 

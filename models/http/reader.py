@@ -93,7 +93,7 @@ def _request(head: RequestHead, rest: str) -> ReadRequest:
     must = [each for each in faults if each.must]
     if must:
         ends = any(each.ends for each in must) or body.size is None or body.size < 0 or body.ends
-        broken = tuple(dict.fromkeys(each.rule for each in must))
+        broken = tuple(dict.fromkeys(each.rule for each in (*must, *faults)))
         size = None if ends else head.size + (body.size or 0)
         return RefusedRequest(codes, size, all(each.should for each in must), broken)
     if body.size is not None and body.size < 0:
@@ -107,7 +107,8 @@ def _request(head: RequestHead, rest: str) -> ReadRequest:
 
 
 def _checked(head: RequestHead) -> RequestHead:
-    hosts = head.values("host")
+    # without a request line it is no request of HTTP/1.1, which needs a Host
+    hosts = head.values("host") if head.method else [""]
     if (not hosts and head.version >= (1, 1)) or len(hosts) > 1 or not all(map(_LENIENT_HOST.fullmatch, hosts)):
         head = head.with_fault(MessageFault(BAD, R.RFC9112_3_2_HOST, must=True))
     elif not all(map(HOST.fullmatch, hosts)):

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
-from itertools import product
+from functools import cache, lru_cache
 from typing import Final
 
 from otf.models.jobs.messages import CLIENTS, Command
@@ -17,6 +16,7 @@ ALSO: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
 """Malformed commands that beanstalkd answers otherwise than its protocol says, by what is wrong with them."""
 
 _MALFORMED: Final = (("delete", ("x",)), ("release", (1,)), ("peek-ready", ("x",)), ("kick", ("x",)), ("bogus", ()))
+_RECENT: Final = 1_000  # clients and jobs whose commands are kept: ids begin anew on each path
 _PUTS: Final = ((1, 0, LONG, "x"), (2, 0, LONG, "yy"), (1, 0, SHORT, "x"), (1, 1, LONG, "zzz"))
 
 
@@ -31,9 +31,15 @@ def _asked(also: str, state: State, client: str) -> Iterator[Command]:
     # most commands are the same in every state: they are made once
     yield from _plain(also, client, len(state.jobs) < MOST, not state.waiting)
     known = [job.id for job in state.jobs] or [state.next]
-    yield from (Command(client, name, (job,)) for name, job in product(("delete", "touch", "peek", "kick-job"), known))
-    yield from (Command(client, "release", (job, 3, delay)) for job, delay in product(known, (0, 1)))
-    yield from (Command(client, "bury", (job, 0)) for job in known)
+    for job in known:
+        yield from _on_job(client, job)
+
+
+@lru_cache(_RECENT)
+def _on_job(client: str, job: int) -> tuple[Command, ...]:
+    plain = (Command(client, name, (job,)) for name in ("delete", "touch", "peek", "kick-job"))
+    released = (Command(client, "release", (job, 3, delay)) for delay in (0, 1))
+    return (*plain, *released, Command(client, "bury", (job, 0)))
 
 
 @cache

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
-from otf.models.jobs.messages import Reply
+from otf.models.jobs.messages import CLIENTS, Command, Reply
 
 SHORT, LONG = 1, 1000
 LATE: Final = 3.0
@@ -61,6 +62,17 @@ class State:
     def is_soon(self, client: str) -> bool:
         """Return whether a job that the client has reserved may be in the last second of its time-to-run."""
         return any(job.ttr == SHORT for job in self.at(client))
+
+
+def alike(state: object, inp: object) -> Hashable:
+    """Return what decides whether the queue goes on to talk: who waits, for what, and no ids or bodies of jobs."""
+    if not (isinstance(state, State) and isinstance(inp, Command)):
+        return state, inp  # malformed
+    places, words = {job.place for job in state.jobs}, inp.words
+    job = state.job(inp.words[0]) if inp.name in ARGUMENTS and isinstance(inp.words[0], int) else None
+    its = (job.place, job.ttr) if job else None if inp.name in ARGUMENTS else words
+    timed = DELAYED in places or any(map(state.is_soon, CLIENTS))
+    return inp.client, inp.name, its, state.waiting, READY in places, BURIED in places, timed
 
 
 Outcome: TypeAlias = tuple[State, tuple[Reply, ...]]

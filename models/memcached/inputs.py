@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import product
 from typing import Final
 
@@ -30,6 +30,7 @@ _EXPIRED: Final = -1
 _SOON: Final = 1  # seconds
 WAIT: Final = Elapse(2.5)
 """After this an item that expires in a second is gone: the server's clock ticks once a second, and may be late."""
+_RECENT: Final = 1_000  # commands with ids that are kept: a fresh server counts anew
 _NEVER: Final = 1  # a cas id that no test gets as far as: ids of a fresh server count up
 
 
@@ -100,4 +101,9 @@ def _comparing(client: str, key: str, state: State) -> Iterator[Command]:
     item = state.item(key)
     known = [] if item is None else [*item.used, *([] if item.unique is None else [item.unique])]
     for unique in [2**63, *known]:
-        yield Command(client, "cas", (key, 2, 0, unique), "cas")
+        yield _compare(client, key, unique)
+
+
+@lru_cache(_RECENT)
+def _compare(client: str, key: str, unique: int) -> Command:
+    return Command(client, "cas", (key, 2, 0, unique), "cas")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, combinations
+
+from otf.models.memcached.messages import Command
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,3 +60,10 @@ class State:
             item = replace(item, used=old.used if old.unique is None else (old.unique,))
         others = [pair for pair in self.items if pair[0] != key]
         return State(tuple(sorted([*others, (key, item)], key=lambda pair: pair[0])))
+
+
+def alike(state: object, inp: object) -> Hashable:
+    """Return what decides whether the server goes on to talk after an input: which of its keys have items."""
+    if not (isinstance(state, State) and isinstance(inp, Command)):
+        return state, inp  # malformed, or a wait
+    return inp.client, inp.name, tuple(state.item(word) is not None for word in inp.words if isinstance(word, str))

@@ -16,9 +16,10 @@ from otf.adapter.socket.address import Address
 from otf.adapters.process import open_process
 from otf.adapters.tcp import open_tcp
 from otf.codec.mqtt import MqttCodec, MqttConnect, MqttVersion, packet_size
+from otf.errors import UsageError
 from otf.framing import measured
 from otf.models.mqtt.groups import ALSO
-from otf.models.mqtt.known import AEDES, ALL, MOSQUITTO, groups_of, issues_of
+from otf.models.mqtt.known import AEDES, AEDES_2, ALL, MOSQUITTO, groups_of, issues_of
 from otf.models.mqtt.messages import CLIENTS, MqttClientsCodec
 from otf.models.mqtt.requirements import requirements_of
 from otf.models.mqtt.spec import mqtt
@@ -32,20 +33,25 @@ from otf.models.serving import (
     until_answered,
 )
 
+_SPOKEN: Final = {AEDES: "3.1.1", AEDES_2: "5"}
 VERSIONS: Final[dict[str, MqttVersion]] = {"3.1.1": 4, "5": 5}
 
 
 @trace_may_set(version=VERSIONS, also=ALSO)
 def bench(*, version: Literal["3.1.1", "5"] = "3.1.1", server: str = MOSQUITTO, also: str = "") -> Bench:
-    """Return the bench of an MQTT broker: mosquitto, aedes, or a command line with {host} and {port} in it.
+    """Return the bench of an MQTT broker: mosquitto, aedes, aedes2, or a command line with {host} and {port} in it.
 
-    `version` is that of the protocol. After the inputs of some groups mosquitto and aedes are known to depart from the
-    standard: `also` is one of these groups (see `ALSO`) or `all`, and its inputs are tried as well.
+    `version` is that of the protocol: aedes, which is 1.2.0, speaks 3.1.1, and aedes2, which is 2.0.0-beta.1, is tested
+    by 5. After the inputs of some groups these brokers are known to depart from the standard: `also` is one of these
+    groups (see `ALSO`) or `all`, and its inputs are tried as well. Raises UsageError.
 
     >>> bench(version="5").name
     'mqtt'
     """
     chosen(also, ALSO)
+    if version != _SPOKEN.get(server, version):
+        message = f"server={server}, version={version}: the bench tests {server} by version={_SPOKEN[server]} only"
+        raise UsageError(message)
     without = tuple(each for each in groups_of(server) if also not in {each, ALL})
     issues = tuple(issues_of(server, VERSIONS[version], also))
     return _bench(VERSIONS[version], _started(server), without, issues)
@@ -116,9 +122,11 @@ def _command(server: str, port: int) -> list[str]:
     if server == MOSQUITTO:
         # without a file it listens on the loopback interface only, and asks for no user
         line = f"{shlex.quote(program(MOSQUITTO, MOSQUITTO))} -p {{port}}"
-    elif server == AEDES:
-        line = f"{shlex.quote(program('node', 'nodejs'))} {shlex.quote(str(_SCRIPT))} {{port}}"
+    elif server in _AEDES:
+        line = f"{shlex.quote(program('node', 'nodejs'))} {shlex.quote(str(_SCRIPT))} {{port}} {_AEDES[server]}"
     return words(line.replace("{host}", HOST).replace("{port}", str(port)))
 
 
 _SCRIPT: Final = Path(__file__).with_name("aedes.js")
+_AEDES: Final = {AEDES: 1, AEDES_2: 2}
+"""The first number of the version of the package, by the names of the servers."""

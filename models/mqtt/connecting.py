@@ -142,7 +142,9 @@ def _gone(plan: Plan, session: Session) -> Plan:
     others = {each.filter for other in plan.state.sessions if other is not session for each in other.subscriptions}
     if shares & others and any(by_share(session, each.publication) for each in session.flying):
         plan = plan.citing("", "4.8.2-5")
-    return plan.then(plan.state.without(session.client).noting("outlived", *topics))
+    open_ones = (f"{session.client} {number}" for number, *_ in session.incoming)
+    after = plan.state.without(session.client).noting("outlived", *topics)
+    return plan.then(after.noting("unreleased", *open_ones))
 
 
 def ended(plan: Plan, port: str, *, graceful: bool = False) -> Iterator[Plan]:

@@ -11,7 +11,8 @@ from typing import Final, TypeAlias
 from otf.codec.mqtt import MqttConnect, MqttPublish, MqttPubrec, MqttSubscribe
 from otf.models.mqtt.messages import MqttInput, MqttMessage, MqttViolation
 from otf.models.mqtt.routing import SHARE, matches, plain
-from otf.models.mqtt.state import QOS_2, Broker, Session
+from otf.models.mqtt.state import QOS_2, Broker, InFlight, Session
+from otf.models.mqtt.wants import property_of
 
 TOPICS: Final = ("t", "t/u", "/t", "T", "\ufefft", "w")
 """The topics to which clients publish, and that of the wills."""
@@ -77,7 +78,7 @@ def _granted(broker: Broker, inp: MqttInput) -> bool:
     if found is None:
         return False
     session, asked = found
-    return any(qos < QOS_2 and (session.lasting or "#" in each or "+" in each) for each, qos in asked.items())
+    return any(qos & 3 < QOS_2 and (session.lasting or "#" in each or "+" in each) for each, qos in asked.items())
 
 
 def _subscribers(broker: Broker, topic: str) -> Iterable[Session]:
@@ -95,6 +96,13 @@ def _again(broker: Broker, inp: MqttInput) -> bool:
     return isinstance(packet, MqttPublish) and packet.dup and session is not None and packet.id in session.repeated
 
 
+def _reuse(broker: Broker, inp: MqttInput) -> bool:
+    packet = inp.packet if isinstance(inp, MqttMessage) else None
+    if not isinstance(packet, MqttPublish) or packet.qos != QOS_2 or packet.dup:
+        return False
+    return ("unreleased", f"{broker.link(inp.client).client} {packet.id}") in broker.past
+
+
 def _resumed(broker: Broker, inp: MqttInput) -> Session | None:
     """Return the session that a CONNECT resumes."""
     packet = inp.packet if isinstance(inp, MqttMessage) else None
@@ -108,7 +116,27 @@ def _resend(broker: Broker, inp: MqttInput) -> bool:
     if isinstance(packet, MqttPublish) and packet.retain and packet.qos:
         return any(not each.port for each in _subscribers(broker, packet.topic))
     session = _resumed(broker, inp)
-    return session is not None and bool(session.flying)
+    if session is None:
+        return False
+    wills = {(topic, kept.payload) for topic, kept in broker.retained}  # one with RETAIN may wait, too
+    match session.flying:
+        case () | (InFlight(released=True),):
+            return any(each.qos and (each.topic, each.payload) in wills for each in session.queue)
+        case _:
+            return True
+
+
+def _brief(broker: Broker, inp: MqttInput) -> bool:
+    packet = inp.packet if isinstance(inp, MqttMessage) else None
+    session = _resumed(broker, inp)
+    if session is None or not isinstance(packet, MqttConnect):
+        return False
+    return not property_of(packet.properties, "session_expiry") and bool(session.queue or session.flying)
+
+
+def _over(broker: Broker, inp: MqttInput) -> bool:
+    session = _resumed(broker, inp)
+    return session is not None and bool(session.port) and not session.lasting and bool(session.subscriptions)
 
 
 def _retained(broker: Broker, inp: MqttInput) -> bool:
@@ -119,6 +147,29 @@ def _retained(broker: Broker, inp: MqttInput) -> bool:
     return any(each.id == packet.id and each.publication.retain for each in session.flying)
 
 
+def _states(name: str) -> _Has:
+    """Return whether a CONNECT states this property."""
+
+    def has(broker: Broker, inp: MqttInput) -> bool:
+        del broker
+        packet = inp.packet if isinstance(inp, MqttMessage) else None
+        return isinstance(packet, MqttConnect) and any(each.name == name for each in packet.properties)
+
+    return has
+
+
+def _numbers(broker: Broker, inp: MqttInput) -> bool:
+    found = _subscribe(broker, inp)
+    if found is None or not isinstance(inp, MqttMessage) or not isinstance(inp.packet, MqttSubscribe):
+        return False
+    session, asked = found
+    numbered = {each.filter for each in session.subscriptions if each.number and each.filter not in asked}
+    numbered |= asked.keys() if inp.packet.properties else set()
+    filters = {each.filter for each in session.subscriptions} | asked.keys()
+    overlap = any(sum(matches(each, topic) for each in filters) > 1 for topic in TOPICS)
+    return bool(numbered) and (session.lasting or overlap)
+
+
 def _empty(broker: Broker, inp: MqttInput) -> bool:
     session = _resumed(broker, inp)
     return session is not None and not session.subscriptions
@@ -127,11 +178,12 @@ def _empty(broker: Broker, inp: MqttInput) -> bool:
 def _connects(broker: Broker, inp: MqttInput) -> bool:
     packet = inp.packet if isinstance(inp, MqttMessage) else None
     nameless = isinstance(packet, MqttConnect) and not packet.client and not packet.flags & _CLEAN
-    return nameless or _violations("level 9", "a will of QoS 3", "a password alone")(broker, inp)
+    return nameless or _violations("level 9", "a will of QoS 3", "a password alone", "packet size 0")(broker, inp)
 
 
 GROUPS: Final[dict[str, tuple[str, _Has]]] = {
     "again": ("a message of QoS 2 for the third time", _again),
+    "brief": ("no Session Expiry Interval for a session with messages that wait, by MQTT 5.0", _brief),
     "connect": ("a CONNECT that has to be rejected", _connects),
     "dup": ("a message with DUP, for subscribers", _dup),
     "empty": ("resuming a session without subscriptions, by MQTT 3.1.1", _empty),
@@ -142,15 +194,24 @@ GROUPS: Final[dict[str, tuple[str, _Has]]] = {
         "a message with a subscription identifier, by MQTT 5.0",
         _violations("publish with a subscription identifier"),
     ),
+    "large": ("a Maximum Packet Size of the client, by MQTT 5.0", _states("maximum_packet")),
+    "length": ("a length with more bytes than it needs, by MQTT 5.0", _violations("length of two bytes")),
     "none": ("an UNSUBSCRIBE without a topic filter", _violations("unsubscribe from nothing")),
+    "numbers": (
+        "subscription identifiers of subscriptions that overlap, or of a session that lasts, by MQTT 5.0",
+        _numbers,
+    ),
     "options": ("other options for a topic filter that has a subscription, by MQTT 5.0", _options),
+    "over": ("taking over a connection whose session does not last, by MQTT 5.0", _over),
     "overlap": ("subscriptions of a client that overlap and have another QoS", _overlap),
     "quota": ("refusing a message of QoS 2 with a Receive Maximum, by MQTT 5.0", _quota),
     "resend": ("messages for a client that comes back", _resend),
     "retained": ("a PUBREC for a retained message, in a session that lasts", _retained),
+    "reuse": ("the identifier of a message of QoS 2 that an earlier session of the client left open", _reuse),
     "second": ("a second CONNECT of a client with a will, or with a session that lasts", _second),
     "share": ("shared subscriptions to retained messages, with No Local, and without a name or a filter", _share),
     "utf8": ("ill-formed UTF-8, and U+0000", _violations("ill-formed", "U+0000", "to a topic of")),
+    "window": ("a Receive Maximum of the client, by MQTT 5.0", _states("receive_maximum")),
     "zero": ("a packet identifier of 0", _violations("publish with identifier 0", "subscribe with identifier 0")),
 }
 """The groups of inputs by their names, with descriptions."""

@@ -94,7 +94,7 @@ def _is_violation(name: str, link: Link) -> bool:
         case "topic alias 65535":
             return link.alias_limit < 65_535  # noqa: PLR2004 -- the largest
         case _:
-            return True
+            return link.shares or " share" not in name
 
 
 def _connects(broker: Broker, port: str) -> Iterator[MqttConnect]:
@@ -114,7 +114,8 @@ def _connects(broker: Broker, port: str) -> Iterator[MqttConnect]:
         before = broker.session(_IDS[port][0])
         if before is None or len(before.flying) <= 1:  # or it could not be sent again what it has not acknowledged
             yield MqttConnect(0, 0, _IDS[port][0], b"", (lasting, one))
-        yield MqttConnect(0, 0, _IDS[port][0], b"", (lasting, small, MqttProperty("request_problem", 0)))
+        for more in (small, MqttProperty("request_problem", 0)):
+            yield MqttConnect(0, 0, _IDS[port][0], b"", (lasting, more))
 
 
 def _with_wills(broker: Broker, client: str) -> Iterator[MqttConnect]:
@@ -154,7 +155,7 @@ def _packets(broker: Broker, link: Link, session: Session) -> Iterator[MqttPacke
     yield MqttPubrel(UNKNOWN)
     full = any(len(each.flying) + len(each.queue) >= MOST for each in broker.sessions)
     yield from _publishes(broker, link, session, full=full)
-    yield from (each for each in _subscribes(broker) if _is_plain(broker, session, each))
+    yield from (each for each in _subscribes(broker, link) if _is_plain(broker, session, each))
     if broker.new:
         yield MqttDisconnect(4, ())
         yield from _aliases(link) if not full else ()
@@ -207,7 +208,7 @@ def _levels(broker: Broker) -> Iterator[tuple[str, int]]:
     return ((topic, kept.qos) for topic, kept in broker.retained)
 
 
-def _subscribes(broker: Broker) -> Iterator[MqttSubscribe]:
+def _subscribes(broker: Broker, link: Link) -> Iterator[MqttSubscribe]:
     yield from (MqttSubscribe(9, (MqttFilter(each, qos),)) for each in _FILTERS for qos in (1, 2))
     yield from (MqttSubscribe(9, (MqttFilter(each, 0),)) for each in ("t", "#"))
     yield MqttSubscribe(9, (MqttFilter("t", 0), MqttFilter("t/#", 2)))
@@ -218,4 +219,5 @@ def _subscribes(broker: Broker) -> Iterator[MqttSubscribe]:
         yield from (MqttSubscribe(9, (MqttFilter("t", 1 | more),)) for more in (0x04, 0x08, 0x10, 0x20))
         yield MqttSubscribe(9, (MqttFilter("t", 1),), number)
         yield MqttSubscribe(9, (MqttFilter("#", 2 | 0x08),), (MqttProperty("subscription_id", 300),))
+    if broker.new and link.shares:
         yield from (MqttSubscribe(9, (MqttFilter(f"{SHARE}g/t", qos),)) for qos in (1, 2))

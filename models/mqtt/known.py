@@ -12,23 +12,46 @@ from typing import Final
 from otf.adapter import KnownIssue
 from otf.codec.mqtt import MqttVersion
 from otf.models.serving import known_issue
+from otf.trace.verdict import Failure
 
-MOSQUITTO, AEDES = "mosquitto", "aedes"
+MOSQUITTO, AEDES, AEDES_2 = "mosquitto", "aedes", "aedes2"
 ALL: Final = "all"
 
 
 @dataclass(frozen=True, slots=True)
 class GroupIssue:
-    """A known issue that a group of inputs brings to light; the statements by their numbers in 3.1.1 and in 5.0."""
+    """A known issue that a group of inputs brings to light; the statements by their numbers in 3.1.1 and in 5.0.
+
+    `vague`: if all groups are tried, a failure does not tell it from the others that are.
+    """
 
     group: str
     issue: KnownIssue
     old: str = ""
     new: str = ""
+    vague: bool = False
 
 
-def _of(group: str, says: str, *words: str, old: str = "", new: str = "") -> GroupIssue:
-    return GroupIssue(group, known_issue(says, *words), old, new)
+def _of(group: str, says: str, *words: str, old: str = "", new: str = "", vague: bool = False) -> GroupIssue:
+    return GroupIssue(group, known_issue(says, *words), old, new, vague)
+
+
+def _beta(group: str, says: str, *words: str, new: str, vague: bool = False) -> GroupIssue:
+    return _of(group, f"aedes 2.0.0-beta.1 {says}", *words, new=new, vague=vague)
+
+
+def _begins(group: str, says: str, connack: str, new: str) -> GroupIssue:
+    """Return an issue of a CONNACK; what is seen may be the end of the connection that is taken over."""
+
+    def shows(failure: Failure) -> bool:
+        after = failure.kind == "ended" or "MqttDisconnect(" in failure.seen
+        return any(connack in each for each in (failure.seen, *(failure.before if after else ())))
+
+    return GroupIssue(group, KnownIssue(shows, f"aedes 2.0.0-beta.1 {says}"), new=new)
+
+
+def _is_brief(failure: Failure) -> bool:
+    return failure.kind == "missing" and "MqttConnect(" in failure.input and "session_expiry" not in failure.input
 
 
 KNOWN: Final = {
@@ -77,6 +100,7 @@ KNOWN: Final = {
             "mosquitto 2.0.11 keeps No Local and Retain As Published of the subscription that another one replaces",
             "MqttPublish(",
             new="3.8.4-3",
+            vague=True,
         ),
         _of(
             "overlap",
@@ -84,6 +108,7 @@ KNOWN: Final = {
             "MqttPublish(",
             old="3.3.5-1",
             new="3.3.4-2",
+            vague=True,
         ),
         GroupIssue(
             "quota",
@@ -124,8 +149,52 @@ KNOWN: Final = {
         _of(
             "resend", "aedes 1.2.0 sends again without DUP, with RETAIN, or not", "MqttConnect(", old="4.4.0-1 3.3.1-1"
         ),
-        _of("overlap", "aedes 1.2.0 sends a message with the QoS of one of several subscriptions", old="3.3.5-1"),
-        _of("granted", "aedes 1.2.0 sends a message with a higher QoS than it granted", old="3.8.4-6"),
+        _of(
+            "overlap",
+            "aedes 1.2.0 sends a message with the QoS of one of several subscriptions",
+            old="3.3.5-1",
+            vague=True,
+        ),
+        _of("granted", "aedes 1.2.0 sends a message with a higher QoS than it granted", old="3.8.4-6", vague=True),
+    ),
+    AEDES_2: (
+        _beta("utf8", "takes U+0000", "U+0000", new="1.5.4-2 4.7.3-2"),
+        _beta("utf8", "takes an ill-formed topic", "publish to a topic of", new="1.5.4-1 3.3.2-1"),
+        _beta("utf8", "takes an ill-formed filter", "an ill-formed filter", new="1.5.4-1"),
+        _beta("utf8", "takes an ill-formed CONNECT", "connect with an ill-formed", new="3.1.4-1 1.5.4-1"),
+        _beta("utf8", "takes ill-formed text in a property of a message", "'ill-formed ", new="1.5.4-1"),
+        _beta("zero", "takes the packet identifier 0", "with identifier 0", new="2.2.1-3"),
+        _beta("filter", "takes the filter t#", "subscribe to t#", new="4.7.1-1"),
+        _beta("filter", "takes the filter t+", "subscribe to t+", new="4.7.1-2"),
+        _beta("connect", "takes a will of QoS 3", "a will of QoS 3", new="3.1.4-1 3.1.2-12"),
+        _beta("connect", "takes a Maximum Packet Size of 0", "maximum packet size 0", new="3.1.4-1"),
+        _beta("identifier", "takes a subscription identifier in a message", "a subscription identifier", new="3.3.4-6"),
+        _beta("length", "takes a length with a byte too many", "length of two bytes", new="1.5.5-1"),
+        _beta("retained", "closes at the PUBREC for a retained message", "MqttPubrec(", new="4.3.3-4"),
+        _begins("empty", "keeps no session without subscriptions", "MqttConnack(session=0", new="3.2.2-3"),
+        _begins("over", "resumes a session that a take-over has ended", "MqttConnack(session=1", new="4.1.0-2"),
+        GroupIssue(
+            "brief",
+            KnownIssue(_is_brief, "aedes 2.0.0-beta.1 keeps the messages of a session back"),
+            new="3.1.2-5 4.4.0-1",
+        ),
+        _beta("resend", "sends again without DUP, with RETAIN, or not", "MqttConnect(", new="4.4.0-1 3.3.1-1"),
+        _beta("window", "sends more than the Receive Maximum", "MqttPublish(", new="3.3.4-9 4.9.0-2", vague=True),
+        _beta("large", "exceeds the Maximum Packet Size", "MqttPublish(", new="3.1.2-24", vague=True),
+        _beta("numbers", "sends not all subscription identifiers", "MqttPublish(", new="3.3.4-3", vague=True),
+        _beta(
+            "overlap",
+            "sends a message with the QoS of one of several subscriptions",
+            "MqttPublish(",
+            new="3.3.4-2",
+            vague=True,
+        ),
+        _beta(
+            "granted", "sends a message with a higher QoS than it granted", "MqttPublish(", new="3.8.4-8", vague=True
+        ),
+        _beta(
+            "reuse", "remembers the messages of QoS 2 of a session that has ended", new="3.1.2-4 4.1.0-2", vague=True
+        ),
     ),
 }
 """The known issues by the names of the servers."""
@@ -138,7 +207,14 @@ def groups_of(server: str) -> tuple[str, ...]:
 
 def issues_of(server: str, version: MqttVersion, also: str) -> Iterator[KnownIssue]:
     """Yield the known issues that a group, or all of them, bring to light, with the statements of a version."""
-    for each in KNOWN.get(server, ()):
-        if also in {each.group, ALL}:
+    found = [each for each in KNOWN.get(server, ()) if also in {each.group, ALL}]
+    vague = [each for each in found if each.vague] if also == ALL else []
+    for each in found:
+        if each not in vague:
             numbers = (each.old if version == 4 else each.new).split()  # noqa: PLR2004 -- 3.1.1
             yield replace(each.issue, req=tuple(f"MQTT-{number}" for number in numbers))
+    if vague:
+        groups = ", ".join(each.group for each in vague)
+        yield known_issue(
+            f"{server}: a message departs; also= with one of {groups} shows which of its issues", "MqttPub"
+        )

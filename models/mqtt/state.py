@@ -79,7 +79,7 @@ class Session:
         return replace(self, flying=tuple(replace(each, mark=mark) for mark, each in enumerate(self.flying, 1)))
 
 
-Past: TypeAlias = Literal["emptied", "replaced", "passed", "outlived", "closed"]
+Past: TypeAlias = Literal["emptied", "replaced", "passed", "outlived", "closed", "unreleased"]
 """What happened to a retained message, or to a session."""
 Status: TypeAlias = Literal["shut", "open", "up", "leaving"]
 
@@ -89,8 +89,8 @@ class Link:
     """A connection: "open" before the CONNECT, "up" after the CONNACK, "leaving" after a DISCONNECT.
 
     `window` is the Receive Maximum of the client, `largest` its Maximum Packet Size, `problems` its Request Problem
-    Information; `alias_limit` and `alias` are what the server allows, and the alias that the client made. `fresh`: a
-    session was resumed, and the client has sent nothing since.
+    Information; `alias_limit` and `alias` are what the server allows, and the alias that the client made; `shares`:
+    the server has shared subscriptions. `fresh`: a session was resumed, and the client has sent nothing since.
     """
 
     status: Status = "open"
@@ -102,6 +102,7 @@ class Link:
     problems: bool = True
     alias_limit: int = 0
     alias: str = ""
+    shares: bool = True
     fresh: bool = False
 
 
@@ -111,7 +112,7 @@ class Broker:
 
     `past` names the topics and ClientIds of which a statement says what must not happen later: a retained message was
     removed, was replaced by one of QoS 0, was followed by another message, or outlived a session; a session ended with
-    its connection.
+    its connection. A ClientId with a packet identifier behind it: a session ended before the release of that message.
     """
 
     version: MqttVersion = 4

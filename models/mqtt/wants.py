@@ -219,15 +219,16 @@ def _begun(state: Broker, port: str, want: Want, got: MqttPublish) -> Broker | N
 
 def _accepted(state: Broker, port: str, got: MqttConnack) -> Broker | None:
     """Return the state with what the server allows; None if it says what it must not."""
-    values = {each.name: each.value for each in got.properties}
+    names = {each.name for each in got.properties}
     link = state.link(port)
     if got.code or not state.new:
         return state
     unknown = link.client.startswith("?")
-    if unknown != ("assigned_client" in values) or values.keys() & {"authentication_method", "response_information"}:
+    if unknown != ("assigned_client" in names) or names & {"authentication_method", "response_information"}:
         return None
-    limit = values.get("topic_alias_maximum", 0)
-    return state.linking(port, replace(link, alias_limit=limit if isinstance(limit, int) else 0))
+    limit = property_of(got.properties, "topic_alias_maximum")
+    shares = bool(property_of(got.properties, "shared_available", 1))
+    return state.linking(port, replace(link, alias_limit=limit, shares=shares))
 
 
 def property_of(properties: MqttProperties | None, name: str, default: int = 0) -> int:

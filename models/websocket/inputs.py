@@ -20,6 +20,9 @@ from otf.models.websocket.messages import (
 )
 
 HOST, UPGRADE, CONNECTION, KEYED, VERSION = FIELDS
+LONGEST: Final = 60
+"""Bytes of a message so far, after which no fragment is sent that is not its last: so the states have an end."""
+_MORE: Final = RawFrame(CONTINUED, "hello", fin=False)
 
 
 def _handshakes() -> Iterator[RawHandshake]:
@@ -67,7 +70,7 @@ def _single() -> Iterator[RawFrame]:
     yield RawFrame(PING, "hi", wide=2)
     for broken in ("\xff", "\xc3\x28", "\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xc3", "hello\xe2\x82"):
         yield RawFrame(TEXT, broken)
-    yield from (RawFrame(CONTINUED, "hello"), RawFrame(CONTINUED, "hello", fin=False))
+    yield from (RawFrame(CONTINUED, "hello"), _MORE)
     yield from (RawFrame(opcode, "he", fin=False) for opcode in (TEXT, BINARY))
     yield from (RawFrame(TEXT, "\xc3", fin=False), RawFrame(CONTINUED, "\xa4"), RawFrame(TEXT, "\xff", fin=False))
 
@@ -100,3 +103,5 @@ def _bursts() -> Iterator[tuple[RawFrame, ...]]:
 
 HANDSHAKES: Final = tuple(_handshakes())
 FRAMES: Final = tuple(RawFrames(each) for each in [*((frame,) for frame in _single()), *_bursts()])
+LAST: Final = tuple(each for each in FRAMES if each != RawFrames((_MORE,)))
+"""Frames for a message that is to end."""

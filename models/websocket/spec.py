@@ -11,7 +11,7 @@ from otf.adapter.malformed import Anywhere
 from otf.codec.malformed import Malformed
 from otf.errors import CodecError
 from otf.models.websocket.codec import frames_in, handshake_in
-from otf.models.websocket.inputs import FRAMES, HANDSHAKES
+from otf.models.websocket.inputs import FRAMES, HANDSHAKES, LAST, LONGEST
 from otf.models.websocket.messages import (
     CLOSE,
     CONTINUED,
@@ -91,7 +91,7 @@ def _inputs(state: State) -> Iterator[SocketInput]:
     if state is None:
         yield SocketConnect()
     else:
-        yield from FRAMES if state.is_open else HANDSHAKES
+        yield from HANDSHAKES if not state.is_open else FRAMES if len(state.payload) < LONGEST else LAST
 
 
 def _step(state: State, inp: SocketInput) -> Yields:

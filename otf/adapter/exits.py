@@ -89,7 +89,7 @@ def describe(error: BaseException) -> str:
 
 
 def stumbled(port: str, data: bytes, error: Exception) -> str:
-    """Return why nothing is decided by bytes on which a codec raised what neither CodecError nor ValueError is."""
+    """Return why nothing is decided by bytes on which a codec raised an exception that does not mean "no message"."""
     at = f"{where(error)}: " if own_frames(error) else ""
     what = f"{data[:SHOWN].hex(' ')}{' …' * (len(data) > SHOWN)}"
     return (

@@ -73,7 +73,7 @@ class Codec(Protocol):
         ...
 
     def decode(self, port: str, data: bytes) -> object:
-        """Return the output whose bytes on `port` are `data`. Raises CodecError (or ValueError) if there is none.
+        """Return the output whose bytes on `port` are `data`. Raises CodecError, ValueError or struct.error for none.
 
         Any other exception may be a mistake of the codec: then the run is inconclusive, and does not fail.
         """

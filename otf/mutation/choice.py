@@ -60,9 +60,12 @@ class Survey:
 
     def path(self, rule: ModelRule) -> tuple[Any, ...]:
         """Return the shortest known list of inputs after which a rule applies, its own input included."""
+        return min(self.ways(rule), key=len, default=())
+
+    def ways(self, rule: ModelRule) -> list[tuple[Any, ...]]:
+        """Return known lists of inputs after which a rule applies, each with its own input."""
         ways = [(self.paths.get(key(state)), inp) for state, inp, _ in rule.members]
-        known = [(*way, inp) if not rule.spontaneous else way for way, inp in ways if way is not None]
-        return min(known, key=len, default=())
+        return [(*way, inp) if not rule.spontaneous else way for way, inp in ways if way is not None]
 
 
 @dataclass(slots=True, eq=False)

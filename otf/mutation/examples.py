@@ -15,7 +15,7 @@ from typing import Any, Final, TypeVar
 
 from otf.errors import USERS_OWN
 from otf.mutation.near import DEPTH, WORDS, Near, leaves, values_of, variants
-from otf.spec import Accept, Where
+from otf.spec import Accept, On, Where
 from otf.values import key
 
 TRIES: Final = 10_000  # values put to one test
@@ -74,6 +74,9 @@ class Examples:
 
     def accepted(self, way: Accept, state: object, inp: object, beside: Iterable[object] = ()) -> list[Grown]:
         """Return outputs that an `Accept` takes, each with the states that they lead to; empty if none was found."""
+        if way.examples is not None:
+            rows = ((row, _row(row)) for row in way.examples() if passes(way.complete, row))
+            return [(items, states) for row, items in rows if (states := following(way, row))]
         if isinstance(way.port, tuple):
             return []
         code = _code(way.then)
@@ -159,6 +162,12 @@ def _grown(way: Accept, rows: Iterable[tuple[Any, ...]]) -> list[Grown]:
     return list(found.values())
 
 
+def _row(outputs: Any) -> tuple[Any, ...]:  # noqa: ANN401 -- a tuple, or a dictionary of them
+    if not isinstance(outputs, dict):
+        return tuple(outputs)
+    return tuple(On(port, each) for port, several in outputs.items() for each in several)
+
+
 def _code(test: object) -> object:
     """Return what the tests of one place in a model share: the code of its function."""
     while isinstance(test, (Where, partial)):
@@ -186,7 +195,7 @@ def passes(test: Callable[[Any], object], value: object) -> bool:
         return False
 
 
-def following(way: Accept, row: tuple[Any, ...]) -> list[Any]:
+def following(way: Accept, row: Any) -> list[Any]:  # noqa: ANN401 -- a tuple, or a dictionary of them
     """Return the states that an `Accept` leads to with these outputs; none if it refuses them, or raises."""
     try:
         return list(way.then(row))

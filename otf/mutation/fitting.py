@@ -58,6 +58,27 @@ def rest_of(row: Row, model: Row) -> Row | None:
     return tuple((port, values) for port, values in left.items() if values)
 
 
+def received(row: Row, way: Accept) -> Any:  # noqa: ANN401 -- a tuple, or a dictionary of them
+    """Return outputs as an `Accept` receives them; None if some are on other ports."""
+    seen = dict(row)
+    if isinstance(way.port, tuple):
+        return {port: seen.get(port, ()) for port in way.port} if seen.keys() <= set(way.port) else None
+    if way.port:
+        return seen[way.port] if seen.keys() == {way.port} else None
+    return tuple(value for values in seen.values() for value in values)
+
+
+def completed_by(way: Accept, outputs: Any) -> bool:  # noqa: ANN401 -- as above
+    """Return whether an `Accept` is complete with these outputs, and not before the last of a port."""
+    if not passes(way.complete, outputs):
+        return False
+    if isinstance(outputs, tuple):
+        shorter: list[Any] = [outputs[:size] for size in range(len(outputs))]
+    else:
+        shorter = [{**outputs, port: seen[:-1]} for port, seen in outputs.items() if seen]
+    return not any(passes(way.complete, each) for each in shorter)
+
+
 def alike(one: Row, other: Row) -> bool:
     """Return whether both may be the same outputs; of two that are only described, that is not known."""
     left, right = dict(one), dict(other)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any, Final, Literal, TypeAlias
@@ -22,6 +22,8 @@ HuntMode: TypeAlias = Literal["eager", "strict"]
 FLOOD: Final = 1_000  # outputs without a pause
 SPARE: Final = 0.1  # seconds of silence, if the bench leaves the quiescence time to be learnt
 STEPS: Final = 100  # of a path
+ONWARD: Final = 20  # of a path after its way to the wrong rule
+ANYWHERE: Final = 4  # each such path goes no way to it
 DRAWS: Final = 20  # of an input that the served model can answer
 SOON, LONG, NEVER = 2.0, 30.0, 1e6  # quiescence times
 SHORT = 0.01  # seconds
@@ -102,6 +104,18 @@ class _Served:
 
 
 @dataclass(slots=True)
+class _Onward:
+    """Goes a given way, then chooses as another chooser does."""
+
+    way: Script
+    chooser: Chooser
+
+    def choose(self, view: View) -> Symbol | None:
+        """Return the next input, None if none is enabled."""
+        return self.way.choose(view) or self.chooser.choose(view)
+
+
+@dataclass(slots=True)
 class Hunt:
     """A tester for one bench: its oracle is shared by all mutants, everything else is new for each."""
 
@@ -128,16 +142,22 @@ class Hunt:
         made: Spec[Any, Any],
         budget: HuntBudget,
         watch: Callable[[object, object], object] | None = None,
+        ways: Sequence[tuple[Any, ...]] = (),
     ) -> Hunted:
-        """Drive paths against a served model until one fails, or the budget is spent."""
+        """Drive paths against a served model until one fails, or the budget is spent.
+
+        Most paths go one of the `ways` first, and not far from there, as a campaign does after a change of its model.
+        """
         found = Hunted()
         strategy = Strategy("alternating", self.bench.inputs, self.seed)
         pace = self._pace(Timers())
         while found.steps < budget.steps and found.seconds < budget.seconds:
             before = found.steps
             found.paths += 1
-            steps = min(STEPS, budget.steps - found.steps)
-            chooser = self._served(strategy.path(found.paths))
+            way = ways[found.paths % len(ways)] if ways and found.paths % ANYWHERE else ()
+            most = len(way) + ONWARD if way else STEPS
+            steps = min(most, budget.steps - found.steps)
+            chooser = self._served(_Onward(Script(way), strategy.path(found.paths)))
             verdict, sent = self._path(made, found, chooser, pace(), steps, watch)
             if self._counts(verdict, found):
                 found.failure, found.path = verdict.failure, sent

@@ -109,7 +109,7 @@ class Judge:
             return _killed(mutant, found)
         if (proved := self._proved(mutant)) is not None:
             return JudgedMutant(mutant, Fate.EQUIVALENT, found.steps, found.seconds, *proved)
-        found = self.hunt.against(made, self.budget)
+        found = self.hunt.against(made, self.budget, ways=self.survey.ways(mutant.rule))
         if found.failure is not None:
             return _killed(mutant, found)
         product = self._compared(mutant)

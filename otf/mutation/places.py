@@ -18,23 +18,51 @@ from otf.errors import ModelError
 from otf.mutation.choice import Survey
 from otf.mutation.fitting import Row, alike, rows
 from otf.mutation.rules import ModelRule
-from otf.spec import Accept, Spec
+from otf.mutation.served import plain
+from otf.spec import Accept, Spec, Transition
 from otf.spec.outputs import vague
 from otf.values import key
 
-ASKED: Final = 40_000  # questions to the model, and comparisons of answers: some seconds
+ASKED: Final = 300_000  # questions to the model: half a minute, once for all mutants
+COMPARED: Final = 3_000_000  # comparisons of answers: as long
 
 StateInput: TypeAlias = tuple[Any, Any]
 """A state and an input; None for what is spontaneous."""
+NextState: TypeAlias = "tuple[Hashable, Row | None]"
+"""The name of a state, and the outputs before it; None if the model only describes them."""
+StateAnswer: TypeAlias = tuple[Hashable, Hashable, NextState]
+"""The names of a state and an input, and a next state."""
 
 
 @dataclass(slots=True)
 class UnsureStates:
-    """States between which the tester may be unsure, and the inputs that any of them enables."""
+    """States between which the tester may be unsure, and the inputs that any of them enables.
+
+    `exact` and `loose` are the next states by input, with the outputs before them: values, and what is only described.
+    """
 
     states: dict[Hashable, Any]
     inputs: dict[Hashable, Any]
+    exact: dict[Hashable, dict[Hashable, NextState]] = field(
+        default_factory=dict[Hashable, "dict[Hashable, NextState]"]
+    )
+    loose: dict[Hashable, list[NextState]] = field(default_factory=dict[Hashable, "list[NextState]"])
     is_waiting: bool = True
+
+    def alike(self, inp: Hashable, then: NextState) -> Iterator[NextState]:
+        """Yield next states with outputs that may be the same, and remember this one."""
+        name, row = then
+        exact = self.exact.setdefault(inp, {})
+        if row is None or any(vague(item) or port == "?" for port, items in row for item in items):
+            yield from exact.values()
+            loose = self.loose.setdefault(inp, [])
+            yield from list(loose)
+            loose.append(then)
+        else:
+            first = exact.setdefault(key(row), then)
+            if first[0] != name:
+                yield first
+            yield from self.loose.get(inp, [])
 
 
 @dataclass(slots=True)
@@ -55,19 +83,22 @@ class Places:
     # groups of one new state, and groups that have grown: these are looked at when there are no more of the others
     _new: deque[UnsureStates] = field(default_factory=deque[UnsureStates])
     _grown: deque[UnsureStates] = field(default_factory=deque[UnsureStates])
+    _done: dict[Hashable, set[Hashable]] = field(default_factory=dict[Hashable, "set[Hashable]"])
+    _known_rows: dict[Hashable, list[Row]] = field(default_factory=dict[Hashable, "list[Row]"])
     _asked: int = 0
+    _compared: int = 0
 
     def __post_init__(self) -> None:
         """Look at all of them, if they are few enough."""
         try:
             self._reach(self.spec.initial, None)
-            while (self._new or self._grown) and self._asked <= ASKED:
+            while (self._new or self._grown) and not self._is_long():
                 group = (self._new or self._grown).popleft()
                 group.is_waiting = False
                 self._look(group)
         except ModelError:
             return
-        self.whole = self._asked <= ASKED
+        self.whole = not self._is_long()
 
     def __contains__(self, name: Hashable) -> bool:
         """Return whether a state of this name was reached."""
@@ -110,30 +141,35 @@ class Places:
 
     def _look(self, group: UnsureStates) -> None:
         """Ask about all states and inputs of a group, and join the groups of next states that look alike."""
-        for state in list(group.states.values()):
-            self._asked += 1
-            for then in self._spontaneous(state):
-                self._join(key(state), self._reach(then, (key(state), None)))
-        for inp in list(group.inputs.values()):
-            self._compare([each for state in list(group.states.values()) for each in self._answers(state, inp)])
-            if self._asked > ASKED or group.is_waiting:
-                return  # it has grown, and is looked at as a whole later
+        for name, state in list(group.states.items()):
+            done = self._done.get(name)
+            if done is None:
+                done = self._done[name] = set()
+                self._asked += 1
+                for then in self._spontaneous(state):
+                    self._compare(self._join(name, self._reach(then, (name, None))))
+            for inp in [inp for inp in self._groups[name].inputs if inp not in done]:
+                done.add(inp)
+                for then in self._answers(state, self.known[inp]):
+                    self._compare([(name, inp, then)])
+                if self._is_long():
+                    return
 
-    def _compare(self, answers: Iterable[tuple[Hashable, Row | None]]) -> None:
+    def _is_long(self) -> bool:
+        return self._asked > ASKED or self._compared > COMPARED
+
+    def _compare(self, found: list[StateAnswer]) -> None:
         """Join the groups of those next states to which outputs lead that may be the same."""
-        exact: dict[Hashable, tuple[Hashable, Row | None]] = {}
-        loose: list[tuple[Hashable, Row | None]] = []
-        for name, row in answers:
-            if row is None or any(vague(item) or port == "?" for port, items in row for item in items):
-                loose.append((name, row))
-            else:
-                self._join(name, exact.setdefault(key(row), (name, row))[0])
-        for one, first in loose:
-            for other, second in (*exact.values(), *loose):
-                if self._groups[one] is not self._groups[other]:
-                    self._asked += 1
-                    if first is None or second is None or alike(first, second):
-                        self._join(one, other)
+        while found:
+            state, inp, then = found.pop()
+            # what is joined here changes the groups, so each is looked up anew
+            for other in list(self._groups[state].alike(inp, then)):
+                first, second = then[1], other[1]
+                if self._groups[then[0]] is self._groups[other[0]]:
+                    continue
+                self._compared += 1
+                if first is None or second is None or first is second or alike(first, second):
+                    found.extend(self._join(then[0], other[0]))
 
     def _spontaneous(self, state: object) -> Iterator[Any]:
         ways = [] if self.spec.emits is None else list(self.spec.emits(state))
@@ -141,27 +177,40 @@ class Places:
             if not isinstance(way, Accept):
                 yield way.state
 
-    def _answers(self, state: object, inp: object) -> Iterator[tuple[Hashable, Row | None]]:
+    def _answers(self, state: object, inp: object) -> Iterator[NextState]:
         """Yield the next states, each with the outputs before it; None if the model only describes them."""
         self._asked += 1
         ways, back = list(self.spec.step(state, inp)), (key(state), inp)
         for way in ways:
             if not isinstance(way, Accept):
                 name = self._reach(way.state, back)
-                yield from ((name, row) for row in rows(way.outputs, self.routes))
+                yield from ((name, row) for row in self._rows(way))
         if any(isinstance(way, Accept) for way in ways):
             yield from ((self._reach(way.state, back), None) for way in self.survey.served.step(state, inp))
 
-    def _join(self, one: Hashable, other: Hashable) -> None:
+    def _rows(self, way: Transition[Any]) -> list[Row]:
+        if any(vague(value) for item in way.outputs for value, _ in plain(item)):
+            return rows(way.outputs, self.routes)
+        name = key(way.outputs)
+        found = self._known_rows.get(name)
+        if found is None:
+            found = self._known_rows[name] = rows(way.outputs, self.routes)
+        return found
+
+    def _join(self, one: Hashable, other: Hashable) -> list[StateAnswer]:
+        """Make one group of the groups of two states; return what is to be compared in it."""
         large, small = self._groups[one], self._groups[other]
         if large is small:
-            return
+            return []
         if len(large.states) < len(small.states):
             large, small = small, large
         large.states.update(small.states)
         large.inputs.update(small.inputs)
         self._groups.update(dict.fromkeys(small.states, large))
-        small.states, small.inputs = {}, {}
+        answers = [(inp, then) for inp, found in small.exact.items() for then in found.values()]
+        answers += [(inp, then) for inp, found in small.loose.items() for then in found]
+        small.states, small.inputs, small.exact, small.loose = {}, {}, {}, {}
         if not large.is_waiting:
             large.is_waiting = True
             self._grown.append(large)
+        return [(one, inp, then) for inp, then in answers]

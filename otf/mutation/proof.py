@@ -20,8 +20,8 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from otf.errors import ModelError
 from otf.mutation.choice import ModelMutant
-from otf.mutation.examples import following, passes
-from otf.mutation.fitting import ModelWay, Row, in_time, is_free, rest_of, rows, width
+from otf.mutation.examples import following
+from otf.mutation.fitting import ModelWay, Row, completed_by, in_time, is_free, received, rest_of, rows, width
 from otf.mutation.hunt import Hunt
 from otf.mutation.places import Places, StateInput
 from otf.spec import Accept, Spec, Transition
@@ -233,13 +233,8 @@ class Simulation:
         if not in_time(way, other):
             return
         if isinstance(other, Accept):
-            outputs = tuple(value for _, values in row for value in values)
-            ports = [port for port, _ in row]
-            if (
-                isinstance(other.port, str)
-                and (not other.port or ports == [other.port])
-                and passes(other.complete, outputs)
-            ):
+            outputs = received(row, other)
+            if outputs is not None and completed_by(other, outputs):
                 says = other.says or f"Accept on {other.port or 'the port'}"
                 yield from ((then, f"the model accepts it: {says}") for then in following(other, outputs))
             return

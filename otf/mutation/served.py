@@ -16,7 +16,7 @@ from otf.spec.outputs import vague
 from otf.values import key, show
 
 Ways: TypeAlias = tuple[Transition[Any], ...]
-REMEMBERED: Final = 50_000
+REMEMBERED: Final = 400_000
 BESIDE: Final = 200  # inputs of a state that are asked about, to find outputs like its others
 
 

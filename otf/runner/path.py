@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import replace
@@ -171,8 +172,8 @@ class Conduct:
     def _decoded(self, port: str, data: bytes) -> object:
         try:
             return self.codec.decode(port, data)
-        except (CodecError, ValueError) as error:
-            # a ValueError is Python's own word for data that is none, of int(data) for instance
+        except (CodecError, ValueError, struct.error) as error:
+            # Python's own words for bytes that are no message: int(data), bytes.decode, json.loads, struct.unpack
             return Undecodable(data, str(error) if isinstance(error, CodecError) else describe(error))
         except Exception as error:
             # a codec that stumbles proves nothing about the bytes: the mistake may be its own

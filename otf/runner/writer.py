@@ -114,10 +114,13 @@ class TraceWriter:
         self.events = number = self.events + 1
         if event.__class__ is Sent:
             self.steps += 1
+        # each line of a model with windows has one, and is known without it
+        slack: float | None = more.pop("slack", None) if more else None
         line = None if more else self._template(number, event, self.began, raw)
         if line is None:
-            self._out(self._new(event, raw, more))
-            return
+            line = self._new(event, raw, more)
+        if slack is not None:
+            line = b'%b,"slack":%.6f}\n' % (line[:-2], slack)
         # as `_out` does, without the call, which is a hundredth of a step
         self.size += len(line)
         try:

@@ -92,7 +92,8 @@ class Accept:
     port. With `closing`, the end of a port may be among the outputs, as an `Ended`; without, it never is. `says` is the
     description in a failure; `within`, `timers`, `after` and `req` are those of `goto`. If a run fails here, `violates`
     receives the outputs so far, the wrong one included, and returns which requirements these violate; without it, that
-    may be any of `req`. This is the functional transition `Ft` of Koopman and Plasmeijer, "Fully Automatic Testing with
+    may be any of `req`. `examples` returns outputs that it accepts, each as `then` receives them, for a model that is
+    served as a system. This is the functional transition `Ft` of Koopman and Plasmeijer, "Fully Automatic Testing with
     Functions as Specifications".
 
     >>> opened = Accept(lambda seen: [("job", seen[0])], says="the id of a job")
@@ -110,6 +111,7 @@ class Accept:
     req: RequirementIds = ()
     closing: bool = False
     violates: Callable[[Any], RequirementIds] | None = None
+    examples: Callable[[], Iterable[Any]] | None = None
 
     def __post_init__(self) -> None:
         """Refuse an invalid time window, and keep lists as tuples: transitions are compared and remembered."""

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Literal
 
 import pytest
 
-from otf.codec import PortAction
 from otf.codec.libraries import from_construct, from_json, from_msgpack
 from otf.codec.library import LibraryCodec
 from otf.codec.shapes import Shaper
@@ -31,6 +30,7 @@ from tests.codec.declared import (
     protobufs,
     written,
 )
+from tests.codec.test_library import Answer, Level
 
 ALL = pytest.mark.parametrize("make", [constructs, protobufs, jsons, msgpacks], ids=lambda make: make.__name__)
 
@@ -65,44 +65,10 @@ def test_many_bytes_are_undecodable_or_survive(make: Make) -> None:
 
 
 @dataclass(frozen=True)
-class Level:
-    """A message with one number."""
-
-    value: int
-
-
-@dataclass(frozen=True)
-class Answer:
-    """Another with the same bytes."""
-
-    value: int
-
-
-@dataclass(frozen=True)
-class Hangup:
-    """An action."""
-
-
-@dataclass(frozen=True)
 class Share:
     """A message with a number that not all formats can hold."""
 
     value: float
-
-
-def test_inputs_and_actions() -> None:
-    """Requests may have the bytes of answers; an action has none; what is unknown is refused."""
-    one = construct.Struct("value" / construct.Int8ub)
-    codec = from_construct({Answer: one}, inputs={Level: one}, actions={Hangup: PortAction.CLOSE}, port="line")
-    assert codec.encode(Level(5)) == b"\5"
-    assert codec.decode("", b"\5") == Answer(5)
-    assert codec.encode(Hangup()) is PortAction.CLOSE
-    assert codec.types == (Answer, Level, Hangup)
-    assert codec.port(Level(5)) == "line"
-    with pytest.raises(CodecError, match="no message 5; there are Answer, Level, Hangup"):
-        codec.encode(5)
-    with pytest.raises(CodecError, match="inputs only"):
-        from_json(inputs=[Level]).decode("", b"{}")
 
 
 @pytest.mark.parametrize(

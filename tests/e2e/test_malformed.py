@@ -177,7 +177,7 @@ def test_a_correct_system_passes(tmp_path: Path, refuse: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("refuse", ["error", "close", "silence", "lenient"])
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(10))
 def test_100_000_malformed_inputs_raise_no_alarm(tmp_path: Path, refuse: str, seed: int) -> None:
     """No path of a correct system fails, in either mode; the traces are not kept."""
     sent = 0
@@ -194,7 +194,7 @@ def test_100_000_malformed_inputs_raise_no_alarm(tmp_path: Path, refuse: str, se
         out = tmp_path / str(part)
         summary = run(made, out=out, traces=20, steps=200, seed=1_000 * seed + part, mode=mode, keep="failures")
         assert summary.verdict == "pass"
-        if sent >= 5_000:
+        if sent >= 2_500:
             return
 
 

@@ -4,7 +4,9 @@ import pytest
 
 from otf.core import Monitor
 from otf.models.jobs import bench
+from otf.models.jobs.inputs import inputs
 from otf.models.jobs.messages import Command, JobsCodec, Reply, replies
+from otf.models.jobs.state import MINE, SHORT, Job, State, alike
 from otf.trace.events import Event, Quiet, Seen, Sent
 from tests.models.scripts import judged
 
@@ -93,3 +95,20 @@ def test_bytes() -> None:
         Reply("b", "INSERTED", (2,)),
         Reply("b", "USING default"),
     ]
+
+
+def test_a_silence_holds_for_all_jobs_that_are_alike() -> None:
+    """Ids count up for ever; where a job is, whether its time runs, and who waits is what the queue talks about."""
+    first, later = State((Job(1, 2, SHORT, "x", "a"),), 2), State((Job(7, 2, SHORT, "x", "a"),), 8)
+    for name in MINE:
+        assert alike(first, Command("a", name, (1, 0))) == alike(later, Command("a", name, (7, 0)))
+    assert alike(first, PUT) != alike(State((), 2), PUT)
+    assert alike(first, PUT) != alike(State(first.jobs, 2, frozenset("b")), PUT)
+    assert alike(first, "malformed") == (first, "malformed")
+
+
+def test_the_same_command_is_the_same_object_in_each_state() -> None:
+    """The engine recognises it without a look at its contents."""
+    first, later = State((Job(1, 2, 1000, "x"),), 2), State((Job(1, 2, 1000, "x"), Job(2, 2, 1000, "x")), 3)
+    commands = {id(command) for command in inputs("", later)}
+    assert all(id(command) in commands for command in inputs("", first))

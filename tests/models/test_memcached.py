@@ -6,6 +6,7 @@ from otf.errors import CodecError
 from otf.models.memcached import bench
 from otf.models.memcached.inputs import WAIT
 from otf.models.memcached.messages import Command, MemcachedCodec, Reply, Value, replies
+from otf.models.memcached.state import Item, State, alike
 from otf.spec import Elapse
 from tests.models.scripts import judged
 
@@ -110,3 +111,11 @@ def test_what_is_no_datagram_of_one_reply(data: bytes) -> None:
     """A header that is missing or counts no datagram, and a second reply behind the first."""
     with pytest.raises(CodecError):
         UDP.decode("a", data)
+
+
+def test_a_silence_holds_for_all_data() -> None:
+    """What is appended and cas ids make each state a new one; the server talks about whether there is an item."""
+    first, later = State().having("k", Item(7, "10")), State().having("k", Item(7, "1010", 5))
+    assert alike(first, GET) == alike(later, GET)
+    assert alike(first, GET) != alike(State(), GET)
+    assert alike(first, WAIT) == (first, WAIT)

@@ -30,12 +30,9 @@ from otf.core import Monitor
 from otf.core.evidence import RequirementEvidence
 from otf.core.nodes import Node
 from otf.models.mqtt import bench, mqtt, requirements_of
-from otf.models.mqtt.groups import ALSO
-from otf.models.mqtt.known import AEDES, MOSQUITTO, groups_of
 from otf.models.mqtt.messages import MqttClientsCodec, MqttDial, MqttHalt, MqttMessage, MqttPacket, MqttViolation
 from otf.models.mqtt.state import Broker
 from otf.models.mqtt.violations import rules_of
-from otf.spec.transition import requirements
 from otf.testing import check_codec
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent
 
@@ -274,6 +271,14 @@ def test_every_input_has_bytes_and_every_number_is_in_the_table(version: MqttVer
     assert numbers <= set(requirements_of(version))
 
 
+def test_a_server_without_shared_subscriptions_is_not_asked_for_them() -> None:
+    """It says so in its CONNACK: neither a share nor a wrong one is tried."""
+    monitor = after(at("c", MqttConnect(2, 0, "otfC"), _connack(MqttProperty("shared_available", 0))), version=5)
+    (node,) = (each.position for each in monitor.belief.hypotheses)
+    state = cast("Broker", cast("Node", node).value)
+    assert not any("share" in repr(each) for each in mqtt(5).inputs(state))
+
+
 CLEARED = at("a", MqttPublish("t", b"", retain=True))
 KEPT = (*T, *at("b", MqttPublish("t", b"r", 1, 5, retain=True)))
 STALE = (*T, *at("b", MqttPublish("t", b"q", retain=True)))
@@ -327,16 +332,3 @@ RESENT = (*BACK, *at("b", MqttPublish("t", b"z", 2, 3, dup=True)))
 def test_statements_of_5(script: list[Step], number: str) -> None:
     """Sessions that end with their connection, repeated messages, problem information, and shares."""
     assert f"MQTT-{number}" in _covered(*script, version=5)
-
-
-@pytest.mark.parametrize("server", [MOSQUITTO, AEDES])
-def test_what_a_server_is_known_to_do_is_left_out_or_a_known_issue(server: str) -> None:
-    """Each group has known issues, which are there if it is asked for; another server has none."""
-    assert not bench(server=server).known_issues
-    issues = [bench(server=server, also=each).known_issues for each in groups_of(server)]
-    assert all(issues)
-    assert len(bench(server=server, also="all").known_issues) == sum(map(len, issues))
-    assert not bench(server="broker {port}", also="all").known_issues
-    assert set(groups_of(server)) < set(ALSO)
-    cited = {number for each in bench(server=server, also="all").known_issues for number in requirements(each.req)}
-    assert cited <= set(requirements_of(4))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator
 
 import pytest
@@ -70,6 +71,21 @@ def test_bytes_that_are_no_number() -> None:
     played = play(on_function(lambda: lambda _frame: b"pong", codec=Parsing()), "p.ping")
     assert played.failure.kind == "undecodable"
     assert "ValueError: invalid literal" in played.failure.seen
+
+
+class Unpacking(Words):
+    """A codec of two bytes."""
+
+    def decode(self, port: str, data: bytes) -> object:
+        """Return the number, with its port."""
+        return f"{port}.{struct.unpack('>H', data)[0]}"
+
+
+def test_bytes_that_do_not_fit_a_struct() -> None:
+    """A system that sends four bytes for two is wrong, as if the codec had counted them."""
+    played = play(on_function(lambda: lambda _frame: b"pong", codec=Unpacking()), "p.ping")
+    assert played.failure.kind == "undecodable"
+    assert "requires a buffer of 2 bytes" in played.failure.seen
 
 
 def test_a_codec_that_forgets_to_return() -> None:

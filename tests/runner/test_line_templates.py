@@ -111,6 +111,21 @@ def test_times_that_rise_say_the_same(path: Path, few: list[Any], times: list[tu
     assert parsed(written(path, events)) == parsed(written(path, anew(events)))
 
 
+def test_lines_of_a_model_with_windows_are_known_too(path: Path) -> None:
+    """How late the tester was is added to a known line, as to a new one; anything more makes the line anew."""
+    writer = TraceWriter(path, HEADER, BEGAN)
+    for slack, more in ((0.0, {}), (0.25, {}), (1e-6, {"late": True})):
+        writer.event(Seen("x", "p", 0.5), RAW, slack=slack, **more)
+    writer.event(Quiet(1.0), slack=2.5)
+    writer.close()
+    lines = parsed(path.read_bytes())[1:]
+    assert [line["slack"] for line in lines] == [0.0, 0.25, 0.000_001, 2.5]
+    for number, line in enumerate(lines[:3], 1):
+        plain = event_line(number, Seen("x", "p", 0.5), line["timestamp"], RAW)
+        assert {name: line[name] for name in line.keys() - {"slack", "late"}} == plain
+    assert [line.get("late") for line in lines] == [None, None, True, None]
+
+
 ZONES: Final = [UTC, timezone(timedelta(hours=-3, minutes=-30)), timezone(timedelta(hours=5, seconds=7))]
 
 
