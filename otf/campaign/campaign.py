@@ -99,6 +99,8 @@ class Campaign:
                     with blaming():
                         self._begin(journal)
                         await self._all(journal)
+            if self.bench.spec.emits is None:  # spontaneous outputs are judged without any input
+                self.summary.conclude(timed=self.settings.time is not None)
             journal.completed(self.summary.trouble, self.summary.spent.shares())
         return self.summary
 

@@ -145,6 +145,7 @@ class Summary:
     of the `known_issues` of the bench is no failure. `silence` counts the paths by how their silences are known,
     `spent` is where the time went, `parts` how the campaign divided it. `cut`: a state enabled more inputs than were
     drawn from. `failed_starts` of the system were tried again after a pause, and are in the log.
+    `untested` is the reason why nothing was tested at all.
 
     >>> from pathlib import Path
     >>> from otf.trace import Verdict
@@ -171,6 +172,7 @@ class Summary:
     parts: SpentParts = field(default_factory=SpentParts)
     failed_starts: int = 0
     requirements: RequirementRecord = field(default_factory=RequirementRecord)
+    untested: str = ""
 
     @property
     def result(self) -> CampaignResult:
@@ -196,6 +198,7 @@ class Summary:
             trouble=self.trouble,
             interrupted=self.interrupted,
             requirements=self.requirements.results(),
+            untested=self.untested,
         )
 
     @property
@@ -240,6 +243,13 @@ class Summary:
                 self.failures[signature].count += 1
             else:
                 self.failures[signature] = FailureGroup(signature, result, tries=tries)
+
+    def conclude(self, *, timed: bool) -> None:
+        """Note if no path and no saved failure tested anything; `timed`: the campaign had a bound in time."""
+        driven = any(not each.why or each.known_issue for each in self.saved)
+        if not self.steps and not driven:
+            over = "the time was over before the first input, or " * timed
+            self.untested = f"nothing was sent: {over}the model enables no input in its initial state"
 
     def admit(self) -> None:
         """Count saved failures that are still there and that no path showed."""

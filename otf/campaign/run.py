@@ -41,7 +41,9 @@ class InconclusiveError(OtfError):
 
     def __init__(self, summary: Summary) -> None:
         self.summary = summary
-        super().__init__("; ".join(dict.fromkeys(result.verdict.why for result in summary.inconclusive)))
+        super().__init__(
+            "; ".join(dict.fromkeys(result.verdict.why for result in summary.inconclusive)) or summary.untested
+        )
 
 
 def run(bench: Bench, **settings: Unpack[SettingsKeywords]) -> Summary:

@@ -111,7 +111,10 @@ def mutants(
     if as_json:
         document([_json(row) for row in rows])
     else:
-        say(f"{sum(row.found for row in rows)} of {len(shipped)} mutants found; traces: {folder}/")
+        tried = {row.mutant for row in rows if not row.trouble}
+        left = [name for name in shipped if name not in tried]
+        untried = f"; not tried to the end: {', '.join(left)}" * bool(left)
+        say(f"{sum(row.found for row in rows)} of {len(shipped)} mutants found{untried}; traces: {folder}/")
     statuses = {row.exit_status for row in rows}
     return next((status for status in (INCONCLUSIVE, FAIL) if status in statuses), signal)
 

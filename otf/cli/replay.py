@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from otf.offline.logs import Opinion
 
 STATUS = {"pass": PASS, "fail": FAIL, "inconclusive": INCONCLUSIVE}
+CUT = "the trace was cut, and the model allows all that is left of it"
 WORST = (FAIL, USAGE, INCONCLUSIVE, PASS)  # the status of several traces: a failure counts whatever else there is
 
 
@@ -125,15 +126,22 @@ def _judged(name: str, source: TraceSource) -> Judgement | Opinion | OtfError:
     from otf.cli.traces import bench_of, opened
     from otf.offline import judge
     from otf.trace.reading import TraceReader, bounded
+    from otf.trace.verdict import Verdict
 
     try:
         with opened(name) as file:
             if form := form_of(name, file, source.how, source.named if source.bench is not None else None):
                 return opinion(name, file, source.named(name), replace(source.how, form=form))
             reader = TraceReader(bounded(file), "standard input" if name == "-" else name)
-            return judge(reader, bench_of(reader, source.bench, source.sets, drives=False))
+            judgement = judge(reader, bench_of(reader, source.bench, source.sets, drives=False))
+            return replace(judgement, verdict=Verdict("inconclusive", why=CUT)) if _undecided(judgement) else judgement
     except OtfError as error:
         return error
+
+
+def _undecided(judgement: Judgement) -> bool:
+    """Return whether the run may have failed after what is left of its trace."""
+    return judgement.cut and judgement.verdict.outcome == "pass"
 
 
 def _status(judgement: Judgement | Opinion | OtfError) -> int:

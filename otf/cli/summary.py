@@ -218,8 +218,8 @@ def _between(rate: float, runs: int) -> str:
 
 
 def _notes(summary: Summary) -> Iterator[str]:
-    if summary.paths and not (summary.steps or summary.failures or summary.inconclusive):
-        yield "note: nothing was sent and nothing was tested: the model enables no input in its initial state"
+    if summary.untested and not (summary.failures or summary.inconclusive or summary.trouble):
+        yield f"note: {summary.untested}"
     yield from (f"note: {each}" for each in summary.unwritten)
     if summary.cut:
         yield f"note: only the first {ITERATED:,} inputs of a state were tried; from a list, all are drawn"

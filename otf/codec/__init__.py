@@ -166,7 +166,7 @@ def lines(
     `port` is the name of the port. If there are several, such as the clients of a server, `port_field` is the field of
     all dataclasses that names the port of a value; it is not in the patterns. A `PortAction` instead of a pattern makes
     a dataclass an input that connects or closes: `{Hangup: PortAction.CLOSE}`. Raises UsageError for a pattern that
-    does not fit its dataclass.
+    does not fit its dataclass, and for one that another dataclass has too.
 
     >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True)
@@ -184,6 +184,15 @@ def lines(
     if port and port_field:
         raise UsageError("lines: give the name of the only port, or the field that names the port, not both")
     rows = tuple(_row(kind, pattern, port_field) for kind, pattern in patterns.items())
+    first: dict[Layout, _Row] = {}
+    for row in rows:
+        known = first.setdefault(row.layout, row)
+        if known is not row and known.port_action is row.port_action is None:
+            name, other = row.kind.__name__, known.kind.__name__
+            message = (
+                f"lines: {name} and {other} have the same pattern, {row.pattern!r}: no line would be read as a {name}; "
+            )
+            raise UsageError(message + "use one dataclass as input and as output")
     return LineCodec(rows, port, encoding, port_field)
 
 

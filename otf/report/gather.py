@@ -153,6 +153,7 @@ class Gathered:
             trouble=self.trouble,
             interrupted=self.interrupted,
             requirements=self.requirements.results(),
+            untested="" if self.steps or self.bench is None or self.bench.spec.emits else "nothing was sent",
         )
 
     @property

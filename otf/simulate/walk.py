@@ -15,10 +15,10 @@ from typing import Any, Final, TypeAlias
 from otf.core import Chooser, Monitor, Oracle
 from otf.core.due import Ledger
 from otf.core.macro_step import MacroSteps, StepTable, events, follow
-from otf.errors import USERS_OWN, OtfError
+from otf.errors import USERS_OWN, OtfError, UsageError
 from otf.trace.events import Ended, Event
 from otf.trace.verdict import Verdict
-from otf.values import fresh
+from otf.values import fresh, show
 from otf.values.cost import weight
 from otf.values.identity import shape
 
@@ -187,8 +187,14 @@ def bounded(act: Act) -> Act:
     def acting(inp: Any) -> Iterable[object]:  # noqa: ANN401 -- any input
         outputs = act(inp)
         # what is there already needs no room any more, and most answers are
-        whole = isinstance(outputs, (tuple, list)) and len(outputs) <= OUTPUTS
-        return outputs if whole else tuple(_limited(outputs))
+        if isinstance(outputs, (tuple, list)) and len(outputs) <= OUTPUTS:
+            return outputs
+        if isinstance(outputs, (str, bytes)) or not isinstance(outputs, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] -- a user's function may return anything
+            message = (
+                f"the system returned {show(outputs)} for the input {show(inp)}; return a list of outputs, [] for none"
+            )
+            raise UsageError(message)
+        return tuple(_limited(outputs))
 
     return acting
 

@@ -72,7 +72,7 @@ class CampaignResult:
     `silence` counts the paths by how their silences are known, `truncated` those that ended at an unspecified input,
     `late` the outputs that came after the quiescence time. `failed_starts` of the
     system were tried again after a pause. `requirements` are those of the bench. `trouble` is the error that ended
-    contact with the system.
+    contact with the system, `untested` the reason why nothing was tested.
 
     >>> known = KnownIssueResult("it answers late after a reset", 2, "path-0001.jsonl")
     >>> result = CampaignResult(paths=2, steps=9, known_issues=(known,))
@@ -94,6 +94,7 @@ class CampaignResult:
     trouble: str = ""
     interrupted: bool = False
     requirements: tuple[RequirementResult, ...] = ()
+    untested: str = ""
 
     @property
     def failed(self) -> int:
@@ -120,7 +121,7 @@ class CampaignResult:
         """Return the verdict: fail before inconclusive before pass."""
         if self.failures:
             return "fail"
-        return "inconclusive" if self.inconclusive or self.trouble or self.interrupted else "pass"
+        return "inconclusive" if self.inconclusive or self.trouble or self.interrupted or self.untested else "pass"
 
     @property
     def headline(self) -> str:
@@ -134,6 +135,8 @@ class CampaignResult:
             return f"INCONCLUSIVE: {'lost' if self.steps else 'no'} contact with the system under test"
         if self.inconclusive:
             return "INCONCLUSIVE: neither passed nor failed"
+        if self.untested:
+            return "INCONCLUSIVE: nothing was tested"
         return (
             f"PASS: {'every failure is a known issue' if self.known else 'every answer is one that the model allows'}"
         )

@@ -29,7 +29,8 @@ def test_the_document_tells_each_trace(trace: Path) -> None:
 
 def test_the_worst_of_several_decides(folder: Path, trace: Path) -> None:
     """A failure outweighs a trace that cannot be read, this an inconclusive one, and that one a pass."""
-    passing = rewrite(folder / "pass.jsonl", recorded(trace)[:2])
+    lines = recorded(trace)
+    passing = rewrite(folder / "pass.jsonl", [*lines[:2], {**lines[-1], "verdict": "pass", "steps": 1, "reason": None}])
     assert judged(passing).status == 0
     assert judged(passing, "nowhere").status == 2
     assert judged(passing, "nowhere", trace).status == 1
@@ -59,7 +60,7 @@ def test_a_trace_from_standard_input(trace: Path) -> None:
 
 
 def test_cut_traces_are_judged_as_far_as_they_go(folder: Path, trace: Path) -> None:
-    """Wherever a killed tester stopped writing, the whole lines are judged: a pass up to there, and a note."""
+    """Wherever a killed tester stopped writing, the whole lines are judged: they show a failure, or decide nothing."""
     text = trace.read_bytes()
     header = text.index(b"\n") + 1
     end = text.rindex(b'{"event":"end"')
@@ -69,8 +70,10 @@ def test_cut_traces_are_judged_as_far_as_they_go(folder: Path, trace: Path) -> N
         done = judged(cut, "--json")
         assert done.data[0]["cut"] is True
         # a line that lacks nothing but its end is whole
-        assert done.status == (1 if length >= end - 1 else 0)
+        assert (done.status, done.data[0]["verdict"]) == ((1, "fail") if length >= end - 1 else (3, "inconclusive"))
     assert "note: the trace was cut: it was judged up to its last whole line" in judged(cut).out
+    cut.write_bytes(text[:header])
+    assert "the trace was cut, and the model allows all that is left of it" in judged(cut).out
 
 
 @pytest.mark.parametrize("length", [0, 1, 60])

@@ -146,7 +146,7 @@ def test_time_ends_a_campaign(folder: Path) -> None:
     """With --time no path begins after it."""
     machine(folder)
     done = otf("run", "machine.py", "--traces", 1_000_000, "--time", 0.05, "--keep", "failures", "--json")
-    assert done.data["verdict"] == "pass"
+    assert done.data["verdict"] == ("pass" if done.data["steps"] else "inconclusive")
     assert done.data["paths"] < 1_000_000
 
 
@@ -225,11 +225,14 @@ def test_the_usual_folder_cannot_be_written(folder: Path) -> None:
 
 
 def test_a_model_that_enables_no_input(folder: Path) -> None:
-    """A run in which nothing was sent passes, and says that nothing was tested."""
+    """A run in which nothing was sent decides nothing, and says why."""
     machine(folder, {"inputs=[Coin(5), Coin(10), Button()]": "inputs=[]"})
     done = otf("run", "machine.py")
-    assert done.status == 0
-    assert "note: nothing was sent and nothing was tested: the model enables no input in its initial state" in done.out
+    assert done.status == 3
+    assert "INCONCLUSIVE: nothing was tested" in done.out
+    assert "note: nothing was sent: the model enables no input in its initial state" in done.out
+    kept = next(Path("otf-runs").glob("machine-*"))
+    assert "INCONCLUSIVE: nothing was tested" in otf("report", str(kept), "--bench", "machine.py").out
 
 
 @pytest.mark.real

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import time
 from contextlib import suppress
@@ -199,6 +200,17 @@ def test_a_pattern_that_cannot_work_is_refused_at_once(kind: type, pattern: str,
     with pytest.raises(UsageError) as raised:
         lines({kind: pattern})
     assert message in str(raised.value)
+
+
+def test_two_dataclasses_with_one_pattern_are_refused() -> None:
+    """No line would ever be read as the second, so a right answer would fail; two port actions do not differ."""
+    message = (
+        r"Price and Coin have the same pattern, 'coin \{cents\}': no line would be read as a Price; use one dataclass"
+    )
+    price = dataclasses.make_dataclass("Price", [("cents", int)], frozen=True)
+    with pytest.raises(UsageError, match=message):
+        lines({Coin: "coin {cents}", price: "coin {cents}"})
+    assert lines({Coin: PortAction.CLOSE, price: PortAction.CLOSE}).types == (Coin, price)
 
 
 def test_a_field_names_the_port() -> None:

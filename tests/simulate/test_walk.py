@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from otf.core import Model, Oracle, Routes
-from otf.errors import ModelError
+from otf.errors import ModelError, UsageError
 from otf.simulate import Walk
+from otf.simulate.walk import bounded
 from otf.spec import Spec, Transition, goto, total
 from otf.strategy import Script, Strategy
 from otf.trace.events import Closed, Quiet, Seen, Sent
@@ -118,3 +119,10 @@ def test_a_system_that_raises_has_ended() -> None:
 
     with pytest.raises(ModelError, match="the model is broken"):
         walk(confused).chosen(Script(["up"]), 1)
+
+
+@pytest.mark.parametrize("wrong", [None, "on", b"off", 7])
+def test_a_function_that_returns_no_list(wrong: Any) -> None:  # noqa: ANN401 -- what a user's function may return
+    """It is a mistake of the bench: the letters of a text would be outputs, and None would have ended the system."""
+    with pytest.raises(UsageError, match=r"the system returned .* for the input 'up'; return a list of outputs"):
+        walk(bounded(lambda _inp: wrong)).chosen(Script(["up"]), 1)
