@@ -249,7 +249,8 @@ class Summary:
         driven = any(not each.why or each.known_issue for each in self.saved)
         if not self.steps and not driven:
             over = "the time was over before the first input, or " * timed
-            self.untested = f"nothing was sent: {over}the model enables no input in its initial state"
+            none = "the model enables no input in its initial state, or the strategy chooses none"
+            self.untested = f"nothing was sent: {over}{none}"
 
     def admit(self) -> None:
         """Count saved failures that are still there and that no path showed."""

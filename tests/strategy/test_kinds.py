@@ -10,7 +10,7 @@ from random import Random
 
 import pytest
 
-from otf import Accept, Bench, Spec, Transition, goto, run
+from otf import Accept, Bench, InconclusiveError, Spec, Transition, goto, run
 from otf.core import Model, Symbol, View
 from otf.errors import UsageError
 from otf.explore import explore
@@ -90,8 +90,9 @@ def test_weights_say_how_often(tmp_path: Path) -> None:
 
 
 def test_where_all_weighs_nothing_the_path_ends(tmp_path: Path) -> None:
-    """There is no input to draw."""
-    assert sent(weighted(lambda _inp: 0), tmp_path, steps=10) == [[]]
+    """There is no input to draw, and a campaign that sent nothing is not passed."""
+    with pytest.raises(InconclusiveError, match="nothing was sent"):
+        sent(weighted(lambda _inp: 0), tmp_path, steps=10)
 
 
 def test_a_weight_below_nothing_is_a_mistake(tmp_path: Path) -> None:
@@ -158,7 +159,8 @@ def test_the_kind_of_an_input() -> None:
 def test_where_nothing_is_offered_nothing_is_chosen(tmp_path: Path) -> None:
     """Every strategy ends the path."""
     dead = Spec(line, 0, list[str](), name="dead")
-    assert run(Bench(dead, system=lambda: Board().act, types=(int,)), out=tmp_path, strategy="least-action").steps == 0
+    with pytest.raises(InconclusiveError, match="enables no input in its initial state"):
+        run(Bench(dead, system=lambda: Board().act, types=(int,)), out=tmp_path, strategy="least-action")
 
 
 def test_transitions_that_outputs_decide_are_not_counted(tmp_path: Path) -> None:
