@@ -7,29 +7,21 @@ its text is the implementation's own.
 
 from __future__ import annotations
 
-import socket
-from collections.abc import AsyncGenerator, Iterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from otf.adapter import Bench, Line, trace_may_set
+from otf.adapter import Bench, trace_may_set
 from otf.adapter.malformed import Disturbed
-from otf.adapters.process import open_process
-from otf.adapters.tcp import open_tcp
 from otf.codec.malformed import Malformed
-from otf.errors import CodecError, ContactError
-from otf.framing import prompt
-from otf.models.serving import GRACE, HOST, chosen, expected, free_port, known_issue, program, until_told
+from otf.errors import CodecError
+from otf.models.microbit_board import FIRMWARE, MORE, PROMPT, connect
+from otf.models.serving import chosen, expected, known_issue
 from otf.models.texts import printable, text_of, whole_line
 from otf.spec import Spec, Transition, Where, goto
 from otf.values import show
 
-FIRMWARE: Final = "/usr/share/firmware-microbit-micropython/firmware.hex"
-READY: Final = 20.0
-PROMPT, MORE = b">>> ", b"... "
 NAMES: Final = ("a", "b")
 NUMBERS: Final = (0, -7, 3, 2**30 - 1)
 LARGEST: Final = 2**90
@@ -239,7 +231,7 @@ def bench(*, firmware: str = FIRMWARE, also: str = "") -> Bench:
         known_issues=expected(KNOWN, also),
         spec=Spec(step, Names(), partial(inputs, also), name="microbit", guarded=True, malformed=_malformed),
         codec=MicrobitCodec(),
-        connect=lambda: _connect(firmware),
+        connect=lambda: connect(firmware),
         outputs=("serial",),
         inputs="uioco",
         # each line is answered, and the prompt ends the answer: any later output would be wrong anyway
@@ -247,26 +239,3 @@ def bench(*, firmware: str = FIRMWARE, also: str = "") -> Bench:
         latency=0.010,
         busy=0.010,
     )
-
-
-def board(firmware: str, port: int) -> list[str]:
-    """Return the command that starts the board, with its serial port behind TCP. Raises ContactError for no image."""
-    if not Path(firmware).is_file():
-        message = (
-            f"{firmware}: there is no such image; on Debian, `apt-get install firmware-microbit-micropython` has it"
-        )
-        raise ContactError(message)
-    qemu = program("qemu-system-arm", "qemu-system-arm")
-    machine = ["-M", "microbit", "-nographic", "-monitor", "none", "-device", f"loader,file={firmware}"]
-    # wait=on: the board starts when the connection is there, so that nothing is lost
-    return [qemu, *machine, "-serial", f"tcp:{HOST}:{port},server=on,wait=on"]
-
-
-@asynccontextmanager
-async def _connect(firmware: str) -> AsyncGenerator[Mapping[str, Line], None]:
-    port, framing = free_port(socket.SOCK_STREAM), prompt(PROMPT, MORE, end=b"\r", keep=True)
-    async with AsyncExitStack() as stack:
-        await stack.enter_async_context(open_process(board(firmware, port), ready=None, grace=GRACE))
-        line = await stack.enter_async_context(open_tcp((HOST, port), framing, within=READY))
-        await until_told(line, lambda data: data.endswith(PROMPT), READY)
-        yield {"serial": line}

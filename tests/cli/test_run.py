@@ -166,7 +166,9 @@ def test_a_campaign_of_unlimited_paths_continues_for_its_time(folder: Path) -> N
     options, _ = resumed(Path("out"), given)
     assert (options.time, options.traces) == (0.05, UNLIMITED)
     assert resumed(Path("out"), msgspec.structs.replace(given, time=7.0))[0].time == 7.0
-    assert otf("run", "machine.py", "--resume", "out", "--json").data["verdict"] == "pass"
+    # on a busy machine so short a time may be over before the first input
+    done = otf("run", "machine.py", "--resume", "out", "--json").data
+    assert done["verdict"] == ("pass" if done["steps"] else "inconclusive")
 
 
 def test_a_campaign_ends_when_nothing_is_new(folder: Path) -> None:

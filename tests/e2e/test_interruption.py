@@ -53,10 +53,10 @@ def test_interrupted_at_random_moments(folder: Path, number: int) -> None:
 
 @pytest.mark.parametrize("number", MOMENTS)
 def test_killed_at_random_moments(folder: Path, number: int) -> None:
-    """Whenever kill -9 comes: every trace that is left is judged up to its last whole line, and no entity is left."""
+    """Whenever kill -9 comes: a trace that is left passes, or was cut and decides nothing; and no entity is left."""
     results = at_random_moments(folder, number, KILL)
     assert {result.status for result in results} == {-9}
-    assert set(replayed(folder)) <= {0}
+    assert set(replayed(folder)) <= {0, 3}
 
 
 @pytest.mark.parametrize(("number", "status"), [(INT, 130), (TERM, 143)])

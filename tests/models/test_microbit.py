@@ -4,7 +4,8 @@ import pytest
 
 from otf.errors import CodecError, ContactError
 from otf.framing import prompt
-from otf.models.microbit import MORE, PROMPT, Answer, Key, MicrobitCodec, Type, bench, board
+from otf.models.microbit import Answer, Key, MicrobitCodec, Type, bench
+from otf.models.microbit_board import MORE, PROMPT, board
 from tests.models.scripts import judged
 
 CODEC = MicrobitCodec()
