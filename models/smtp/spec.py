@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final, TypeAlias
 
-from otf.adapter.malformed import Disturbed
+from otf.adapter.malformed import Anywhere, Disturbed
 from otf.codec.malformed import Malformed
 from otf.models.smtp.inputs import (
     BAD,
@@ -63,10 +63,17 @@ def smtp(also: str = "") -> Spec[State, Input]:
     return Spec(_step, None, partial(inputs, also), name="smtp", guarded=True, malformed=_malformed)
 
 
-def _malformed(state: State, inp: Malformed) -> Iterator[Transition[Any]]:
-    """Yield that the server counts an unknown command; where it asked for text or for a password, nothing is one."""
+def _malformed(state: State, inp: Malformed) -> Iterator[Transition[Any]] | None:
+    """Yield what follows an unknown command; of one that is known but has no place in this state nothing is known."""
+    return None if inp.raw == inp.of else _counted(state, inp)
+
+
+def _counted(state: State, inp: Malformed) -> Iterator[Transition[Any]]:
+    """Yield that the server counts it; where it asked for text or for a password, nothing is an unknown command."""
     if isinstance(state, Session) and state.mode == "commands" and state.unknown < MOST_UNKNOWN:
-        yield goto(Disturbed(replace(state, unknown=state.unknown + 1), inp.port))
+        # some of several lines may be commands
+        several = inp.raw.count(b"\n") > 1
+        yield goto(Anywhere(inp.port) if several else Disturbed(replace(state, unknown=state.unknown + 1), inp.port))
 
 
 def _step(state: State, inp: Input) -> Iterator[Way | Accept]:

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from typing import Any, Final, TypeGuard
 
+from otf.adapter.socket import CUT_OFF
 from otf.codec import Codec, PortAction
 from otf.codec.malformed import Malformed, MalformedCodec
 from otf.spec import Accept, Elapse, Spec, Transition, goto, on, stop
 from otf.trace.events import Ended
 
-ORDERLY: Final = tuple(map(Ended, ("end of stream", "connection reset", "broken pipe")))
+ORDERLY: Final = tuple(map(Ended, ("end of stream", "connection reset", "broken pipe", CUT_OFF)))
 """Ends of a connection that a system may choose; the end of its process is none of them."""
 
 

@@ -14,7 +14,7 @@ from otf.adapter import Ending, Frame, Line, LineLost
 from otf.adapter.exits import blaming, describe, stumbled, where
 from otf.adapter.line import Acting
 from otf.codec import Codec, PortAction
-from otf.codec.malformed import Malformed
+from otf.codec.malformed import Malformed, MalformedCodec, Unreadable
 from otf.core import Ping, Send, Session, Wait
 from otf.core.calls import own_frames
 from otf.core.waits import Strict
@@ -163,11 +163,17 @@ class Conduct:
         port, what, at = arrived.port, arrived.what, arrived.at
         at = max(at, self.session.times.input, self._lookout.floor)
         if isinstance(what, Frame):
-            output = Undecodable(what.data, what.trouble) if what.trouble else self._decoded(port, what.data)
-            return Seen(output, port, at), what.data
+            return Seen(self._output(port, what), port, at), what.data
         if isinstance(what, Ending):
             return Closed(port, what.reason, at), None
         raise _Undecided(f"{AT_FAULT}: {port}: {what.reason}")
+
+    def _output(self, port: str, frame: Frame) -> object:
+        if not frame.trouble:
+            return self._decoded(port, frame.data)
+        # after malformed inputs any answer may come, also one that the framing cannot cut
+        lenient = isinstance(self.codec.codec, MalformedCodec)
+        return Unreadable(frame.data) if lenient else Undecodable(frame.data, frame.trouble)
 
     def _decoded(self, port: str, data: bytes) -> object:
         try:

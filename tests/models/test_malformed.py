@@ -11,6 +11,7 @@ import pytest
 
 from otf.adapter import Bench
 from otf.adapter.malformed import Disturbed, hardened, sample_of
+from otf.adapter.socket import CUT_OFF
 from otf.cli.benches import load
 from otf.codec.malformed import Malformed, MalformedCodec
 from otf.core import Model, Node, Symbol
@@ -20,6 +21,7 @@ from otf.models.http.messages import RawRequest, RawResponse, WebConnect, WebFin
 from otf.models.http.spec import WebSession
 from otf.models.modbus.messages import PORT, ModbusCodec, Request
 from otf.models.mqtt.messages import MqttViolation
+from otf.models.smtp.messages import Command, Connect, Reply
 from otf.models.ssh.messages import Dial, Send, Sent
 from otf.models.websocket.messages import HandshakeAnswer, RawHandshake, SocketConnect, SocketMessage
 from otf.spec import Elapse
@@ -74,7 +76,7 @@ def test_a_new_connection_follows_the_end_of_one_in_an_unknown_state() -> None:
     [lost] = (getattr(way, "state", None) for way in hard.step(WebSession(), Malformed(b"?\r\n\r\n", "web")))
     assert (list(hard.inputs(lost)), list(hard.step(lost, WebConnect()))) == ([], [])
     assert hard.emits is not None
-    assert [getattr(way, "state", "") for way in hard.emits(lost)] == [lost, None, None, None]
+    assert [getattr(way, "state", "") for way in hard.emits(lost)] == [lost, None, None, None, None]
 
 
 def test_after_malformed_bytes_no_sentence_is_violated() -> None:
@@ -233,6 +235,8 @@ REFUSED = RawResponse(400, closes=True)
 CLOSED = Ended("end of stream")
 GET = (RawRequest(), RawResponse(200, "GET / note= body="))
 FAILED = SocketMessage(8, "\x03\xea")
+GREETED = [(Connect(), Reply(220)), (Command("HELO me.example"), Reply(250))]
+RECIPIENT = (Command("RCPT TO:<b@example.org>"), Reply(250))
 KEYED = [(Dial(),), (Send("HELLO"),), (Send("EXCHANGE"), Sent("NEWKEYS")), (Send("NEWKEYS"),)]
 
 
@@ -267,12 +271,16 @@ KEYED = [(Dial(),), (Send("HELLO"),), (Send("EXCHANGE"), Sent("NEWKEYS")), (Send
         ("ssh", [*KEYED, (b"\x65x", CLOSED), *KEYED], "pass"),
         ("ssh", [*KEYED, (b"\x65x", Sent("USERAUTH_SUCCESS"))], "fail"),
         ("ssh", [*KEYED, (b"\x05\0\0\0\x0dssh-userauth", Sent("DISCONNECT"), CLOSED), *KEYED], "pass"),
+        ("smtp", [*GREETED, (b"FROM\r\n", Reply(500)), RECIPIENT], "fail"),
+        ("smtp", [*GREETED, (b"FROM\r\n", Ended(CUT_OFF))], "pass"),
+        ("smtp", [*GREETED, (b"RSET\r\nmail from:<>\r\nN\r\n", Reply(250), Reply(250), Reply(500))], "pass"),
+        ("smtp", [*GREETED, (b"RSET\r\nmail from:<>\r\nN\r\n", Reply(250)), RECIPIENT], "pass"),
     ],
 )
 def test_what_may_follow_malformed_bytes(name: str, script: list[tuple[object, ...]], outcome: str) -> None:
     """The model reads them as a server may: it refuses them, or takes them for what they are nevertheless."""
     made = load(name, {}).with_malformed(0.1)
-    port = made.outputs[0]
+    port = "session" if name == "smtp" else made.outputs[0]
     opened = [(WebConnect(),)] if name == "http" else []
     steps = [
         (Malformed(inp, port) if isinstance(inp, bytes) else inp, *outputs) for inp, *outputs in [*opened, *script]
