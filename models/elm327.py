@@ -218,6 +218,7 @@ KNOWN: Final = {
     "again": known_issue("ELM327-emulator 4.0.0 repeats no AT D, and gives no prompt", "text=''"),
 }
 """The known issues that each of `ALSO` shows."""
+NO_PROMPT: Final = known_issue("ELM327-emulator 4.0.0 gives no prompt after some lines", "Malformed(", "silence")
 INPUTS: Final = (
     *("ATE0", "AT E1", "ath0", "AT H1", "AtL0", "AT L1", "ATS0", "AT\tS1", "ATSP0"),
     *("ATI", "at @1", "ATD", "ATZ", "ATQQ", "XYZ"),
@@ -252,7 +253,7 @@ def bench(*, emulator: str = "", also: str = "") -> Bench:
     chosen(also, ALSO)
     return Bench.on_ports(
         name="elm327",
-        known_issues=expected(KNOWN, also),
+        known_issues=(*expected(KNOWN, also), NO_PROMPT),
         spec=elm327(also),
         codec=ElmCodec(),
         ports={PORT: Port(partial(_emulated, emulator), "tcp", FRAMING, partial(tcp, framing=FRAMING))},
