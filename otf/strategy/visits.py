@@ -90,10 +90,9 @@ class VisitCounts:
             # nearly always: a deterministic system, or one that has shown what it chose
             self._node = view.nodes[0]
             self._trials = trials = self.inputs[self._node]
-            # a question adds no entry: where states do not recur, most inputs of a state are never tried
-            return list(map(trials.get, enabled, repeat(0)))
+            return list(map(trials.__getitem__, enabled))
         tables = [self.inputs[node] for node in view.nodes]
-        return [min(table.get(inp, 0) for table in tables) for inp in enabled]
+        return [min(table[inp] for table in tables) for inp in enabled]
 
     def reached(self, view: View, enabled: Sequence[Symbol]) -> list[int]:
         """Return the visits of the least visited state that each input may lead to."""
@@ -126,7 +125,7 @@ class ChangedFirst:
         if not wanted:
             return []
         tried, model = visits.inputs[node], view.model
-        found = [inp for inp in model.enabled_inputs(node) if inp not in tried and self.name(inp.key) in wanted]
+        found = [inp for inp in model.enabled_inputs(node) if not tried[inp] and self.name(inp.key) in wanted]
         found = [inp for inp in found if model.specified(node, inp)]
         if not found:
             del self.left[self.name(node.key)]
@@ -280,8 +279,7 @@ def _drawn(pool: Pool, visits: VisitCounts, view: View, rank: Rank, lowest: obje
 
 def _tried(visits: VisitCounts, view: View) -> Rank:
     if len(view.nodes) == 1:
-        trials = visits.inputs[view.nodes[0]].get
-        return lambda inp: trials(inp, 0)
+        return visits.inputs[view.nodes[0]].__getitem__
     return lambda inp: visits.tried(view, (inp,))[0]
 
 

@@ -19,9 +19,9 @@ from otf.core.view import NOTED, SPECIFIED
 from otf.errors import ModelError
 from otf.simulate import Walk
 from otf.spec import Spec, Transition, goto, total
-from otf.strategy import STRATEGIES, Strategy, StrategyKind, VisitCounts, goal, weighted
+from otf.strategy import STRATEGIES, Strategy, StrategyKind, goal, weighted
 from otf.strategy.pool import Pool
-from otf.strategy.visits import WIDE, LeastInput
+from otf.strategy.visits import WIDE
 from otf.trace.events import Quiet, Seen, Sent
 
 MANY: Final = 90
@@ -363,12 +363,3 @@ def test_every_view_keeps_its_notes_about_a_shorter_list() -> None:
         view.known[:] = bytes([SPECIFIED]) * NOTED
     assert [len([*Pool("uioco", Random(1)).candidates(view)]) > FEW // 2 for view in views] == [True] * len(views)
     assert asked == []
-
-
-def test_counts_of_inputs_that_were_only_looked_at() -> None:
-    """A state keeps a count for the input that it got, not for the others: where none recurs, most are never tried."""
-    view, visits = view_of(store(range(0, 2 * LISTED, 2))), VisitCounts()
-    assert visits.tried(view, view.specified) == [0] * LISTED
-    LeastInput(Pool("uioco", Random(1)), visits).choose(view)
-    assert [len(trials) for trials in visits.inputs.values()] == [1]
-    assert sum(visits.tried(view, view.specified)) == 1
