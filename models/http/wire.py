@@ -129,14 +129,21 @@ class ResponseFramer:
         self._raw += chunk
         frames = list[Frame]()
         try:
-            while self._raw and (found := read_response(self._raw)) is not None:
-                frames.append(Frame(self._raw[: found.size]))
-                self._raw = self._raw[found.size :]
+            while self._raw and (found := self.take()) is not None:
+                frames += [Frame(found)] if found else []
         except ValueError as error:
             frames.append(self._given_up(str(error)))
         if len(self._raw) > self._largest:
             frames.append(self._given_up(too_long(self._largest)))
         return frames
+
+    def take(self) -> bytes | None:
+        """Take a response off the stream, None if it is not whole. Raises ValueError for what is no response."""
+        found = read_response(self._raw)
+        if found is None:
+            return None
+        taken, self._raw = self._raw[: found.size], self._raw[found.size :]
+        return taken
 
     def rest(self) -> list[Frame]:
         """Return the last response if it may end with the connection, and begin anew.

@@ -4,85 +4,51 @@ from __future__ import annotations
 
 from typing import Final
 
-from otf.errors import CodecError
 from otf.framing import LARGEST, Frame, Framing
-from otf.framing.frame import too_long
-from otf.models.http.wire import read_response
+from otf.models.http.wire import ResponseFramer
 from otf.models.websocket.messages import BINARY, CLOSE, CONTINUED, PING, PONG, TEXT
 
 SIZES: Final = {126: 2, 127: 8}
 """Lengths of a frame that say how many bytes the real length has."""
+SWITCHING: Final = b"101"
+_STATUS: Final = slice(9, 12)  # where an answer has its status, behind "HTTP/1.1 "
 
 
-class SocketFramer:
+class SocketFramer(ResponseFramer):
     """Cuts a stream into the answer to a handshake and messages; after what is none it finds no more."""
 
-    gap: float = 0.0
-
     def __init__(self, largest: int = 4 * LARGEST) -> None:
-        self._largest = largest
-        self._restart()
+        super().__init__(largest)
+        self._parts = b""
+        self._is_open = False
 
     @property
     def unfinished(self) -> bool:
         """Return whether a message has begun and not ended."""
         return bool(self._raw or self._parts)
 
-    @property
-    def begun(self) -> bytes:
-        """Return the bytes of a message that has not ended."""
-        return self._raw
-
-    def pack(self, data: bytes) -> bytes:
-        """Return the bytes as they are. Raises CodecError if there are none."""
-        if not data:
-            raise CodecError("at least one byte is sent")
-        return data
-
-    def feed(self, chunk: bytes) -> list[Frame]:
-        """Take the next bytes of the stream; return the messages that they complete."""
-        if self._lost:
-            return []
-        self._raw += chunk
-        frames = list[Frame]()
-        try:
-            while self._raw and (found := self._one() if self._is_open else self._answer()) is not None:
-                frames += [Frame(found)] if found else []
-        except ValueError as error:
-            frames.append(self._given_up(str(error)))
-        if len(self._raw) > self._largest:
-            frames.append(self._given_up(too_long(self._largest)))
-        return frames
-
     def rest(self) -> list[Frame]:
         """Return the answer to a handshake if it may end with the connection, and begin anew.
 
-        What is not whole is dropped: a reset may cut it off, and then no answer counts; otherwise it is missing.
+        A message that is not whole is dropped: a reset may cut it off, and then none counts; otherwise it is missing.
         """
-        left, is_answer = self._parts + self._raw, not self._is_open
-        self._restart()
-        if not left:
-            return []
-        try:
-            whole = is_answer and read_response(left, ended=True) is not None
-        except ValueError as error:
-            return [Frame(left, str(error))]
-        return [Frame(left)] if whole else []
+        if self._is_open:
+            self._raw = self._parts = b""
+        self._is_open = False
+        return super().rest()
 
-    def _restart(self) -> None:
-        self._raw = self._parts = b""
-        self._lost = self._is_open = False
+    def take(self) -> bytes | None:
+        """Take the answer or a frame off; return its message, nothing for a fragment, None if it is not whole.
 
-    def _answer(self) -> bytes | None:
-        found = read_response(self._raw)
-        if found is None:
-            return None
-        answer, self._raw = self._raw[: found.size], self._raw[found.size :]
-        self._is_open = found.status == 101  # noqa: PLR2004 -- Switching Protocols
+        Raises ValueError for what is neither.
+        """
+        if self._is_open:
+            return self._message()
+        answer = super().take()
+        self._is_open = answer is not None and answer[_STATUS] == SWITCHING
         return answer
 
-    def _one(self) -> bytes | None:
-        """Take a frame off; return its message, nothing for a fragment, None if it is not whole. Raises ValueError."""
+    def _message(self) -> bytes | None:
         raw = self._raw
         if len(raw) < 2:  # noqa: PLR2004 -- the bytes of each frame
             return None
@@ -104,10 +70,6 @@ class SocketFramer:
         whole = self._parts if fin else b""
         self._parts = b"" if fin else self._parts
         return whole
-
-    def _given_up(self, trouble: str) -> Frame:
-        broken, self._raw, self._lost = self._raw[: self._largest], b"", True
-        return Frame(broken, trouble)
 
 
 def messages() -> Framing:
