@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from inspect import unwrap
 from pathlib import Path
-from typing import Any, Final, NamedTuple
-
-import msgspec
+from typing import Final, NamedTuple
 
 from otf.adapter import Bench
-from otf.campaign.journal import COMPLETED, COUNTED, FAILED_START, JOURNAL, STARTED
 from otf.campaign.shrinking import INTERRUPTED
 from otf.campaign.worth import Discoveries, learn, stated
+from otf.cli.campaign_log import CampaignLog, PathRecord
 from otf.cli.summary import time_spent
 from otf.cli.traces import bench_of, ordinary, reading
 from otf.core import Model, Monitor
@@ -24,11 +21,9 @@ from otf.offline import Judgement, judge
 from otf.report import Gathered, ReportedFailure
 from otf.report import PathSummary as Walked
 from otf.report.mutants import read_mutation
-from otf.runner.time_spent import TimeSpent
 from otf.spec.transition import requirements
-from otf.trace.reading import BAD_JSON, TracedEvent, bounded
+from otf.trace.reading import TracedEvent
 from otf.trace.requirements import RequirementRecord
-from otf.trace.verdict import Outcome
 
 PATH: Final = re.compile(r"(path|saved)-\d+\.jsonl")
 SAVED: Final = re.compile(r"saved-\d+\.jsonl")
@@ -61,86 +56,6 @@ def paths(folder: Path) -> list[Path]:
         )
         raise UsageError(f"{folder}: there is no trace in it (path-0001.jsonl, …); {hint}")
     return files
-
-
-class PathRecord(msgspec.Struct, frozen=True):
-    """How the campaign counted a path: `otf.campaign.journal` writes it."""
-
-    path: int
-    verdict: Outcome
-    steps: int
-    why: str = ""
-    signature: str = ""
-    known_issue: str = ""
-    reached: list[str] = []
-    decided: list[str] = []
-
-
-class Plan(msgspec.Struct, frozen=True):
-    """What a campaign planned: how many paths, how many at the same time, and its options on the command line."""
-
-    traces: int = 0
-    lanes: int = 1
-    options: dict[str, Any] = {}
-
-
-class LogLine(msgspec.Struct, frozen=True):
-    """What is read of any line of the log."""
-
-    event: str
-    counts: str = ""
-    trouble: str | None = ""
-    time: dict[str, float] = {}
-    about: Plan | None = None
-
-
-@dataclass(slots=True)
-class CampaignLog:
-    """What the log of a campaign adds to its traces.
-
-    `counts`: it says how each path counts, as logs of earlier versions did not. `completed`: nothing interrupted the
-    campaign; `trouble` is the error that ended contact with the system, `spent` is where its time went, `plan` what was
-    to be run. `failed_starts` of the system were tried again.
-    """
-
-    counts: bool = False
-    completed: bool = False
-    trouble: str = ""
-    spent: TimeSpent = field(default_factory=TimeSpent)
-    plan: Plan | None = None
-    failed_starts: int = 0
-    paths: dict[int, PathRecord] = field(default_factory=dict[int, PathRecord])
-
-    @classmethod
-    def of(cls, folder: Path) -> CampaignLog:
-        """Read the log in a folder, as far as it can be read; without one, the traces have to do."""
-        found = cls()
-        log = folder / JOURNAL
-        if not log.is_file():  # opening a pipe would block for ever
-            return found
-        with suppress(OSError), log.open("rb") as file:
-            for line in bounded(file):
-                # a line that a kill has torn says nothing
-                with suppress(*BAD_JSON):
-                    found.line(line)
-        return found
-
-    def line(self, line: bytes) -> None:
-        """Take a line of the log."""
-        known = msgspec.json.decode(line, type=LogLine)
-        if known.event == STARTED and known.counts == COUNTED:
-            self.counts = True
-            if known.about is not None:  # a campaign, not a run of one of its traces
-                self.completed, self.trouble = False, ""
-                self.plan = known.about
-        elif known.event == COMPLETED:
-            self.completed, self.trouble = True, known.trouble or ""
-            self.spent = msgspec.convert(known.time, TimeSpent)
-        elif known.event == FAILED_START:
-            self.failed_starts += 1
-        elif known.event == COUNTED:
-            record = msgspec.json.decode(line, type=PathRecord)
-            self.paths[record.path] = record
 
 
 def gathered(folder: Path, named: str | None, sets: Mapping[str, object], show: Shows = iter) -> Gathered:

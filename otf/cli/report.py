@@ -186,7 +186,7 @@ def _text(found: Gathered, file: Path) -> str:
 
 
 def _json(found: Gathered, file: Path) -> dict[str, Any]:
-    from otf.cli.summary import lists
+    from otf.cli.campaign_data import lists
 
     return {
         "report": str(file),

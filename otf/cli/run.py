@@ -9,19 +9,19 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
 from otf.cli.choices import ALGORITHMS, BEST, KEPT, MIB, MODES, STRATEGIES, TRANSITIONS, InputChoice, among
 from otf.cli.options import AsJson, Jobs, MaybeBench, Out, Pids, Quiescence, Sets, SilenceOption, Suts, fresh
-from otf.cli.output import STDOUT_ERRORS, document, error_document, guarded, report_error, warn
+from otf.cli.output import STDOUT_ERRORS, document, guarded, report_error, warn
 from otf.cli.signals import SIGNALS, Done, interruptible
 from otf.errors import FAIL, OtfError, WriteError
 
 if TYPE_CHECKING:
     from otf.adapter import Bench
-    from otf.campaign import Campaign, FailureGroup, Listener, Settings, Summary
+    from otf.campaign import Campaign, Listener, Settings
     from otf.cli.summary import SummaryPrinter
 
     _Watch = Callable[[Listener], Listener]
@@ -252,6 +252,7 @@ def _is_given(ctx: typer.Context, name: str) -> bool:
 
 def _judged(loaded: Bench, settings: Settings, until: str | None, options: str, shown: _Shown, *, as_json: bool) -> int:
     from otf.campaign import Campaign
+    from otf.cli.campaign_data import campaign_data
     from otf.cli.run_options import counting
     from otf.cli.summary import SummaryPrinter
 
@@ -262,7 +263,7 @@ def _judged(loaded: Bench, settings: Settings, until: str | None, options: str, 
     with shown(campaign) as watch:
         done, error = _driven(campaign, None if as_json else printer, watch)
         if as_json:
-            document({**_json(campaign.summary, settings, error), **covered.data()})
+            document({**campaign_data(campaign.summary, settings, error), **covered.data()})
         elif error is None:
             printer.whole(monotonic() - began)
             covered.report()
@@ -307,49 +308,3 @@ def _driven(campaign: Campaign, printer: SummaryPrinter | None, watch: _Watch) -
         return Done(None), error
     campaign.summary.interrupted = bool(done.signal)
     return done, None
-
-
-def _json(summary: Summary, settings: Settings, error: OtfError | None) -> dict[str, Any]:
-    from otf.cli.summary import lists, parts_data
-
-    result = {
-        "verdict": summary.verdict,
-        "paths": summary.paths,
-        "steps": summary.steps,
-        "truncated": summary.truncated,
-        "late": summary.late,
-        "silence": summary.silence,
-        "seed": settings.seed,
-        "out": str(settings.out),
-        "interrupted": summary.interrupted,
-        "trouble": summary.trouble,
-        "time": {name: round(seconds, 3) for name, seconds in summary.spent.shares().items()},
-        "saved": [
-            {"signature": str(each.signature or ""), "trace": str(each.trace), "came": str(each)}
-            for each in summary.saved
-        ],
-        "failures": [_group(group) for group in summary.failures.values()],
-        **lists(summary.result),
-        **({"parts": parts_data(summary.parts)} if settings.spend else {}),
-    }
-    return result if error is None else {**result, **error_document(str(error))}
-
-
-def _group(group: FailureGroup) -> dict[str, Any]:
-    shrunk = group.shrunk
-    return {
-        "signature": str(group.signature),
-        "count": group.count,
-        "trace": str(group.first.trace),
-        "steps": group.first.steps,
-        "shrunk": None
-        if shrunk is None
-        else {
-            "trace": str(shrunk.trace),
-            "steps": shrunk.steps,
-            "rate": shrunk.rate,
-            "minimal": shrunk.minimal,
-            "ended": shrunk.ended,
-        },
-        "unshrunk": group.unshrunk,
-    }

@@ -162,22 +162,6 @@ def given(suts: Sequence[str] | None, silence: str | None, pids: Sequence[str] |
     return "".join(f" {option} {shlex.quote(value)}" for option, value in pairs)
 
 
-def lists(result: CampaignResult) -> dict[str, Any]:
-    """Return what a JSON document has of the known issues and the inconclusive paths, beside the failures."""
-    return {
-        "passed": result.passed,
-        "failed_starts": result.failed_starts,
-        "departures": [
-            {"says": each.says, "count": each.paths, "trace": each.trace or None} for each in result.known_issues
-        ],
-        "inconclusive": [{"why": each.why, "count": each.paths, "trace": each.trace} for each in result.inconclusive],
-        "requirements": [
-            {"id": each.requirement.id, "level": each.requirement.level, "status": each.status}
-            for each in result.requirements
-        ],
-    }
-
-
 def _table(result: CampaignResult) -> Iterator[str]:
     """Yield how many paths passed and failed, and the kinds of failure if there are several."""
     if result.mixed:
@@ -263,12 +247,6 @@ def spent_on(parts: SpentParts, whole: float) -> str:
     seconds = {**parts.seconds, "": whole - sum(parts.seconds.values())}
     shown = [name for name in counts if name == "paths" or seconds.get(name, 0.0) >= SHOWN]
     return ", ".join(f"{seconds.get(name, 0.0):.1f} s on {counts[name]}" for name in shown)
-
-
-def parts_data(parts: SpentParts) -> dict[str, Any]:
-    """Return the same as JSON data."""
-    seconds = {name: round(each, 3) for name, each in parts.seconds.items()}
-    return {"seconds": seconds, "changed": len(parts.changed), "tried": parts.done}
 
 
 def _recurrence(group: FailureGroup) -> Iterator[str]:

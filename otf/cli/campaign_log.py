@@ -1,0 +1,95 @@
+"""The log of a campaign, as reports read it: how each path counted, and how the campaign ended."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from otf.campaign.journal import COMPLETED, COUNTED, FAILED_START, JOURNAL, STARTED
+from otf.runner.time_spent import TimeSpent
+from otf.trace.reading import BAD_JSON, bounded
+from otf.trace.verdict import Outcome
+
+
+class PathRecord(msgspec.Struct, frozen=True):
+    """How the campaign counted a path: `otf.campaign.journal` writes it."""
+
+    path: int
+    verdict: Outcome
+    steps: int
+    why: str = ""
+    signature: str = ""
+    known_issue: str = ""
+    reached: list[str] = []
+    decided: list[str] = []
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """What a campaign planned: how many paths, how many at the same time, and its options on the command line."""
+
+    traces: int = 0
+    lanes: int = 1
+    options: dict[str, Any] = {}
+
+
+class LogLine(msgspec.Struct, frozen=True):
+    """What is read of any line of the log."""
+
+    event: str
+    counts: str = ""
+    trouble: str | None = ""
+    time: dict[str, float] = {}
+    about: Plan | None = None
+
+
+@dataclass(slots=True)
+class CampaignLog:
+    """What the log of a campaign adds to its traces.
+
+    `counts`: it says how each path counts, as logs of earlier versions did not. `completed`: nothing interrupted the
+    campaign; `trouble` is the error that ended contact with the system, `spent` is where its time went, `plan` what was
+    to be run. `failed_starts` of the system were tried again.
+    """
+
+    counts: bool = False
+    completed: bool = False
+    trouble: str = ""
+    spent: TimeSpent = field(default_factory=TimeSpent)
+    plan: Plan | None = None
+    failed_starts: int = 0
+    paths: dict[int, PathRecord] = field(default_factory=dict[int, PathRecord])
+
+    @classmethod
+    def of(cls, folder: Path) -> CampaignLog:
+        """Read the log in a folder, as far as it can be read; without one, the traces have to do."""
+        found = cls()
+        log = folder / JOURNAL
+        if not log.is_file():  # opening a pipe would block for ever
+            return found
+        with suppress(OSError), log.open("rb") as file:
+            for line in bounded(file):
+                # a line that a kill has torn says nothing
+                with suppress(*BAD_JSON):
+                    found.line(line)
+        return found
+
+    def line(self, line: bytes) -> None:
+        """Take a line of the log."""
+        known = msgspec.json.decode(line, type=LogLine)
+        if known.event == STARTED and known.counts == COUNTED:
+            self.counts = True
+            if known.about is not None:  # a campaign, not a run of one of its traces
+                self.completed, self.trouble = False, ""
+                self.plan = known.about
+        elif known.event == COMPLETED:
+            self.completed, self.trouble = True, known.trouble or ""
+            self.spent = msgspec.convert(known.time, TimeSpent)
+        elif known.event == FAILED_START:
+            self.failed_starts += 1
+        elif known.event == COUNTED:
+            record = msgspec.json.decode(line, type=PathRecord)
+            self.paths[record.path] = record
