@@ -15,6 +15,7 @@ import typer
 from typer.core import TyperGroup
 
 from otf.cli.choices import VARIABLE, prepare
+from otf.cli.grouped_help import GroupedHelp
 from otf.cli.output import STDOUT_ERRORS, document, error_document, say, stdout_failed, warn
 from otf.errors import FAIL, INCONCLUSIVE, USAGE, USERS_OWN
 
@@ -66,7 +67,11 @@ class Lazy(TyperGroup):
         module = import_module(f"otf.cli.{entry.module}")
         single = typer.Typer(rich_markup_mode=None, add_completion=False)
         single.command(
-            cmd_name, short_help=entry.says, epilog=getattr(module, "EXAMPLES", None), context_settings=HELP
+            cmd_name,
+            cls=GroupedHelp,
+            short_help=entry.says,
+            epilog=getattr(module, "EXAMPLES", None),
+            context_settings=HELP,
         )(getattr(module, entry.function))
         return typer.main.get_command(single)
 

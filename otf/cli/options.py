@@ -12,6 +12,7 @@ from typing import Annotated, Final
 import typer
 
 from otf.cli.choices import SILENCES, among, benches, script, settings
+from otf.cli.grouped_help import SILENCE, WHAT, WHERE
 from otf.cli.output import guarded, say
 from otf.errors import PASS, UsageError
 
@@ -33,24 +34,28 @@ def completion(shell: Annotated[str, typer.Argument(metavar="SHELL", help=f"One 
     return PASS
 
 
-Sets = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="KEY=VALUE",
-        help="A parameter of the bench (`otf list` shows them), or quiescence, L or R in seconds; repeatable.",
-        autocompletion=settings,
-    ),
-]
-Suts = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--sut",
-        metavar="PORT=URL",
-        help="The address of the system: /dev/ttyUSB0, tcp://HOST:PORT, udp://HOST:PORT, exec:COMMAND, …; a URL alone "
-        "if the bench has one port; repeatable.",
-    ),
-]
+SET: Final = typer.Option(
+    "--set",
+    metavar="KEY=VALUE",
+    help="A parameter of the bench (`otf list` shows them), or quiescence, L or R in seconds; repeatable.",
+    autocompletion=settings,
+)
+SUT: Final = typer.Option(
+    "--sut",
+    metavar="PORT=URL",
+    help="The address of the system: /dev/ttyUSB0, tcp://HOST:PORT, udp://HOST:PORT, exec:COMMAND, …; a URL alone "
+    "if the bench has one port; repeatable.",
+)
+PID: Final = typer.Option(
+    "--pid",
+    metavar="NUMBER|FILE",
+    help="A process that belongs to the system, though the bench does not start it: its number, or a file with "
+    "that; repeatable.",
+    rich_help_panel=WHAT,
+)
+Sets = Annotated[list[str] | None, SET]
+Suts = Annotated[list[str] | None, SUT]
+Pids = Annotated[list[str] | None, PID]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 Out = Annotated[
     Path | None, typer.Option("--out", metavar="DIR", help="The folder for traces; default: a new one in otf-runs.")
@@ -91,12 +96,17 @@ Quiescence = Annotated[
         "--quiescence",
         metavar="SECONDS",
         help="How long no output must come until the system counts as quiescent; default: the bench's.",
+        rich_help_panel=SILENCE,
     ),
 ]
 Jobs = Annotated[
     int,
     typer.Option(
-        "--jobs", metavar="NUMBER", min=1, help="How many copies of the system run at the same time, each on a path."
+        "--jobs",
+        metavar="NUMBER",
+        min=1,
+        help="How many copies of the system run at the same time, each on a path.",
+        rich_help_panel=WHERE,
     ),
 ]
 SilenceOption = Annotated[
@@ -107,18 +117,9 @@ SilenceOption = Annotated[
         autocompletion=among(*SILENCES),
         help="observed: silence is certain once all processes of the system sleep, if they can be seen; timed: after "
         "the quiescence time. The bench has a default.",
+        rich_help_panel=SILENCE,
     ),
 ]
-Pids = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--pid",
-        metavar="NUMBER|FILE",
-        help="A process that belongs to the system, though the bench does not start it: its number, or a file with "
-        "that; repeatable.",
-    ),
-]
-
 ROOT: Final = Path("otf-runs")
 
 
