@@ -21,10 +21,10 @@ from otf.campaign.settings import UNLIMITED
 from otf.cli.benches import is_shipped, load, parsed
 from otf.cli.choices import KEPT, MODES
 from otf.cli.options import ROOT
+from otf.cli.run_arguments import RunOptions
 from otf.cli.run_options import REQUIREMENTS, chosen, under, watched
 from otf.cli.suts import addressed
 from otf.cli.traces import bench_as_recorded
-from otf.core import InputMode
 from otf.errors import UsageError
 from otf.strategy.coverage import NOTHING_NEW
 from otf.trace.record import Header
@@ -50,39 +50,8 @@ AGAIN: Final = {
 }
 """Options that may be given beside --resume: all others are those of the folder."""
 
-
-class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What `otf run` was given, as the journal has it."""
-
-    bench: str
-    sets: list[str] = []
-    devices: list[list[str]] = []
-    traces: int = 10
-    steps: int = 50
-    time: float | None = None
-    spend: bool = False
-    seed: int = 0
-    strategy: str = "alternating"
-    mode: str = "eager"
-    burst: int = 1
-    inputs: InputMode | None = None
-    quiescence: float | None = None
-    silence: str | None = None
-    malformed: float = 0.0
-    pids: list[str] = []
-    jobs: int = 1
-    processes: str = "1"
-    keep: str = "all"
-    largest: int
-    stop_first: bool = False
-    shrink: bool = True
-    algorithm: str
-    budget: int
-    saved: bool = True
-    scenario: str | None = None
-    until: str | None = None
-    speed: str | None = None
-    sut: list[str] = []
+SAME: Final = ("traces", "steps", "time", "spend", "seed", "burst", "jobs", "stop_first", "shrink", "algorithm")
+"""Options that are settings as they are."""
 
 
 def paths_within(time: str | None, until: str | None) -> int:
@@ -110,23 +79,15 @@ def made(options: RunOptions) -> Bench:
 
 def settings_of(options: RunOptions, out: Path) -> Settings:
     """Return the settings of these options. Raises UsageError for values that mean nothing."""
+    same: dict[str, Any] = {name: getattr(options, name) for name in SAME}
     return Settings(
+        **same,
         out=out,
         reference=options.bench,
-        traces=options.traces,
-        steps=options.steps,
-        time=options.time,
-        spend=options.spend,
-        seed=options.seed,
         strategy=chosen(options.strategy),
         mode=_one_of("--mode", options.mode, MODES),
-        burst=options.burst,
         largest=options.largest << 20,
-        jobs=options.jobs,
         keep=_one_of("--keep", options.keep, KEPT),
-        stop_first=options.stop_first,
-        shrink=options.shrink,
-        algorithm=options.algorithm,
         budget=Budget(options.budget),
         saved=ROOT / "failures" if options.saved else None,
         where=tuple(options.sut),
@@ -155,10 +116,17 @@ def resumed(folder: Path, given: RunOptions) -> tuple[RunOptions, Bench]:
     # without a number of paths only the time bounds the campaign
     time = given.time or (options.time if about.traces >= UNLIMITED else None)
     spend = given.spend or (options.spend and not given.time)
-    options = msgspec.structs.replace(options, seed=head.seed, traces=about.traces, time=time, spend=spend)
+    options = replace(options, seed=head.seed, traces=about.traces, time=time, spend=spend)
     if given.bench:
-        own = {"bench": given.bench, "sets": given.sets, "sut": given.sut, "devices": given.devices, "pids": given.pids}
-        options = msgspec.structs.replace(options, **own, strategy=_own(options.strategy, given.strategy))
+        options = replace(
+            options,
+            bench=given.bench,
+            sets=given.sets,
+            sut=given.sut,
+            devices=given.devices,
+            pids=given.pids,
+            strategy=_own(options.strategy, given.strategy),
+        )
         return options, made(options).at_speed(head.speed)
     _check_harmless(folder, options)
     return options, as_recorded(head, options, given.sets)
@@ -175,7 +143,7 @@ def added(folder: Path, options: RunOptions, seed: int | None) -> RunOptions:
     if past.about is None:
         return options
     seed = _header(folder, past.about).seed if seed is None else seed
-    return msgspec.structs.replace(options, seed=seed, traces=min(len(past.counted) + options.traces, UNLIMITED))
+    return replace(options, seed=seed, traces=min(len(past.counted) + options.traces, UNLIMITED))
 
 
 def check_until(folder: Path, until: str | None) -> None:

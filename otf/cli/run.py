@@ -9,13 +9,14 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Annotated, get_args
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from otf.cli.choices import ALGORITHMS, BEST, KEPT, MIB, MODES, STRATEGIES, TRANSITIONS, InputChoice, among
-from otf.cli.options import AsJson, Jobs, MaybeBench, Out, Pids, Quiescence, Sets, SilenceOption, Suts, fresh
+from otf.cli.grouped_help import HOW_LONG, KEEPING, SILENCE, WHERE
+from otf.cli.options import AsJson, MaybeBench, Out, fresh
 from otf.cli.output import STDOUT_ERRORS, document, guarded, report_error, warn
+from otf.cli.run_arguments import RunOptions, with_options
 from otf.cli.signals import SIGNALS, Done, interruptible
 from otf.errors import FAIL, OtfError, WriteError
 
@@ -36,9 +37,11 @@ Examples:
 
 
 @guarded
+@with_options
 def run(
     ctx: typer.Context,
     bench: MaybeBench = None,
+    *,
     traces: Annotated[
         int | None,
         typer.Option(
@@ -47,120 +50,17 @@ def run(
             show_default=False,
         ),
     ] = None,
-    steps: Annotated[int, typer.Option(metavar="NUMBER", help="How many inputs a path has at most.")] = 50,
     time: Annotated[
         str | None,
         typer.Option(metavar="TIME", help="When to stop: 90, 60s, 10m or 8h.", show_default=False),
     ] = None,
-    spend: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TIME",
-            help="Spend this time: on saved failures first, then on what changed in the model since the last campaign "
-            "in the folder of --into, then on what was covered least.",
-            show_default=False,
-        ),
-    ] = None,
     seed: Annotated[
         int | None, typer.Option(metavar="NUMBER", help="The same seed gives the same inputs; default: random.")
     ] = None,
-    strategy: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="How inputs are chosen: one that `otf list` shows, or your own as file.py:Name.",
-            autocompletion=among(*STRATEGIES),
-        ),
-    ] = "alternating",
-    mode: Annotated[
-        str,
-        typer.Option(
-            metavar="|".join(MODES),
-            autocompletion=among(*MODES),
-            help="strict: an input only after silence; eager: at once if a correct system must be silent.",
-        ),
-    ] = "eager",
-    burst: Annotated[
-        int, typer.Option(metavar="NUMBER", help="How many inputs are sent at once, without waiting for outputs.")
-    ] = 1,
-    inputs: Annotated[
-        InputChoice | None,
-        typer.Option(
-            metavar="|".join(get_args(InputChoice)),
-            help="Which inputs: uioco, specified in all possible states; any, specified in some of them; all, also "
-            "those not specified; mixed, half and half. The bench has a default.",
-        ),
-    ] = None,
-    quiescence: Quiescence = None,
-    silence: SilenceOption = None,
-    pids: Pids = None,
-    jobs: Jobs = 1,
-    processes: Annotated[
-        str,
-        typer.Option(
-            metavar="NUMBER|auto", help="How many processes, each with --jobs paths; auto: one for each processor."
-        ),
-    ] = "1",
-    cluster: Annotated[
-        str | None,
-        typer.Option(metavar="ADDRESS", help="Drive --jobs paths at the same time on a dask cluster: tcp://host:8786."),
-    ] = None,
-    device: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="A pool of devices: a line for each with its addresses, as for --sut."),
-    ] = None,
     out: Out = None,
-    keep: Annotated[
-        str, typer.Option(metavar="|".join(KEPT), help="Which traces are kept.", autocompletion=among(*KEPT))
-    ] = "all",
-    largest: Annotated[
-        int, typer.Option(metavar="MIB", min=1, help="How large a trace may become before its path ends.")
-    ] = MIB,
-    stop_first: Annotated[bool, typer.Option("--stop-first", help="Stop at the first failure.")] = False,
-    shrink: Annotated[
-        bool, typer.Option("--shrink/--no-shrink", help="Shrink one trace of each kind of failure.")
-    ] = True,
-    algorithm: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="How it is shrunk: see `otf shrink --help`.",
-            autocompletion=among(*ALGORITHMS),
-        ),
-    ] = BEST,
-    budget: Annotated[
-        int, typer.Option(metavar="STEPS", min=1, help="How many inputs the system may be sent to shrink a failure.")
-    ] = TRANSITIONS,
-    saved: Annotated[
-        bool,
-        typer.Option("--saved/--no-saved", help="Save failures in otf-runs/failures, and try the saved ones first."),
-    ] = True,
-    scenario: Annotated[
-        str | None,
-        typer.Option(metavar="ACTIONS", help="Only inputs that a scenario allows next: 'Coin+ Button'."),
-    ] = None,
-    malformed: Annotated[
-        float,
-        typer.Option(metavar="SHARE", help="Send bytes that are no message in place of this share of the inputs."),
-    ] = 0.0,
-    until: Annotated[
-        str | None,
-        typer.Option(
-            metavar="WHAT",
-            help="Count coverage, and stop when it is reached: states, transitions, pairs=100; or when all "
-            "requirements are decided: requirements; or after a time without anything new: nothing-new=10m.",
-        ),
-    ] = None,
-    calibrate: Annotated[
-        bool,
-        typer.Option("--calibrate", help="Only measure how fast the system answers, and print the times that fit."),
-    ] = False,
-    speed: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NUMBER|auto",
-            help="How many times as fast the clocks of the system run, with libfaketime; auto: as fast as it follows.",
-        ),
+    resume: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Continue the campaign in a folder: only the paths that it lacks are driven."),
     ] = None,
     page: Annotated[
         str | None,
@@ -170,16 +70,48 @@ def run(
             "page ends as the report.",
         ),
     ] = None,
-    sut: Suts = None,
-    sets: Sets = None,
-    resume: Annotated[
+    as_json: AsJson = False,
+    spend: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="Spend this time: on saved failures first, then on what changed in the model since the last campaign "
+            "in the folder of --into, then on what was covered least.",
+            show_default=False,
+            rich_help_panel=HOW_LONG,
+        ),
+    ] = None,
+    calibrate: Annotated[
+        bool,
+        typer.Option(
+            "--calibrate",
+            help="Only measure how fast the system answers, and print the times that fit.",
+            rich_help_panel=SILENCE,
+        ),
+    ] = False,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Drive --jobs paths at the same time on a dask cluster: tcp://host:8786.",
+            rich_help_panel=WHERE,
+        ),
+    ] = None,
+    device: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Continue the campaign in a folder: only the paths that it lacks are driven."),
+        typer.Option(
+            metavar="FILE",
+            help="A pool of devices: a line for each with its addresses, as for --sut.",
+            rich_help_panel=WHERE,
+        ),
     ] = None,
     into: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Add --traces paths to the campaign in a folder, or begin one.")
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Add --traces paths to the campaign in a folder, or begin one.", rich_help_panel=KEEPING
+        ),
     ] = None,
-    as_json: AsJson = False,
+    **options: Any,  # noqa: ANN401 -- those of RunOptions
 ) -> int:
     """Drive the system with inputs that the model chooses, and judge everything that comes back.
 
@@ -191,58 +123,36 @@ def run(
     from otf.cli.run_options import bounded, faster, measured
     from otf.cli.summary import given
 
-    options = continued.RunOptions(
+    asked = RunOptions(
         bench=bench or "",
-        sets=sets or [],
-        traces=continued.paths_within(time or spend, until) if traces is None else traces,
-        steps=steps,
+        traces=continued.paths_within(time or spend, options["until"]) if traces is None else traces,
         time=bounded(time, spend),
         spend=spend is not None,
         seed=secrets.randbelow(1_000_000) if seed is None else seed,
-        strategy=strategy,
-        mode=mode,
-        burst=burst,
-        inputs=inputs,
-        quiescence=quiescence,
-        silence=silence,
-        malformed=malformed,
-        pids=pids or [],
-        jobs=jobs,
-        processes=processes,
-        keep=keep,
-        largest=largest,
-        stop_first=stop_first,
-        shrink=shrink,
-        algorithm=algorithm,
-        budget=budget,
-        saved=saved,
-        scenario=scenario,
-        until=until,
-        speed=speed,
-        sut=sut or [],
         devices=[] if device is None else workers.devices_in(device),
+        **options,
     )
     if resume is not None:
         continued.refuse_others([name for name in ctx.params if _is_given(ctx, name)])
-        options, loaded = continued.resumed(resume, options)
+        asked, loaded = continued.resumed(resume, asked)
     elif bench is None:
         raise typer.BadParameter("Missing argument 'BENCH'; --resume DIR alone continues a campaign", ctx=ctx)
     else:
-        options = options if into is None else continued.added(into, options, seed)
-        loaded = continued.made(options)
-    settings = continued.settings_of(options, resume or into or out or fresh(loaded.name, options.seed))
+        asked = asked if into is None else continued.added(into, asked, seed)
+        loaded = continued.made(asked)
+    settings = continued.settings_of(asked, resume or into or out or fresh(loaded.name, asked.seed))
     if resume or into:
-        continued.check_until(settings.out, options.until)
+        continued.check_until(settings.out, asked.until)
         settings = replace(settings, resume=True)
-    if speed is not None:
-        loaded = faster(loaded, settings, speed, elsewhere=cluster is not None)
+    if asked.speed is not None:
+        loaded = faster(loaded, settings, asked.speed, elsewhere=cluster is not None)
     if calibrate:
         return measured(loaded, replace(settings, traces=min(settings.traces, 2)), as_json=as_json)
     recorded = resume is not None and not bench
-    settings, loaded = workers.placed(settings, options, loaded, cluster, recorded=recorded)
-    own = given(options.sut, options.silence, options.pids)
-    shown = partial(_shown, page, parsed(options.sets, options.quiescence))
-    return _judged(loaded, settings, options.until, own, shown, as_json=as_json)
+    settings, loaded = workers.placed(settings, asked, loaded, cluster, recorded=recorded)
+    own = given(asked.sut, asked.silence, asked.pids)
+    shown = partial(_shown, page, parsed(asked.sets, asked.quiescence))
+    return _judged(loaded, settings, asked.until, own, shown, as_json=as_json)
 
 
 def _is_given(ctx: typer.Context, name: str) -> bool:

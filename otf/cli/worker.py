@@ -32,7 +32,8 @@ from otf.campaign.paths import undisturbed
 from otf.campaign.remote import JobLine, ResultLine
 from otf.campaign.results import PathResult, Shrunk
 from otf.campaign.saved import Saved, saved_issue, saved_trace
-from otf.cli.continued import RunOptions, as_recorded, made, settings_of
+from otf.cli.continued import as_recorded, made, settings_of
+from otf.cli.run_arguments import RunOptions
 from otf.cli.workers import on_devices
 from otf.errors import OtfError
 from otf.explore.steady import ask_again

@@ -21,8 +21,8 @@ from otf.campaign.cluster import LARGEST
 from otf.campaign.lanes import make_room
 from otf.campaign.past import Past
 from otf.campaign.settings import Workers
-from otf.cli.continued import RunOptions
 from otf.cli.output import warn
+from otf.cli.run_arguments import RunOptions
 from otf.cli.suts import addressed
 from otf.errors import UsageError
 
@@ -80,7 +80,7 @@ def _with_workers(
     if cluster is None:
         return replace(settings, workers=_workers(settings, options, bench, number, recorded=recorded))
     settings = replace(settings, jobs=settings.jobs * number, largest=min(settings.largest, LARGEST))
-    options = msgspec.structs.replace(options, jobs=1, largest=settings.largest >> 20)
+    options = replace(options, jobs=1, largest=settings.largest >> 20)
     workers = _workers(settings, options, bench, 1, recorded=recorded, checks=True)
     return replace(settings, workers=replace(workers, cluster=cluster))
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from otf.cli.app import COMMANDS as LAZY
+from otf.cli.grouped_help import GROUPS
 from otf.cli.output import harmless
 from tests.cli.command import otf
 
@@ -115,3 +116,12 @@ def test_what_a_terminal_would_obey_is_escaped() -> None:
     """Line ends and letters of all languages stay; escape sequences, marks of direction, half characters do not."""
     assert harmless("a\n\u00e9\u4e2d") == "a\n\u00e9\u4e2d"
     assert harmless("\x1b[0m\u202e\udc80\r\x9b") == "\\x1b[0m\\u202e\\udc80\\r\\x9b"
+
+
+def test_the_help_of_run_begins_with_what_everybody_needs() -> None:
+    """`otf run --help` lists ten options, then the others in groups, each under its name."""
+    first, *groups = re.split(r"\n\n(?=\S[^\n]*:\n)", otf("run", "--help").out.partition("\n\nOptions:\n")[2])
+    assert re.findall(r"^ +--(\w+)", first, re.MULTILINE) == [
+        *("traces", "time", "seed", "out", "resume", "page", "json", "set", "sut", "steps", "debug"),
+    ]
+    assert [group.splitlines()[0].removesuffix(":") for group in groups] == list(GROUPS)

@@ -1,13 +1,14 @@
 """`otf run`: what it prints, what it writes, and how it ends."""
 
 import shlex
+from dataclasses import fields, replace
 from pathlib import Path
 
-import msgspec
 import pytest
 
-from otf.campaign.settings import UNLIMITED
-from otf.cli.continued import RunOptions, paths_within, resumed
+from otf.campaign.settings import UNLIMITED, Settings
+from otf.cli.continued import SAME, paths_within, resumed
+from otf.cli.run_arguments import RunOptions
 from tests.cli.command import failed, machine, otf, recorded
 
 KEYS = {"verdict", "paths", "steps", "failures"}
@@ -165,7 +166,7 @@ def test_a_campaign_of_unlimited_paths_continues_for_its_time(folder: Path) -> N
     given = RunOptions(bench="machine.py", largest=1, algorithm="model", budget=1)
     options, _ = resumed(Path("out"), given)
     assert (options.time, options.traces) == (0.05, UNLIMITED)
-    assert resumed(Path("out"), msgspec.structs.replace(given, time=7.0))[0].time == 7.0
+    assert resumed(Path("out"), replace(given, time=7.0))[0].time == 7.0
     # on a busy machine so short a time may be over before the first input
     done = otf("run", "machine.py", "--resume", "out", "--json").data
     assert done["verdict"] == ("pass" if done["steps"] else "inconclusive")
@@ -318,3 +319,10 @@ def test_how_failures_are_shrunk(folder: Path) -> None:
     assert failure["shrunk"].keys() == {"trace", "steps", "rate", "minimal", "ended"}
     assert not failure["shrunk"]["minimal"]
     assert "there is no algorithm 'magic'; there are model" in failed("run", *BROKEN, "--algorithm", "magic")
+
+
+def test_a_setting_has_one_default() -> None:
+    """An option that is a setting as it is has the default of the setting."""
+    settings = {each.name: each.default for each in fields(Settings)}
+    options = {each.name: each.default for each in fields(RunOptions)}
+    assert {name: options[name] for name in SAME} == {name: settings[name] for name in SAME}

@@ -1,0 +1,186 @@
+"""The options of `otf run`, each written once: its type, its default, its help, and what the journal keeps of it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import MISSING, Field, dataclass, field, fields
+from typing import Annotated, Any, TypeVar, get_args, get_type_hints
+
+import typer
+
+from otf.cli.choices import ALGORITHMS, BEST, KEPT, MIB, MODES, STRATEGIES, TRANSITIONS, InputChoice, among
+from otf.cli.grouped_help import CHOICE, FAILURES, HOW_LONG, KEEPING, SILENCE, WHAT, WHERE
+from otf.cli.options import PID, SET, SUT, Jobs, Quiescence, SilenceOption
+
+Command = TypeVar("Command", bound=Callable[..., int])
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RunOptions:
+    """What `otf run` was given, as the journal keeps it.
+
+    A field with an option of typer is that option. The others follow from options that a journal must not keep as they
+    were written, such as a file of devices.
+    """
+
+    bench: str
+    traces: int = 10
+    time: float | None = None
+    spend: bool = False
+    seed: int = 0
+    devices: list[list[str]] = field(default_factory=list[list[str]])
+    sets: Annotated[list[str], SET] = field(default_factory=list[str])
+    sut: Annotated[list[str], SUT] = field(default_factory=list[str])
+    steps: Annotated[int, typer.Option(metavar="NUMBER", help="How many inputs a path has at most.")] = 50
+    scenario: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ACTIONS",
+            help="Only inputs that a scenario allows next: 'Coin+ Button'.",
+            rich_help_panel=WHAT,
+        ),
+    ] = None
+    malformed: Annotated[
+        float,
+        typer.Option(
+            metavar="SHARE",
+            help="Send bytes that are no message in place of this share of the inputs.",
+            rich_help_panel=WHAT,
+        ),
+    ] = 0.0
+    pids: Annotated[list[str], PID] = field(default_factory=list[str])
+    until: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WHAT",
+            help="Count coverage, and stop when it is reached: states, transitions, pairs=100; or when all "
+            "requirements are decided: requirements; or after a time without anything new: nothing-new=10m.",
+            rich_help_panel=HOW_LONG,
+        ),
+    ] = None
+    stop_first: Annotated[
+        bool, typer.Option("--stop-first", help="Stop at the first failure.", rich_help_panel=HOW_LONG)
+    ] = False
+    mode: Annotated[
+        str,
+        typer.Option(
+            metavar="|".join(MODES),
+            autocompletion=among(*MODES),
+            help="strict: an input only after silence; eager: at once if a correct system must be silent.",
+            rich_help_panel=CHOICE,
+        ),
+    ] = "eager"
+    strategy: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="How inputs are chosen: one that `otf list` shows, or your own as file.py:Name.",
+            autocompletion=among(*STRATEGIES),
+            rich_help_panel=CHOICE,
+        ),
+    ] = "alternating"
+    burst: Annotated[
+        int,
+        typer.Option(
+            metavar="NUMBER",
+            help="How many inputs are sent at once, without waiting for outputs.",
+            rich_help_panel=CHOICE,
+        ),
+    ] = 1
+    inputs: Annotated[
+        InputChoice | None,
+        typer.Option(
+            metavar="|".join(get_args(InputChoice)),
+            help="Which inputs: uioco, specified in all possible states; any, specified in some of them; all, also "
+            "those not specified; mixed, half and half. The bench has a default.",
+            rich_help_panel=CHOICE,
+        ),
+    ] = None
+    quiescence: Quiescence = None
+    silence: SilenceOption = None
+    speed: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NUMBER|auto",
+            help="How many times as fast the clocks of the system run, with libfaketime; auto: as fast as it follows.",
+            rich_help_panel=SILENCE,
+        ),
+    ] = None
+    jobs: Jobs = 1
+    processes: Annotated[
+        str,
+        typer.Option(
+            metavar="NUMBER|auto",
+            help="How many processes, each with --jobs paths; auto: one for each processor.",
+            rich_help_panel=WHERE,
+        ),
+    ] = "1"
+    keep: Annotated[
+        str,
+        typer.Option(
+            metavar="|".join(KEPT),
+            help="Which traces are kept.",
+            autocompletion=among(*KEPT),
+            rich_help_panel=KEEPING,
+        ),
+    ] = "all"
+    largest: Annotated[
+        int,
+        typer.Option(
+            metavar="MIB",
+            min=1,
+            help="How large a trace may become before its path ends.",
+            rich_help_panel=KEEPING,
+        ),
+    ] = MIB
+    saved: Annotated[
+        bool,
+        typer.Option(
+            "--saved/--no-saved",
+            help="Save failures in otf-runs/failures, and try the saved ones first.",
+            rich_help_panel=KEEPING,
+        ),
+    ] = True
+    shrink: Annotated[
+        bool,
+        typer.Option(
+            "--shrink/--no-shrink", help="Shrink one trace of each kind of failure.", rich_help_panel=FAILURES
+        ),
+    ] = True
+    algorithm: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="How it is shrunk: see `otf shrink --help`.",
+            autocompletion=among(*ALGORITHMS),
+            rich_help_panel=FAILURES,
+        ),
+    ] = BEST
+    budget: Annotated[
+        int,
+        typer.Option(
+            metavar="STEPS",
+            min=1,
+            help="How many inputs the system may be sent to shrink a failure.",
+            rich_help_panel=FAILURES,
+        ),
+    ] = TRANSITIONS
+
+
+def with_options(command: Command) -> Command:
+    """Return a command whose last parameter, `**options`, receives the options of `RunOptions`, for typer to see."""
+    signature = inspect.signature(command, eval_str=True)
+    own = [each for each in signature.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
+    types = get_type_hints(RunOptions, include_extras=True)
+    options = [
+        inspect.Parameter(each.name, inspect.Parameter.KEYWORD_ONLY, default=_default(each), annotation=option)
+        for each in fields(RunOptions)
+        if hasattr(option := types[each.name], "__metadata__")
+    ]
+    command.__dict__["__signature__"] = signature.replace(parameters=[*own, *options])
+    return command
+
+
+def _default(option: Field[Any]) -> object:
+    return option.default if option.default_factory is MISSING else option.default_factory()
