@@ -203,8 +203,8 @@ class Bench:
     def timing(self) -> Timing:
         """Return the times of the bench; one object, so that what is learnt in one path serves the next."""
         if self.quiescence is None:
-            return Learnt(FIRST, self.latency, self._busy)
-        return Timing(self.quiescence / self.speed, self.latency, self._busy)
+            return Learnt(FIRST, self.latency, self._busy, self.speed)
+        return Timing(self.quiescence / self.speed, self.latency, self._busy, self.speed)
 
     @property
     def _busy(self) -> float:

@@ -156,7 +156,7 @@ class Hardened:
         own = self.spec.malformed(state, inp) if message is None and self.spec.malformed is not None else None
         if message is None and own is None:
             yield goto(state)
-            yield goto(self.spec.initial, timers=[stop(name) for name in sorted(self._timers)])
+            yield goto(self.spec.initial, timers=[*map(stop, sorted(self._timers)), *self.spec.timers])
             message = self.codec.message(inp.port, inp.of)
         ways = [*own] if own is not None else self._ways(state, message) if message is not None else []
         # where the model says nothing, or only after it has seen the outputs, the state is unknown
@@ -211,4 +211,5 @@ def hardened(spec: Spec[Any, Any], codec: MalformedCodec, ports: Sequence[str]) 
     """
     made = Hardened(spec, codec, ports)
     partial = None if spec.partial is None else hardened(spec.partial, codec, ports)
-    return Spec(made.step, spec.initial, made.inputs, made.emits, name=spec.name, partial=partial)
+    named, timers = spec.name, spec.timers
+    return Spec(made.step, spec.initial, made.inputs, made.emits, name=named, partial=partial, timers=timers)

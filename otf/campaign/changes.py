@@ -79,7 +79,7 @@ def _until(spec: Spec[Any, Any], over: Callable[[], bool]) -> Spec[Any, Any]:
     def inputs(state: Any) -> Iterable[Any]:  # noqa: ANN401 -- any state
         return () if over() else spec.inputs(state)
 
-    return Spec(spec.step, spec.initial, inputs, spec.emits, name=spec.name, partial=spec.partial)
+    return spec.remade(spec.step, spec.initial, inputs, spec.emits, spec.partial)
 
 
 def _prints(graph: Graph) -> dict[str, dict[str, str]]:

@@ -40,7 +40,10 @@ class Unreliable(Spec[Any, Any]):
         object.__setattr__(self, "base", base)
         object.__setattr__(self, "rules", rules)
         made = _remembering(base, rules) if rules.kept else _forgetting(base, rules)
-        super().__init__(made.step, made.initial, made.inputs, made.emits, name=base.name, partial=made.partial)
+        named, timers = base.name, made.timers
+        super().__init__(
+            made.step, made.initial, made.inputs, made.emits, name=named, partial=made.partial, timers=timers
+        )
 
     def of(self, base: Spec[Any, Any]) -> Unreliable:
         """Return the spec of another system behind the same net."""
@@ -72,7 +75,8 @@ def _remembering(base: Spec[Any, Any], rules: Rules) -> Spec[Any, Any]:
         return _channel(base, rules, memory).emits(net)
 
     partial = None if base.partial is None else _behind(base.partial)
-    return Spec(step, InNet(base.initial), lambda net: base.inputs(net.state), emits, partial=partial)
+    initial, timers = InNet(base.initial), base.timers
+    return Spec(step, initial, lambda net: base.inputs(net.state), emits, partial=partial, timers=timers)
 
 
 def _forgetting(base: Spec[Any, Any], rules: Rules) -> Spec[Any, Any]:
@@ -84,7 +88,8 @@ def _forgetting(base: Spec[Any, Any], rules: Rules) -> Spec[Any, Any]:
     def emits(state: object) -> list[NetWay]:
         return [_bare(way) for way in _channel(base, rules, memory).emits(InNet(state))]
 
-    return Spec(step, base.initial, base.inputs, emits if base.emits is not None else None, partial=base.partial)
+    own = emits if base.emits is not None else None
+    return Spec(step, base.initial, base.inputs, own, partial=base.partial, timers=base.timers)
 
 
 def _behind(partial: Spec[Any, Any]) -> Spec[Any, Any]:

@@ -13,7 +13,7 @@ from otf.compose.actions import Action, Pattern, Vocabulary, any_action, does, f
 from otf.compose.guided import Guided, Machine, Restricted, Scenario, composed, guided, scenario
 from otf.compose.regex import expression
 from otf.errors import ModelError, UsageError
-from otf.spec import Spec, Transition
+from otf.spec import Spec, TimerStart, Transition
 from otf.values import key, likeness, show
 
 States: TypeAlias = tuple[Any, ...]
@@ -95,7 +95,8 @@ def product(
 
     spontaneous = emits if any(spec.emits for spec in specs) else None
     name = " x ".join(spec.name for spec in specs)
-    made = Product(step, tuple(spec.initial for spec in specs), inputs, spontaneous, name=name)
+    begun = [each for at, spec in enumerate(specs) for each in timers.begun(at, spec)]
+    made = Product(step, tuple(spec.initial for spec in specs), inputs, spontaneous, name=name, timers=begun)
     object.__setattr__(made, "accepting", accepting if any(ends) else None)
     object.__setattr__(made, "vocabulary", _united(own))
     return made
@@ -140,13 +141,21 @@ class _Timers:
     def of(self, at: int, ways: Iterable[Transition[Any]]) -> Transitions:
         """Return the ways of a spec. Raises ModelError if they name the timer of another spec."""
         found = list(ways)
-        for name in (name for way in found for name in _named(way)):
+        self._own(at, (name for way in found for name in _named(way)))
+        return found
+
+    def begun(self, at: int, spec: Spec[Any, Any]) -> Sequence[TimerStart]:
+        """Return the timers that run in a spec from the beginning. Raises ModelError as `of` does."""
+        self._own(at, (each.name for each in spec.timers))
+        return spec.timers
+
+    def _own(self, at: int, names: Iterable[str]) -> None:
+        for name in names:
             owner = self._owners.setdefault(name, at)
             if owner != at:
                 models = " and ".join(self._specs[each].name for each in sorted((owner, at)))
                 message = f"two models of a product have a timer {name!r}: {models}; give each a name of its own"
                 raise ModelError(message)
-        return found
 
 
 def _named(way: Transition[Any]) -> Iterator[str]:

@@ -186,6 +186,7 @@ def _under(spec: Spec[Any, Any], scenario: Scenario, *, strict: bool) -> Restric
         emits if spec.emits else None,
         name=spec.name,
         partial=partial,
+        timers=spec.timers,
     )
     object.__setattr__(made, "accepting", accepting)
     object.__setattr__(made, "base", spec)

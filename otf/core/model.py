@@ -45,7 +45,7 @@ class Model:
         # by the identity of values, which are kept with it: most inputs and outputs are the same objects again
         self._same: dict[int, tuple[object, Symbol]] = {}
         # whether any move so far had a time window
-        self.timed: bool = False
+        self.timed: bool = bool(spec.timers)
         # the requirements that any move so far implements
         self.requirements: set[str] = set()
         # whether more inputs were enabled than can be drawn, by an iterable that is no sequence

@@ -71,8 +71,12 @@ class Oracle:
 
     def anywhere(self, nodes: list[Node], since: Span) -> Belief:
         """Return the belief that the system is quiet in one of these nodes, since a moment in this span."""
+        begun = sorted(self.model.spec.timers, key=lambda each: each.name)
+        named = [Timer(each.name, Window(since, each.lo, each.hi)) for each in begun]
         return self.beliefs.of(
-            Hypothesis(node, timers=tuple(Timer(at, Window(since, lo, hi)) for at, lo, hi in self.model.windows(node)))
+            Hypothesis(
+                node, timers=(*(Timer(at, Window(since, lo, hi)) for at, lo, hi in self.model.windows(node)), *named)
+            )
             for node in nodes
         )
 

@@ -245,7 +245,7 @@ class Session:
         moment.last = SentInput(self.view().nodes, self.monitor.oracle.model.symbol(event.input))
         moment.next = moment.port = None
         if isinstance(event.input, Elapse):
-            self._elapses = event.at + event.input.seconds
+            self._elapses = event.at + event.input.seconds / self.monitor.oracle.timing.speed
 
     def _elapsing(self) -> Pause:
         """Return the pause for an input that only waits: to its end, and at least until quiescence."""

@@ -20,7 +20,8 @@ class Timing:
     """The times of a bench, in seconds.
 
     `quiescence`: how long silence must last to be believed. `latency` (L): the longest time of a message through a
-    port. `busy` (R): the longest time that the system is busy with one input.
+    port. `busy` (R): the longest time that the system is busy with one input. `speed`: how many seconds pass on the
+    clocks of the system in one; the other times are in seconds as they pass here, those of an `Elapse` the system's.
 
     >>> Timing(quiescence=0.5, latency=0.01).busy
     0.002
@@ -29,6 +30,7 @@ class Timing:
     quiescence: float = 0.1
     latency: float = 0.002
     busy: float = 0.002
+    speed: float = 1.0
 
     def settled(self, inputs: int) -> float:
         """Return how long after the last of `inputs` unproven inputs everything has been taken and seen: 2L + nR."""

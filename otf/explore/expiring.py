@@ -62,8 +62,10 @@ class Expiring:
 
     def run(self) -> None:
         """Walk until no pair is new or has grown."""
-        first = self.model.initial, frozenset[str]()
-        self.left[first] = {}
+        begun = {each.name: (each.lo, each.hi) for each in self.model.spec.timers}
+        self.started |= {name: hi for name, (_, hi) in begun.items()}
+        first = self.model.initial, frozenset(begun)
+        self.left[first] = begun
         self._todo.append(first)
         while self._todo:
             pair = self._todo.popleft()

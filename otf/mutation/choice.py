@@ -118,7 +118,7 @@ class ModelMutant:
             return made(state, None, ways) if rules.of(state, None, spontaneous=True) is rule else ways
 
         spec = served.spec
-        return Spec(step, spec.initial, spec.inputs, emits if rule.spontaneous or spec.emits else None, name=spec.name)
+        return spec.remade(step, spec.initial, spec.inputs, emits if rule.spontaneous or spec.emits else None)
 
     def _counted(self, state: object, inp: object, ways: Ways) -> Ways:
         then = self.changed(state, inp, ways)

@@ -144,7 +144,7 @@ class Judge:
         spec = served.spec
         if spec.emits is None or not self.survey.whole:
             return
-        walk = Expiring(Model(Spec(served.step, spec.initial, spec.inputs, served.emits), Portless()))
+        walk = Expiring(Model(spec.remade(served.step, spec.initial, spec.inputs, served.emits), Portless()))
         walk.run()
         if not walk.whole:
             return

@@ -135,7 +135,7 @@ class MutationAnalysis:
 
     def _model(self) -> Spec[Any, Any]:
         spec, served = self.bench.spec, self.survey.served
-        return Spec(served.step, spec.initial, spec.inputs, served.emits if spec.emits else None, name=spec.name)
+        return spec.remade(served.step, spec.initial, spec.inputs, served.emits if spec.emits else None)
 
 
 def _types(bench: Bench) -> tuple[type, ...]:

@@ -54,6 +54,11 @@ class SimulatedSystem(Protocol):
         """Take an input."""
         ...
 
+    @property
+    def timers(self) -> Sequence[TimerAction]:
+        """Return the timers that run when it starts."""
+        ...
+
     def spontaneous(self) -> Sequence[SystemMove]:
         """Return its spontaneous moves, each with its window from now on or its timer, if any."""
         ...
@@ -90,6 +95,11 @@ class System:
     def __post_init__(self) -> None:
         """Start in the initial state."""
         self.state = self.spec.initial
+
+    @property
+    def timers(self) -> tuple[TimerAction, ...]:
+        """Return the timers that run from the beginning."""
+        return self.spec.timers
 
     def take(self, inp: object) -> Happening:
         """Take an input: make one of the transitions that the spec allows."""
@@ -183,7 +193,7 @@ def faulty(spec: Spec[Any, Any], fault: Mutation) -> Spec[Any, Any]:
         ways = list(spec.emits(state)) if spec.emits is not None else []
         return _wrong(ways, fault) if fault.input is None and state == fault.state else ways
 
-    return Spec(step, spec.initial, spec.inputs, emits if spec.emits is not None else None, name=spec.name)
+    return spec.remade(step, spec.initial, spec.inputs, emits if spec.emits is not None else None)
 
 
 def _wrong(ways: Sequence[Transition[Any] | Accept], fault: Mutation) -> list[Transition[Any] | Accept]:

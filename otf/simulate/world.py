@@ -81,9 +81,12 @@ class World:
     _order: count[int] = field(default_factory=count)
 
     def __post_init__(self) -> None:
-        """Arm the spontaneous moves of the initial state."""
+        """Arm the spontaneous moves of the initial state, and start the timers that run from the beginning."""
         ends = [way.within[1] for way in self.system.spontaneous() if way.within]
-        self._arm(self._between(-min(ends), self.now) if self.wavering and ends and min(ends) < FOREVER else self.now)
+        ends += [each.hi for each in self.system.timers if isinstance(each, TimerStart)]
+        began = self._between(-min(ends), self.now) if self.wavering and ends and min(ends) < FOREVER else self.now
+        self._arm(began)
+        self._start(self.system.timers, began)
 
     def send(self, inp: object, port: str) -> None:
         """Send an input: it arrives within the latency, after all that was sent on the port before."""
@@ -189,7 +192,8 @@ class World:
             self._named.pop(each.name, None)
             if isinstance(each, TimerStart):
                 self._named[each.name] = run = next(self._order)
-                self._at(moment + self._between(each.lo, each.hi), partial(self._expire, each.name, run))
+                due = max(self.now, moment + self._between(each.lo, each.hi))
+                self._at(due, partial(self._expire, each.name, run))
 
     def _expire(self, name: str, run: int) -> None:
         if self._named.get(name) != run:

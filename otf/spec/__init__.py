@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeGuard, TypeVar, cast
 from otf.spec.offering import Elapse, Offering, offering
 from otf.spec.outputs import Accept, AnyOrder, On, OneOf, Where, on
 from otf.spec.requirements import Requirement, Requirements
-from otf.spec.transition import TimerAction, TimerStart, TimerStop, Transition, goto, start, stop
+from otf.spec.transition import TimerAction, TimerStart, TimerStop, Transition, goto, initial_timers, start, stop
 from otf.values import Values, key
 
 State = TypeVar("State")
@@ -62,6 +62,9 @@ class Spec(Generic[State, Input]):
     `otf.codec.malformed.Malformed`; without it, and where it returns None, any answer may come (see `otf run
     --malformed`). Where it yields nothing, the input is not sent.
 
+    `timers` are those that run from the beginning, of a device that ticks from power-on: `timers=[start("tick", 0,
+    0.12)]`. A system may have been started before its ports were opened, and a timer with it: it then expires sooner.
+
     otf may call `step` with any of the inputs in any of the states. With `guarded`, `inputs(state)` is the guard: any
     other input is unspecified in that state, and `step` is not called for it.
 
@@ -80,6 +83,7 @@ class Spec(Generic[State, Input]):
     name: str
     partial: Spec[State, Input] | None
     malformed: Callable[[State, Any], Iterable[Transition[Any] | Accept] | None] | None
+    timers: tuple[TimerStart, ...]
 
     def __init__(  # noqa: PLR0913 -- the parts of a spec; from the third on they are given by name
         self,
@@ -93,6 +97,7 @@ class Spec(Generic[State, Input]):
         values: Values | None = None,
         guarded: bool = False,
         malformed: Callable[[State, Any], Iterable[Transition[Any] | Accept] | None] | None = None,
+        timers: Iterable[TimerStart] = (),
     ) -> None:
         """Make a spec; `partial` is the spec that this one completes, and is set by `total`."""
         put, offered = object.__setattr__, offering(step, inputs, values)
@@ -103,6 +108,7 @@ class Spec(Generic[State, Input]):
         put(self, "name", name or getattr(step, "__name__", "spec"))
         put(self, "partial", partial)
         put(self, "malformed", malformed)
+        put(self, "timers", initial_timers(timers))
 
     def bounded(self, values: Values) -> Spec[State, Input]:
         """Return the spec with the inputs of its declared type, in which `values` replaces the values of types.
@@ -128,6 +134,7 @@ class Spec(Generic[State, Input]):
             partial=self.partial,
             guarded=guarded,
             malformed=self.malformed,
+            timers=self.timers,
         )
 
     def specifies(self, state: State, inp: Input) -> bool:
@@ -146,8 +153,19 @@ class Spec(Generic[State, Input]):
             first = next(happens, None)
             return [Transition(state)] if first is None else chain([first], happens)
 
-        whole, again = self.partial or self, self.malformed
-        return Spec(step, self.initial, self.inputs, self.emits, name=self.name, partial=whole, malformed=again)
+        return self.remade(step, self.initial, self.inputs, self.emits, self.partial or self)
+
+    def remade(
+        self,
+        step: Step[Any, Any],
+        initial: object,
+        inputs: Callable[[Any], Iterable[Any]],
+        emits: Emits[Any] | None,
+        partial: Spec[Any, Any] | None = None,
+    ) -> Spec[Any, Any]:
+        """Return a spec with other functions, and the name, timers and malformed inputs of this one."""
+        named, again, timers = self.name, self.malformed, self.timers
+        return Spec(step, initial, inputs, emits, name=named, partial=partial, malformed=again, timers=timers)
 
 
 def _listed(yields: object) -> bool:
@@ -177,8 +195,7 @@ def restrict(spec: Spec[State, Input], allow: Callable[[State, Input], bool]) ->
     def inputs(state: State) -> Iterable[Input]:
         return [inp for inp in spec.inputs(state) if allow(state, inp)]
 
-    own, again = spec.emits, spec.malformed
-    return Spec(spec.step, spec.initial, inputs, own, name=spec.name, partial=spec.partial, malformed=again)
+    return spec.remade(spec.step, spec.initial, inputs, spec.emits, spec.partial)
 
 
 _OWN: Final = ("otf.spec.", "otf.channels.", "otf.compose.", "otf.fronts.")
@@ -240,8 +257,9 @@ def at_speed(spec: Spec[State, Input], speed: float) -> Spec[State, Input]:
     def emits(state: State) -> Iterable[Transition[State] | Accept]:
         return () if spec.emits is None else _shortened(spec.emits(state), speed)
 
-    own, again = emits if spec.emits else None, spec.malformed
-    return Spec(step, spec.initial, spec.inputs, own, name=spec.name, partial=spec.partial, malformed=again)
+    made = spec.remade(step, spec.initial, spec.inputs, emits if spec.emits else None, spec.partial)
+    object.__setattr__(made, "timers", tuple(_earlier(each, speed) for each in spec.timers))
+    return made
 
 
 def _shortened(yields: Iterable[Any], speed: float) -> Iterable[Any]:

@@ -70,6 +70,20 @@ def stop(name: str) -> TimerStop:
     return TimerStop(name)
 
 
+def initial_timers(timers: Iterable[TimerStart]) -> tuple[TimerStart, ...]:
+    """Return the timers that run from the beginning. Raises ModelError for what starts none, and for one twice."""
+    found = tuple(timers)
+    wrong = [each for each in found if not isinstance(each, TimerStart)]  # pyright: ignore[reportUnnecessaryIsInstance] -- of the user
+    if wrong:
+        message = f"timers of a Spec run from the beginning, and {wrong[0]!r} starts none: write start(name, lo, hi)"
+        raise ModelError(message)
+    names = [each.name for each in found]
+    if len(set(names)) < len(names):
+        message = f"timers of a Spec: {', '.join(names)}: one name starts one timer; give each a name of its own"
+        raise ModelError(message)
+    return found
+
+
 def timely(within: object, after: str) -> None:
     """Raise ModelError for a transition with a wrong window, or with both a window and a timer."""
     if within is None:

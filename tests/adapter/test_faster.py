@@ -92,6 +92,7 @@ def test_the_times_of_a_bench_are_those_of_its_system() -> None:
     line = inprocess(lambda: lambda frame: frame)
     stated = Bench(SPEC, codec=CODEC, ports={"p": line}, quiescence=1.0, latency=0.01, busy=1.0, life=Life(speed=50))
     assert (stated.timing.quiescence, stated.timing.latency, stated.timing.busy) == (0.02, 0.01, 0.02)
+    assert stated.timing.speed == stated.at_speed(1).timing.speed * 50
     small = Bench(SPEC, codec=CODEC, ports={"p": line}, latency=0.01, busy=0.005).at_speed(50)
     assert (small.timing.quiescence, small.timing.busy) == (0.1, 0.005)
     assert small.at_speed(50) is small

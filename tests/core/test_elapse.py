@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from otf.channels import duplicating, lossy, reordering
-from otf.core import Model, Monitor, Session
+from otf.core import Model, Monitor, Session, Timing, Wait
 from otf.core.waits import Strict
 from otf.simulate import System, World, conduct
 from otf.spec import Elapse, Spec, Transition, goto, total
@@ -87,3 +87,16 @@ def test_a_simulated_world_waits(seed: int, known: bool) -> None:
     session = Session(oracle, Script(["a", WAIT, WAIT, WAIT, "a"]), Strict(TIMING), steps=5)
     assert conduct(session, world, lambda inp: "" if isinstance(inp, Elapse) else "A").outcome == "pass"
     assert world.now > 3 * WAIT.seconds
+
+
+@pytest.mark.parametrize(("speed", "wall"), [(1.0, 10.0), (20.0, 0.5)])
+def test_the_seconds_are_those_of_the_system(speed: float, wall: float) -> None:
+    """Where the clocks of the system run 20 times as fast, ten of its seconds pass in half a second."""
+    spec: Spec[int, object] = Spec(lambda state, _inp: [goto(state)], 0, [Elapse(10.0)])
+    session = Session(timed(spec, Timing(0.01, 0.001, 0.001, speed)), Script([Elapse(10.0)]), Strict(TIMING), steps=1)
+    session.command()
+    session.tell(Sent(Elapse(10.0), "", 1.0))
+    assert session.elapsing
+    wait = session.command()
+    assert isinstance(wait, Wait)
+    assert wait.until == pytest.approx(1.0 + wall)

@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 
 from otf.simulate import Emission, Happening
 from otf.simulate.system import SystemMove
-from otf.spec import Spec, Transition, goto
+from otf.spec import Spec, TimerAction, Transition, goto
 
 Clock: TypeAlias = Callable[[], float]
 
@@ -95,6 +95,7 @@ class TftpServer:
     block: int = 0
     time: int = 0
     deadline: float = 0.0
+    timers: tuple[TimerAction, ...] = ()
 
     @property
     def state(self) -> object:
@@ -238,6 +239,7 @@ class JobQueue:
     ready: int = 0
     worker: int = 0
     deadline: float = 0.0
+    timers: tuple[TimerAction, ...] = ()
     _words: dict[type, Callable[[int], str]] = field(default_factory=dict[type, Callable[[int], str]])
 
     def __post_init__(self) -> None:
