@@ -29,6 +29,15 @@ def pending(belief: Belief, latency: float) -> float | None:
     return max((by for by in dues if by < FOREVER), default=None)
 
 
+def timers(belief: Belief, latency: float) -> dict[str | int | None, float]:
+    """Return the running timers that have an effect, each with the time by which its output has been seen."""
+    found: dict[str | int | None, float] = {}
+    for each in belief.hypotheses:
+        for timer in _effective(each):
+            found[timer.name] = max(found.get(timer.name, 0.0), deadline(timer.window, latency))
+    return found
+
+
 def since(belief: Belief) -> float:
     """Return since when, at the earliest, a window runs; `FOREVER` if there is none."""
     windows = (
@@ -55,16 +64,16 @@ def slow(model: Model, hypotheses: Iterable[Hypothesis], busy: float) -> bool:
 
 
 def _due(now: Hypothesis, latency: float) -> float:
-    windows = [*_windows(now), *_expiring(now)]
+    windows = [*_windows(now), *(each.window for each in _effective(now))]
     return min((deadline(window, latency) for window in windows), default=FOREVER)
 
 
-def _expiring(now: Hypothesis) -> Iterable[Window]:
+def _effective(now: Hypothesis) -> Iterable[Timer]:
     # a named timer that has no effect in this state would show no output
     node = now.position
     if not isinstance(node, Node):
         return ()
-    return [each.window for each in now.timers if isinstance(each.name, int) or each.name in node.expiring]
+    return [each for each in now.timers if isinstance(each.name, int) or each.name in node.expiring]
 
 
 def _windows(now: Hypothesis) -> Iterable[Window]:

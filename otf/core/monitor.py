@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias, cast
 
 from otf.core.belief import Belief, Beliefs, EventResult, counted
-from otf.core.due import Ledger, due, pending, times
+from otf.core.due import Ledger, due, pending, timers, times
 from otf.core.failure import EventPosition, FailedStep, explain
 from otf.core.hypothesis import Hypothesis, Timer
 from otf.core.memory import Symbol
@@ -168,6 +168,10 @@ class Monitor:
     def due(self) -> float | None:
         """Return the time by which an output must have been seen in every explanation; None if one allows silence."""
         return due(self.belief, self.oracle.timing.latency)
+
+    def timers(self) -> dict[str | int | None, float]:
+        """Return the running timers that have an effect, each with the time by which its output has been seen."""
+        return timers(self.belief, self.oracle.timing.latency)
 
     def pending(self) -> float | None:
         """Return the time by which all answers that are due in windows have been seen; None if there are none."""
