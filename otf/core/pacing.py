@@ -9,7 +9,7 @@ from typing import Final, Literal, Protocol
 from otf.core.memory import Symbol
 from otf.core.monitor import Monitor
 from otf.core.nodes import Node
-from otf.core.timing import ROUNDING, Timing
+from otf.core.timing import FOREVER, ROUNDING, Timing
 from otf.spec import Elapse
 from otf.trace.events import Event, Seen, Sent, Taken
 from otf.values.cost import light
@@ -176,12 +176,13 @@ class Timers:
     the time, beyond their first ten seconds.
 
     Keep the object over the paths of a campaign: a wait that costs a second each time soon becomes rare. `last`:
-    all timers that run after the last input are waited for too, as when a run that failed so is driven again. Without
-    `between`, only these are.
+    all timers that run after the last input are waited for too, as when a run that failed so is driven again; no longer
+    than `patience` seconds after that input. Without `between`, only these are.
     """
 
     last: bool = False
     between: bool = True
+    patience: float = FOREVER
     passed: dict[tuple[Hashable, ...], int] = field(default_factory=dict[tuple[Hashable, ...], int])
     # the timers that are awaited, and until when; None: whichever is due first
     _awaited: dict[str | int | None, float] = field(default_factory=dict[str | int | None, float])
@@ -223,8 +224,8 @@ class Timers:
         nodes = moment.monitor.states
         if moment.port is None:
             if self.last and nodes not in self._ended:
-                self._awaited.update(running)
-                self._awaited[None] = due
+                late = moment.times.input + self.patience
+                self._awaited.update((name, until) for name, until in {**running, None: due}.items() if until <= late)
             self._ended.add(nodes)
             return
         self._ended.clear()

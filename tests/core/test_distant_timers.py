@@ -7,13 +7,13 @@ from random import Random
 
 import pytest
 
-from otf.core import Model, Oracle, Routes, Session, Timing
+from otf.core import Model, Monitor, Oracle, Routes, Session, Timing
 from otf.core.pacing import Timers
 from otf.core.waits import Strict
 from otf.simulate import System, TimeBounds, World, conduct
-from otf.spec import Spec, Transition, goto, start
+from otf.spec import Idle, Spec, Transition, goto, start
 from otf.strategy import Script
-from otf.trace.events import Event, Seen, Sent
+from otf.trace.events import Event, Quiet, Seen, Sent
 
 TIMING = Timing(quiescence=0.05, latency=0.01, busy=0.01)
 
@@ -80,3 +80,27 @@ def test_distant_timers_take_a_share_of_the_time(inputs: int, seconds: float) ->
     _, events = _run(DEVICE, "power", *["feed"] * inputs, timers=timers)
     assert _barks(events) >= 2
     assert events[-1].at < seconds
+
+
+def _judged(*events: Event) -> str:
+    oracle = Oracle(Model(DEVICE, Routes(("p",), lambda _value: "p")), timing=TIMING)
+    monitor = Monitor(oracle)
+    for event in (Sent("power", "p", 0.0), Seen("up", "p", 0.01), *events):
+        monitor.tell(event)
+    assert monitor.verdict is not None
+    assert monitor.verdict.failure is not None
+    return f"{monitor.verdict.failure.signature}; seen: {monitor.verdict.failure.seen}"
+
+
+def test_an_output_that_overtakes_an_overdue_one_does_not_take_its_blame() -> None:
+    """The beat is missing, whatever came when it was overdue; a beat that comes then is late."""
+    missing = "missing: str --str--> expected str, seen silence; seen: nothing before 'bark'"
+    assert _judged(Seen("bark", "p", 5.0)) == missing
+    assert _judged(Seen("beat", "p", 5.0)).startswith("late: str --str--> expected str, seen str; seen: 'beat'")
+    assert _judged(Quiet(5.0)).startswith("missing: ")
+
+
+def test_time_that_the_tester_lets_pass_is_no_input() -> None:
+    """A wait that was added does not make another failure of one that comes by itself."""
+    idle = [Quiet(0.1), Sent(Idle(60.0), "p", 0.2), Seen("beat", "p", 1.0), Quiet(1.1), Quiet(60.2)]
+    assert _judged(*idle) == "missing: str --no input--> expected str, seen silence; seen: nothing more"
