@@ -25,6 +25,8 @@ FaultsSuffice = Callable[[tuple[str, ...]], Awaitable[bool]]
 ORIGINAL: Final = (1, 10)
 RESULT: Final = (4, 20)
 """The number of runs that measure the failure rate: the first if all of these fail, otherwise up to the second."""
+RESULT_TIME: Final = 150.0  # seconds for these
+LONG: Final = 1.0  # seconds of a failing run, of which the waits are worth leaving out
 GRACE: Final = 0.5  # seconds after the deadline in which a run may still end by itself
 
 
@@ -100,6 +102,23 @@ class BudgetedRuns:
         if runs:
             return failed / runs, runs
         return (1.0, 1) if self.tries.best else (0.0, 0)
+
+    async def without_waits(self) -> None:
+        """Leave out the waits for timers between inputs, if the failure shows without them.
+
+        They take most of a run that lasted longer than the silences after its inputs explain.
+        """
+        silences = 2 * len(self.issue) * self.tries.bench.timing.quiescence
+        if self.tries.oracle.model.timed and self.issue.seconds > LONG + silences and self.more():
+            self.tries.waits_between = False
+            self.tries.waits_between = not self.wanted(await self.answer(self.again(), 1))
+
+    async def result(self) -> tuple[float, int]:
+        """Return the failure rate of the shortest trace, and the number of its runs: fewer if each takes long."""
+        best = self.tries.best
+        seconds = best.events[-1].at if best is not None and best.events else 0.0
+        most = self.jobs * max(1, int(RESULT_TIME / seconds)) if seconds else RESULT[1]
+        return await self.measured(min(RESULT[0], most), min(RESULT[1], most))
 
     async def _answers(self, candidate: Candidate, copies: int) -> list[Issue | None]:
         """Run a candidate strictly, several copies at the same time; return the issue that each shows."""

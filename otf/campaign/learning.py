@@ -107,12 +107,12 @@ class _RecalledTables(defaultdict[Node, defaultdict[Symbol, int]]):
         return dict(self)
 
 
-class _Waited(_Recalled[tuple[Node, ...]]):
+class _Waited(_Recalled[tuple[Hashable, ...]]):
     """Visits to states with timers, those of this path alone in `log`."""
 
-    log: list[tuple[Node, ...]]
+    log: list[tuple[Hashable, ...]]
 
-    def __setitem__(self, key: tuple[Node, ...], times: int) -> None:
+    def __setitem__(self, key: tuple[Hashable, ...], times: int) -> None:
         super().__setitem__(key, times)
         self.log.append(key)
 
@@ -152,9 +152,9 @@ class Learning:
         begins = any(layer.states or layer.quiet or layer.timers for layer in layers)
         self.visits: VisitCounts = _visits(layers) if begins else VisitCounts()
         self.proven: set[Hashable] = _Quiet(layers) if begins else set()
-        self.waited: dict[tuple[Node, ...], int] = _Waited(lambda name: sum(each.timers[name] for each in layers))
+        self.waited: dict[tuple[Hashable, ...], int] = _Waited(lambda name: sum(each.timers[name] for each in layers))
         self._log: list[tuple[Node, Symbol]] = []
-        self._waits: list[tuple[Node, ...]] = []
+        self._waits: list[tuple[Hashable, ...]] = []
         # an input that only waits is its own name
         waits = (Elapse(seconds) for layer in layers for seconds in layer.waits)
         self.visits.waits.update((Symbol(wait, key(wait)), None) for wait in waits)

@@ -15,7 +15,7 @@ from anyio.lowlevel import checkpoint
 from otf.adapter import Bench
 from otf.adapter.exits import watched
 from otf.adapter.serial import keeping
-from otf.campaign.budgeted import ORIGINAL, RESULT, BudgetedRuns, CandidateFails
+from otf.campaign.budgeted import ORIGINAL, BudgetedRuns, CandidateFails
 from otf.campaign.parallel_runs import ParallelRuns, RunCounts
 from otf.campaign.program import program
 from otf.campaign.results import PathResult, Shrunk
@@ -50,6 +50,8 @@ OnShrunk = Callable[[Shrunk], None]
 
 INTERRUPTED: Final = "it was interrupted"
 SLICE: Final = 0.05  # seconds of thinking after which the event loop gets a turn: interruptions arrive there
+TAILS: Final = 1.5  # times as long as in the failing run is waited after the last input of a candidate
+MARGIN: Final = 0.5  # seconds besides
 ROUNDS: Final = 3  # a result that fails more rarely than assumed is shrunk again with more runs for each candidate
 
 
@@ -132,6 +134,7 @@ class _Work:
 
     def __post_init__(self) -> None:
         by = self.by
+        self.tries.patience = TAILS * self.issue.tail + self.by.bench.timing.quiescence + MARGIN
         self.drives = BudgetedRuns(self.tries, self.issue, by.budget, self.deadline, by.jobs, self.tell)
         self.ways = ModelMap(self.by.oracle)
 
@@ -151,6 +154,7 @@ class _Work:
                 self.before = self.rate = 0.0
                 return self.shrunk(self.drives.why())
         if not shown:
+            await self.drives.without_waits()
             minimal = await self.rounds(repeats(self.before))
         if (shown or sure) and self.rate < 1:  # by chance: then one failing run of the original says little of its rate
             many = ORIGINAL[1]
@@ -169,7 +173,7 @@ class _Work:
                 return False
             original = None
             await self.drives.calmer(times)
-            self.rate, self.runs = await self.drives.measured(*RESULT)
+            self.rate, self.runs = await self.drives.result()
             if not ended or repeats(self.rate) <= times:
                 break
             times = repeats(self.rate)

@@ -24,6 +24,7 @@ from otf.campaign.results import PathResult
 from otf.campaign.settings import Budget, Mode
 from otf.core import Oracle
 from otf.core.pacing import Timers
+from otf.core.timing import FOREVER
 from otf.errors import WriteError
 from otf.runner.writer import put, writing
 from otf.shrink import Candidate, Issue, issue_of
@@ -54,6 +55,10 @@ class Tries:
         self.trace: Path = failing.trace.with_suffix(".shrunk.jsonl")
         self.transitions: int = 0
         self.resets: int = 0
+        # whether timers are waited for between inputs, as in the run that failed
+        self.waits_between: bool = True
+        # seconds after the last input: a failure that comes much later than it did is not awaited
+        self.patience: float = FOREVER
         self.best: PathResult | None = None
         self.others: dict[Signature, PathResult] = {}
         self._doubted = set[Signature]()
@@ -182,7 +187,13 @@ class Tries:
     async def _run(self, candidate: Candidate, scratch: Path, mode: Mode) -> PathResult:
         header = replace(self.header, mode=mode)
         run = PathRun(self.bench, self.oracle, header, scratch)
-        pace = Pace(mode, header.burst, self.bench.timing, self._proven, Timers(last=True))
+        pace = Pace(
+            mode,
+            header.burst,
+            self.bench.timing,
+            self._proven,
+            Timers(last=True, between=self.waits_between, patience=self.patience),
+        )
         self.resets += 1
         result = await run.run(candidate.chooser(), candidate.limit, pace.pacing())
         self.transitions += result.steps

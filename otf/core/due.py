@@ -7,10 +7,12 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from otf.core.belief import Belief
-from otf.core.hypothesis import Hypothesis, Timer
+from otf.core.expectations import Chain
+from otf.core.hypothesis import Hypothesis, Timer, queue
+from otf.core.memory import Symbol
 from otf.core.model import Model
 from otf.core.moves import Moves
-from otf.core.nodes import UNKNOWN, Node
+from otf.core.nodes import UNKNOWN, Move, Node
 from otf.core.timing import FOREVER, Clock, Span, Timing, Window, deadline
 from otf.core.windows import Windows
 from otf.trace.events import Closed, Event, Seen, Sent
@@ -27,6 +29,33 @@ def pending(belief: Belief, latency: float) -> float | None:
     """Return the time by which all answers that are due in windows have been seen; None if there are none."""
     dues = (deadline(window, latency) for each in belief.hypotheses for window in _answers(each))
     return max((by for by in dues if by < FOREVER), default=None)
+
+
+def timers(belief: Belief, latency: float) -> dict[str | int | None, float]:
+    """Return the running timers that have an effect, each with the time by which its output has been seen."""
+    found: dict[str | int | None, float] = {}
+    for each in belief.hypotheses:
+        for timer in _effective(each):
+            found[timer.name] = max(found.get(timer.name, 0.0), deadline(timer.window, latency))
+    return found
+
+
+def is_overdue(model: Model, now: Hypothesis, port: str, output: Symbol, clock: Clock) -> bool:
+    """Return whether an output is one that must have been seen on its port before."""
+    for each in queue(now.outstanding, port)[:1]:
+        if each.window and clock.over(each.window):
+            return not isinstance(each.what, Chain) or bool(each.what.bag.without(each.left, output))
+    late = {each.name for each in _effective(now) if clock.over(each.window)}
+    return any(
+        (move.after or at) in late and _begins(move, port, output)
+        for at, move in enumerate(model.spontaneous(now.position) if isinstance(now.position, Node) else ())
+    )
+
+
+def _begins(move: Move, port: str, output: Symbol) -> bool:
+    if move.opening is not None and port in move.opening.ports:
+        return True
+    return any(name == port and chain.bag.without(chain.bag.all, output) for name, chain in move.emitted)
 
 
 def since(belief: Belief) -> float:
@@ -55,16 +84,16 @@ def slow(model: Model, hypotheses: Iterable[Hypothesis], busy: float) -> bool:
 
 
 def _due(now: Hypothesis, latency: float) -> float:
-    windows = [*_windows(now), *_expiring(now)]
+    windows = [*_windows(now), *(each.window for each in _effective(now))]
     return min((deadline(window, latency) for window in windows), default=FOREVER)
 
 
-def _expiring(now: Hypothesis) -> Iterable[Window]:
+def _effective(now: Hypothesis) -> Iterable[Timer]:
     # a named timer that has no effect in this state would show no output
     node = now.position
     if not isinstance(node, Node):
         return ()
-    return [each.window for each in now.timers if isinstance(each.name, int) or each.name in node.expiring]
+    return [each for each in now.timers if isinstance(each.name, int) or each.name in node.expiring]
 
 
 def _windows(now: Hypothesis) -> Iterable[Window]:
@@ -123,7 +152,7 @@ def times(model: Model, belief: Belief, event: Event, clock: Clock, kind: Failur
     """Return which outputs were due when, in seconds since the start of the run; nothing if no window was open."""
     port = event.port if isinstance(event, (Seen, Closed)) else ""
     overdue = [due for due in dues(model, belief.hypotheses, clock) if _end(due) + clock.latency < event.at]
-    if kind is None and port and overdue:
+    if kind in {None, "missing"} and port and overdue:
         # the output is wrong because another one was due before it
         return _window(min(overdue, key=_end)), f"at {event.at:.3f} s it had not come"
     found = [due for due in dues(model, belief.hypotheses, clock) if port in {"", due.port} or not due.port]

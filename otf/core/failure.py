@@ -14,6 +14,7 @@ from otf.core.model import Model
 from otf.core.moves import Moves, Next
 from otf.core.nodes import Midway, Move, Node
 from otf.core.violations import ViolationSearch
+from otf.spec import Idle
 from otf.spec.requirements import Requirement, Requirements
 from otf.trace.events import Closed, Event, Seen, Sent, Undecodable
 from otf.trace.verdict import Allowed, Failure, FailureKind, Signature
@@ -78,12 +79,12 @@ def explain(  # noqa: PLR0913, PLR0917 -- what is known of a failure
             state=_states(step.before),
             input=_input(step.inputs),
             expected=_names(_expected(moves)) or "silence",
-            seen=_seen(event),
+            seen="silence" if untimely == "missing" else _seen(event),
         ),
         event=at.event,
         step=at.step,
         input=_inputs(step.inputs or (step.last if ticking else [])),
-        seen=_text(event),
+        seen=f"nothing before {_text(event)}" if untimely == "missing" else _text(event),
         port=getattr(event, "port", ""),
         before=tuple(_text(each) for each in step.outputs),
         allowed=_allowed(ways),
@@ -128,7 +129,8 @@ def _states(before: Belief) -> str:
 
 
 def _input(inputs: Sequence[Sent]) -> str:
-    return _names(type(each.input).__name__ for each in inputs) or "no input"
+    # time that the tester lets pass by itself is no input
+    return _names(type(each.input).__name__ for each in inputs if not isinstance(each.input, Idle)) or "no input"
 
 
 def _inputs(inputs: Sequence[Sent]) -> str:

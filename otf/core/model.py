@@ -12,7 +12,7 @@ from otf.core.expectations import Chains
 from otf.core.memory import Memory, Symbol
 from otf.core.nodes import FEW, ITERATED, KEPT, EnabledInputs, Move, Node, TransitionWindows
 from otf.errors import USERS_OWN, ModelError, OtfError
-from otf.spec import Elapse, Spec
+from otf.spec import Elapse, Idle, Spec
 from otf.spec.offering import INPUTS, Always, limited
 from otf.values import key, likeness, show
 from otf.values.cost import weight
@@ -176,8 +176,9 @@ class Model:
 
     def _elapsing(self, node: Node, inp: Elapse) -> tuple[Move, ...]:
         """Return the moves on an input that only waits: those of the model itself, else one that changes nothing."""
+        partial = self.spec.partial
         # a completed spec would enter the state anew, which may restart its timers
-        ignored = self.spec.partial is not None and not self._ask(node, "step", self.spec.partial.step, inp)
+        ignored = isinstance(inp, Idle) or (partial is not None and not self._ask(node, "step", partial.step, inp))
         moves = () if ignored else self._ask(node, "step", self.spec.step, inp)
         return moves or (Move(node, (), (), stays=True),)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias, cast
 
 from otf.core.belief import Belief, Beliefs, EventResult, counted
-from otf.core.due import Ledger, due, pending, times
+from otf.core.due import Ledger, due, is_overdue, pending, timers, times
 from otf.core.failure import EventPosition, FailedStep, explain
 from otf.core.hypothesis import Hypothesis, Timer
 from otf.core.memory import Symbol
@@ -173,6 +173,10 @@ class Monitor:
         """Return the time by which an output must have been seen in every explanation; None if one allows silence."""
         return due(self.belief, self.oracle.timing.latency)
 
+    def timers(self) -> dict[str | int | None, float]:
+        """Return the running timers that have an effect, each with the time by which its output has been seen."""
+        return timers(self.belief, self.oracle.timing.latency)
+
     def pending(self) -> float | None:
         """Return the time by which all answers that are due in windows have been seen; None if there are none."""
         return pending(self.belief, self.oracle.timing.latency)
@@ -235,13 +239,25 @@ class Monitor:
         return explain(model, self.step, event, at, late, described, self.oracle.requirements)
 
     def _untimely(self, event: Event) -> FailureKind | None:
-        """Return how the time of an output is wrong, None if not only that is."""
+        """Return how the time of an output is wrong, None if not only that is.
+
+        Where every explanation has missed an output by now, another output is no news: the first one is missing.
+        """
         if not self._by_time or not isinstance(event, (Seen, Closed)):
             return None
         _, find = self._question(event)
-        late, early = replace(self._clock(event), late=True), replace(self._clock(event), early=True)
+        clock = self._clock(event)
+        if not Search(self._moves(), clock).current(self.belief.hypotheses) and not self._is_overdue(event, clock):
+            return "missing"
+        late, early = replace(clock, late=True), replace(clock, early=True)
         kinds: tuple[tuple[FailureKind, Clock], ...] = (("late", late), ("early", early))
-        return next((kind for kind, clock in kinds if self._find(find, clock).belief.sure), None)
+        return next((kind for kind, each in kinds if self._find(find, each).belief.sure), None)
+
+    def _is_overdue(self, event: Seen | Closed, clock: Clock) -> bool:
+        """Return whether an output is one that should have been seen before."""
+        model = self.oracle.model
+        output = model.output_symbol(event.output if isinstance(event, Seen) else Ended(event.reason))
+        return any(is_overdue(model, now, event.port, output, clock) for now in self.belief.hypotheses)
 
     def _searched(self, event: Event, name: Hashable, find: Finder) -> EventResult:
         if self.belief.at_rest and find is Search.quiet and self.oracle.model.spec.emits is None:

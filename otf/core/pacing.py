@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol
 
 from otf.core.memory import Symbol
 from otf.core.monitor import Monitor
 from otf.core.nodes import Node
-from otf.core.timing import ROUNDING, Timing
+from otf.core.timing import FOREVER, ROUNDING, Timing
 from otf.spec import Elapse
 from otf.trace.events import Event, Seen, Sent, Taken
 from otf.values.cost import light
@@ -161,25 +162,36 @@ def silence(timing: Timing, moment: Moment) -> Pause:
 
 
 REMEMBERED: Final = 100_000  # timed states; counting starts anew for a forgotten one
+FIRST: Final = 10.0  # seconds that may be spent on distant timers at once
+SHARE: Final = 0.5  # of all time, which may be spent on them later
 
 
 @dataclass(slots=True)
 class Timers:
     """Waits for timers of the system now and then: on the first, second, fourth, eighth … visit to each timed state.
 
-    A tester that always sends at once never sees a timer of the system expire, and never learns that one is dead.
+    A tester that always sends at once never sees a timer of the system expire, and never learns that one is dead. Of
+    several timers the one that is due first is awaited, and the others on visits that are counted for each of them: a
+    message that comes each second must not hide a watchdog of five seconds. Such distant timers take at most half of
+    the time, beyond their first ten seconds.
 
     Keep the object over the paths of a campaign: a wait that costs a second each time soon becomes rare. `last`:
-    outputs that are due after the last input are waited for too, as when a run that failed so is driven again. Without
-    `between`, only these are.
+    all timers that run after the last input are waited for too, as when a run that failed so is driven again; no longer
+    than `patience` seconds after that input. Without `between`, only these are.
     """
 
     last: bool = False
     between: bool = True
-    passed: dict[tuple[Node, ...], int] = field(default_factory=dict[tuple[Node, ...], int])
-    _decision: tuple[int, bool] = (-1, False)
+    patience: float = FOREVER
+    passed: dict[tuple[Hashable, ...], int] = field(default_factory=dict[tuple[Hashable, ...], int])
+    # the timers that are awaited, and until when; None: whichever is due first
+    _awaited: dict[str | int | None, float] = field(default_factory=dict[str | int | None, float])
+    _decided: int = -1
     # the nodes whose timers were waited for since the last input: one that repeats for ever must not keep the run alive
     _ended: set[tuple[Node, ...]] = field(default_factory=set[tuple[Node, ...]])
+    _clock: float = 0.0
+    _ran: float = 0.0
+    _waited: float = 0.0
 
     def pause(self, timing: Timing, moment: Moment) -> Pause | None:
         """Return the wait for a timer; None if no output is due, or this visit does not wait."""
@@ -187,25 +199,54 @@ class Timers:
         due = moment.monitor.pending()
         if due is None:
             due = moment.monitor.due()
-            if due is None or not self._wait(moment):
+            if due is None or not self._waits(moment, due):
                 return None
         # an output at the last moment is still in time: look after it
         return Pause(due + max(timing.latency, 2 * ROUNDING), window=timing.quiescence)
 
-    def _wait(self, moment: Moment) -> bool:
-        if self._decision[0] != moment.monitor.events:
-            nodes = moment.monitor.states
+    def _waits(self, moment: Moment, due: float) -> bool:
+        if self._decided != moment.monitor.events:
+            self._decided = moment.monitor.events
+            self._count(moment.times.event)
+            self._decide(moment, due)
+        return bool(self._awaited)
+
+    def _count(self, now: float) -> None:
+        # the clock of another run begins anew
+        self._ran += now - self._clock if now >= self._clock else now
+        self._clock = now
+
+    def _decide(self, moment: Moment, due: float) -> None:
+        running = moment.monitor.timers()
+        self._awaited = {
+            name: until for name, until in self._awaited.items() if name in running and until > moment.times.event
+        }
+        nodes = moment.monitor.states
+        if moment.port is None:
+            if self.last and nodes not in self._ended:
+                late = moment.times.input + self.patience
+                self._awaited.update((name, until) for name, until in {**running, None: due}.items() if until <= late)
+            self._ended.add(nodes)
+            return
+        self._ended.clear()
+        if self.between:
             if len(self.passed) > REMEMBERED:
                 self.passed.clear()
-            self.passed[nodes] = self.passed.get(nodes, 0) + 1
-            # the powers of two have one bit
-            often = self._last(nodes) if moment.port is None else self.between and self.passed[nodes].bit_count() == 1
-            if moment.port is not None:
-                self._ended.clear()
-            self._decision = (moment.monitor.events, often)
-        return self._decision[1]
+            if self._visit(nodes):
+                self._awaited[None] = due
+            for name, until in running.items():
+                if until > due and name not in self._awaited and self._visit((*nodes, name)):
+                    self._await(name, until)
 
-    def _last(self, nodes: tuple[Node, ...]) -> bool:
-        fresh = self.last and nodes not in self._ended
-        self._ended.add(nodes)
-        return fresh
+    def _await(self, name: str | int | None, until: float) -> None:
+        """Wait for a distant timer, if there is time for it."""
+        more = until - max([self._clock, *self._awaited.values()])
+        if more <= 0 or self._waited + more <= max(FIRST, SHARE * self._ran):
+            self._waited += max(0.0, more)
+            self._awaited[name] = until
+
+    def _visit(self, name: tuple[Hashable, ...]) -> bool:
+        """Count a visit to a state; return whether it is one on which the timer is awaited."""
+        visits = self.passed[name] = self.passed.get(name, 0) + 1
+        # the powers of two have one bit
+        return visits.bit_count() == 1

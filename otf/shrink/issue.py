@@ -6,7 +6,7 @@ Traits are what transitions have in common, from the same input and outputs to t
 from __future__ import annotations
 
 from collections.abc import Generator, Hashable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, NamedTuple, Protocol, TypeAlias, TypeGuard, TypeVar
 
@@ -42,6 +42,8 @@ class ModelStep(NamedTuple):
 class Issue:
     """The steps of a run up to its failure, and the failure's signature; None if the run does not fail.
 
+    `seconds` is the time between its first input and its last, `tail` that from its last to the failure.
+
     >>> from otf.core import Symbol
     >>> from otf.shrink import ModelStep
     >>> step = ModelStep(frozenset(), Symbol("press", "press"))
@@ -52,6 +54,8 @@ class Issue:
 
     steps: tuple[ModelStep, ...]
     signature: Signature | None = None
+    seconds: float = field(default=0.0, compare=False)
+    tail: float = field(default=0.0, compare=False)
 
     def __len__(self) -> int:
         """Return the number of inputs."""
@@ -124,8 +128,12 @@ def issue_of(oracle: Oracle, events: Iterable[Event]) -> Issue:
     """
     monitor = Monitor(oracle)
     given: list[tuple[NodeSet, Symbol]] = []
+    times: list[float] = []
+    end = 0.0
     for event in events:
+        end = event.at
         if isinstance(event, Sent):
+            times.append(event.at)
             given.append((_node(monitor), oracle.model.symbol(event.input)))
         if monitor.tell(event) is not None:
             break
@@ -134,7 +142,8 @@ def issue_of(oracle: Oracle, events: Iterable[Event]) -> Issue:
         ModelStep(nodes, inp, target) for (nodes, inp), target in zip(given, [*targets, ANYWHERE], strict=bool(given))
     ]
     failure = monitor.verdict.failure if monitor.verdict else None
-    return Issue(tuple(steps), failure.signature if failure else None)
+    first, last = (times[0], times[-1]) if times else (0.0, 0.0)
+    return Issue(tuple(steps), failure.signature if failure else None, last - first, end - last)
 
 
 def _node(monitor: Monitor) -> NodeSet:

@@ -11,14 +11,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
+from math import ceil
 from typing import Final, NamedTuple
 
 from otf.shrink.issue import ModelStep, NodeSet, Thinking, Trait
 from otf.shrink.search import AttemptResult, Attempts, Harmless, ShrinkSearch
 from otf.shrink.ways import ModelSteps
+from otf.spec import Idle
+from otf.spec.offering import LONGEST
 
 LATER: Final = 14  # inputs by which other guesses are delayed: jumps that pass are evidence against many of them
 PAIR: Final = LATER + 3
+FEW: Final = 4  # inputs: shorter jumps are tried before the wait
+LONG: Final = 1.0  # seconds, of which a wait may be the cause of a failure
 SIGNS: Final = frozenset({AttemptResult.FAILED, AttemptResult.OTHERWISE})  # another failure may be the same, overshot
 SPARED: Final = frozenset({AttemptResult.SPARED})  # the whole issue needs no run before less of it is tried
 
@@ -45,7 +50,9 @@ def climb(search: ShrinkSearch) -> Attempts:
     search.begin("ladder")
     harmless = Harmless(search.traits, search.wanted)
     harmless.learn(search.best.steps[:-1])
-    rungs = iter(sorted([*_jumps(search), *_pairs_and_pumps(search, harmless)], key=lambda rung: rung.price))
+    rungs = iter(
+        sorted([*_jumps(search), *_wait(search), *_pairs_and_pumps(search, harmless)], key=lambda rung: rung.price)
+    )
     found = False
     while not found:
         rung = next(rungs)  # the whole issue is one of them, and fails if no other does
@@ -69,6 +76,20 @@ def _jumps(search: ShrinkSearch) -> Iterator[Rung]:
         yield Rung(kept, partial(_jump, search, steps, kept), partial(_shorter, search, steps, too_few, kept))
         too_few, kept = kept, max(kept + 1, kept * 3 // 2)
     yield Rung(len(steps), _no_walk, partial(_shorter, search, steps, too_few, len(steps)), SPARED)
+
+
+def _wait(search: ShrinkSearch) -> Iterator[Rung]:
+    seconds, steps = search.best.seconds, search.best.steps
+    if search.ways.model.timed and seconds >= LONG and len(steps) > FEW:
+        # it takes as long as the issue itself, and rules out all that the time alone may cause
+        yield Rung(FEW, partial(_waiting, search, seconds), _nothing)
+
+
+def _waiting(search: ShrinkSearch, seconds: float) -> Thinking[ModelSteps]:
+    last = search.best.steps[-1]
+    way = (yield from search.ways.path(search.ways.start, last.nodes)) or ()
+    idle = search.ways.model.symbol(Idle(min(LONGEST, ceil(seconds))))
+    return (*way, ModelStep(last.nodes, idle, last.nodes), last)
 
 
 def _no_walk() -> Thinking[ModelSteps]:

@@ -12,7 +12,7 @@ from itertools import chain
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeGuard, TypeVar, cast
 
-from otf.spec.offering import Elapse, Offering, offering
+from otf.spec.offering import Elapse, Idle, Offering, offering
 from otf.spec.outputs import Accept, AnyOrder, On, OneOf, Where, on
 from otf.spec.requirements import Requirement, Requirements
 from otf.spec.transition import TimerAction, TimerStart, TimerStop, Transition, goto, initial_timers, start, stop
@@ -288,6 +288,7 @@ __all__ = [
     "Accept",
     "AnyOrder",
     "Elapse",
+    "Idle",
     "On",
     "OneOf",
     "Requirement",

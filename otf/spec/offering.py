@@ -47,6 +47,17 @@ class Elapse:
             raise ModelError(message)
 
 
+@dataclass(frozen=True, slots=True)
+class Idle(Elapse):
+    """An `Elapse` that the tester adds by itself, where the time of a run matters: the model is not asked about it.
+
+    A shrunk run has one where a system fails because it has been on for long, whatever it was sent meanwhile.
+
+    >>> Idle(50.0)
+    Idle(seconds=50.0)
+    """
+
+
 def limited(items: Iterable[T], most: int, what: str) -> Iterator[T]:
     """Yield the items: so a model that never ends raises an error, and does not fill the memory.
 

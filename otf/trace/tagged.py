@@ -14,14 +14,14 @@ from enum import Enum, Flag
 from typing import Any, Final, NewType, TypeGuard, get_args, get_origin, get_type_hints
 
 from otf.errors import UsageError
-from otf.spec import Elapse
+from otf.spec import Elapse, Idle
 from otf.trace.events import Ended, Undecodable
 from otf.values import FiniteFunction, show
 from otf.values.classes import fits, is_class, is_uuid
 
 Json = Any
 _PLAIN: Final = (str, bool, int, float, type(None))
-_ALWAYS: Final = (Ended, Undecodable, Elapse)
+_ALWAYS: Final = (Ended, Undecodable, Elapse, Idle)
 _RENAMED: Final = {"Garbled": "Undecodable"}
 """Type names in traces of earlier versions, with the present ones."""
 

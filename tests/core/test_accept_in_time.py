@@ -173,7 +173,12 @@ def _disagreements(build: Build, table: Table, within: Window) -> list[str]:
     accept, transitions = build([accepting(table, within)]), build(plain(table, within))
     scripts = sorted({_script(Random(number), table, within) for number in range(CASES)})
     found = ((script, judged(accept, script), judged(transitions, script)) for script in scripts)
-    return [f"{script}: {one}, not {other}" for script, one, other in found if _told(one) != _told(other)]
+    return [f"{script}: {one}, not {other}" for script, one, other in found if not _alike(one, other)]
+
+
+def _alike(one: str, other: str) -> bool:
+    # what overtakes an overdue output is late by the timers of an open Accept, which do not show what was due
+    return _told(one) == _told(other) or (one, other) == ("fail: late", "fail: missing")
 
 
 def _told(verdict: str) -> str:

@@ -375,4 +375,4 @@ def test_two_types_of_one_name_are_refused() -> None:
 def test_a_type_may_be_named_twice() -> None:
     """By the bench and by a field, or in a union."""
     registry = Registry([Leaf, Tree, Leaf | Tree, Point | None, Number])
-    assert sorted(registry.types) == ["Colour", "Elapse", "Ended", "Leaf", "Point", "Tree", "Undecodable"]
+    assert sorted(registry.types) == ["Colour", "Elapse", "Ended", "Idle", "Leaf", "Point", "Tree", "Undecodable"]

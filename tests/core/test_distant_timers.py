@@ -1,0 +1,106 @@
+"""Timers behind another that expires again and again: they are awaited too, in a share of the time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from random import Random
+
+import pytest
+
+from otf.core import Model, Monitor, Oracle, Routes, Session, Timing
+from otf.core.pacing import Timers
+from otf.core.waits import Strict
+from otf.simulate import System, TimeBounds, World, conduct
+from otf.spec import Idle, Spec, Transition, goto, start
+from otf.strategy import Script
+from otf.trace.events import Event, Quiet, Seen, Sent
+
+TIMING = Timing(quiescence=0.05, latency=0.01, busy=0.01)
+
+
+def _step(state: str, inp: str) -> Iterator[Transition[str]]:
+    """A device that is on sends a beat each second, and barks if it is not fed for five."""
+    if inp == "power":
+        yield goto("on", "up", timers=[start("beat", 0.9, 1.1), start("dog", 4.9, 5.1)])
+    elif state == "on":
+        yield goto("on", "ok", timers=[start("dog", 4.9, 5.1)])
+
+
+def _emits(state: str, *, barks: bool = True) -> Iterator[Transition[str]]:
+    if state == "on":
+        yield goto("on", "beat", after="beat", timers=[start("beat", 0.9, 1.1)])
+        if barks:
+            yield goto("on", "bark", after="dog", timers=[start("dog", 4.9, 5.1)])
+
+
+DEVICE: Spec[str, str] = Spec(_step, "off", ["power", "feed"], _emits)
+DEAF: Spec[str, str] = Spec(_step, "off", ["power", "feed"], lambda state: _emits(state, barks=False))
+
+
+def _run(system: Spec[str, str], *inputs: str, timers: Timers) -> tuple[str, list[Event]]:
+    """Drive a system by the model of a correct one."""
+    oracle = Oracle(Model(DEVICE, Routes(("p",), lambda _value: "p")), timing=TIMING)
+    world = World(System(system, lambda _output: "p", Random(1)), TimeBounds(latency=0.01, busy=0.01), Random(1))
+    session, events = Session(oracle, Script(inputs), Strict(TIMING, timers), steps=len(inputs)), list[Event]()
+    return conduct(session, world, lambda _value: "p", events.append).outcome, events
+
+
+def _barks(events: list[Event]) -> int:
+    return sum(isinstance(event, Seen) and event.output == "bark" for event in events)
+
+
+def test_a_beat_does_not_hide_a_dead_watchdog() -> None:
+    """The beat comes five times as often, and the watchdog is waited for all the same."""
+    assert _run(DEVICE, "power", "feed", timers=Timers())[0] == "pass"
+    assert _run(DEAF, "power", "feed", timers=Timers())[0] == "fail"
+
+
+def test_a_run_that_is_driven_again_waits_for_all_timers_at_its_end() -> None:
+    """Not only for the one that is due first."""
+    again = Timers(last=True, between=False)
+    assert _run(DEAF, "power", timers=again)[0] == "fail"
+    verdict, events = _run(DEVICE, "power", timers=Timers(last=True, between=False))
+    assert (verdict, _barks(events)) == ("pass", 1)
+
+
+def test_an_input_that_starts_the_timer_again_ends_no_wait() -> None:
+    """A wait goes on until the timer has expired: the next input comes after it."""
+    verdict, events = _run(DEVICE, "power", "feed", "feed", timers=Timers())
+    assert verdict == "pass"
+    barks = [event.at for event in events if isinstance(event, Seen) and event.output == "bark"]
+    fed = [event.at for event in events if isinstance(event, Sent)]
+    assert barks[0] > 4.9
+    assert fed[1] > barks[0]
+
+
+@pytest.mark.parametrize(("inputs", "seconds"), [(40, 30.0), (400, 140.0)])
+def test_distant_timers_take_a_share_of_the_time(inputs: int, seconds: float) -> None:
+    """Ten seconds at first, then no more than half of all time, however many inputs there are."""
+    timers = Timers()
+    _, events = _run(DEVICE, "power", *["feed"] * inputs, timers=timers)
+    assert _barks(events) >= 2
+    assert events[-1].at < seconds
+
+
+def _judged(*events: Event) -> str:
+    oracle = Oracle(Model(DEVICE, Routes(("p",), lambda _value: "p")), timing=TIMING)
+    monitor = Monitor(oracle)
+    for event in (Sent("power", "p", 0.0), Seen("up", "p", 0.01), *events):
+        monitor.tell(event)
+    assert monitor.verdict is not None
+    assert monitor.verdict.failure is not None
+    return f"{monitor.verdict.failure.signature}; seen: {monitor.verdict.failure.seen}"
+
+
+def test_an_output_that_overtakes_an_overdue_one_does_not_take_its_blame() -> None:
+    """The beat is missing, whatever came when it was overdue; a beat that comes then is late."""
+    missing = "missing: str --str--> expected str, seen silence; seen: nothing before 'bark'"
+    assert _judged(Seen("bark", "p", 5.0)) == missing
+    assert _judged(Seen("beat", "p", 5.0)).startswith("late: str --str--> expected str, seen str; seen: 'beat'")
+    assert _judged(Quiet(5.0)).startswith("missing: ")
+
+
+def test_time_that_the_tester_lets_pass_is_no_input() -> None:
+    """A wait that was added does not make another failure of one that comes by itself."""
+    idle = [Quiet(0.1), Sent(Idle(60.0), "p", 0.2), Seen("beat", "p", 1.0), Quiet(1.1), Quiet(60.2)]
+    assert _judged(*idle) == "missing: str --no input--> expected str, seen silence; seen: nothing more"
