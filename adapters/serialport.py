@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any, Final, get_type_hints
@@ -18,10 +18,23 @@ from otf.adapter.serial.device import Device
 from otf.adapter.serial.polled import Polled
 from otf.adapter.stream import StreamLine
 from otf.adapter.waiting import Alarm, alarms
-from otf.errors import UsageError
+from otf.codec import PortAction
+from otf.errors import CodecError, UsageError
 from otf.framing import Framing, lines
 
 LINES: Final = lines()
+PULSES: Final[Mapping[PortAction, tuple[str, bool | None, float]]] = {
+    PortAction.BREAK: ("break_condition", True, 0.25),
+    PortAction.PULSE_DTR: ("dtr", None, 0.1),
+    PortAction.PULSE_RTS: ("rts", None, 0.1),
+}
+"""What of pyserial each of them sets, to what (None: the other way round), and for how many seconds."""
+
+SHOWN: Final = 80  # bytes
+DROPPED: Final = (
+    "{} bytes that had come before the path were dropped, at last {!r}; what a system says when it boots is an output "
+    "where it is reset with the ports open: Life(boot=…), or an input of the model"
+)
 CONNECTIONS: Final = ("socket://", "rfc2217://")
 
 
@@ -43,11 +56,12 @@ class SerialLine(StreamLine):
         return Place(hidden="a serial port, and what is at its other end is not on this machine or not known")
 
     def remarks(self) -> list[str]:
-        """Return what the port could not do, what was too long, and what has begun."""
+        """Return what the port could not do, what was dropped, what was too long, and what has begun."""
         kept = [
             "the port was kept open over the paths before this one; keep=False opens it anew for each"
         ] * self._held.again
-        return [*self._held.found.remarks, *kept, *super().remarks()]
+        dropped = [DROPPED.format(len(early), early[-SHOWN:])] if (early := self._held.found.dropped) else []
+        return [*self._held.found.remarks, *kept, *dropped, *super().remarks()]
 
     def ended(self, error: OSError | None) -> Ending | Trouble:
         """Return what it means that the port ended."""
@@ -57,6 +71,22 @@ class SerialLine(StreamLine):
             return super().ended(error)
         says = str(error.strerror).lower() if error is not None and error.strerror else "its driver says no more"
         return Trouble(f"the device {self.port.name} is gone: {self._held.carrier.why or says}")
+
+    async def perform(self, port_action: PortAction) -> None:
+        """Send a break, or pulse DTR or RTS. Raises CodecError where the port has none, LineLost where it is gone."""
+        if self._gone:
+            raise LineLost(self._gone)
+        if port_action not in PULSES or self._held.found.pty or is_network(self.port):
+            kind = "a pseudo-terminal" if self._held.found.pty else "this port"
+            raise CodecError(f"{kind} cannot {port_action.value}")
+        name, first, seconds = PULSES[port_action]
+        before: bool = getattr(self.port, name) if first is None else not first
+        try:
+            setattr(self.port, name, not before)
+            await anyio.sleep(seconds)
+            setattr(self.port, name, before)
+        except OSError as error:
+            raise CodecError(f"the driver of {self.port.name} cannot {port_action.value}: {error}") from error
 
     def leave(self) -> None:
         """Use the port no more; who holds it closes or keeps it. It is not kept where anything was wrong with it."""

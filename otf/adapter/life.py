@@ -15,15 +15,17 @@ from otf.adapter.child import Program
 from otf.adapter.child.faster import FASTEST, FasterClock, under
 from otf.adapter.child.hook import Hook, obey
 from otf.adapter.child.server import LATEST, Ready, Server, peers
-from otf.adapter.line import Ending, Line, LineLost, Trouble
+from otf.adapter.line import Acting, Ending, Line, LineLost, Trouble
 from otf.adapter.serial import campaigns_end
-from otf.errors import ContactError, UsageError
+from otf.codec import PortAction
+from otf.errors import CodecError, ContactError, UsageError
 
 OpenLines = Mapping[str, Line]
 Connected = Callable[[], AbstractAsyncContextManager[OpenLines]]
 
 _LOOK: Final = 0.005
 _SHOWN: Final = 80  # bytes
+INSTEAD: Final = "give the bench a command for it: life=Life(actions={{{!r}: {{PortAction.{}: [PROGRAM, …]}}}})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +55,14 @@ class Lasting:
 class Life:
     """What is done with a system before each path and after it; each part may be left out. Times are seconds.
 
-    In this order: `reset` (a script that brings the test bed into order); `server` is started in a session of its own,
-    and `ready` shows when it is there: a line that it prints, a pattern (`re.compile`) in a line, a port (`Listening`),
-    or a function (None: at once); the ports are opened; `inband` is sent, frames by port, in a sequence that brings the
-    system into its initial state, with an `Expect` wherever an answer is waited for; for `settle` seconds all output is
-    dropped; `health` checks that the system is well. After the path the ports are closed and the server is stopped with
-    all that it started. A server that has ended by then, or whose ports another process holds, is no system to judge.
+    In this order: `reset` (a script that brings the test bed into order, before the ports are opened); `server` is
+    started in a session of its own, and `ready` shows when it is there: a line that it prints, a pattern (`re.compile`)
+    in a line, a port (`Listening`), or a function (None: at once); the ports are opened; `inband` is sent, frames by
+    port, in a sequence that brings the system into its initial state, with an `Expect` wherever an answer is waited
+    for; for `settle` seconds all output is dropped; `health` checks that the system is well; `boot` resets the system,
+    or switches its power on, with the ports open: what comes from then on, a boot banner for one, are outputs for the
+    model. After the path the ports are closed and the server is stopped with all that it started. A server that has
+    ended by then, or whose ports another process holds, is no system to judge.
 
     With `keep` the server lives for the whole campaign, and `inband` alone resets it between the paths. If that fails,
     the server is started again; if that fails too, the hook `power` cycles the power, at most `power_cycles` times in
@@ -67,6 +71,9 @@ class Life:
     `speed` is how many times as fast the clocks of the system run, under libfaketime: of `server` and of all processes
     that the ports start, not of hooks. The quiescence time, R and the time windows of the model stay in seconds of the
     system; L does not change. A system that cannot follow is refused, with the reason.
+
+    `actions` are the commands by which the inputs of a model reset a system and switch its power, for each port: its
+    codec encodes them as a `PortAction`. Only the bench names commands, never a trace.
 
     `timeout` bounds each hook and the start. What fails is trouble with the test bed, and no failure of the system: the
     start is tried again as often as the bench says in `retries`. If that does not help, a campaign that has lasted for
@@ -83,6 +90,8 @@ class Life:
     inband: Sequence[tuple[str, bytes] | Expect] = ()
     settle: float = 0.0
     health: Hook | None = None
+    boot: Hook | None = None
+    actions: Mapping[str, Mapping[PortAction, Hook]] = field(default_factory=dict[str, Mapping[PortAction, Hook]])
     timeout: float = 10.0
     grace: float = 0.2
     env: Mapping[str, str] | None = field(default=None, repr=False)
@@ -162,6 +171,9 @@ async def _tried(life: Life, connect: Connected, stack: AsyncExitStack) -> OpenL
             await obey(life.health, "the health check", life.timeout)
         if server is not None:
             await server.check(there)
+        if life.boot is not None:
+            _drop(opened, "was to boot")
+            await obey(life.boot, "the boot hook", life.timeout)
         await stack.enter_async_context(attempt.pop_all())
         return opened
 
@@ -211,11 +223,29 @@ async def _quieten(life: Life, opened: OpenLines) -> None:
             raise ContactError(message) from lost
     until = anyio.current_time() + life.settle
     while life.settle:
-        for port, line in opened.items():
-            deque(_dropped_frames(port, line, "was to settle"), maxlen=0)
+        _drop(opened, "was to settle")
         if anyio.current_time() >= until:
             return
         await anyio.sleep(_LOOK)
+
+
+async def perform(life: Life | None, port: str, line: Line, port_action: PortAction) -> None:
+    """Carry out an action on a port, by the command of the bench where it gives one, else by the line itself.
+
+    Raises CodecError if neither can, LineLost if the line ends, ContactError if the command fails.
+    """
+    hook = None if life is None else life.actions.get(port, {}).get(port_action)
+    if life is not None and hook is not None:
+        await obey(hook, f"the command to {port_action.value}", life.timeout)
+    elif isinstance(line, Acting):
+        await line.perform(port_action)
+    else:
+        raise CodecError(f"it cannot {port_action.value}; {INSTEAD.format(port, port_action.name)}")
+
+
+def _drop(opened: OpenLines, what: str) -> None:
+    for port, line in opened.items():
+        deque(_dropped_frames(port, line, what), maxlen=0)
 
 
 async def _expected(line: Line, expect: Expect) -> None:

@@ -19,9 +19,11 @@ from otf.values import show
 
 
 class PortAction(Enum):
-    """Connecting and closing as inputs: a codec returns one of these instead of the bytes of an input.
+    """What is done to a port as an input: a codec returns one of these instead of the bytes of an input.
 
-    If the tester ends a connection, no output follows; if the system ends it, the output is `Ended`.
+    A connection is opened and closed; a serial line has breaks and pulses; a board is reset, and its power switched, by
+    a command that the bench gives: `Life(actions={"console": {PortAction.RESET: ["st-flash", "reset"]}})`. If the
+    tester ends a connection, no output follows; if the system ends it, the output is `Ended`.
 
     >>> from otf.codec import lines
     >>> class Hangup: pass
@@ -40,6 +42,24 @@ class PortAction(Enum):
 
     ABORT = "abort"
     """Reset the connection."""
+
+    BREAK = "send a break"
+    """Hold the serial line in a break for a quarter of a second."""
+
+    PULSE_DTR = "pulse DTR"
+    """Turn DTR over for a tenth of a second: many boards reset on that."""
+
+    PULSE_RTS = "pulse RTS"
+    """Turn RTS over for a tenth of a second."""
+
+    RESET = "reset the system"
+    """Reset the system behind the port, by the command that the bench gives."""
+
+    POWER_OFF = "switch the power off"
+    """Switch the power of the system off, by the command that the bench gives."""
+
+    POWER_ON = "switch the power on"
+    """Switch the power of the system on, by the command that the bench gives."""
 
 
 class Codec(Protocol):

@@ -246,7 +246,8 @@ class Ledger(NamedTuple):
 
     def then(self, event: Sent, timing: Timing) -> Ledger:
         """Return the ledger with one more input: taken when it has arrived, and those before it are dealt with."""
-        done = done_by(self.done_by, event.at, timing)
+        # the system may have got it at once, or when all of it was handed over
+        done = done_by(self.done_by, event.at + event.took, timing)
         number = self.sent + 1
         # an input on another port may be taken first
         before = (

@@ -41,6 +41,7 @@ class Times:
             self.reply = at
         elif isinstance(event, Sent):
             self.input, self.reply = at, 0.0
+            at += event.took
         elif isinstance(event, Taken):
             return
         self.event = max(self.event, at)

@@ -11,7 +11,7 @@ import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from otf.adapter import Arrival, Bench, Ending, Line, Trouble
-from otf.adapter.line import Acting
+from otf.adapter.life import perform
 from otf.codec import Codec
 from otf.errors import CodecError, ContactError, UsageError
 from otf.pytest_plugin.planned_run import made_with, reserved
@@ -31,13 +31,15 @@ class Spoken:
 
     async def send(self, value: object) -> None:
         """Send an input to its port, or perform its port action. Raises UsageError if the port cannot do that."""
-        line, data = self._line(self._bench.port(value)), self._codec.encode(value)
+        port, data = self._bench.port(value), self._codec.encode(value)
+        line = self._line(port)
         if isinstance(data, bytes):
             await line.send(data)
-        elif isinstance(line, Acting):
-            await line.perform(data)
-        else:
-            raise UsageError(f"{show(value)} is the action {data.value}, which the port cannot perform")
+            return
+        try:
+            await perform(self._bench.life, port, line, data)
+        except CodecError as error:
+            raise UsageError(f"the port {port!r} cannot take {show(value)}: {error}") from error
 
     async def receive(self, port: str = "", within: float = WITHIN) -> Any:  # noqa: ANN401 -- an output of any type
         """Return the next output, of one port or of any. Fails the test if none comes within so many seconds.

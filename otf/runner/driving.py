@@ -62,7 +62,7 @@ async def drive(
             Wire(lines) as wire,
             observing(bench, wire, started, known) as observer,
         ):
-            conduct = Conduct(session, wire, bench.codec, bench.port, record, observer, started)
+            conduct = Conduct(session, wire, bench.codec, bench.port, record, observer, started, bench.life)
             verdict = await conduct.run()
             seconds = aftermath(verdict) if verdict.failed else 0.0
             after = await conduct.listen(seconds) if seconds else []

@@ -10,15 +10,15 @@ from typing import Any, Final
 
 from anyio import CancelScope
 
-from otf.adapter import Ending, Frame, Line, LineLost
+from otf.adapter import Ending, Frame, LineLost
 from otf.adapter.exits import blaming, describe, stumbled, where
-from otf.adapter.line import Acting
+from otf.adapter.life import Life, perform
 from otf.codec import Codec, PortAction
 from otf.codec.malformed import Malformed, MalformedCodec, Unreadable
 from otf.core import Ping, Send, Session, Wait
 from otf.core.calls import own_frames
 from otf.core.waits import Strict
-from otf.errors import CodecError, ModelError, OtfError, UsageError, WriteError
+from otf.errors import CodecError, ContactError, ModelError, OtfError, UsageError, WriteError
 from otf.runner.fast_path import FastPath
 from otf.runner.line_templates import CodecCache
 from otf.runner.lookout import Lookout
@@ -68,12 +68,14 @@ class Conduct:
         record: EventRecord,
         observer: Observer | None = None,
         started: Collection[int] | None = None,
+        life: Life | None = None,
     ) -> None:
         self.session = session
         self.wire = wire
         self.codec: CodecCache = CodecCache(codec)
         self.port = port
         self.record = record
+        self._life = life
         self._model = session.monitor.oracle.model
         self._lookout = Lookout(session, wire, observer, started)
         self._spent = spent()
@@ -196,8 +198,11 @@ class Conduct:
             # wait for the other side to read, the input was on its way only at its end
             now = self.wire.now
             self._spent.wire += now - begun
-            moment = begun if now - begun < AT_ONCE else now
-            self._tell(Sent(value, port, moment), data if isinstance(data, bytes) else None)
+            if isinstance(data, bytes):
+                self._tell(Sent(value, port, begun if now - begun < AT_ONCE else now), data)
+            else:
+                # an action happens at some time while it is carried out, and what it causes may have come meanwhile
+                self._tell(Sent(value, port, begun, now - begun if now - begun >= AT_ONCE else 0.0))
             if self._lookout.overdue:
                 await self._lookout.turn()
 
@@ -205,7 +210,7 @@ class Conduct:
         """Hand a value's bytes to a port; return False if the line is lost."""
         try:
             line = self.wire.lines[port]
-            await (line.send(data) if isinstance(data, bytes) else _performed(line, data))
+            await (line.send(data) if isinstance(data, bytes) else perform(self._life, port, line, data))
         except CodecError as error:
             if isinstance(value, Malformed):
                 # no framing carries all bytes: another input is chosen
@@ -216,6 +221,8 @@ class Conduct:
         except LineLost as lost:
             self._lost(port, str(lost), again=isinstance(value, Malformed))
             return False
+        except ContactError as error:
+            raise _Undecided(f"{AT_FAULT}: {port}: {error}") from error
         except OtfError:
             raise
         except Exception as error:
@@ -298,10 +305,3 @@ class Conduct:
 def _after(event: Seen | Closed) -> str:
     what = f"the port ended: {event.reason}" if isinstance(event, Closed) else show(event.output)
     return f"afterwards on {event.port}: {what}"
-
-
-async def _performed(line: Line, port_action: PortAction) -> None:
-    if not isinstance(line, Acting):
-        message = f"it cannot {port_action.value}: tcp and unix can, and a process can finish"
-        raise CodecError(message)
-    await line.perform(port_action)

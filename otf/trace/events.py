@@ -10,7 +10,7 @@ from otf.values.cost import light
 
 @light
 class Sent:
-    """An input was handed to its port.
+    """An input was handed to its port, which took so many seconds: switching the power may take one.
 
     >>> Sent("coin", "line", 0.0).input
     'coin'
@@ -19,6 +19,7 @@ class Sent:
     input: object
     port: str
     at: float
+    took: float = 0.0
 
 
 @light

@@ -145,7 +145,7 @@ def _event(line: TraceLine, registry: Registry) -> Event:
     at = _seconds(line["at"])
     match line["event"]:
         case "sent":
-            return Sent(registry.decode(line["value"]), _text(line["port"]), at)
+            return Sent(registry.decode(line["value"]), _text(line["port"]), at, _seconds(line.get("took", 0.0)))
         case "seen":
             return Seen(registry.decode(line["value"]), _text(line["port"]), at)
         case "closed":

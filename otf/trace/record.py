@@ -93,6 +93,7 @@ def event_line(number: int, event: Event, timestamp: str, raw: bytes | None = No
     }
     if isinstance(event, Sent):
         line["port"], line["value"] = event.port, encode(event.input)
+        line |= {"took": round(event.took, 6)} if event.took else {}
     elif isinstance(event, Seen):
         line["port"], line["value"] = event.port, encode(event.output)
         if isinstance(event.output, Undecodable):

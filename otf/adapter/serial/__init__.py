@@ -10,9 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from otf.adapter.serial.carrier import Carrier, Direct, carried
-from otf.adapter.serial.device import Device, Opened, opened
-
-_ROUNDS: Final = 64  # chunks of old input that are dropped; a device that sends more is still sending
+from otf.adapter.serial.device import Device, Opened, emptied, opened
 
 
 @dataclass(eq=False, slots=True)
@@ -33,11 +31,7 @@ class OpenPort:
         if not self.carrier.port.is_open:
             return False  # and its descriptor may belong to another file by now
         try:
-            for _ in range(_ROUNDS):
-                if not self.carrier.read():
-                    return False
-        except BlockingIOError:
-            return self._named()
+            self.found.dropped = b"".join(emptied(self.carrier.read))
         except OSError:
             return False
         return self._named()

@@ -6,7 +6,7 @@ import errno
 import os
 import stat
 import sys
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -105,6 +105,8 @@ OPENING: Final = 10.0
 
 _PTYS: Final = "/dev/pts/"
 _MISSING: Final = frozenset({errno.ENOENT, errno.ENXIO, errno.ENODEV})
+_CHUNK: Final = 65_536  # bytes
+_ROUNDS: Final = 64  # chunks of old input that are dropped; a device that sends more is still sending
 _AGAIN: Final = 0.05  # seconds until a device that is not there is looked for again
 
 
@@ -134,11 +136,15 @@ class Device:
 
 @dataclass(slots=True)
 class Opened:
-    """An open port, and remarks for people. `pty`: it is one end of a pseudo-terminal, and no device."""
+    """An open port, and remarks for people. `pty`: it is one end of a pseudo-terminal, and no device.
+
+    `dropped` is what had come before the path.
+    """
 
     port: Any
     remarks: list[str]
     pty: bool = False
+    dropped: bytes = b""
 
 
 async def opened(device: Device) -> Opened:
@@ -163,16 +169,43 @@ def _open(device: Device) -> Opened:
     import serial
 
     port = _made(device)
-    remarks = list[str]()
+    remarks, early = list[str](), list[bytes]()
     try:
-        with _left_alone(port, device):
+        with _left_alone(port, device), _looked_at(port, early):
             remarks += _configured(port, device)
     except (serial.SerialException, OSError) as error:
         raise ContactError(explained(device.url, error, FORMS)) from error
     if device.low_latency:
         remarks += _tolerated("low latency", lambda: port.set_low_latency_mode(device.low_latency))
     # the name may be a link that goes with the program behind it, so this is asked now
-    return Opened(port, remarks, os.path.realpath(device.url).startswith(_PTYS))
+    return Opened(port, remarks, os.path.realpath(device.url).startswith(_PTYS), b"".join(early))
+
+
+@contextmanager
+def _looked_at(port: Any, early: list[bytes]) -> Generator[None]:  # noqa: ANN401 -- see below
+    """Look at what has come before a port is opened, which pyserial would throw away."""
+    if hasattr(port, "_reset_input_buffer"):
+
+        def look() -> None:
+            with suppress(OSError):
+                early.extend(emptied(partial(os.read, port.fd, _CHUNK)))
+
+        port._reset_input_buffer = look  # noqa: SLF001 -- it has no other way
+        try:
+            yield
+        finally:
+            del port._reset_input_buffer  # noqa: SLF001 -- the same
+    else:
+        yield
+
+
+def emptied(read: Callable[[], bytes]) -> Iterator[bytes]:
+    """Yield what is there, of a device that goes on sending a bounded part. Raises OSError at the end of the port."""
+    with suppress(BlockingIOError):
+        for _ in range(_ROUNDS):
+            if not (chunk := read()):
+                raise OSError(errno.EIO, "it is at its end")
+            yield chunk
 
 
 def _made(device: Device) -> Any:  # noqa: ANN401 -- pyserial has a class for each kind of port

@@ -59,6 +59,8 @@ class SocketLine(StreamLine, ABC):
                 self._close("broken off by the tester", reset)
             case PortAction.CLOSE:
                 self.close()
+            case _:
+                raise CodecError(f"a connection cannot {port_action.value}")
 
     def finish(self) -> None:
         """Close our half of the connection: the system reads an end of stream, and its answers still come."""
