@@ -10,6 +10,7 @@ from itertools import product as every
 from typing import Any, TypeAlias
 
 from otf.compose.actions import Action, Pattern, Vocabulary, any_action, does, found, listed, out, plain
+from otf.compose.cyclic import Cycling, cyclic
 from otf.compose.guided import Guided, Machine, Restricted, Scenario, composed, guided, scenario
 from otf.compose.regex import expression
 from otf.errors import ModelError, UsageError
@@ -234,6 +235,7 @@ def _describe(way: Transition[Any]) -> str:
 
 __all__ = [
     "Action",
+    "Cycling",
     "Guided",
     "Machine",
     "Pattern",
@@ -241,6 +243,7 @@ __all__ = [
     "Scenario",
     "any_action",
     "composed",
+    "cyclic",
     "does",
     "expression",
     "guided",

@@ -18,6 +18,7 @@ from otf.core.nodes import Move
 from otf.explore.finding import Finding, LawVerdict, TakenStep
 from otf.explore.graph import Portless
 from otf.spec import Spec
+from otf.spec.transition import BoundStart
 from otf.values import show
 
 LOST: Final = "no lost timer"
@@ -45,7 +46,10 @@ class TimedMove(NamedTuple):
 
 @dataclass
 class Expiring:
-    """The walk: `lost` are timers that expired where no transition is for them, `named` those that an `after` names."""
+    """The walk: `lost` are timers that expired where no transition is for them, `named` those that an `after` names.
+
+    `bounds` are timers that expire without a transition only in a wrong system.
+    """
 
     model: Model
     limit: int = LIMIT
@@ -53,6 +57,7 @@ class Expiring:
     lost: dict[str, TimedNode] = field(default_factory=dict[str, TimedNode])
     named: dict[str, TimedNode] = field(default_factory=dict[str, TimedNode])
     started: dict[str, float] = field(default_factory=dict[str, float])
+    bounds: set[str] = field(default_factory=set[str])
     left: dict[TimedNode, Left] = field(default_factory=dict[TimedNode, Left])
     _grown: dict[TimedNode, int] = field(default_factory=dict[TimedNode, int])
     _from: dict[TimedNode, tuple[TimedNode, TakenStep]] = field(
@@ -110,12 +115,15 @@ class Expiring:
     def _go(self, pair: TimedNode, passing: TimedMove) -> None:
         move, target = passing.move, pair[0]
         if move is None:
+            if passing.timer in self.bounds:
+                return  # only in a wrong system
             self.lost.setdefault(passing.timer, pair)
         elif move.target is None:
             self.whole = False  # its next state depends on outputs that only a run has
             return
         else:
             target = move.target
+            self.bounds.update(each.name for each in move.starts if isinstance(each, BoundStart))
             self.started |= {each.name: max(each.hi, self.started.get(each.name, 0.0)) for each in move.starts}
         left = _after(self.left[pair], passing)
         if left is not None:

@@ -12,6 +12,7 @@ from itertools import chain
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeGuard, TypeVar, cast
 
+from otf.errors import UsageError
 from otf.spec.offering import Elapse, Idle, Offering, offering
 from otf.spec.outputs import Accept, AnyOrder, On, OneOf, Where, on
 from otf.spec.requirements import Requirement, Requirements
@@ -248,35 +249,56 @@ def at_speed(spec: Spec[State, Input], speed: float) -> Spec[State, Input]:
     >>> list(at_speed(lamp, 50).step(False, "on"))
     [Transition(state=True, outputs=('on',), within=(0.02, 0.06))]
     """
-    if speed == 1:
-        return spec
+    return spec if speed == 1 else _retimed(spec, lambda lo, hi: (lo / speed, hi / speed))
 
+
+def drifting(spec: Spec[State, Input], drift: float) -> Spec[State, Input]:
+    """Return the spec of a system whose clock may be off by this share (100e-6: 100 ppm): all its windows are wider.
+
+    Times of a model are then those on the system's clock, which runs a little faster or slower than the tester's.
+    Raises UsageError for a share below 0, or of 1 and more.
+
+    >>> lamp = Spec(lambda on, inp: [Transition(True, ("on",), within=(1.0, 3.0))], False, ["on"])
+    >>> list(drifting(lamp, 0.5).step(False, "on"))
+    [Transition(state=True, outputs=('on',), within=(0.5, 4.5))]
+    """
+    if not 0 <= drift < 1:
+        raise UsageError(f"drifting(…, {drift!r}): a share from 0 to 1 is needed: 100e-6 for 100 ppm")
+    return _retimed(spec, lambda lo, hi: (lo * (1 - drift), hi * (1 + drift)))
+
+
+Retime = Callable[[float, float], tuple[float, float]]
+
+
+def _retimed(spec: Spec[State, Input], retime: Retime) -> Spec[State, Input]:
     def step(state: State, inp: Input) -> Iterable[Transition[State] | Accept]:
-        return _shortened(spec.step(state, inp), speed)
+        return _ways(spec.step(state, inp), retime)
 
     def emits(state: State) -> Iterable[Transition[State] | Accept]:
-        return () if spec.emits is None else _shortened(spec.emits(state), speed)
+        return () if spec.emits is None else _ways(spec.emits(state), retime)
 
     made = spec.remade(step, spec.initial, spec.inputs, emits if spec.emits else None, spec.partial)
-    object.__setattr__(made, "timers", tuple(_earlier(each, speed) for each in spec.timers))
+    object.__setattr__(made, "timers", tuple(_timer(each, retime) for each in spec.timers))
     return made
 
 
-def _shortened(yields: Iterable[Any], speed: float) -> Iterable[Any]:
+def _ways(yields: Iterable[Any], retime: Retime) -> Iterable[Any]:
     # the oracle reports what is no list and no transition, with its place
-    return (_shorter(each, speed) for each in yields) if _listed(yields) else yields
+    return (_way(each, retime) for each in yields) if _listed(yields) else yields
 
 
-def _shorter(way: Any, speed: float) -> Any:  # noqa: ANN401 -- whatever a model yields
+def _way(way: Any, retime: Retime) -> Any:  # noqa: ANN401 -- whatever a model yields
     if not isinstance(way, (Transition, Accept)):
         return way
-    within = None if way.within is None else (way.within[0] / speed, way.within[1] / speed)
-    timers = tuple(_earlier(action, speed) for action in way.timers)
-    return replace(cast("Any", way), within=within, timers=timers)
+    within = None if way.within is None else retime(*way.within)
+    return replace(cast("Any", way), within=within, timers=tuple(_timer(each, retime) for each in way.timers))
 
 
-def _earlier(action: TimerAction, speed: float) -> TimerAction:
-    return replace(action, lo=action.lo / speed, hi=action.hi / speed) if isinstance(action, TimerStart) else action
+def _timer(action: TimerAction, retime: Retime) -> TimerAction:
+    if not isinstance(action, TimerStart):
+        return action
+    lo, hi = retime(action.lo, action.hi)
+    return replace(action, lo=lo, hi=hi)
 
 
 if not TYPE_CHECKING:  # type checkers are to refuse old names
@@ -299,6 +321,7 @@ __all__ = [
     "TimerStop",
     "Transition",
     "Where",
+    "drifting",
     "goto",
     "on",
     "restrict",

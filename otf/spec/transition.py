@@ -35,6 +35,17 @@ class TimerStart:
 
 
 @dataclass(frozen=True, slots=True)
+class BoundStart(TimerStart):
+    """Starts a timer that bounds several outputs together: it expires before the last of them only in a wrong system.
+
+    So it is no mistake of the model that it has no transition before that.
+
+    >>> BoundStart("ten ticks", lo=0.9, hi=1.1).name
+    'ten ticks'
+    """
+
+
+@dataclass(frozen=True, slots=True)
 class TimerStop:
     """Stops a timer if it runs; usually made by `stop`.
 

@@ -1,0 +1,187 @@
+"""Cyclic messages: one declaration adds their timers, transitions and counter to a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Final, Generic, TypeVar
+
+from otf.errors import ModelError, UsageError
+from otf.spec import Accept, Spec, TimerStart, Transition, goto, start, stop
+from otf.spec.transition import BoundStart
+from otf.values import show
+
+State = TypeVar("State")
+OVER: Final = 10
+"""Periods whose mean is checked by default."""
+COUNTED: Final = 32
+"""Bits of a counter at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cycling(Generic[State]):
+    """A state of a model with a cyclic message: its next number, and how many came since the mean was begun.
+
+    >>> Cycling("on", 3, 1)
+    'on' | message 3
+    """
+
+    state: State
+    number: int = 0
+    period: int = 0
+
+    def __repr__(self) -> str:
+        """Return the state of the model, and the number of the next message."""
+        return f"{show(self.state)} | message {self.number}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cycle:
+    """The times of a cyclic message; see `cyclic`."""
+
+    name: str
+    every: float
+    jitter: float
+    drift: float
+    over: int
+    first: tuple[float, float] | None
+
+    def after(self, periods: int) -> tuple[float, float]:
+        """Return the window of so many periods: each end of them has its jitter."""
+        seconds, jitter = periods * self.every, 2 * self.jitter
+        return max(0.0, seconds * (1 - self.drift) - jitter), seconds * (1 + self.drift) + jitter
+
+    @property
+    def mean(self) -> str:
+        """Return the name of the timer of the mean."""
+        return f"{self.name}/{self.over}"
+
+    @property
+    def begins(self) -> TimerStart:
+        """Return the timer of the first message, at any time in a period unless the model says when."""
+        lo, hi = self.first or (0.0, self.every * (1 + self.drift) + self.jitter)
+        return start(self.name, lo, hi)
+
+    @property
+    def stops(self) -> list[Any]:
+        """Return what ends it."""
+        return [stop(self.name), stop(self.mean)]
+
+    def next(self, period: int) -> tuple[str, list[TimerStart], int]:
+        """Return the timer that brings a message, the timers that it starts, and the periods since the mean was begun.
+
+        The first message has a timer of its own: so period 0 is before it, and period 1 after it.
+        """
+        each = [start(self.name, *self.after(1))]
+        if self.over < 2:  # noqa: PLR2004 -- a mean of one period is the period
+            return self.name, each, 1
+        if period in {0, self.over}:
+            # the last of the periods ends when their mean says so
+            return self.name if not period else self.mean, [*each, BoundStart(self.mean, *self.after(self.over))], 1
+        return self.name, each if period < self.over - 1 else [], period + 1
+
+
+def cyclic(  # noqa: PLR0913 -- a message has that many attributes; each is given by name
+    spec: Spec[Any, Any],
+    name: str,
+    output: object,
+    *,
+    every: float,
+    jitter: float = 0.0,
+    drift: float = 0.0,
+    over: int = OVER,
+    bits: int = 0,
+    first: tuple[float, float] | None = None,
+    runs: Callable[[Any], bool] = lambda _state: True,
+) -> Spec[Any, Any]:
+    """Return the spec of a system that also sends a message again and again, `every` so many seconds.
+
+    Each message comes up to `jitter` seconds before or after its time; jitter does not add up. `drift` is how far the
+    clock of the system may be off, as a share: 100e-6 are 100 ppm. Each period is checked, and the mean of `over`
+    periods, which shows a period that is wrong by less than its jitter. So a missing, doubled, early or late message
+    fails, and a period that drifts.
+
+    `output` is the message, or a function of the state and the number of the message: from 0 at each start, with `bits`
+    wrapping around as a counter of so many bits does (without `bits` it stays 0). So a counter that is frozen, skips or
+    wraps at the wrong number fails.
+
+    `runs(state)` returns whether the message is sent in a state; by default it is in all, from the beginning. It begins
+    `first` seconds after that, a window, by default within one period. `name` names the timer. A state of the spec is a
+    `Cycling`. Raises UsageError for times or bits that are none.
+
+    >>> from otf.spec import goto
+    >>> node = Spec(lambda on, inp: [goto(not on, "ok")], False, ["switch"], name="node")
+    >>> beats = cyclic(node, "beat", lambda on, n: f"beat {n}", every=0.02, jitter=0.002, bits=4, runs=lambda on: on)
+    >>> [way.timers for way in beats.step(beats.initial, "switch")]
+    [(TimerStart(name='beat', lo=0.0, hi=0.022),)]
+    """
+    if not (every > 0 and jitter >= 0 and 0 <= drift < 1 and over >= 1 and 0 <= bits <= COUNTED):
+        message = (
+            f"cyclic(…, {name!r}, every={every!r}, jitter={jitter!r}, drift={drift!r}, over={over!r}, bits={bits!r})"
+        )
+        raise UsageError(f"{message}: give seconds, the drift as a share from 0 to 1, and up to {COUNTED} bits")
+    made = _Cyclic(spec, Cycle(name=name, every=every, jitter=jitter, drift=drift, over=over, first=first), runs)
+    return made.spec(output, bits)
+
+
+class _Cyclic:
+    """The functions of a spec with a cyclic message."""
+
+    def __init__(self, base: Spec[Any, Any], cycle: Cycle, runs: Callable[[Any], bool]) -> None:
+        self.base, self.cycle, self.runs = base, cycle, runs
+
+    def spec(self, output: object, bits: int) -> Spec[Any, Any]:
+        """Return the spec."""
+        base, moved = self.base, self.moved
+
+        # closures that contain the base itself, and not this object: the fingerprint of a model looks for specs there
+        def step(now: Cycling[Any], inp: Any) -> Iterator[Any]:  # noqa: ANN401 -- any input
+            return (moved(now, way) for way in base.step(now.state, inp))
+
+        def emits(now: Cycling[Any]) -> Iterator[Any]:
+            if base.emits is not None:
+                yield from (moved(now, way) for way in base.emits(now.state))
+            yield from self.ticks(now, output, bits)
+
+        def inputs(now: Cycling[Any]) -> Iterable[Any]:
+            return base.inputs(now.state)
+
+        def malformed(now: Cycling[Any], inp: Any) -> Iterable[Any] | None:  # noqa: ANN401 -- any input
+            ways = None if base.malformed is None else base.malformed(now.state, inp)
+            return None if ways is None else [moved(now, way) for way in ways]
+
+        return Spec(
+            step,
+            Cycling(base.initial),
+            inputs,
+            emits,
+            name=base.name,
+            partial=None if base.partial is None else _Cyclic(base.partial, self.cycle, self.runs).spec(output, bits),
+            malformed=None if base.malformed is None else malformed,
+            timers=[*base.timers, *([self.cycle.begins] if self.runs(base.initial) else [])],
+        )
+
+    def ticks(self, now: Cycling[Any], output: object, bits: int) -> Iterator[Transition[Any]]:
+        """Yield the next message, where the state sends it."""
+        if self.runs(now.state):
+            message = output(now.state, now.number) if callable(output) else output
+            after, timers, period = self.cycle.next(now.period)
+            yield goto(Cycling(now.state, (now.number + 1) % 2**bits, period), message, after=after, timers=timers)
+
+    def moved(self, now: Cycling[Any], way: Any) -> Any:  # noqa: ANN401 -- whatever a model yields
+        """Return a transition of the base with what it does to the message."""
+        if isinstance(way, Accept):
+            return replace(way, then=lambda seen: [self._unmoved(now, state) for state in way.then(seen)])
+        if not isinstance(way, Transition):
+            return way  # the oracle reports it, with its place
+        before, after = self.runs(now.state), self.runs(way.state)
+        if before == after:
+            return replace(way, state=Cycling(way.state, now.number, now.period))
+        actions = [self.cycle.begins] if after else self.cycle.stops
+        return replace(way, state=Cycling(way.state), timers=(*way.timers, *actions))
+
+    def _unmoved(self, now: Cycling[Any], state: Hashable) -> Cycling[Any]:
+        if self.runs(now.state) != self.runs(state):
+            message = f"an Accept starts or stops the cyclic message {self.cycle.name!r}: its state is known too late"
+            raise ModelError(f"{message} for a timer; start it in a transition")
+        return Cycling(state, now.number, now.period)
