@@ -103,7 +103,7 @@ def test_it_runs_where_the_state_says() -> None:
     assert told(spec, [(1.0, 0), (2.0, 1)], up, Seen("w", "Q", 0.0)) == "pass"
     assert told(spec, [(0.5, 0)]) != "pass"
     assert told(spec, [(0.5, 0)], off, Seen("w", "Q", 0.0)) != "pass"
-    again = [up, Seen("w", "Q", 0.0), Seen("x0", "P", 0.9), Sent("b", "A", 1.0), Seen("w", "Q", 1.0)]
+    again: list[Event] = [up, Seen("w", "Q", 0.0), Seen("x0", "P", 0.9), Sent("b", "A", 1.0), Seen("w", "Q", 1.0)]
     assert told(spec, [], *again, Quiet(3.0)) == "pass"
     assert told(spec, [(5.5, 0)], *again, Sent("a", "A", 5.0), Seen("w", "Q", 5.0)) == "pass"
     assert told(spec, [(5.5, 1)], *again, Sent("a", "A", 5.0), Seen("w", "Q", 5.0)) != "pass"
@@ -141,7 +141,8 @@ def test_the_rest_of_the_model_is_as_it_was() -> None:
     assert spec.timers == (start("beat", 0.5, 0.6),)
     assert list(spec.inputs(Cycling("off"))) == ["a"]
     assert not spec.specifies(Cycling("off"), "b")
-    assert list(spec.step(Cycling("off"), "odd")) == [3]
+    ways: list[object] = [*spec.step(Cycling("off"), "odd")]
+    assert ways == [3]
     assert spec.emits is not None
     assert [way.outputs for way in spec.emits(Cycling("off")) if isinstance(way, Transition)] == [("y",), ("x",)]
     assert spec.malformed is not None
