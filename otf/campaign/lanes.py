@@ -15,11 +15,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol, Self
 
+import anyio
+
 from otf.adapter import Bench
 from otf.campaign.changes import ChangedTransitions
 from otf.campaign.confirm import ConfirmedPath, confirm
 from otf.campaign.knowledge import Knowledge
 from otf.campaign.learning import Layer, Learning
+from otf.campaign.lengths import length
 from otf.campaign.listener import Listener, callback, listened
 from otf.campaign.merged import Known, Rounds
 from otf.campaign.paths import Pace, PathRun
@@ -184,6 +187,7 @@ class InProcess:
         self._changed = ChangedTransitions.of(settings.out)
         self._first: dict[int, ChangedFirst | None] = {}
         self._number = lanes or settings.lanes
+        self._began: float | None = None
 
     def running(self) -> AbstractAsyncContextManager[None]:
         """Return a context that does nothing."""
@@ -265,8 +269,15 @@ class InProcess:
         )
         enabled = callback(self._listener, "enabled", lease.number)
         chooser = listened(lane.strategy.path(lease.number), self._ends(), enabled)
-        result = await run.run(chooser, settings.steps, lane.pace.pacing())
+        steps = length(settings, lease.number, late=self._late())
+        result = await run.run(chooser, steps, lane.pace.pacing())
         return Leased(result, lane.learning.path(), lane.oracle.model.cut)
+
+    def _late(self) -> bool:
+        """Return whether half of the time is over."""
+        now = anyio.current_time()
+        self._began = now if self._began is None else self._began
+        return now - self._began >= self._ends() - now
 
     def _on(self, lane: int) -> Bench:
         return self._bench if self._settings.device is None else self._settings.device(lane)

@@ -11,6 +11,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Final
 
+from anyio import current_time
 from anyio.lowlevel import checkpoint
 
 from otf.adapter import Bench
@@ -68,6 +69,7 @@ class PathRun:
 
         If the system cannot be reached, this tries again as often as the bench allows, then raises ContactError.
         """
+        began = current_time()
         self._writer = TraceWriter(self.trace, self.header, datetime.now(UTC))
         types = None if self.bench.codec is None else self.bench.known_types
         self._record = Recorder(self._writer, self._on_event, types, largest=self.largest, end=self._end)
@@ -88,9 +90,9 @@ class PathRun:
         finally:
             self._writer.close()
         kept = self._events() if verdict.failed else ()
-        faults, writer = tuple(self._record.faults), self._writer
+        faults, writer, lasted = tuple(self._record.faults), self._writer, current_time() - began
         return PathResult(
-            self.header.path, verdict, writer.steps, self.trace, kept, faults, writer.trouble, self.silence
+            self.header.path, verdict, writer.steps, self.trace, kept, faults, writer.trouble, self.silence, lasted
         )
 
     def _finish(self, verdict: Verdict) -> None:

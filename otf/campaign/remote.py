@@ -53,6 +53,7 @@ class ResultLine(msgspec.Struct, omit_defaults=True):
     faults: tuple[str, ...] = ()
     unwritten: str = ""
     silence: str = ""
+    seconds: float = 0.0
     learned: Knowledge = msgspec.field(default_factory=Knowledge)
     cut: bool = False
     lacks: bool = False
@@ -66,7 +67,8 @@ class ResultLine(msgspec.Struct, omit_defaults=True):
     def of(cls, job: int, result: PathResult) -> ResultLine:
         """Return the line of a run."""
         name, faults = result.trace.name, result.faults
-        return cls(job, result.number, result.verdict, result.steps, name, faults, result.unwritten, result.silence)
+        told = result.unwritten, result.silence, result.seconds
+        return cls(job, result.number, result.verdict, result.steps, name, faults, *told)
 
     def result(self, settings: Settings, bench: Bench) -> PathResult:
         """Return the run, whose trace is in the folder of the campaign. Raises TraceError if that cannot be read."""
@@ -74,7 +76,15 @@ class ResultLine(msgspec.Struct, omit_defaults=True):
         trace = settings.out / Path(self.trace).name
         events = reread(trace, bench) if self.verdict.failed else ()
         return PathResult(
-            self.number, self.verdict, self.steps, trace, events, self.faults, self.unwritten, self.silence
+            self.number,
+            self.verdict,
+            self.steps,
+            trace,
+            events,
+            self.faults,
+            self.unwritten,
+            self.silence,
+            self.seconds,
         )
 
 

@@ -20,7 +20,7 @@ class PathResult:
     """One path: its number, verdict, steps and trace; a failing path keeps its events for the shrinker.
 
     `faults` are the injected faults, as the trace records them; `unwritten` is the reason why part of the trace of a
-    failure is missing. `silence` says how its silences are known.
+    failure is missing. `silence` says how its silences are known. It lasted so many `seconds`.
 
     >>> from pathlib import Path
     >>> from otf.trace import Verdict
@@ -36,6 +36,7 @@ class PathResult:
     faults: tuple[str, ...] = ()
     unwritten: str = ""
     silence: str = ""
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +146,8 @@ class Summary:
     of the `known_issues` of the bench is no failure. `silence` counts the paths by how their silences are known,
     `spent` is where the time went, `parts` how the campaign divided it. `cut`: a state enabled more inputs than were
     drawn from. `failed_starts` of the system were tried again after a pause, and are in the log.
-    `untested` is the reason why nothing was tested at all.
+    `untested` is the reason why nothing was tested at all. `longest` is the greatest number of inputs on one path,
+    `uptime` the seconds of the path that lasted longest.
 
     >>> from pathlib import Path
     >>> from otf.trace import Verdict
@@ -173,6 +175,8 @@ class Summary:
     failed_starts: int = 0
     requirements: RequirementRecord = field(default_factory=RequirementRecord)
     untested: str = ""
+    longest: int = 0
+    uptime: float = 0.0
 
     @property
     def result(self) -> CampaignResult:
@@ -230,6 +234,7 @@ class Summary:
             self.silence[driven.silence] = self.silence.get(driven.silence, 0) + 1
         self.unwritten += [result.unwritten] * bool(result.unwritten)
         self.steps += driven.steps
+        self.longest, self.uptime = max(self.longest, driven.steps), max(self.uptime, driven.seconds)
         self.truncated += driven.verdict.truncated
         self.late += len(driven.verdict.late)
         if result.verdict.outcome == "inconclusive":

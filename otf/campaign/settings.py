@@ -66,6 +66,7 @@ class Settings:
     | `reference` | the bench as the user named it, so that a trace can name it again |
     | `traces` | the number of paths; `UNLIMITED` where only another bound ends the campaign |
     | `steps` | the greatest number of inputs in one path |
+    | `mixed` | whether `steps` is a mean: lengths double, and the longest path takes half of all inputs, or of `time` |
     | `time` | a bound for all paths together, in seconds; None: no bound |
     | `seed` | the seed of all random choices |
     | `strategy` | how inputs are chosen: a name, a name with parameters, or a strategy |
@@ -103,6 +104,7 @@ class Settings:
     reference: str = ""
     traces: int = 10
     steps: int = 50
+    mixed: bool = False
     time: float | None = None
     seed: int = 0
     strategy: str | StrategyKind = "alternating"
@@ -157,6 +159,7 @@ class SettingsKeywords(TypedDict, total=False):
     reference: str
     traces: int
     steps: int
+    mixed: bool
     time: float | None
     seed: int
     strategy: str | StrategyKind

@@ -50,7 +50,7 @@ AGAIN: Final = {
 }
 """Options that may be given beside --resume: all others are those of the folder."""
 
-SAME: Final = ("traces", "steps", "time", "spend", "seed", "burst", "jobs", "stop_first", "shrink", "algorithm")
+SAME: Final = ("traces", "time", "spend", "seed", "burst", "jobs", "stop_first", "shrink", "algorithm")
 """Options that are settings as they are."""
 
 
@@ -82,6 +82,7 @@ def settings_of(options: RunOptions, out: Path) -> Settings:
     same: dict[str, Any] = {name: getattr(options, name) for name in SAME}
     return Settings(
         **same,
+        **lengths(options.steps),
         out=out,
         reference=options.bench,
         strategy=chosen(options.strategy),
@@ -93,6 +94,11 @@ def settings_of(options: RunOptions, out: Path) -> Settings:
         where=tuple(options.sut),
         options=msgspec.to_builtins(options),
     )
+
+
+def lengths(steps: int | None) -> dict[str, Any]:
+    """Return the settings for paths of so many inputs; None: of mixed lengths."""
+    return {"mixed": True} if steps is None else {"steps": steps}
 
 
 def _one_of(option: str, value: str, known: tuple[str, ...]) -> Any:  # noqa: ANN401 -- a different literal type each time

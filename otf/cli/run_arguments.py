@@ -32,7 +32,14 @@ class RunOptions:
     devices: list[list[str]] = field(default_factory=list[list[str]])
     sets: Annotated[list[str], SET] = field(default_factory=list[str])
     sut: Annotated[list[str], SUT] = field(default_factory=list[str])
-    steps: Annotated[int, typer.Option(metavar="NUMBER", help="How many inputs a path has at most.")] = 50
+    steps: Annotated[
+        int | None,
+        typer.Option(
+            metavar="NUMBER",
+            help="How many inputs a path has at most. Without it lengths are mixed, 50 on average: the longest path "
+            "takes half of all inputs, or of --time.",
+        ),
+    ] = None
     scenario: Annotated[
         str | None,
         typer.Option(

@@ -104,6 +104,10 @@ class SummaryPrinter:
         say(f"{result.headline} ({result.totals}, {seconds:.1f} s, seed {self._settings.seed})")
         for line in (*_table(result), *self._known_issues(), *_notes(self._summary)):
             say(line)
+        if self._summary.longest and not result.failures and self._bench.system is None:
+            say(
+                f"longest path: {counted(self._summary.longest, 'input')}; longest uptime: {self._summary.uptime:.1f} s"
+            )
         if self._settings.spend:
             say(f"spent: {spent_on(self._summary.parts, seconds)}")
         for line in _time_spent(self._summary, seconds, own=self._bench.system is not None):

@@ -14,8 +14,8 @@ from otf.values import show
 State = TypeVar("State")
 OVER: Final = 10
 """Periods whose mean is checked by default."""
-COUNTED: Final = 32
-"""Bits of a counter at most."""
+COUNTED: Final = 1 << 32
+"""Numbers of a counter at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ def cyclic(  # noqa: PLR0913 -- a message has that many attributes; each is give
     jitter: float = 0.0,
     drift: float = 0.0,
     over: int = OVER,
-    bits: int = 0,
+    wraps: int = 1,
     first: tuple[float, float] | None = None,
     runs: Callable[[Any], bool] = lambda _state: True,
 ) -> Spec[Any, Any]:
@@ -101,27 +101,29 @@ def cyclic(  # noqa: PLR0913 -- a message has that many attributes; each is give
     periods, which shows a period that is wrong by less than its jitter. So a missing, doubled, early or late message
     fails, and a period that drifts.
 
-    `output` is the message, or a function of the state and the number of the message: from 0 at each start, with `bits`
-    wrapping around as a counter of so many bits does (without `bits` it stays 0). So a counter that is frozen, skips or
-    wraps at the wrong number fails.
+    `output` is the message, or a function of the state and the number of the message: from 0 at each start, and again
+    after `wraps` messages: 256 for a counter of 8 bits, 15 in profile 1 of AUTOSAR E2E. So a counter that is frozen,
+    skips or wraps at the wrong number fails.
 
     `runs(state)` returns whether the message is sent in a state; by default it is in all, from the beginning. It begins
     `first` seconds after that, a window, by default within one period. `name` names the timer. A state of the spec is a
-    `Cycling`. Raises UsageError for times or bits that are none.
+    `Cycling`. Raises UsageError for times or numbers that are none.
 
     >>> from otf.spec import goto
     >>> node = Spec(lambda on, inp: [goto(not on, "ok")], False, ["switch"], name="node")
-    >>> beats = cyclic(node, "beat", lambda on, n: f"beat {n}", every=0.02, jitter=0.002, bits=4, runs=lambda on: on)
+    >>> beats = cyclic(node, "beat", lambda on, n: f"beat {n}", every=0.02, jitter=0.002, wraps=16, runs=lambda on: on)
     >>> [way.timers for way in beats.step(beats.initial, "switch")]
     [(TimerStart(name='beat', lo=0.0, hi=0.022),)]
     """
-    if not (every > 0 and jitter >= 0 and 0 <= drift < 1 and over >= 1 and 0 <= bits <= COUNTED):
+    if not (every > 0 and jitter >= 0 and 0 <= drift < 1 and over >= 1 and 1 <= wraps <= COUNTED):
         message = (
-            f"cyclic(…, {name!r}, every={every!r}, jitter={jitter!r}, drift={drift!r}, over={over!r}, bits={bits!r})"
+            f"cyclic(…, {name!r}, every={every!r}, jitter={jitter!r}, drift={drift!r}, over={over!r}, wraps={wraps!r})"
         )
-        raise UsageError(f"{message}: give seconds, the drift as a share from 0 to 1, and up to {COUNTED} bits")
+        raise UsageError(
+            f"{message}: give seconds, the drift as a share from 0 to 1, and numbers up to 2 to the power of 32"
+        )
     made = _Cyclic(spec, Cycle(name=name, every=every, jitter=jitter, drift=drift, over=over, first=first), runs)
-    return made.spec(output, bits)
+    return made.spec(output, wraps)
 
 
 class _Cyclic:
@@ -130,7 +132,7 @@ class _Cyclic:
     def __init__(self, base: Spec[Any, Any], cycle: Cycle, runs: Callable[[Any], bool]) -> None:
         self.base, self.cycle, self.runs = base, cycle, runs
 
-    def spec(self, output: object, bits: int) -> Spec[Any, Any]:
+    def spec(self, output: object, wraps: int) -> Spec[Any, Any]:
         """Return the spec."""
         base, moved = self.base, self.moved
 
@@ -141,7 +143,7 @@ class _Cyclic:
         def emits(now: Cycling[Any]) -> Iterator[Any]:
             if base.emits is not None:
                 yield from (moved(now, way) for way in base.emits(now.state))
-            yield from self.ticks(now, output, bits)
+            yield from self.ticks(now, output, wraps)
 
         def inputs(now: Cycling[Any]) -> Iterable[Any]:
             return base.inputs(now.state)
@@ -156,17 +158,17 @@ class _Cyclic:
             inputs,
             emits,
             name=base.name,
-            partial=None if base.partial is None else _Cyclic(base.partial, self.cycle, self.runs).spec(output, bits),
+            partial=None if base.partial is None else _Cyclic(base.partial, self.cycle, self.runs).spec(output, wraps),
             malformed=None if base.malformed is None else malformed,
             timers=[*base.timers, *([self.cycle.begins] if self.runs(base.initial) else [])],
         )
 
-    def ticks(self, now: Cycling[Any], output: object, bits: int) -> Iterator[Transition[Any]]:
+    def ticks(self, now: Cycling[Any], output: object, wraps: int) -> Iterator[Transition[Any]]:
         """Yield the next message, where the state sends it."""
         if self.runs(now.state):
             message = output(now.state, now.number) if callable(output) else output
             after, timers, period = self.cycle.next(now.period)
-            yield goto(Cycling(now.state, (now.number + 1) % 2**bits, period), message, after=after, timers=timers)
+            yield goto(Cycling(now.state, (now.number + 1) % wraps, period), message, after=after, timers=timers)
 
     def moved(self, now: Cycling[Any], way: Any) -> Any:  # noqa: ANN401 -- whatever a model yields
         """Return a transition of the base with what it does to the message."""

@@ -16,13 +16,14 @@ BROKEN = ("machine.py:make", "--set", "broken=true")
 
 
 def test_a_pass_says_so_first(folder: Path) -> None:
-    """A correct system ends with status 0, one line that says PASS, and the folder of the traces."""
+    """A correct system ends with status 0, one line that says PASS, how far it went, and the folder."""
     machine(folder)
     done = otf("run", "machine.py", "--traces", 3, "--steps", 7, "--seed", 5, "--out", "out")
-    verdict, where = done.out.splitlines()
+    verdict, longest, where = done.out.splitlines()
     assert done.status == 0
     assert verdict.startswith("PASS: every answer is one that the model allows (3 paths, 21 steps, ")
     assert verdict.endswith(" s, seed 5)")
+    assert longest.startswith("longest path: 7 inputs; longest uptime: ")
     assert where == "traces: out/"
     assert len(list((folder / "out").glob("path-*.jsonl"))) == 3
 

@@ -16,7 +16,7 @@ from otf.spec import Accept, Spec, Transition, drifting, goto, on, restrict, sta
 from otf.trace.events import Event, Quiet, Seen, Sent
 from tests.core.timed import PACINGS, driven, timed
 
-EVERY, JITTER, BITS = 1.0, 0.1, 2
+EVERY, JITTER, WRAPS = 1.0, 0.1, 4
 EXACT = Timing(quiescence=0.5, latency=0.001, busy=0.001)
 
 
@@ -36,9 +36,9 @@ def is_on(state: object) -> bool:
 
 
 def node(*, always: bool = True, **times: Any) -> Spec[Any, Any]:  # noqa: ANN401 -- of cyclic
-    """A node that counts with two bits: from power-on, or while it is on."""
+    """A node that counts to four: from power-on, or while it is on."""
     base: Spec[str, str] = Spec(switch, "off", ["a", "b"], name="node")
-    given: dict[str, Any] = {"every": EVERY, "jitter": JITTER, "bits": BITS}
+    given: dict[str, Any] = {"every": EVERY, "jitter": JITTER, "wraps": WRAPS}
     runs = {} if always else {"runs": is_on}
     return cyclic(base, "beat", message, **{**given, **runs, **times})
 
@@ -166,7 +166,7 @@ def test_an_accept_keeps_the_message_running() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"every": 0}, {"jitter": -1}, {"drift": 1}, {"over": 0}, {"bits": 33}, {"every": float("nan")}]
+    "wrong", [{"every": 0}, {"jitter": -1}, {"drift": 1}, {"over": 0}, {"wraps": 0}, {"every": float("nan")}]
 )
 def test_times_that_are_none_are_refused(wrong: dict[str, Any]) -> None:
     """With the call."""

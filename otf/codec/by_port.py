@@ -1,0 +1,97 @@
+"""A codec for each port, put together in one line; and values that name their port, of clients that speak alike."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from otf.codec import Codec, PortAction
+from otf.errors import CodecError, UsageError
+from otf.values import show
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """A message on a port, where several ports carry the same messages: see `codecs`.
+
+    >>> At("alice", "GET /").port
+    'alice'
+    """
+
+    port: str
+    message: Any
+
+
+@dataclass(frozen=True, slots=True)
+class PortCodecs:
+    """A codec for each port; made by `codecs`. Messages of the ports in `alike` are in an `At`."""
+
+    by_port: Mapping[str, Codec]
+    alike: frozenset[str]
+
+    @property
+    def types(self) -> tuple[type, ...]:
+        """Return the types of all ports."""
+        kinds = dict.fromkeys(kind for codec in self.by_port.values() for kind in codec.types)
+        return (*([At] if self.alike else []), *kinds)
+
+    def port(self, value: object) -> str:
+        """Return the port of a value. Raises CodecError for one that has none."""
+        if isinstance(value, At) and value.port in self.alike:
+            return value.port
+        found = (port for port, codec in self.by_port.items() if port not in self.alike and type(value) in codec.types)
+        port = next(found, None)
+        if port is None:
+            where = f"; of {', '.join(sorted(self.alike))} write At(port, message)" if self.alike else ""
+            raise CodecError(f"{show(value)} belongs to none of the ports {', '.join(self.by_port)}{where}")
+        return port
+
+    def encode(self, value: object) -> bytes | PortAction:
+        """Return the bytes of an input, or its action, by the codec of its port. Raises CodecError."""
+        return self.by_port[self.port(value)].encode(value.message if isinstance(value, At) else value)
+
+    def decode(self, port: str, data: bytes) -> object:
+        """Return the output with these bytes, by the codec of the port. Raises what that raises."""
+        return self._at(port, self.by_port[port].decode(port, data))
+
+    def decode_input(self, port: str, data: bytes) -> object:
+        """Return the input with these bytes, by the codec of the port. Raises what that raises."""
+        codec = self.by_port[port]
+        return self._at(port, getattr(codec, "decode_input", codec.decode)(port, data))
+
+    def _at(self, port: str, message: object) -> object:
+        return At(port, message) if port in self.alike else message
+
+
+MORE: Final = "write codecs(bus=dbc(…), diag=records(…)), a codec for each port"
+
+
+def codecs(ports: Mapping[str, Codec] | None = None, **more: Codec) -> PortCodecs:
+    """Return the codec of a bench with several ports: a codec for each, by name, or in a dict for other names.
+
+    The type of a value tells its port. Where two ports have a type in common, as two clients of one server do, their
+    values name the port: `At("alice", Get("/"))`, as inputs and as outputs. Raises UsageError without ports.
+
+    >>> from otf.codec import lines
+    >>> @dataclass(frozen=True)
+    ... class Tick: pass
+    >>> @dataclass(frozen=True)
+    ... class Get: pass
+    >>> device = codecs(bus=lines({Tick: "tick"}), diag=lines({Get: "get"}))
+    >>> device.port(Get()), device.decode("bus", b"tick")
+    ('diag', Tick())
+    >>> server = codecs(alice=lines({Get: "get"}), bob=lines({Get: "get"}))
+    >>> server.encode(At("bob", Get())), server.decode("alice", b"get")
+    (b'get', At(port='alice', message=Get()))
+    """
+    by_port = {**(ports or {}), **more}
+    if not by_port:
+        raise UsageError(f"codecs(): no port is given: {MORE}")
+    common = Counter(kind for codec in by_port.values() for kind in {*codec.types})
+    alike = {port for port, codec in by_port.items() if any(common[kind] > 1 for kind in codec.types)}
+    return PortCodecs(by_port, frozenset(alike))
+
+
+__all__ = ["At", "PortCodecs", "codecs"]
