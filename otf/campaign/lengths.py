@@ -21,7 +21,7 @@ def length(settings: Settings, number: int, *, late: bool) -> int:
     >>> from pathlib import Path
     >>> ten = Settings(out=Path("out"), traces=10, mixed=True)
     >>> [length(ten, number, late=False) for number in range(1, 11)]
-    [12, 24, 12, 47, 12, 24, 12, 95, 12, 250]
+    [11, 24, 12, 48, 12, 23, 12, 96, 12, 250]
     """
     if not settings.mixed:
         return settings.steps
