@@ -33,11 +33,14 @@ PROGRAMS = {
     "tcpdump": "tcpdump",
     "faketime": "faketime",
 }
+FONT = "/usr/share/fonts/truetype/liberation/LiberationSans-Regular.ttf"
+"""As wide as the fonts of phones: the widths of tables are measured with it."""
 FILES = {
     "/usr/lib/u-boot/qemu_arm/u-boot.bin": "u-boot-qemu",
     "/usr/share/firmware-microbit-micropython/firmware.hex": "firmware-microbit-micropython",
     str(UNPACKED / "usr/sbin/in.tftpd"): "tftpd-hpa",
     FIRMWARE: "arduino-core-avr",
+    FONT: "fonts-liberation",
 }
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 """Programs for the tests of pages, any of which will do; on Debian the package has the name of the first."""

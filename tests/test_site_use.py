@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.debian import FONT
 from tests.report.browser import CHROMIUM, browser
 
 needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
@@ -107,6 +108,7 @@ SHOWN = "getComputedStyle(document.querySelector('svg.failure g:last-of-type')).
 
 
 @needs_browser
+@pytest.mark.skipif(not Path(FONT).exists(), reason="the font of phones is not installed: fonts-liberation")
 @pytest.mark.real
 def test_tables_are_not_cut(site: Path, tmp_path: Path) -> None:
     """Every column of every table is inside its page on a phone, and so on anything wider."""

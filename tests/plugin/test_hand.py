@@ -126,7 +126,7 @@ def test_each_port_by_itself(session: Session) -> None:
     assert done.counts == {"failed": 5, "passed": 1}
     assert "no output on p within 0.01 s; received instead: 'q2' on q" in done.out
     assert "this bench tests an object in this process and has no ports: call the object itself" in done.out
-    assert "'pc' is the action connect, which the port cannot perform" in done.out
+    assert "the port 'p' cannot take 'pc': it cannot connect; give the bench a command for it" in done.out
     assert "there is no port 'x'; the bench has p, q" in done.out
     assert "falt= is not a parameter of the bench" in done.out
 

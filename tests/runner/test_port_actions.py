@@ -143,7 +143,7 @@ def test_a_process_can_be_told_that_its_input_is_over() -> None:
 @pytest.mark.parametrize(
     ("opener", "why"),
     [
-        (lambda: udp("127.0.0.1:9"), "it cannot connect: tcp and unix can"),
+        (lambda: udp("127.0.0.1:9"), "it cannot connect; give the bench a command for it"),
         (lambda: process("cat", ready=None), "a process cannot connect, only finish"),
     ],
 )
