@@ -9,8 +9,6 @@ adapters that otf has are in `otf.adapters`, framings in `otf.framing`, tests of
 `otf.testing`.
 """
 
-from typing import TYPE_CHECKING
-
 from otf.adapter.bench import Bench
 from otf.adapter.bench_options import Connect, KnownIssue, Opener, trace_may_set
 from otf.adapter.child.server import Listening
@@ -22,11 +20,6 @@ from otf.core import Barrier, InputMode, Limits
 from otf.errors import CodecError
 from otf.framing import Frame, Framer, Framing
 from otf.trace import Ended, Undecodable
-
-if not TYPE_CHECKING:  # type checkers are to refuse old names
-    from otf.renamed import old_names
-
-    __getattr__ = old_names(__name__)
 
 __all__ = [
     "LINE_PROTOCOL",

@@ -30,7 +30,6 @@ from otf.core import Barrier, InputMode, Limits, Model, Oracle, Relation, Routes
 from otf.core.calls import own_frames
 from otf.core.timing import Learnt, Timing
 from otf.errors import ModelError, OtfError, UsageError
-from otf.renamed import old_keywords
 from otf.simulate.walk import Act
 from otf.spec import Elapse, Requirements, Spec, at_speed, total
 from otf.trace.events import Event
@@ -41,7 +40,6 @@ FOREVER: Final = float("inf")
 FIRST: Final = 0.1  # seconds of silence that are believed before anything is learnt
 
 
-@old_keywords(faults="mutants", departures="known_issues")
 @dataclass(frozen=True)
 class Bench:
     """All that is needed to test one system.

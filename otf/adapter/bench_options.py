@@ -30,7 +30,6 @@ Silence = Literal["observed", "timed"]
 """How silence is known: by a look at the processes of the system, where that is possible, or by a time alone."""
 
 _OF_CODEC: Final = ("types", "port", "encode", "decode")
-_OLD: Final = {"faults", "departures"}  # `Bench` itself still takes them
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +88,7 @@ class ProcessOptions(BenchOptions, total=False):
 def check_options(call: str, options: Mapping[str, object], fields: type[Any]) -> None:
     """Refuse an unknown option, with the name that was likely meant."""
     possible = sorted(fields.__annotations__.keys() | fields.__optional_keys__)
-    for name in options.keys() - set(possible) - _OLD:
+    for name in options.keys() - set(possible):
         near = get_close_matches(name, possible, 1)
         meant = f"did you mean {near[0]}=?" if near else f"it has {', '.join(possible)}"
         message = f"{call}: there is no option {name}=; {meant}"

@@ -1,7 +1,5 @@
 """Campaigns: many paths against fresh copies of the system, failures grouped and shrunk."""
 
-from typing import TYPE_CHECKING
-
 from otf.campaign.campaign import Campaign
 from otf.campaign.listener import Listener
 from otf.campaign.rerun import rerun
@@ -9,11 +7,6 @@ from otf.campaign.results import FailureGroup, PathResult, Retried, Shrunk, Summ
 from otf.campaign.run import InconclusiveError, NonconformanceError, decided, run
 from otf.campaign.settings import Budget, Settings, SettingsKeywords
 from otf.campaign.shrinking import Shrinker
-
-if not TYPE_CHECKING:  # type checkers are to refuse old names
-    from otf.renamed import old_names
-
-    __getattr__ = old_names(__name__)
 
 __all__ = [
     "Budget",

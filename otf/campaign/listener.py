@@ -10,7 +10,6 @@ import anyio
 
 from otf.campaign.results import FailureGroup, PathResult, Summary
 from otf.core import Chooser, Symbol, View
-from otf.renamed import old_method
 from otf.trace.events import Event
 
 
@@ -55,7 +54,7 @@ class Listener:
 
 def callback(listener: Listener, name: Literal["event", "enabled"], number: int) -> Callable[[Any], None] | None:
     """Return the method of a listener for one path, None if its class does not override it."""
-    method = old_method(listener, "offered", "enabled") if name == "enabled" else listener.event
+    method = getattr(listener, name)
     return None if getattr(method, "__func__", None) is getattr(Listener, name) else partial(method, number)
 
 

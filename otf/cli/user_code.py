@@ -6,7 +6,6 @@ import importlib
 import importlib.util
 import sys
 import traceback
-import warnings
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -57,14 +56,9 @@ def _executed(path: Path) -> ModuleType:
 
 @contextmanager
 def located(name: str, path: Path | None = None) -> Generator[None]:
-    """Turn errors of the user's own code into a UsageError with file and line; `path` is the file of that code.
-
-    Warnings of otf's old names are shown: outside of scripts and tests Python hides them by default.
-    """
+    """Turn errors of the user's own code into a UsageError with file and line; `path` is the file of that code."""
     try:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("default", r".* has a new (name|home)", DeprecationWarning)
-            yield
+        yield
     except OtfError as error:
         raise type(error)(f"{name}{_line(error, path)}: {error}") from error
     except SystemExit as error:

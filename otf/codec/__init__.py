@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Protocol, get_type_hints
+from typing import Any, Protocol, get_type_hints
 
 from otf.codec.layout import Layout
 from otf.errors import CodecError, UsageError
@@ -254,10 +254,5 @@ def _made(row: _Row, texts: list[str], text: str, port: str) -> object:
 def _names(rows: tuple[_Row, ...]) -> str:
     return ", ".join(row.kind.__name__ for row in rows)
 
-
-if not TYPE_CHECKING:  # type checkers are to refuse old names
-    from otf.renamed import old_names
-
-    __getattr__ = old_names(__name__)
 
 __all__ = ["Codec", "LineCodec", "PortAction", "lines"]

@@ -1,7 +1,5 @@
 """The oracle and the session: pure code without a clock, randomness, input or output."""
 
-from typing import TYPE_CHECKING
-
 from otf.core.commands import Chooser, Ping, Send, SessionCommand, Stop, Wait
 from otf.core.compile import Routes
 from otf.core.evidence import RequirementEvidence
@@ -15,11 +13,6 @@ from otf.core.session import Session
 from otf.core.timing import Timing
 from otf.core.view import InputMode, View
 from otf.core.waits import Barrier
-
-if not TYPE_CHECKING:  # type checkers are to refuse old names
-    from otf.renamed import old_names
-
-    __getattr__ = old_names(__name__)
 
 __all__ = [
     "FEW",

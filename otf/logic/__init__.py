@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
+from typing import Any, Final, TypeVar, overload
 
 from otf.errors import UsageError
 from otf.logic.judging import Property, Quantified, Testable, Waiting, all_of, any_of, iff, implies, not_
@@ -177,11 +177,6 @@ def _checked(given: tuple[Any, ...]) -> tuple[Any, ...]:
         raise UsageError(f"the function comes last: for_all(range(3), lambda i: ...), not {show(given)}")
     return given
 
-
-if not TYPE_CHECKING:  # type checkers are to refuse old names
-    from otf.renamed import old_names
-
-    __getattr__ = old_names(__name__)
 
 __all__ = [
     "TESTS",

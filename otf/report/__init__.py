@@ -1,18 +1,11 @@
 """The results of a campaign, for people and for machines: pages, charts, JUnit XML, annotations."""
 
-from typing import TYPE_CHECKING
-
 from otf.report.ci import github, junit, markdown
 from otf.report.gather import Gathered, PathSummary, ReportedFailure
 from otf.report.markup import MARK
 from otf.report.page import page
 from otf.report.sequence import Chart, chart, lifelines, mermaid
 from otf.report.sequence_svg import standalone
-
-if not TYPE_CHECKING:  # type checkers are to refuse old names
-    from otf.renamed import old_names
-
-    __getattr__ = old_names(__name__)
 
 __all__ = [
     "MARK",

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from random import Random
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from otf.core import InputMode, Oracle
 from otf.errors import UsageError
@@ -183,11 +183,6 @@ def pausing(issue: Issue, setting: Setting, algorithm: str = BEST) -> PausingSea
         raise UsageError(message)
     return once(ALGORITHMS[algorithm](issue, setting))
 
-
-if not TYPE_CHECKING:  # type checkers are to refuse old names
-    from otf.renamed import old_names
-
-    __getattr__ = old_names(__name__)
 
 __all__ = [
     "ALGORITHMS",

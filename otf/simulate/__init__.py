@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from otf.core import Ping, Send, Session, Stop, Wait
 from otf.simulate.channel import Net, UnreliableWorld
@@ -108,11 +108,6 @@ def _ignored(_event: Event) -> None:
 def _at_once() -> float:
     return 0.0
 
-
-if not TYPE_CHECKING:  # type checkers are to refuse old names
-    from otf.renamed import old_names
-
-    __getattr__ = old_names(__name__)
 
 __all__ = [
     "Emission",

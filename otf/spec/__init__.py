@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial, update_wrapper
 from itertools import chain
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeGuard, TypeVar, cast
+from typing import Any, Final, Generic, TypeGuard, TypeVar, cast
 
 from otf.errors import UsageError
 from otf.spec.offering import Elapse, Idle, Offering, offering
@@ -300,11 +300,6 @@ def _timer(action: TimerAction, retime: Retime) -> TimerAction:
     lo, hi = retime(action.lo, action.hi)
     return replace(action, lo=lo, hi=hi)
 
-
-if not TYPE_CHECKING:  # type checkers are to refuse old names
-    from otf.renamed import old_names
-
-    __getattr__ = old_names(__name__)
 
 __all__ = [
     "Accept",

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 from otf.errors import UsageError
 from otf.explore import Graph, explore
@@ -242,11 +242,6 @@ def guarantee(method: Method, made: NumberedMachine, extra: int) -> str:
         return f"a system that passes has taken every specified transition with the right outputs, if {ASSUMED}"
     return f"passed for every implementation with at most {made.size + extra} states, if {ASSUMED}"
 
-
-if not TYPE_CHECKING:  # type checkers are to refuse old names
-    from otf.renamed import old_names
-
-    __getattr__ = old_names(__name__)
 
 __all__ = [
     "ADAPTIVE",

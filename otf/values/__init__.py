@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from inspect import Parameter, signature
 from types import BuiltinFunctionType, FunctionType, MethodType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from otf.errors import UsageError
 from otf.values.bounds import Alphabet, Among, Char, Range, Size
@@ -137,11 +137,6 @@ def _made(makes: Any) -> Enumeration[Any]:  # noqa: ANN401 -- a function or a cl
     made = Mapped(rows(makes).values.tiers, lambda row: makes(*row), fixed=False)
     return Enumeration(Once(made, fingerprint))
 
-
-if not TYPE_CHECKING:  # type checkers are to refuse old names
-    from otf.renamed import old_names
-
-    __getattr__ = old_names(__name__)
 
 __all__ = [
     "PRINTABLE",

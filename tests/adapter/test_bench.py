@@ -217,13 +217,6 @@ def test_the_constructors_know_each_field_of_a_bench() -> None:
     assert sorted(table) == sorted(each.name for each in fields(Bench))
 
 
-def test_old_keywords_go_through_the_constructors() -> None:
-    """They warn as they do in `Bench(…)`."""
-    old: dict[str, Any] = {"faults": {"late": "it answers late"}}
-    with pytest.warns(DeprecationWarning, match="mutants"):
-        assert Bench.on_ports(SPEC, Words(), PORTS, **old).mutants == old["faults"]
-
-
 ON, IN = "Bench.on_ports(spec, codec, ports): ", "Bench.in_process(spec, system): "
 
 

@@ -1,7 +1,5 @@
 """Which bench a name means, its parameters, and the errors."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -259,12 +257,3 @@ def test_a_description_that_is_nested_too_deep(folder: Path) -> None:
     """A table within tables without end is no TOML."""
     (folder / "mine.toml").write_text("a = " + "[" * 5000, encoding="utf-8")
     assert "mine.toml: not TOML: maximum recursion depth exceeded" in failed("run", "mine.toml")
-
-
-def test_an_old_name_in_a_bench_is_reported(folder: Path) -> None:
-    """A bench file that imports an old name of otf runs with a warning, which Python would hide from a script."""
-    machine(folder, more="\nfrom otf.core import Place as _Node\n")
-    command = [sys.executable, "-m", "otf", "explore", "machine.py"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
-    assert "otf.core.Place has a new name: otf.core.Node" in done.stderr
-    assert "machine.py" in done.stderr
