@@ -1,7 +1,7 @@
 """Codecs: pure functions between values and the bytes of a port.
 
 Here are their interface, the inputs that act on a port instead of sending bytes, and a codec for lines of text: each
-dataclass has a pattern with its fields in braces.
+dataclass has a pattern with its fields in braces, and values that are plain text or numbers have `{}`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Protocol, get_type_hints
+from typing import Any, Final, Protocol, get_type_hints
 
 from otf.codec.layout import Layout
 from otf.errors import CodecError, UsageError
@@ -101,6 +101,7 @@ class Codec(Protocol):
 
 
 _FIELD = re.compile(r"\{(\w+)\}")
+PLAIN: Final = (int, float, str)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +114,13 @@ class _Row:
     port_field: str = ""
 
     def text(self, value: object) -> str:
+        if self.kind in PLAIN:
+            return self.pattern.replace("{}", str(value))
         return _FIELD.sub(lambda found: str(getattr(value, found[1])), self.pattern)
 
     def value(self, texts: Iterable[str], port: str) -> object:
+        if self.kind in PLAIN:
+            return self.kind(*texts)
         fields = {name: kind(text) for (name, kind), text in zip(self.types.items(), texts, strict=True)}
         return self.kind(**fields, **({self.port_field: port} if self.port_field else {}))
 
@@ -183,6 +188,8 @@ def lines(
 ) -> LineCodec:
     """Return the codec in which each value is one line of text; fields may be int, float or str.
 
+    A plain int, float or str is a value as well, with the pattern `{}`: `lines({str: "{}"})` is any line of text.
+
     `port` is the name of the port. If there are several, such as the clients of a server, `port_field` is the field of
     all dataclasses that names the port of a value; it is not in the patterns. A `PortAction` instead of a pattern makes
     a dataclass an input that connects or closes: `{Hangup: PortAction.CLOSE}`. Raises UsageError for a pattern that
@@ -200,6 +207,8 @@ def lines(
     ...     text: str
     >>> lines({Said: "said {text}"}, port_field="client").decode("bob", b"said hello")
     Said(client='bob', text='hello')
+    >>> lines({str: "{}"}).decode("", b"220 ready")
+    '220 ready'
     """
     if port and port_field:
         raise UsageError("lines: give the name of the only port, or the field that names the port, not both")
@@ -219,6 +228,8 @@ def lines(
 def _row(kind: type[Any], pattern: str | PortAction, port_field: str) -> _Row:
     if isinstance(pattern, PortAction):
         return _Row(kind, "", Layout(("",), ()), {}, pattern)
+    if kind in PLAIN and not port_field:
+        return _plain_row(kind, pattern)
     if not dataclasses.is_dataclass(kind):
         message = f"{show(kind)} is no dataclass; a line pattern such as {pattern!r} needs one"
         raise UsageError(message)
@@ -235,8 +246,15 @@ def _row(kind: type[Any], pattern: str | PortAction, port_field: str) -> _Row:
     return _Row(kind, pattern, layout, types, port_field=port_field)
 
 
+def _plain_row(kind: type[Any], pattern: str) -> _Row:
+    texts = tuple(pattern.split("{}"))
+    if len(texts) != 2:  # noqa: PLR2004 -- what is before the value, and what follows
+        raise UsageError(f"the pattern {pattern!r} must have the place of the {kind.__name__} once, as {{}}")
+    return _Row(kind, pattern, Layout(texts, (kind,)), {"": kind})
+
+
 def _parsed(kind: type[Any], name: str, hint: object) -> type[Any]:
-    for known in (int, float, str):
+    for known in PLAIN:
         if hint is known:
             return known
     message = f"{kind.__name__}.{name}: a line can carry int, float and str, not {hint}; write a codec of your own"

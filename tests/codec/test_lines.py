@@ -192,7 +192,8 @@ def test_a_value_that_the_encoding_lacks_is_refused() -> None:
         (Coin, "{cents!r}", "must name each field of Coin once"),
         (Flagged, "{on}", "Flagged.on: a line can carry int, float and str, not <class 'bool'>; write a codec"),
         (Table, "{rows}", "Table.rows: a line can carry int, float and str, not tuple[int, ...]"),
-        (int, "number", "<class 'int'> is no dataclass"),
+        (bytes, "{}", "<class 'bytes'> is no dataclass"),
+        (int, "number", "the pattern 'number' must have the place of the int once, as {}"),
     ],
 )  # fmt: skip
 def test_a_pattern_that_cannot_work_is_refused_at_once(kind: type, pattern: str, message: str) -> None:
@@ -228,3 +229,12 @@ def test_a_pattern_without_its_port_field_is_refused(pattern: str) -> None:
         lines({Says: pattern}, port_field="who")
     with pytest.raises(UsageError, match="not both"):
         lines({Says: "{what}"}, port="line", port_field="who")
+
+
+def test_plain_text_and_numbers_are_values_too() -> None:
+    """The first pattern that fits decides; braces in the text are text."""
+    codec = lines({int: "n={}", str: "{}"})
+    assert (codec.encode(-5), codec.encode("{} n=5 {cents}")) == (b"n=-5", b"{} n=5 {cents}")
+    assert [codec.decode("", each) for each in (b"n=-5", b"n=five", b"")] == [-5, "n=five", ""]
+    with pytest.raises(CodecError, match="more than one line"):
+        codec.encode("a\nb")
