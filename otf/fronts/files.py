@@ -6,6 +6,7 @@ The label of a transition is `input / output, output`, `?input`, `!output`, or a
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from typing import Any, Final, NamedTuple
 
 from otf.errors import UsageError
@@ -14,6 +15,7 @@ from otf.fronts.table import Written, table
 SILENT: Final = frozenset({"", "-", "nothing", "no output", "epsilon", "ε", "λ"})
 INNER: Final = frozenset({"i", "tau", "τ"})
 LONGEST: Final = 50_000_000  # characters of a file
+ROUNDED: Final = 0.1  # how far from 1 the sum of rounded probabilities may be
 SPONTANEOUS: Final = frozenset({"(spontaneous)", "(unasked)"})  # the second is the word of older files
 
 
@@ -29,12 +31,14 @@ def label(text: str) -> Label:
 
     >>> label("coin / nothing"), label("!beep"), label("go/a,b")
     (Label(input='coin', outputs=()), Label(input=None, outputs=('beep',)), Label(input='go', outputs=('a', 'b')))
+    >>> label("ACK(V,V,1) / RST(ZERO,0)")
+    Label(input='ACK(V,V,1)', outputs=('RST(ZERO,0)',))
     >>> label("(spontaneous) / beep") == label("(unasked) / beep") == label("!beep")
     True
     """
-    before, slash, after = text.rpartition("/")
-    if slash:
-        inp = before.strip()
+    *before, after = split(text, "/")
+    if before:
+        inp = "/".join(before).strip()
         return Label(None if inp in SPONTANEOUS else inp.removeprefix("?"), outputs(after))
     text = text.strip()
     if text.startswith("!"):
@@ -44,14 +48,45 @@ def label(text: str) -> Label:
 
 def outputs(text: str) -> tuple[str, ...]:
     """Return the outputs in a text."""
-    return tuple(each for part in text.split(",") if (each := part.strip()) not in SILENT)
+    return tuple(each for part in split(text, ",") if (each := part.strip()) not in SILENT)
 
 
-def whole(rows: list[tuple[Any, Label, Any]], initial: object, name: str) -> Written:
-    """Return the spec of rows with labels."""
+def split(text: str, separator: str) -> list[str]:
+    """Return the parts of a text, where a separator in parentheses separates nothing: `SYN(0,1)` is one output."""
+    parts, depth = [""], 0
+    for each in text:
+        depth += (each in "([{") - (each in ")]}")
+        if depth < 0:
+            break
+        if each == separator and not depth:
+            parts.append("")
+        else:
+            parts[-1] += each
+    # parentheses without their partners are ordinary characters
+    return parts if not depth else text.split(separator)
+
+
+_CHANCE: Final = re.compile(r"(.*):\s*([01]?\.\d+)\s*", re.DOTALL)
+
+
+def is_probabilistic(edges: list[tuple[str, str, str]]) -> bool:
+    """Return whether each of these labels ends with a probability: those of an input in a state have the sum 1."""
+    sums = defaultdict[tuple[str, str], float](float)
+    for source, text, _ in edges:
+        found = _CHANCE.fullmatch(text)
+        if found is None:
+            return False
+        sums[source, split(found[1], "/")[0].strip()] += float(found[2])
+    return bool(sums) and all(abs(each - 1) <= ROUNDED for each in sums.values())
+
+
+def whole(rows: list[tuple[Any, Label, Any]], initial: object, name: str, text: str) -> Written:
+    """Return the spec of rows with labels; its source is the text."""
     moves = [(source, each.input, each.outputs, target) for source, each, target in rows if each.input is not None]
     alone = [(source, each.outputs, target) for source, each, target in rows if each.input is None]
-    return table(moves, initial=initial, spontaneous=alone, name=name)
+    made = table(moves, initial=initial, spontaneous=alone, name=name)
+    object.__setattr__(made, "sources", (text,))
+    return made
 
 
 def wrong(where: str, line: int, what: str) -> UsageError:
@@ -90,7 +125,7 @@ def read_aut(text: str, name: str = "aut") -> Written:
     rows = [_row(name, number, line, states) for number, line in lines[1:]]
     if len(rows) != count:
         raise wrong(name, number, f"it announces {count} transitions, but {len(rows)} follow")
-    return whole(rows, initial, name)
+    return whole(rows, initial, name, text)
 
 
 def _row(name: str, number: int, line: str, states: int) -> tuple[Any, Label, Any]:
@@ -124,17 +159,17 @@ def read_dot(text: str, name: str = "dot") -> Written:
     >>> one.initial, list(one.step("s0", "a"))
     ('s0', [Transition(state='s1', outputs=('x',), within=None)])
     """
-    file = _File(name)
+    file = _File(name, text)
     for line, statement in _statements(bounded(text, name), name):
         file.take(line, statement)
     return file.spec()
 
 
 class _File:
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self, name: str, text: str) -> None:
+        self.name, self.text = name, text
         self.moore: dict[str, tuple[str, ...]] = {}
-        self.edges: list[tuple[str, Label, str]] = []
+        self.edges: list[tuple[str, str, str]] = []
         self.nodes: dict[str, None] = {}
         self.initial: str | None = None
 
@@ -151,11 +186,14 @@ class _File:
         """Return the spec of the statements."""
         if self.initial is None and not self.nodes:
             raise wrong(self.name, 1, "it has no states")
+        if is_probabilistic(self.edges):
+            message = f"{self.name}: its edges have probabilities, as in input:0.3; otf has no models with chances"
+            raise UsageError(f"{message}: leave the numbers out, and each edge says what is allowed")
         rows: list[tuple[Any, Label, Any]] = [
-            (source, each._replace(outputs=each.outputs + self.moore.get(target, ())), target)
-            for source, each, target in self.edges
+            (source, (each := label(text))._replace(outputs=each.outputs + self.moore.get(target, ())), target)
+            for source, text, target in self.edges
         ]
-        return whole(rows, self.initial if self.initial is not None else next(iter(self.nodes)), self.name)
+        return whole(rows, self.initial if self.initial is not None else next(iter(self.nodes)), self.name, self.text)
 
     def _node(self, name: str, attributes: str) -> None:
         if _START.match(name) and name.startswith("_"):
@@ -175,7 +213,7 @@ class _File:
         self.nodes.setdefault(source)
         self.nodes.setdefault(target)
         # one arrow may represent several transitions, with a line of the label for each
-        self.edges += [(source, label(each), target) for each in re.split(r"\\[lnr]|\n", labels) if each]
+        self.edges += [(source, each, target) for each in re.split(r"\\[lnr]|\n", labels) if each]
 
 
 def _statements(text: str, name: str) -> list[tuple[int, str]]:

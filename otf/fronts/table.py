@@ -18,7 +18,7 @@ class Written(Spec[Any, Any]):
     """A spec that was not written as a function; returned by `table`, `actions`, `read_aut` and `read_dot`.
 
     `accepting(state)` returns whether a run may end in a state; None: in any state. `actions` are the names of its
-    actions; None: unknown.
+    actions; None: unknown. `sources` are the texts that it was read from.
 
     >>> tea = table([("idle", "coin", [], "paid")], accepting=["paid"])
     >>> isinstance(tea, Written), tea.accepting("idle")
@@ -27,6 +27,7 @@ class Written(Spec[Any, Any]):
 
     accepting: Callable[[Any], bool] | None
     actions: tuple[str, ...] | None = None
+    sources: tuple[str, ...] = ()
 
 
 def table(

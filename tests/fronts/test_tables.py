@@ -14,8 +14,9 @@ from otf.explore.conform import equivalent
 from otf.explore.exports import aut, dot
 from otf.explore.finding import LawVerdict
 from otf.fronts import read_aut, read_dot, table
+from otf.fronts.files import label
 from otf.models.coffees import C1, C3
-from otf.spec import goto
+from otf.spec import fingerprint, goto
 from otf.suite import suite
 
 
@@ -153,6 +154,44 @@ def test_labels_of_other_tools() -> None:
     assert list(spec.step(1, "coin")) == [goto(2)]
     assert list(spec.emits(2)) == [goto(1, "tea"), goto(0)]
     assert list(spec.step(0, "push")) == [goto(1)]
+
+
+@pytest.mark.parametrize(
+    ("text", "inp", "out"),
+    [
+        ("ACK+PSH(V,V,1) / RST(ZERO,ZERO,0)", "ACK+PSH(V,V,1)", ("RST(ZERO,ZERO,0)",)),
+        ("get[a/b]/200(text/html), done{a,b}", "get[a/b]", ("200(text/html)", "done{a,b}")),
+        ("a/b/c", "a/b", ("c",)),
+        ("smile :) / a,b", "smile :)", ("a", "b")),
+        ("open ( / a,b", "open (", ("a", "b")),
+    ],
+)
+def test_separators_in_parentheses_separate_nothing(text: str, inp: str, out: tuple[str, ...]) -> None:
+    """Labels of published models have arguments; parentheses without a partner are ordinary characters."""
+    assert label(text) == (inp, out)
+
+
+@pytest.mark.parametrize(
+    "labels", [("a:0.33", "a:0.33", "a:0.33"), ("a/x:0.3", "a/y:0.7", "b/x:1.0"), ("a:1.0", "b:.5", "b:0.50")]
+)
+def test_a_probabilistic_machine_is_refused(labels: tuple[str, ...]) -> None:
+    """Its chances are no part of the inputs' names."""
+    edges = "".join(f's0 -> s1 [label="{each}"];' for each in labels)
+    with pytest.raises(UsageError, match=r"mdp\.dot: its edges have probabilities, as in input:0.3"):
+        read_dot(f"digraph {{ {edges} }}", "mdp.dot")
+
+
+@pytest.mark.parametrize("labels", [("a:0.3", "b:0.7"), ("set:0.5/ok", "get/ok"), ("bit:0", "bit:1")])
+def test_numbers_in_labels_are_no_probabilities_by_themselves(labels: tuple[str, ...]) -> None:
+    """Only if each edge has one, and those of an input in a state have the sum 1."""
+    edges = "".join(f's0 -> s1 [label="{each}"];' for each in labels)
+    assert list(read_dot(f"digraph {{ {edges} }}").inputs("s0")) == [each.partition("/")[0] for each in labels]
+
+
+def test_the_fingerprint_of_a_file_is_that_of_its_text() -> None:
+    """Also if two texts differ in a state alone: a trace tells whether its model has changed."""
+    one, other = (read_dot(f'digraph {{ {name} -> s [label="a/x"]; }}') for name in ("s", "t"))
+    assert fingerprint(one) != fingerprint(other)
 
 
 def test_a_file_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
