@@ -18,6 +18,8 @@ from typing import Any, Final, get_type_hints
 import msgspec
 
 from otf.adapter import Bench
+from otf.cli import model_files
+from otf.cli.model_files import MODEL_FILES
 from otf.cli.suts import SUFFIX, Description, addressed, description
 from otf.cli.user_code import PREFIX, from_file, imported, located
 from otf.errors import OtfError, UsageError
@@ -27,8 +29,8 @@ LONGEST: Final = 86_400.0  # seconds; a longer quiescence time is a typing error
 PYMODEL: Final = "pymodel:"  # before the names of PyModel's modules
 TIMES: Final = {"quiescence": "quiescence", "L": "latency", "R": "busy"}
 _FORMS: Final = (
-    "`otf list` shows the shipped ones; name others as package.module[:name], path/to/file.py[:name] or "
-    "path/to/file.toml; modules of PyModel as pymodel:MODEL[,MODEL][@STEPPER]"
+    "`otf list` shows the shipped ones; name others as package.module[:name], path/to/file.py[:name], "
+    "path/to/file.toml, or a model in a file .dot, .gv or .aut; modules of PyModel as pymodel:MODEL[,MODEL][@STEPPER]"
 )
 _NAME: Final = re.compile(r"[A-Za-z_]\w*")
 
@@ -114,7 +116,7 @@ def _described(path: Path, sets: Mapping[str, object]) -> Bench:
 def _beside(path: Path, found: Description) -> str:
     """Return the bench that a description names; the path of a file is relative to the description."""
     where, _ = _parts(found.bench)
-    return str(path.parent / found.bench) if where.endswith(".py") else found.bench
+    return str(path.parent / found.bench) if where.endswith((".py", *MODEL_FILES)) else found.bench
 
 
 def _first_line(module: ModuleType) -> str:
@@ -127,6 +129,8 @@ def _module(reference: str) -> tuple[ModuleType, str]:
 
         return as_module(reference), "bench"
     where, name = _parts(reference)
+    if where.endswith(MODEL_FILES):
+        return model_files.as_module(Path(where)), name
     if where.endswith(".py") or "/" in where:
         return from_file(Path(where)), name
     if where in _shipped_names():

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from otf.explore.marks import Marks
     from otf.spec import Spec
 
-MODEL_FILES: Final = (".aut", ".dot", ".gv")
 MANY: Final = 400  # states and transitions, each of which takes a line
 EXAMPLES = """\b
 Examples:
@@ -128,21 +127,12 @@ def model(reference: str, sets: dict[str, object]) -> Spec[Any, Any]:
 def modelled(reference: str, sets: dict[str, object]) -> tuple[Spec[Any, Any], dict[str, object]]:
     """Return the spec of a bench with the bench's parameters; a file or a bare model has none."""
     from otf.cli.benches import load, named
-    from otf.fronts import read_aut, read_dot
 
-    path = Path(reference)
-    readers = {".aut": read_aut, ".dot": read_dot, ".gv": read_dot}
-    reader = readers.get(path.suffix)
-    if reader is None:
-        found = named(reference)
-        if _is_spec(found):
-            return found, {}
-        bench = load(reference, sets)
-        return bench.spec, dict(bench.parameters)
-    try:
-        return reader(path.read_text(encoding="utf-8"), path.name), {}
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{reference}: {error}") from error
+    found = named(reference)
+    if _is_spec(found):
+        return found, {}
+    bench = load(reference, sets)
+    return bench.spec, dict(bench.parameters)
 
 
 def _is_spec(found: object) -> TypeGuard[Spec[Any, Any]]:
