@@ -17,10 +17,10 @@ from benchmarks.papers_functions import functions
 from benchmarks.papers_line import PaperLine, at, line_of
 from benchmarks.papers_models import modelled, reactive
 from benchmarks.shrink import rows
+from benchmarks.shrink_classical import cycles as model_cycles
+from benchmarks.shrink_classical import elements, halving, partial
 from benchmarks.shrink_subjects import SYSTEMS
 from otf.fronts import Command, generated
-from otf.shrink.classical import cycles as model_cycles
-from otf.shrink.classical import elements, halving, partial
 
 PAGE: Final = Path(__file__).parent.parent / "docs" / "topics-papers.md"
 BEGIN: Final = "<!-- made by python -m benchmarks.papers -->"
@@ -70,7 +70,7 @@ def commanded() -> Iterator[PaperLine]:
     """Yield what is in "Stateful testing" of kiri-check."""
     yield PaperLine("Commands", "precondition, next state, run, postcondition", "", at(Command))
     yield PaperLine("Execution", "all commands on the model, then on the system", "", at(generated))
-    yield PaperLine("Shrinking", "partial, reducing, value", "three phases", f"`--algorithm partial`: {at(partial)}")
+    yield PaperLine("Shrinking", "partial, reducing, value", "three phases", f"{at(partial)}")
 
 
 PAPERS: Final[dict[str, Callable[[], Iterator[PaperLine]]]] = {

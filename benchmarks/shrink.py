@@ -17,11 +17,12 @@ from statistics import mean
 from typing import Any, Final
 
 from benchmarks.measure import command, positive, save
+from benchmarks.shrink_classical import ALGORITHMS, OWN, algorithms
 from benchmarks.shrink_optimum import optimum
 from benchmarks.shrink_peers import hypothesis_shrinks
 from benchmarks.shrink_simulated import drive
 from benchmarks.shrink_subjects import SYSTEMS, Subject
-from otf.shrink import ALGORITHMS, BEST, Setting, again, shrinking
+from otf.shrink import Setting, again, shrinking
 
 SEEDS: Final = 10
 PEERS: Final = 3  # seeds for Hypothesis, which takes longer than all others together, with failing runs of its own
@@ -44,22 +45,22 @@ class Row:
     rate: float | None = None
 
 
-def rows(subject: Subject, seed: int, algorithms: Iterable[str]) -> Iterable[Row]:
+def rows(subject: Subject, seed: int, names: Iterable[str]) -> Iterable[Row]:
     """Yield the result of each algorithm for the same failing run."""
     issue = subject.issue(seed)
     best = optimum(subject, issue.signature)
     assert best is not None
-    for algorithm in algorithms:
+    known = algorithms(subject.inputs, seed)
+    for name in names:
         system = subject.simulated(seed)
-        setting = Setting(system.oracle, subject.inputs, seed)
-        found = drive(shrinking(issue, setting, algorithm), system.shows)
+        found = drive(shrinking(issue, Setting(system.oracle), known[name]), system.shows)
         assert found.signature == issue.signature
         took = sum(system.lengths), len(system.lengths)
         rate = None
-        if subject.chance is not None and algorithm == BEST:
+        if subject.chance is not None and name == OWN:
             candidate = again(found, system.oracle)
             rate = mean(_same(system.shows(candidate), found.signature) for _ in range(RERUNS))
-        yield Row(subject.fault, seed, algorithm, len(issue), len(found), best, *took, rate)
+        yield Row(subject.fault, seed, name, len(issue), len(found), best, *took, rate)
 
 
 def _same(answer: Any, signature: object) -> bool:

@@ -10,6 +10,7 @@ from random import Random
 from typing import Any, Final, TypeAlias
 
 from benchmarks import shrink_conference as conference
+from benchmarks.shrink_classical import TruncatedInputs
 from benchmarks.shrink_simulated import Simulated
 from otf.core import InputMode, Model, Monitor, Oracle, Symbol
 from otf.core.macro_step import MacroSteps, events, follow
@@ -99,7 +100,7 @@ class Remembered(Simulated):
         spot, steps = self._spot(MacroSteps.start(self.oracle), self.initial), list[ModelStep]()
         for inp in candidate.symbols:
             then = spot.then[inp] if inp in spot.then else self._step(spot, inp)
-            if then is None and candidate.truncates:
+            if then is None and isinstance(candidate, TruncatedInputs):
                 break
             if then is None:
                 continue

@@ -230,7 +230,6 @@ class InProcess:
             bench=own,
             oracle=self._oracles[lane] if bench is own else own.oracle(),
             header=header(own, replace(settings, mode="strict"), failing.number, strategy="script"),
-            algorithm=settings.algorithm,
             budget=replace(settings.budget, seconds=min(settings.budget.seconds, seconds)),
             jobs=settings.jobs if settings.device is None else 1,
             mode=settings.mode,

@@ -13,7 +13,6 @@ from uuid import uuid4
 
 from otf.adapter import Bench
 from otf.errors import UsageError
-from otf.shrink import ALGORITHMS, BEST
 from otf.spec import fingerprint
 from otf.strategy import Coverage, StrategyKind
 from otf.trace.record import Header
@@ -78,7 +77,6 @@ class Settings:
     | `keep` | which traces are kept: `all`, or only those of `failures` |
     | `stop_first` | whether the campaign ends at its first failure |
     | `shrink` | whether failures are shrunk |
-    | `algorithm` | the shrinking algorithm |
     | `budget` | the bounds for shrinking one failure |
     | `saved` | the folder in which failures are kept; they are driven first in the next campaign. None: neither |
     | `where` | the addresses of the system where they differ from the bench's: kept failures belong to one address |
@@ -116,7 +114,6 @@ class Settings:
     keep: Keep = "all"
     stop_first: bool = False
     shrink: bool = True
-    algorithm: str = BEST
     budget: Budget = field(default_factory=Budget)
     saved: Path | None = None
     where: tuple[str, ...] = ()
@@ -139,9 +136,6 @@ class Settings:
             if getattr(self, name) < 1:
                 message = f"{name}={getattr(self, name)}: at least 1 is needed"
                 raise UsageError(message)
-        if self.algorithm not in ALGORITHMS:
-            message = f"there is no algorithm {self.algorithm!r}; there are {', '.join(ALGORITHMS)}"
-            raise UsageError(message)
         if not 0 <= self.aftermath <= MINUTE:
             message = f"aftermath={self.aftermath}: a number of seconds from 0 to {MINUTE} is needed"
             raise UsageError(message)
@@ -171,7 +165,6 @@ class SettingsKeywords(TypedDict, total=False):
     keep: Keep
     stop_first: bool
     shrink: bool
-    algorithm: str
     budget: Budget
     saved: Path | None
     where: tuple[str, ...]

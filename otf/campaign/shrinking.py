@@ -26,8 +26,8 @@ from otf.errors import UsageError
 from otf.runner.reproduce import patience
 from otf.runner.writer import put
 from otf.shrink import (
-    BEST,
     Ahead,
+    Algorithm,
     AllowedInputs,
     Candidate,
     Issue,
@@ -36,6 +36,7 @@ from otf.shrink import (
     Setting,
     StepPlan,
     again,
+    by_model,
     issue_of,
     pausing,
     repeats,
@@ -81,7 +82,7 @@ class Shrinker:
     bench: Bench
     oracle: Oracle
     header: Header
-    algorithm: str = BEST
+    algorithm: Algorithm = by_model
     budget: Budget = field(default_factory=Budget)
     spent: float = 0.0
     jobs: int = 1
@@ -139,7 +140,6 @@ class _Work:
         self.ways = ModelMap(self.by.oracle)
 
     async def run(self) -> Shrunk:
-        self.search(self.issue)  # refuses an unknown algorithm before the system is started
         alone = bool(self.failing.faults)
         sure = self.by.confirmed and not alone
         # several copies: the original runs again along with the first candidates
@@ -233,7 +233,7 @@ class _Work:
         return Issue((*steps[:-1], ModelStep(*steps[-1][:2])), self.issue.signature) if steps else None
 
     def search(self, issue: Issue) -> PausingSearch:
-        setting = Setting(self.by.oracle, self.by.bench.inputs, patience=patience(self.by.bench))
+        setting = Setting(self.by.oracle, patience(self.by.bench))
         return pausing(issue, setting, self.by.algorithm)
 
     def program(self) -> Path | None:

@@ -21,18 +21,6 @@ STRATEGIES: Final = (
     "nearest",
     "random",
 )
-ALGORITHMS: Final = (
-    "model",
-    "halving",
-    "elements",
-    "elements-truncated",
-    "cycles",
-    "cycles+elements",
-    "cycles+elements-truncated",
-    "partial",
-    "ddmin",
-)
-BEST: Final = "model"
 METHODS: Final = ("a2", "a3", "a4", "tour", "uio", "ds", "ads", "w", "wp", "hsi", "h", "spy", "chain")
 ADAPTIVE: Final = ("state-counting", "adaptive-cover")
 GENERAL: Final = ("deterministic", "output-deterministic", "total", "input-enabled", "minimal")

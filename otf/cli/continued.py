@@ -50,7 +50,7 @@ AGAIN: Final = {
 }
 """Options that may be given beside --resume: all others are those of the folder."""
 
-SAME: Final = ("traces", "time", "spend", "seed", "burst", "jobs", "stop_first", "shrink", "algorithm")
+SAME: Final = ("traces", "time", "spend", "seed", "burst", "jobs", "stop_first", "shrink")
 """Options that are settings as they are."""
 
 

@@ -1,4 +1,4 @@
-"""`otf list`: benches, strategies, shrinking algorithms and serial ports."""
+"""`otf list`: benches, strategies and serial ports."""
 
 from __future__ import annotations
 
@@ -17,9 +17,8 @@ def listing(
     only_ports: Annotated[bool, typer.Option("--ports", help="Only the serial ports of this machine.")] = False,
     as_json: AsJson = False,
 ) -> int:
-    """List the shipped benches with their parameters, the strategies and the shrinking algorithms."""
+    """List the shipped benches with their parameters, and the strategies."""
     from otf.cli.benches import parameters, shipped
-    from otf.shrink import ALGORITHMS
     from otf.strategy import STRATEGIES
 
     if only_ports:
@@ -28,14 +27,13 @@ def listing(
     own = {name: {**parameters(name), **_times(name)} for name in benches}
     strategies = {name: kind.says for name, kind in STRATEGIES.items()}
     if as_json:
-        document({"benches": benches, "parameters": own, "strategies": strategies, "algorithms": list(ALGORITHMS)})
+        document({"benches": benches, "parameters": own, "strategies": strategies})
         return PASS
     say("benches (otf run NAME), with the parameters that --set changes")
     for name, says in benches.items():
         say(f"  {name:15} {says}")
         say(f"  {'':15} {' '.join(f'{key}={value}' for key, value in own[name].items())}")
     _table("strategies (otf run --strategy NAME)", strategies)
-    say(f"shrinking (otf shrink --algorithm NAME)\n  {', '.join(ALGORITHMS)}")
     return PASS
 
 

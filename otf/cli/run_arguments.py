@@ -9,7 +9,7 @@ from typing import Annotated, Any, TypeVar, get_args, get_type_hints
 
 import typer
 
-from otf.cli.choices import ALGORITHMS, BEST, KEPT, MIB, MODES, STRATEGIES, TRANSITIONS, InputChoice, among
+from otf.cli.choices import KEPT, MIB, MODES, STRATEGIES, TRANSITIONS, InputChoice, among
 from otf.cli.grouped_help import CHOICE, FAILURES, HOW_LONG, KEEPING, SILENCE, WHAT, WHERE
 from otf.cli.options import PID, SET, SUT, Jobs, Quiescence, SilenceOption
 
@@ -155,15 +155,6 @@ class RunOptions:
             "--shrink/--no-shrink", help="Shrink one trace of each kind of failure.", rich_help_panel=FAILURES
         ),
     ] = True
-    algorithm: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="How it is shrunk: see `otf shrink --help`.",
-            autocompletion=among(*ALGORITHMS),
-            rich_help_panel=FAILURES,
-        ),
-    ] = BEST
     budget: Annotated[
         int,
         typer.Option(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from otf.cli.choices import ALGORITHMS, BEST, RESETS, SECONDS, TRANSITIONS, among
+from otf.cli.choices import RESETS, SECONDS, TRANSITIONS
 from otf.cli.options import AsJson, FromBench, Jobs, Pids, Quiescence, Sets, SilenceOption, Suts, TraceName
 from otf.cli.output import columns, document, guarded, say
 from otf.cli.signals import SIGNALS, Done, interruptible
@@ -26,10 +26,6 @@ STDIN = "stdin.jsonl"  # the trace on standard input has no name; the result is 
 @guarded
 def shrink(
     trace: TraceName,
-    algorithm: Annotated[
-        str,
-        typer.Option(metavar="NAME", help=f"How: {', '.join(ALGORITHMS)}.", autocompletion=among(*ALGORITHMS)),
-    ] = BEST,
     budget: Annotated[
         int, typer.Option(metavar="STEPS", min=1, help="How many inputs may be sent to the system.")
     ] = TRANSITIONS,
@@ -69,7 +65,7 @@ def shrink(
         return _nothing(judgement, trace, as_json=as_json)
     source = Path(STDIN) if trace == "-" else Path(trace)
     failing = _failing(judgement, source if out is None else out / source.name)
-    shrinker = replace(_shrinker(loaded, judgement, failing, bench, algorithm), where=tuple(sut or ()))
+    shrinker = replace(_shrinker(loaded, judgement, failing, bench), where=tuple(sut or ()))
     shortest: list[Shrunk] = []
     bounds = Budget(budget, resets, seconds)
     figures, progress = ShrinkFigures(bounds), [f"driving {counted(failing.steps, 'step')} again"]
@@ -93,7 +89,7 @@ def _failing(judgement: Judgement, trace: Path) -> PathResult:
     return PathResult(judgement.header.path, judgement.verdict, judgement.steps, trace, judgement.events)
 
 
-def _shrinker(bench: Bench, judgement: Judgement, failing: PathResult, named: str | None, algorithm: str) -> Shrinker:
+def _shrinker(bench: Bench, judgement: Judgement, failing: PathResult, named: str | None) -> Shrinker:
     from otf.campaign import Settings, Shrinker
     from otf.campaign.settings import header
     from otf.cli.traces import burst_as_recorded
@@ -107,7 +103,7 @@ def _shrinker(bench: Bench, judgement: Judgement, failing: PathResult, named: st
         burst=burst_as_recorded(recorded, judgement.steps),
     )
     head = header(bench, settings, failing.number, strategy="script")
-    return Shrinker(bench=bench, oracle=bench.oracle(), header=head, algorithm=algorithm)
+    return Shrinker(bench=bench, oracle=bench.oracle(), header=head)
 
 
 def _result(done: Done[Shrunk], shortest: list[Shrunk], failing: PathResult, bench: Bench, *, as_json: bool) -> int:

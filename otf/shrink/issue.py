@@ -155,15 +155,12 @@ def _node(monitor: Monitor) -> NodeSet:
 class AllowedInputs:
     """The candidate that sends these inputs, and skips those that are not enabled (any more).
 
-    With `truncates` the run ends before the first of these, as in the paper of Koopman, Achten and Plasmeijer.
-
     >>> from otf.core import Symbol
     >>> AllowedInputs((Symbol("press", "press"), Symbol("look", "look"))).limit
     2
     """
 
     symbols: tuple[Symbol, ...]
-    truncates: bool = False
 
     @property
     def limit(self) -> int:
@@ -172,12 +169,7 @@ class AllowedInputs:
 
     def chooser(self) -> Chooser:
         """Return what chooses its inputs in one run."""
-        return Script((symbol.value for symbol in self.symbols), truncates=self.truncates)
-
-
-def inputs(*parts: Iterable[ModelStep], truncates: bool = False) -> AllowedInputs:
-    """Return the candidate that sends the inputs of these steps."""
-    return AllowedInputs(tuple(step.input for part in parts for step in part), truncates)
+        return Script(symbol.value for symbol in self.symbols)
 
 
 Trait: TypeAlias = Hashable

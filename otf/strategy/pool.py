@@ -216,7 +216,7 @@ class Script:
     """Chooses the given inputs in order; those that the model does not allow (any more) are skipped.
 
     Skipping instead of stopping makes shrinking work: an input that has become disabled does not remove those after it.
-    With `truncates` the first such input ends the run all the same; without `skip` it raises ModelError when chosen.
+    Without `skip` such an input raises ModelError when it is chosen.
 
     >>> from otf.core import Model, Oracle
     >>> from otf.spec import Spec, goto
@@ -226,9 +226,8 @@ class Script:
     'press'
     """
 
-    def __init__(self, inputs: Iterable[object], *, truncates: bool = False, skip: bool = True) -> None:
+    def __init__(self, inputs: Iterable[object], *, skip: bool = True) -> None:
         self._left = deque(inputs)
-        self._truncates = truncates
         self._skip = skip
         self._sent = 0
         self.skipped: int = 0
@@ -244,7 +243,5 @@ class Script:
                 states = " or ".join(show(node.value) for node in view.nodes)
                 where = f"input {self._sent + 1} of the script, {show(symbol.value)}, is not allowed in {states}"
                 raise ModelError(f"{where}: was it allowed when the script was made? Then the model changed meanwhile")
-            if self._truncates:
-                self._left.clear()
             self.skipped += 1
         return None

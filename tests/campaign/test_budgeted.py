@@ -11,6 +11,7 @@ from random import Random
 import anyio
 import pytest
 
+from benchmarks.shrink_classical import ALGORITHMS
 from otf.campaign import Budget, Settings, Shrinker
 from otf.campaign.budgeted import spared
 from otf.campaign.settings import header
@@ -41,7 +42,7 @@ from tests.runner.playing import virtually
 def test_a_budget_ends_the_search(tmp_path: Path, budget: Budget, resets: int) -> None:
     """When the budget is used up, the result is the shortest trace so far, marked as not minimal."""
     sent = [*LONG[:-5], *[Coin()] * 20, Button()]
-    shrunk = shrunk_from(bench(TEA), tmp_path, sent, budget=budget, algorithm="elements", mode="strict")
+    shrunk = shrunk_from(bench(TEA), tmp_path, sent, budget=budget, algorithm=ALGORITHMS["elements"], mode="strict")
     assert (shrunk.resets, shrunk.minimal, shrunk.rate) == (resets, False, 1.0)
     assert shrunk.steps == len(LONG) - 5 + 21 - (resets - 1)  # the first of them is the original
     assert judged(shrunk.trace).recorded == "fail"
@@ -61,7 +62,13 @@ def test_time_that_is_gone_is_not_used_again(tmp_path: Path) -> None:
     sent, budget = [*LONG[:-5], *[Coin()] * 20, Button()], Budget(seconds=3000.0)
     runs = [
         shrunk_from(
-            bench(TEA), tmp_path / str(spent), sent, budget=budget, spent=spent, algorithm="elements", mode="strict"
+            bench(TEA),
+            tmp_path / str(spent),
+            sent,
+            budget=budget,
+            spent=spent,
+            algorithm=ALGORITHMS["elements"],
+            mode="strict",
         )
         for spent in (0.0, 1500.0, 9000.0)
     ]

@@ -97,7 +97,7 @@ def scheduled(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Scheduler]:
 
 
 def _settings(out: Path, **more: Any) -> Settings:  # noqa: ANN401 -- the fields of settings
-    options: dict[str, object] = {"bench": "coffee", "steps": 10, "largest": 1, "algorithm": "model", "budget": 100}
+    options: dict[str, object] = {"bench": "coffee", "steps": 10, "largest": 1, "budget": 100}
     if "fault" in more:
         options["sets"] = [f"fault={more.pop('fault')}"]
     greeting = msgspec.json.encode({"options": options, "out": "nowhere"})
@@ -211,7 +211,7 @@ def test_a_job_is_stopped() -> None:
 def test_a_coordinator_that_is_killed(tmp_path: Path) -> None:
     """A worker program removes its own folder at the end of its input, and has no complaint about a lost reader."""
     (tmp_path / "own").mkdir()
-    options = {"bench": "coffee", "steps": 10, "largest": 1 << 20, "algorithm": "model", "budget": 100}
+    options = {"bench": "coffee", "steps": 10, "largest": 1 << 20, "budget": 100}
     greeting = msgspec.json.encode({"options": options, "out": str(tmp_path / "own"), "removes": True})
     worker = [sys.executable, "-m", "otf.cli.worker"]
     assert subprocess.run(worker, check=True, input=greeting + b"\n", capture_output=True, timeout=60).stderr == b""

@@ -10,10 +10,10 @@ from typing import Any
 import anyio
 import pytest
 
+from benchmarks.shrink_classical import ALGORITHMS
 from otf.adapter import Bench, Ending, KnownIssue
 from otf.campaign import Budget, Shrunk
 from otf.errors import ContactError, UsageError
-from otf.shrink import ALGORITHMS
 from tests.campaign.machine import (
     DIES,
     LONG,
@@ -38,7 +38,7 @@ from tests.runner.playing import virtually
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_what_matters_is_left(tmp_path: Path, algorithm: str) -> None:
     """Of nearly eighty inputs four are left, and their trace fails in the same way, live and offline."""
-    shrunk = shrunk_from(bench(TEA), tmp_path, LONG, algorithm=algorithm)
+    shrunk = shrunk_from(bench(TEA), tmp_path, LONG, algorithm=ALGORITHMS[algorithm])
     if algorithm != "halving":  # which draws inputs by chance, and may end with a few too many
         assert inputs(shrunk.trace) == [Coin(), Coin(), Coin(), Button()]
     assert 4 <= shrunk.steps < 10
@@ -63,7 +63,7 @@ def test_only_the_same_failure_counts(tmp_path: Path) -> None:
     """A machine with two faults is not shrunk from the one to the other, though that has the shorter way."""
     # without its first coin this run shows the other fault: two coins are not given back
     sent = [Coin(), Coin(), Coin(), Refund(), Coin(), Coin(), Coin(), Button()]
-    shrunk = shrunk_from(bench(TEA, THIEF), tmp_path, sent, algorithm="elements")
+    shrunk = shrunk_from(bench(TEA, THIEF), tmp_path, sent, algorithm=ALGORITHMS["elements"])
     assert shrunk.verdict.failure is not None
     assert shrunk.verdict.failure.kind == "wrong"
     assert inputs(shrunk.trace) == [Coin(), Coin(), Coin(), Button()]
@@ -116,9 +116,9 @@ def test_other_failures_are_kept(tmp_path: Path) -> None:
     sent = [Coin(), Coin(), Coin(), Refund(), Coin(), Coin(), Coin(), Button()]
     known = KnownIssue(lambda failure: failure.kind == "missing", "it keeps the money")
     assert not shrunk_from(
-        replace(bench(TEA, THIEF), known_issues=(known,)), tmp_path, sent, algorithm="elements"
+        replace(bench(TEA, THIEF), known_issues=(known,)), tmp_path, sent, algorithm=ALGORITHMS["elements"]
     ).others
-    shrunk = shrunk_from(bench(TEA, THIEF), tmp_path, sent, algorithm="elements")
+    shrunk = shrunk_from(bench(TEA, THIEF), tmp_path, sent, algorithm=ALGORITHMS["elements"])
     (other,) = shrunk.others
     assert other.verdict.failure is not None
     assert other.verdict.failure.kind == "missing"
@@ -129,7 +129,7 @@ def test_other_failures_are_kept(tmp_path: Path) -> None:
 @pytest.mark.parametrize("algorithm", ["model", "ddmin"])
 def test_several_candidates_at_a_time(tmp_path: Path, algorithm: str) -> None:
     """With several copies of the system the result is the same, for more starts of it."""
-    one, four = (shrunk_from(bench(TEA), tmp_path, LONG, jobs=jobs, algorithm=algorithm) for jobs in (1, 4))
+    one, four = (shrunk_from(bench(TEA), tmp_path, LONG, jobs=jobs, algorithm=ALGORITHMS[algorithm]) for jobs in (1, 4))
     assert inputs(one.trace) == inputs(four.trace) == [Coin(), Coin(), Coin(), Button()]
     assert four.resets >= one.resets
     assert not list(tmp_path.glob("*candidate*"))
@@ -174,7 +174,7 @@ def test_two_copies_are_faster_than_one(
 
     async def timed(jobs: int) -> None:
         began = anyio.current_time()
-        shrunk = await shrinker_of(tested, tmp_path, algorithm=algorithm, jobs=jobs, mode=mode).run(failing)
+        shrunk = await shrinker_of(tested, tmp_path, algorithm=ALGORITHMS[algorithm], jobs=jobs, mode=mode).run(failing)
         took.append(anyio.current_time() - began)
         traces.append((inputs(shrunk.trace), shrunk.before, shrunk.tried, shrunk.rate, shrunk.minimal))
 
@@ -192,12 +192,6 @@ def test_a_path_that_passes(tmp_path: Path) -> None:
     passing = failing_path(bench(), tmp_path, LONG)
     with pytest.raises(UsageError, match=r"path-0001\.jsonl: the trace does not fail, there is nothing to shrink"):
         virtually(lambda: shrinker_of(bench(), tmp_path).run(passing))
-
-
-def test_an_unknown_algorithm(tmp_path: Path) -> None:
-    """The message names those that there are."""
-    with pytest.raises(UsageError, match=r"no algorithm 'magic'; there are .*cycles\+elements"):
-        shrunk_from(bench(TEA), tmp_path, LONG, algorithm="magic")
 
 
 @pytest.mark.parametrize("jobs", [1, 3])

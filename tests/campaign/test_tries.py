@@ -11,6 +11,7 @@ from typing import Any, Literal
 import anyio
 import pytest
 
+from benchmarks.shrink_classical import ALGORITHMS
 from otf.adapter import Bench
 from otf.campaign import Settings, Shrinker, Shrunk
 from otf.campaign.paths import PathRun
@@ -18,7 +19,7 @@ from otf.campaign.results import PathResult
 from otf.campaign.settings import header
 from otf.campaign.tries import Tries
 from otf.runner.lookout import Lookout
-from otf.shrink import BEST, AllowedInputs, Issue, issue_of
+from otf.shrink import Algorithm, AllowedInputs, Issue, by_model, issue_of
 from otf.strategy import Script
 from otf.trace.verdict import Verdict
 from tests.campaign.machine import DIES, MOST, TEA, THIEF, Button, Coin, Machine, Refund, bench, inputs, judged, made_by
@@ -46,7 +47,9 @@ def _candidate(tries: Tries, sent: Sequence[object]) -> AllowedInputs:
     return AllowedInputs(tuple(tries.oracle.model.symbol(inp) for inp in sent))
 
 
-def _shrunk(tested: Bench, out: Path, mode: Literal["strict", "eager"], algorithm: str = BEST) -> tuple[Shrunk, float]:
+def _shrunk(
+    tested: Bench, out: Path, mode: Literal["strict", "eager"], algorithm: Algorithm = by_model
+) -> tuple[Shrunk, float]:
     """Return the shrunk failure, and the seconds that shrinking took."""
     out.mkdir()
     failing, head = _failing(tested, out, COFFEES), header(tested, Settings(out=out, mode="strict"), 1)
@@ -103,7 +106,7 @@ class Sleepy:
 
 def test_a_failure_that_needs_a_pause(tmp_path: Path) -> None:
     """What eager mode does not show at all is shrunk strictly, once every candidate has passed."""
-    shrunk, _ = _shrunk(made_by(Sleepy), tmp_path / "eager", "eager", "ddmin")
+    shrunk, _ = _shrunk(made_by(Sleepy), tmp_path / "eager", "eager", ALGORITHMS["ddmin"])
     assert inputs(shrunk.trace) == THREE
     assert (shrunk.rate, shrunk.minimal) == (1.0, True)
 

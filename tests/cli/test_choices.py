@@ -15,7 +15,6 @@ from otf.cli.benches import TIMES, load, parameters, shipped
 from otf.core import InputMode
 from otf.explore.analysis import GENERAL
 from otf.explore.expiring import LOST, UNKNOWN
-from otf.shrink import ALGORITHMS, BEST
 from otf.strategy import STRATEGIES
 from otf.suite import ADAPTIVE, METHODS
 from otf.suite.adaptive import RUNS
@@ -24,7 +23,6 @@ from otf.suite.adaptive import RUNS
 def test_the_words_are_those_of_the_engine() -> None:
     """Each list of words, and each default, is what the engine says."""
     assert tuple(STRATEGIES) == choices.STRATEGIES
-    assert (tuple(ALGORITHMS), BEST) == (choices.ALGORITHMS, choices.BEST)
     assert (tuple(METHODS), tuple(ADAPTIVE), RUNS) == (choices.METHODS, choices.ADAPTIVE, choices.RUNS)
     assert (choices.GENERAL, choices.REQUIRED[1:]) == (GENERAL, (LOST, UNKNOWN))
     assert get_args(choices.InputChoice) == get_args(InputMode)

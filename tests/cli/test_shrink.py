@@ -37,10 +37,9 @@ def test_the_shortest_trace_lies_beside_the_original(trace: Path) -> None:
     assert recorded(trace.with_suffix(".shrunk.jsonl"))[-1]["steps"] == 6
 
 
-@pytest.mark.parametrize("algorithm", ["cycles+elements", "cycles", "elements"])
-def test_the_document_tells_what_it_took(trace: Path, algorithm: str) -> None:
+def test_the_document_tells_what_it_took(trace: Path) -> None:
     """With --json: the trace, its steps, and what it took."""
-    data = otf("shrink", trace, *FROM, "--algorithm", algorithm, "--json").data
+    data = otf("shrink", trace, *FROM, "--json").data
     assert data.keys() >= {"trace", "steps", "transitions", "resets", "rate"}
     assert (data["steps"], data["rate"], data["minimal"]) == (6, 1.0, True)
 
@@ -77,15 +76,6 @@ def test_a_trace_that_passes(folder: Path) -> None:
     done = otf("shrink", "out/path-0001.jsonl", *FROM)
     assert (done.status, "there is no failure in it to shrink" in done.out) == (0, True)
     assert otf("shrink", "out/path-0001.jsonl", *FROM, "--json").data["transitions"] == 0
-
-
-def test_an_unknown_algorithm(trace: Path) -> None:
-    """An algorithm that does not exist is told with those that do."""
-    told = failed("shrink", trace, *FROM, "--algorithm", "magic")
-    assert (
-        "there is no algorithm 'magic'; there are model, halving, elements, elements-truncated, cycles, cycles+elements"
-        in told
-    )
 
 
 def test_the_result_as_a_program(folder: Path, trace: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
+from benchmarks.shrink_classical import ALGORITHMS
 from benchmarks.shrink_simulated import Simulated, drive
 from otf.core import Model, Oracle, Symbol
 from otf.shrink import Candidate, Issue, Setting, Shrinking, shrinking
@@ -36,7 +37,7 @@ class Bench:
 
     def shrink(self, algorithm: str, inputs: Iterable[object]) -> list[object]:
         """Return the inputs that an algorithm shrinks a failing run to."""
-        return self.drive(shrinking(self.failing(inputs), self.setting, algorithm))
+        return self.drive(shrinking(self.failing(inputs), self.setting, ALGORITHMS[algorithm]))
 
     def drive(self, search: Shrinking) -> list[object]:
         """Return the inputs of the issue that a search finds."""

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.shrink_classical import ALGORITHMS
 from otf.shrink import Ahead, AllowedInputs, Issue, Shrinking, repeats, shrinking
 from tests.shrink.simulated import Bench, lamp, values
 
@@ -16,7 +17,7 @@ RUNS = st.lists(st.sampled_from(["press", "look", "wait"]), max_size=25)
 
 def _several(tried: Bench, issue: Issue, algorithm: str, most: int) -> Issue:
     """Shrink with so many candidates at a time; return the best that was seen."""
-    best, ahead = issue, Ahead(lambda: shrinking(issue, tried.setting, algorithm))
+    best, ahead = issue, Ahead(lambda: shrinking(issue, tried.setting, ALGORITHMS[algorithm]))
     while not ahead.done:
         for candidate in ahead.candidates(most):
             answer = tried.system.shows(candidate)

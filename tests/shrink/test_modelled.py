@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks.shrink_classical import ALGORITHMS
 from benchmarks.shrink_simulated import Simulated, drive
 from otf.core import Model, Oracle
 from otf.shrink import Issue, ModelStep, Setting, shrinking
@@ -404,6 +405,6 @@ def test_what_is_told_of_an_input_that_is_not_offered() -> None:
     tried = Simulated(oracle, lambda: acting(react, 0))
     issue = tried.run(Script([("put", "ann", 0), "sum"]), 2)
     assert issue is not None
-    assert len(drive(shrinking(issue, Setting(oracle), "partial"), tried.shows)) == 2
+    assert len(drive(shrinking(issue, Setting(oracle), ALGORITHMS["partial"]), tried.shows)) == 2
     search = ShrinkSearch(issue, ModelMap(oracle))
     assert [search.rank_of(step) for step in issue.steps] == [1, 0]

@@ -8,6 +8,7 @@ from statistics import mean
 import pytest
 
 from benchmarks.shrink import Row, rows
+from benchmarks.shrink_classical import ALGORITHMS
 from benchmarks.shrink_simulated import Simulated, drive
 from benchmarks.shrink_subjects import SYSTEMS, Remembered, Subject
 from otf.shrink import AllowedInputs, Setting, again, shrinking
@@ -65,7 +66,9 @@ def test_what_is_remembered_is_what_is_computed(subject: Subject, algorithm: str
     issue, quick = subject.issue(1), subject.simulated(1)
     assert isinstance(quick, Remembered)
     slow = Simulated(quick.oracle, quick.make)
-    results = [drive(shrinking(issue, Setting(each.oracle), algorithm), each.shows) for each in (quick, slow)]
+    results = [
+        drive(shrinking(issue, Setting(each.oracle), ALGORITHMS[algorithm]), each.shows) for each in (quick, slow)
+    ]
     assert results[0] == results[1]
     assert quick.lengths == slow.lengths
 

@@ -1,4 +1,4 @@
-"""The algorithms of others, to compare with: ddmin, cycle and element elimination, halving, and three phases.
+"""The shrinking algorithms of others, to compare with: ddmin, cycle and element elimination, halving, and three phases.
 
 Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing Input", IEEE TSE 28(2), 2002, has ddmin. Koopman,
 Achten and Plasmeijer, "Model-Based Shrinking for State Based Testing", has halving (section 3, their tool before), the
@@ -12,18 +12,78 @@ of the cycle.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from random import Random
 from typing import Final
 
-from otf.core import Chooser, InputMode, Oracle, Symbol
-from otf.shrink.issue import AllowedInputs, Candidate, Issue, ModelStep, NodeSet, Shrinking, inputs, kind
-from otf.strategy import Pool, Uniform
+from otf.core import Chooser, InputMode, Oracle, Symbol, View
+from otf.shrink import Algorithm, AllowedInputs, Candidate, Issue, ModelStep, Shrinking, by_model
+from otf.shrink.issue import NodeSet, kind
+from otf.strategy import Pool, Script, Uniform
+from otf.trace.verdict import Signature
 
 TRACES: Final = 100  # random runs of each length: the default of the paper's tool
-PARTS = 3
+PARTS: Final = 3
+OWN: Final = "model"
+"""The name under which otf's own algorithm is compared with these."""
+
+
+def algorithms(mode: InputMode = "uioco", seed: int = 0) -> dict[str, Algorithm]:
+    """Return otf's algorithm and those of others by name; halving draws inputs that are enabled in a mode."""
+    found = {
+        "halving": lambda issue, _oracle: halving(issue, Random(seed), mode),
+        "elements": lambda issue, _oracle: elements(issue),
+        "elements-truncated": lambda issue, _oracle: elements(issue, truncates=True),
+        "cycles": lambda issue, _oracle: cycles(issue),
+        "cycles+elements": lambda issue, _oracle: _both(issue),
+        "cycles+elements-truncated": lambda issue, _oracle: _both(issue, truncates=True),
+        "partial": partial,
+        "ddmin": lambda issue, _oracle: ddmin(issue),
+    }
+    return {OWN: by_model} | {name: _of_one_failure(search) for name, search in found.items()}
+
+
+def _of_one_failure(search: Callable[[Issue, Oracle], Shrinking]) -> Algorithm:
+    return lambda issue, setting: only(search(issue, setting.oracle), issue.signature)
+
+
+def only(search: Shrinking, signature: Signature | None) -> Shrinking:
+    """Hide failures with another signature from a search: the shorter trace must be of the same bug."""
+    try:
+        candidate = next(search)
+        while True:
+            answer = yield candidate
+            candidate = search.send(answer if answer is not None and answer.signature == signature else None)
+    except StopIteration as done:
+        result: Issue = done.value
+        return result
+
+
+class TruncatedInputs(AllowedInputs):
+    """The candidate that sends these inputs, and ends before the first that is not enabled, as in Koopman's paper."""
+
+    def chooser(self) -> Chooser:
+        """Return what chooses its inputs in one run."""
+        return _Truncating(symbol.value for symbol in self.symbols)
+
+
+class _Truncating(Script):
+    def choose(self, view: View) -> Symbol | None:
+        symbol = super().choose(view)
+        return None if self.skipped else symbol
+
+
+def inputs(*parts: Iterable[ModelStep], truncates: bool = False) -> AllowedInputs:
+    """Return the candidate that sends the inputs of these steps."""
+    symbols = tuple(step.input for part in parts for step in part)
+    return TruncatedInputs(symbols) if truncates else AllowedInputs(symbols)
+
+
+def _both(issue: Issue, *, truncates: bool = False) -> Shrinking:
+    issue = yield from cycles(issue)
+    return (yield from elements(issue, truncates=truncates))
 
 
 def ddmin(issue: Issue) -> Shrinking:
@@ -175,3 +235,6 @@ def _simpler(step: ModelStep, oracle: Oracle) -> Iterator[Symbol]:
             return
         if kind(inp) == kind(step.input):
             yield inp
+
+
+ALGORITHMS: Final = algorithms()
