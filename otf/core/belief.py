@@ -15,17 +15,18 @@ class Belief(Remembered):
     """All explanations of what was seen so far.
 
     `at_rest`: every explanation is a state of the model and nothing more: no output, input or timer is open. `settled`:
-    no explanation has outputs outstanding or inputs in flight. `sure`: at least one is not a mere doubt; a run that has
-    no explanation left does not conform. `unconstrained`: every explanation took an unspecified input, so that the
+    no explanation has outputs outstanding or inputs in flight. A run that has no explanation left does not conform.
+    `unconstrained`: every explanation took an unspecified input, so that the
     model allows anything; `done`: and no output is outstanding. `ticking`: in some explanation a window of time obliges
     the system to emit something; `expecting`: that, or every explanation has an output outstanding. `in_flight`: the
-    ports with inputs in flight in some explanation. `after`, `silent` and `view` cache results that are needed again
-    and again and do not change: the belief after each event, and what was found out about the set.
+    ports with inputs in flight in some explanation. `after`, `silent`, `answered` and `view` cache results that are
+    needed again and again and do not change: the belief after each event, and what was found out about the set.
     """
 
     __slots__ = (
         "after",
         "ahead",
+        "answered",
         "at_rest",
         "done",
         "expecting",
@@ -34,7 +35,6 @@ class Belief(Remembered):
         "nodes",
         "settled",
         "silent",
-        "sure",
         "ticking",
         "timed",
         "unconstrained",
@@ -48,14 +48,11 @@ class Belief(Remembered):
         positions = dict.fromkeys(each[0] for each in hypotheses)
         self.nodes: tuple[Node, ...] = tuple(each for each in positions if isinstance(each, Node))
         # only hypotheses with something open need a closer look; mostly there are none
-        busy = [
-            each for each in hypotheses if each[1] or each[2] or each[3] or each[6] or each[0].__class__ is not Node
-        ]
+        busy = [each for each in hypotheses if each[1] or each[2] or each[3] or each[0].__class__ is not Node]
         self.settled: bool = not any(each[1] or each[2] or not each.settled for each in busy)
         self.at_rest: bool = not busy
         self.timed: bool = any((each[1] or each[3]) and each.timed for each in busy)
         whole = len(busy) == len(hypotheses)
-        self.sure: bool = len(busy) < len(hypotheses) or any(not each.beyond for each in busy)
         self.ticking: bool = any(each[3] or each.obliged for each in busy)
         self.expecting: bool = self.ticking or (whole and all(each[1] and each.expecting for each in busy))
         self.unconstrained: bool = whole and bool(busy) and all(each.position is UNCONSTRAINED for each in busy)
@@ -63,17 +60,22 @@ class Belief(Remembered):
         self.in_flight: frozenset[str] = frozenset(port for each in busy for port, _ in each.flight)
         self.after: dict[Hashable, EventResult] = {}
         self.silent: bool | None = None
+        self.answered: bool | None = None
         self.view: View | None = None
         # cached by classes that look ahead of a monitor, each under itself
         self.ahead: dict[type, object] = {}
 
 
 class EventResult(NamedTuple):
-    """The belief after an event, the numbers of the inputs that still matter in it, and the requirements considered."""
+    """The belief after an event, the numbers of the inputs that still matter in it, and the requirements considered.
+
+    `cut` names the ports on which more spontaneous outputs may have been under way than were followed.
+    """
 
     belief: Belief
     kept: tuple[int, ...] = ()
     requirements: frozenset[str] = frozenset()
+    cut: frozenset[str] = frozenset()
 
 
 class Beliefs:

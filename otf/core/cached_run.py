@@ -113,7 +113,7 @@ class CachedSteps:
 def known_result(oracle: Oracle, belief: Belief, event: Hashable) -> EventResult | None:
     """Return the known result of an event, None unless the monitor can be left out."""
     result = belief.after.get(event)
-    if result is None or not result.belief.sure or result.belief.unconstrained:
+    if result is None or not result.belief.hypotheses or result.belief.unconstrained:
         return None
     return result if len(result.belief.hypotheses) <= oracle.limits.hypotheses else None
 
@@ -159,7 +159,14 @@ class CachedRun:
         if not isinstance(pacing, Eager) or session.probing or session.over or moment.quiet or moment.next is not None:
             return None
         belief, model = monitor.belief, monitor.oracle.model
-        if session.flood < LONG or model.timed or monitor.verdict is not None or belief.in_flight or session.elapsing:
+        if (
+            session.flood < LONG
+            or model.timed
+            or model.spec.emits is not None
+            or monitor.verdict is not None
+            or belief.in_flight
+            or session.elapsing
+        ):
             return None
         if not silent(model, belief) or not pacing.ready(moment):
             return None

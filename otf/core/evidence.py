@@ -8,7 +8,8 @@ from typing import Final, cast
 
 from otf.core.belief import Belief
 from otf.core.due import Ledger
-from otf.core.monitor import Finder, Monitor
+from otf.core.lookahead import Lookahead
+from otf.core.monitor import Finder, Monitor, Oracle
 from otf.core.moves import Moves
 from otf.trace.events import Event
 from otf.trace.verdict import Verdict
@@ -42,12 +43,12 @@ class RequirementEvidence:
     reached: set[str] = field(default_factory=set[str])
     decided: set[str] = field(default_factory=set[str])
     _without: dict[str, MonitorWithout] = field(default_factory=dict[str, "MonitorWithout"])
-    _before: tuple[Belief, Ledger] | None = None
+    _before: tuple[Belief, Ledger, bool] | None = None
 
     def follow(self, event: Event, monitor: Monitor) -> None:
         """Take an event of the current run, with the monitor after that event."""
-        before = self._before or (monitor.oracle.start(), Ledger())
-        self._before = monitor.belief, monitor.ledger
+        before = self._before or (monitor.oracle.start(), Ledger(), False)
+        self._before = monitor.belief, monitor.ledger, monitor.cut
         if monitor.verdict is not None:
             self._without.clear()
             return
@@ -73,12 +74,19 @@ class RequirementEvidence:
 class MonitorWithout(Monitor):
     """The judge of a run by the model without the moves that implement one requirement, from a moment of the run on."""
 
-    def __init__(self, requirement: str, monitor: Monitor, before: tuple[Belief, Ledger]) -> None:
-        """Go on from the belief and the ledger of another monitor before an event."""
+    def __init__(self, requirement: str, monitor: Monitor, before: tuple[Belief, Ledger, bool]) -> None:
+        """Go on from what another monitor knew before its last event: belief, ledger, whether it left something out."""
         super().__init__(monitor.oracle, before[0])
-        self.ledger = before[1]
-        self.slack = monitor.slack
+        self.ledger, self.slack, self.events = before[1], monitor.slack, monitor.events - 1
         self.requirement = requirement
+        self.lookahead = monitor.lookahead.before(monitor.events)
+        # what was left out before this event, and cannot be judged again after it
+        self._open = before[2] and not self.lookahead.cuts
+
+    def _alike(self, oracle: Oracle, belief: Belief) -> Monitor:
+        other = MonitorWithout(self.requirement, self, (belief, Ledger(), False))
+        other.oracle, other.lookahead = oracle, Lookahead()
+        return other
 
     def same(self, belief: Belief) -> bool:
         """Return whether it has the same explanations."""
@@ -95,5 +103,5 @@ class MonitorWithout(Monitor):
         moves.without = self.requirement
         return moves
 
-    def _empty(self, event: Event, doubts: Belief) -> Verdict:  # noqa: ARG002 -- a failure needs it, this does not
-        return OPEN if doubts.hypotheses or self.slack else UNEXPLAINED
+    def _empty(self, event: Event) -> Verdict:  # noqa: ARG002 -- a failure needs it, this does not
+        return OPEN if self._open or self.lookahead.lost or self.slack else UNEXPLAINED

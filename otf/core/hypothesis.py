@@ -8,7 +8,7 @@ from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 from otf.core.expectations import Bag, Chain
 from otf.core.memory import Symbol
-from otf.core.nodes import UNCONSTRAINED, Midway, Move, OpenAccept, Position
+from otf.core.nodes import Midway, Move, OpenAccept, Position
 from otf.core.timing import Span, Window
 
 Item = TypeVar("Item")
@@ -95,9 +95,7 @@ class HeldBack(NamedTuple):
 class Hypothesis(NamedTuple):
     """A position, a queue of outstanding outputs for each port, a queue of inputs in flight for each, and timers.
 
-    `held` are outputs to be judged later, `got` those of an open `Accept`. `beyond` names the ports with more
-    spontaneous outputs unseen than are followed: after the outstanding ones, anything may come there. Such a hypothesis
-    is a doubt: it explains too much to pass a run, but it keeps a run from failing.
+    `held` are outputs to be judged later, `got` those of an open `Accept`.
     """
 
     position: Position
@@ -106,7 +104,6 @@ class Hypothesis(NamedTuple):
     timers: tuple[Timer, ...] = ()
     held: tuple[HeldBack, ...] = ()
     got: tuple[tuple[str, Symbol], ...] = ()
-    beyond: tuple[str, ...] = ()
 
     @property
     def settled(self) -> bool:
@@ -159,18 +156,11 @@ def moved(now: Hypothesis, move: Move, kind: Outstanding = PLAIN) -> Hypothesis:
     """Return the hypothesis after a move: its outputs are queued on their ports, with the attributes of `kind`."""
     outstanding, opening = now.outstanding, move.opening
     for port, chain in move.emitted:
-        if port not in now.beyond:
-            fresh = (
-                Outstanding(chain, chain.bag.all) if kind is PLAIN else kind._replace(what=chain, left=chain.bag.all)
-            )
-            outstanding = put(outstanding, port, (*queue(outstanding, port), fresh) if outstanding else (fresh,))
+        fresh = Outstanding(chain, chain.bag.all) if kind is PLAIN else kind._replace(what=chain, left=chain.bag.all)
+        outstanding = put(outstanding, port, (*queue(outstanding, port), fresh) if outstanding else (fresh,))
     if opening is not None:
-        # the outputs of the Accept come after outputs that are not followed, and cannot be told apart from them
-        if not now.beyond or set(opening.ports).isdisjoint(now.beyond):
-            for port in opening.ports:
-                outstanding = put(outstanding, port, (*queue(outstanding, port), kind._replace(what=opening)))
-        else:
-            return Hypothesis(UNCONSTRAINED, outstanding, now.flight, (), *now[4:])
+        for port in opening.ports:
+            outstanding = put(outstanding, port, (*queue(outstanding, port), kind._replace(what=opening)))
     return Hypothesis(move.position, outstanding, now.flight, *now[3:])
 
 

@@ -174,6 +174,43 @@ class Model:
             self.memory.put(node.independent, (other, one), known, node)
         return known
 
+    def indifferent(self, node: Node, move: Move, inp: Symbol, *, timed: bool) -> bool:
+        """Return whether an input may be taken before a spontaneous move or after it, with the same result.
+
+        That is so if their outputs are on different ports, the input gets the same answers in both states, and the move
+        leads from where the input led to where it leads afterwards. Where timers run, `timed`, the input must not
+        change the state: its entry starts the timers of the state.
+        """
+        if node.indifferent is None:
+            node.indifferent = {}
+        known = node.indifferent.get((move, inp, timed))
+        if known is None:
+            known = self._indifferent(node, move, inp, timed=timed)
+            self.memory.put(node.indifferent, (move, inp, timed), known, node)
+        return known
+
+    def _indifferent(self, node: Node, move: Move, inp: Symbol, *, timed: bool) -> bool:
+        then, before = move.target, self.moves(node, inp)
+        after = () if then is None or move.opening else self.moves(then, inp)
+        if not before or len(before) != len(after):
+            return False
+        return all(
+            _same_answer(one, other)
+            and not one.ports & move.ports
+            and self._squares(node, move, one, other, timed=timed)
+            for one, other in zip(before, after, strict=True)
+        )
+
+    def _squares(self, node: Node, move: Move, one: Move, other: Move, *, timed: bool) -> bool:
+        if one.target is node and other.target is move.target:
+            return True
+        if timed or one.target is None or self._timed(one) or self._timed(move):
+            return False
+        return any(
+            each.target is other.target and each.emitted == move.emitted and each.req == move.req
+            for each in self.spontaneous(one.target)
+        )
+
     def _elapsing(self, node: Node, inp: Elapse) -> tuple[Move, ...]:
         """Return the moves on an input that only waits: those of the model itself, else one that changes nothing."""
         partial = self.spec.partial
@@ -251,6 +288,11 @@ class Model:
             if move.req:
                 self.requirements.update(move.req)
         return moves
+
+
+def _same_answer(one: Move, other: Move) -> bool:
+    acts = one.opening or one.starts or one.stops or other.opening or other.starts or other.stops
+    return not acts and (one.emitted, one.within, one.req) == (other.emitted, other.within, other.req)
 
 
 def _guard(call: Callable[[], Answered], own: Callable[..., object], name: str, *arguments: object) -> Answered:

@@ -15,6 +15,7 @@ from otf.core.belief import Belief, Beliefs, EventResult, counted
 from otf.core.due import Ledger, due, is_overdue, pending, timers, times
 from otf.core.failure import EventPosition, FailedStep, explain
 from otf.core.hypothesis import Hypothesis, Timer
+from otf.core.lookahead import CutSearch, Lookahead
 from otf.core.memory import Symbol
 from otf.core.model import Model
 from otf.core.moves import Limits, Moves, Relation
@@ -30,7 +31,8 @@ from otf.trace.verdict import Failure, FailureKind, Verdict
 PASS: Final = Verdict("pass")
 TRUNCATED: Final = Verdict("pass", truncated=True)
 NONE: Final = frozenset[str]()
-DOUBT: Final = "more spontaneous outputs may be unseen than are followed (the bench's cap)"
+DOUBT: Final = "more spontaneous outputs may be under way than can be judged again"
+DEEPER: Final = 4  # times as many spontaneous outputs are followed where those before explain nothing
 
 VIEWED: Final = 32  # views kept with a long list of inputs: one for each path that runs at the same time, and more
 
@@ -58,11 +60,22 @@ class Oracle:
     silence_key: Callable[[Any, Any], Hashable] | None = None
     requirements: Mapping[str, Requirement] = field(default_factory=Requirements)
     beliefs: Beliefs = field(init=False)
+    _deeper: dict[int, Oracle] = field(init=False, default_factory=dict[int, "Oracle"], repr=False, compare=False)
     _viewed: deque[View] = field(init=False, default_factory=deque["View"], repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Remember beliefs in the memory of the model."""
         self.beliefs = Beliefs(self.model.memory)
+
+    def following(self, spontaneous: int) -> Oracle:
+        """Return the oracle that follows so many spontaneous outputs under way, with beliefs of its own."""
+        if spontaneous <= self.limits.spontaneous:
+            return self
+        found = self._deeper.get(spontaneous)
+        if found is None:
+            found = replace(self, limits=replace(self.limits, spontaneous=spontaneous))
+            self._deeper[spontaneous] = found
+        return found
 
     def start(self) -> Belief:
         """Return the belief at the start of a run: the initial state and nothing else."""
@@ -85,6 +98,15 @@ class Oracle:
         if self.silence_key is None:
             return node, inp
         return self.model.called("silence_key", self.silence_key, node.value, inp.value)
+
+    def answers_of(self, node: Node, inp: Symbol) -> Hashable:
+        """Return what silence is remembered under besides, where spontaneous outputs lead to ever new states.
+
+        A device that numbers what it says is never in a state twice. Then the input and its answers have to do.
+        """
+        if not self.model.spontaneous(node):
+            return self.silence_of(node, inp)
+        return inp, tuple(move.texts for move in self.model.moves(node, inp))
 
     def view(self, belief: Belief) -> View:
         """Return what a chooser sees in a belief, found once for each.
@@ -133,6 +155,9 @@ class Monitor:
         self._by_time = False
         # the last result that time decided, and for what: `would` and then `tell` ask about the same event
         self._last: tuple[Belief, Ledger, Hashable, EventResult] | None = None
+        self.lookahead: Lookahead = Lookahead()
+        # whether it judges again with more spontaneous outputs under way
+        self.deepens: bool = True
         # the seconds by which the tester itself may have seen outputs late
         self.slack: float = 0.0
 
@@ -151,12 +176,19 @@ class Monitor:
         """Return whether the set has outgrown its cap, so that nothing may be sent before it is settled."""
         return len(self.belief.hypotheses) > self.oracle.limits.hypotheses
 
+    @property
+    def cut(self) -> bool:
+        """Return whether spontaneous outputs were left out that may have been under way."""
+        return self.lookahead.lost or bool(self.lookahead.cuts)
+
     def tell(self, event: Event) -> Verdict | None:
         """Judge one event; return the verdict of the run if it is decided now, else None."""
         self.events += 1
         if self.verdict is None:
             try:
                 self._judge(event)
+                if self.lookahead.cuts and self.deepens:
+                    self._deepen(event.at)
             except OvergrownError:
                 self.verdict = _too_many(self.oracle.limits.most)
         return self.verdict
@@ -165,7 +197,8 @@ class Monitor:
         """Return whether the event would leave a possible state, without judging it."""
         name, find = self._question(event)
         try:
-            return (self.belief.after.get(name) or self._searched(event, name, find)).belief.sure
+            found = self.belief.after.get(name) or self._searched(event, name, find)
+            return bool(found.belief.hypotheses) or self._deeper(event, found) is not None
         except OvergrownError:
             return True
 
@@ -192,13 +225,74 @@ class Monitor:
             result = self._searched(event, name, find)
         elif not result.belief.recurs:
             self.oracle.model.memory.met(result.belief)
-        if result.belief.sure:
+        if result.belief.hypotheses:
+            if result.cut or self.lookahead.cuts:
+                self.lookahead.note(event, self._cut(event, result.cut))
             self._advance(event, result)
+        elif (deeper := self._deeper(event, result)) is not None:
+            self._adopt(event, deeper, result)
         else:
-            self.verdict = self._empty(event, result.belief)
+            # whoever judges again has to know that this failure may go away with still more of them
+            self.lookahead.note(event, self._cut(event, result.cut))
+            self.verdict = self._empty(event)
+
+    def _cut(self, event: Event, ports: frozenset[str]) -> CutSearch | None:
+        """Return what the search for an event left out."""
+        by = event.at + self.oracle.timing.latency + self.slack
+        return CutSearch(self.events, ports, by, self.belief, self.ledger) if ports else None
+
+    def _deeper(self, event: Event, result: EventResult) -> Monitor | None:
+        """Return a monitor that explains an event with more spontaneous outputs under way; None if there is none."""
+        first = self.lookahead.first or self._cut(event, result.cut)
+        if first is None or not self.deepens:
+            return None
+        followed, most = self.oracle.limits.spontaneous, self.oracle.limits.ahead
+        while followed < most:
+            followed = min(max(1, DEEPER * followed), most)
+            other = self._following(followed, first, event)
+            if other.verdict is None:
+                return other
+            if not other.verdict.failed:
+                raise OvergrownError
+            if not other.cut:
+                return None
+        return None
+
+    def _deepen(self, now: float) -> None:
+        """Follow more from now on if more spontaneous outputs were under way at once than were followed."""
+        followed = self.oracle.limits.spontaneous
+        seen = self.lookahead.more(now, followed)
+        first = self.lookahead.first
+        if seen and first is not None and self.verdict is None:
+            while followed < seen:
+                followed = max(1, DEEPER * followed)
+            other = self._following(min(followed, self.oracle.limits.ahead), first)
+            if other.verdict is None:
+                self.oracle, self.belief, self.ledger = other.oracle, other.belief, other.ledger
+                self.lookahead = other.lookahead
+
+    def _following(self, spontaneous: int, first: CutSearch, *events: Event) -> Monitor:
+        """Return a monitor that has judged once more what came since something was left out, and these events."""
+        oracle = self.oracle.following(spontaneous)
+        other = self._alike(oracle, oracle.beliefs.of(first.belief.hypotheses))
+        other.ledger, other.slack, other.events, other.deepens = first.ledger, self.slack, first.event - 1, False
+        for event in (*self.lookahead.events, *events):
+            other.tell(event)
+        return other
+
+    def _alike(self, oracle: Oracle, belief: Belief) -> Monitor:
+        return Monitor(oracle, belief)
+
+    def _adopt(self, event: Event, other: Monitor, result: EventResult) -> None:
+        """Go on with the explanations of a monitor that follows more."""
+        belief = self.oracle.beliefs.of(other.belief.hypotheses)
+        self.lookahead.note(event, self._cut(event, result.cut))
+        self._advance(event, EventResult(belief, requirements=other.requirements))
+        self.ledger = other.ledger
 
     def _advance(self, event: Event, result: EventResult) -> None:
-        before, (belief, kept, self.requirements), timing, ledger = self.belief, result, self.oracle.timing, self.ledger
+        before, timing, ledger = self.belief, self.oracle.timing, self.ledger
+        belief, kept, self.requirements, _ = result
         self.belief = belief
         kind = event.__class__
         if isinstance(event, Sent):
@@ -223,10 +317,10 @@ class Monitor:
         if len(self.belief.hypotheses) > bound:
             self.verdict = _too_many(bound)
 
-    def _empty(self, event: Event, doubts: Belief) -> Verdict:
-        if doubts.hypotheses:
+    def _empty(self, event: Event) -> Verdict:
+        if self.lookahead.lost:
             return Verdict("inconclusive", why=DOUBT)
-        if self.slack and self._find(self._question(event)[1], self._clock(event, self.slack)).belief.sure:
+        if self.slack and self._find(self._question(event)[1], self._clock(event, self.slack)).belief.hypotheses:
             who = "the tester did not look, or the system could not run"
             return Verdict("inconclusive", why=f"an output may have been in time: for {self.slack:.3f} s {who}")
         return Verdict("fail", self._failure(event))
@@ -251,7 +345,7 @@ class Monitor:
             return "missing"
         late, early = replace(clock, late=True), replace(clock, early=True)
         kinds: tuple[tuple[FailureKind, Clock], ...] = (("late", late), ("early", early))
-        return next((kind for kind, each in kinds if self._find(find, each).belief.sure), None)
+        return next((kind for kind, each in kinds if self._find(find, each).belief.hypotheses), None)
 
     def _is_overdue(self, event: Seen | Closed, clock: Clock) -> bool:
         """Return whether an output is one that should have been seen before."""
@@ -288,7 +382,9 @@ class Monitor:
 
     def _find(self, find: Finder, clock: Clock) -> EventResult:
         oracle = self.oracle
-        commuting = oracle.relation == "uioco" and len(self.belief.in_flight) > 1
+        commuting = oracle.relation == "uioco" and (
+            oracle.model.spec.emits is not None or len(self.belief.in_flight) > 1
+        )
         moves = self._moves()
         found = self._found(Search(moves, clock, commuting), find)
         free = frozenset(moves.unspecified - moves.specified)
@@ -298,16 +394,22 @@ class Monitor:
             found = self._found(Search(moves, clock), find)
         # results decided by time do not come again
         requirements = frozenset(moves.requirements) if moves.requirements else NONE
-        return self._result(widest(found) if clock.used else found, requirements, once=clock.used)
+        cut = frozenset(moves.cut) if moves.cut else NONE
+        return self._result(widest(found) if clock.used else found, requirements, cut, once=clock.used)
 
     def _result(
-        self, found: Iterable[Hypothesis], requirements: frozenset[str] = NONE, *, once: bool = False
+        self,
+        found: Iterable[Hypothesis],
+        requirements: frozenset[str] = NONE,
+        cut: frozenset[str] = NONE,
+        *,
+        once: bool = False,
     ) -> EventResult:
         hypotheses, kept = counted(found)
         # nor do sets with numbers that differ by one more input in flight
         once = once or isinstance(hypotheses, list)
         belief = Belief(tuple(hypotheses)) if once else self.oracle.beliefs.of(hypotheses)
-        return EventResult(belief, kept, requirements)
+        return EventResult(belief, kept, requirements, cut)
 
     def _moves(self, free: frozenset[int] = frozenset()) -> Moves:
         return Moves(self.oracle.model, self.oracle.relation, self.oracle.limits, free=free)

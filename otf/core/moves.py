@@ -19,14 +19,15 @@ from otf.values import show
 
 Relation = Literal["uioco", "any"]
 INTERNAL: Final = 1_000
-UNFOLLOWED: Final = 100  # moves in a row after which only a doubt is kept
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much is kept: hypotheses in a set, spontaneous outputs unseen on one port.
+    """How much is kept: hypotheses in a set, spontaneous outputs under way on one port.
 
-    Until quiescence settles which of them are possible, a set may be five times as large.
+    `spontaneous` are followed at first. Where these explain nothing, or more came at once, more are followed: up to
+    `ahead`, which is an assumption about the system and its line. Until quiescence settles which hypotheses are
+    possible, a set may be five times as large.
 
     >>> Limits(spontaneous=1).hypotheses
     2000
@@ -34,6 +35,7 @@ class Limits:
 
     hypotheses: int = 2_000
     spontaneous: int = 3
+    ahead: int = 1_000
 
     @property
     def most(self) -> int:
@@ -69,8 +71,8 @@ class Moves:
     """The moves of a model; without `windows`, time restricts nothing.
 
     `free` are the inputs (by number) that no possible state specifies; `specified` and `unspecified` collect those
-    found to be so in some state. Moves that implement the requirement `without` are left out; `requirements` collects
-    those of all moves that were considered.
+    found to be so in some state, `cut` the ports on which a spontaneous output was one too many. Moves that implement
+    the requirement `without` are left out; `requirements` collects those of all moves that were considered.
     """
 
     model: Model
@@ -82,6 +84,7 @@ class Moves:
     requirements: set[str] = field(default_factory=_texts)
     specified: set[int] = field(default_factory=_numbers)
     unspecified: set[int] = field(default_factory=_numbers)
+    cut: set[str] = field(default_factory=_texts)
     alone: bool = field(init=False)
 
     def __post_init__(self) -> None:
@@ -136,10 +139,9 @@ class Moves:
             timer = timers.get(move.after or at)
             if (timer is None and move.after) or (timer and not windows.open(now, timer.window)):
                 continue
-            if move.req and not self._kept((move,)):
+            if self._crowded(now, move) or (move.req and not self._kept((move,))):
                 continue
-            then = windows.spontaneous(now, move, timer)
-            yield Next(self._followed(now, move, then), move)
+            yield Next(windows.spontaneous(now, move, timer), move)
         for timer in now.timers:
             if isinstance(timer.name, str) and timer.name not in node.expiring and windows.open(now, timer.window):
                 yield Next(windows.expired(now, timer))
@@ -154,12 +156,15 @@ class Moves:
             return moved(now, move, SPONTANEOUS if spontaneous else PLAIN)
         return self.windows.spontaneous(now, move, None, spontaneous=spontaneous)
 
-    def _followed(self, now: Hypothesis, move: Move, then: Hypothesis) -> Hypothesis:
-        full = {port for port in move.ports if self._crowded(now, port)}
-        return then._replace(beyond=tuple(sorted(full.union(now.beyond)))) if full else then
-
-    def _crowded(self, now: Hypothesis, port: str) -> bool:
-        return sum(outstanding.spontaneous for outstanding in queue(now.outstanding, port)) >= self.limits.spontaneous
+    def _crowded(self, now: Hypothesis, move: Move) -> bool:
+        """Return whether a port of a spontaneous move has as many of them unseen as are followed."""
+        full = [
+            port
+            for port in move.ports
+            if sum(each.spontaneous for each in queue(now.outstanding, port)) >= self.limits.spontaneous
+        ]
+        self.cut.update(full)
+        return bool(full)
 
 
 def endless(then: Hypothesis) -> ModelError:

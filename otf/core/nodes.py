@@ -98,7 +98,17 @@ class Node(Symbol):
     False
     """
 
-    __slots__ = ("asked", "enabled_inputs", "expiring", "independent", "moves", "offered", "specified", "windows")
+    __slots__ = (
+        "asked",
+        "enabled_inputs",
+        "expiring",
+        "independent",
+        "indifferent",
+        "moves",
+        "offered",
+        "specified",
+        "windows",
+    )
 
     def __init__(self, value: object, key: Hashable) -> None:
         super().__init__(value, key)
@@ -106,6 +116,7 @@ class Node(Symbol):
         # tables that few nodes need
         self.specified: dict[Symbol, bool] | None = None
         self.independent: dict[tuple[Symbol, Symbol], bool] | None = None
+        self.indifferent: dict[tuple[Move, Symbol, bool], bool] | None = None
         # of its spontaneous moves, once these are known: their windows, and the timers that cause them
         self.windows: TransitionWindows = ()
         self.expiring: frozenset[str] = frozenset()

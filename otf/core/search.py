@@ -10,7 +10,7 @@ from otf.core.calls import CURRENT, own_frames
 from otf.core.expectations import Chain
 from otf.core.hypothesis import NEVER, HeldBack, Hypothesis, Outstanding, QueuedInput, Queues, push, put, queue
 from otf.core.memory import Symbol
-from otf.core.moves import INTERNAL, UNFOLLOWED, Moves, Next, endless
+from otf.core.moves import INTERNAL, Moves, Next, endless
 from otf.core.nodes import UNCONSTRAINED, UNKNOWN, Midway, Node, OpenAccept
 from otf.core.timing import Clock
 from otf.core.windows import Windows
@@ -56,7 +56,7 @@ class Search:
         def done(now: Hypothesis) -> Iterable[Hypothesis] | None:
             if outputs := queue(now.outstanding, port):
                 return self._consume(now, port, outputs, output)
-            if now.position is UNCONSTRAINED or port in now.beyond:
+            if now.position is UNCONSTRAINED:
                 return (now,)
             if now.position is UNKNOWN:
                 self.clock.used = True
@@ -66,10 +66,7 @@ class Search:
         return self._explore(starts, done, goal=port)
 
     def quiet(self, starts: Iterable[Hypothesis]) -> HypothesisSet:
-        """Return every hypothesis in which all inputs were taken and no output is outstanding.
-
-        Everything emitted has been seen, also on ports with more outputs unseen than are followed.
-        """
+        """Return every hypothesis in which all inputs were taken and no output is outstanding."""
         alone = self.moves.model.spec.emits is None
 
         def done(now: Hypothesis) -> Iterable[Hypothesis] | None:
@@ -80,10 +77,7 @@ class Search:
                 return (now._replace(flight=()),)
             return (now,) if alone and now.settled else None
 
-        found = self._explore(
-            starts, done, lambda _, now: not now.outstanding or _pending(now), lambda now: now.settled
-        )
-        return dict.fromkeys(each._replace(beyond=()) if each.beyond else each for each in found)
+        return self._explore(starts, done, lambda _, now: not now.outstanding or _pending(now), lambda now: now.settled)
 
     def rested(self, starts: Iterable[Hypothesis]) -> HypothesisSet:
         """Return every hypothesis in which all inputs were taken, and unseen outputs were spontaneous after that."""
@@ -176,9 +170,10 @@ class Search:
         result.
         """
         position = now.position
-        alone = len(now.flight) <= 1
-        if alone or now.timers or not (self.commuting and goal) or not isinstance(position, Node):
+        if not (self.commuting and goal and now.flight) or not isinstance(position, Node):
             return [(step, NONE) for step in self.moves.of(now)]
+        if len(now.flight) == 1 or now.timers:
+            return self._idle(now, position, asleep)
         others = {port: self._others(now, position, port) for port, _ in now.flight}
         steps = {
             port: self.moves.taking(now, port, in_flight[0], max(others[port].values(), default=0))
@@ -191,7 +186,38 @@ class Search:
         for port in sorted(steps, key=lambda port: not any(_brings(step, goal) for step in steps[port])):
             found += [(step, tried & others[port].keys()) for step in steps[port]]
             tried |= {port}
-        return found + [(step, NONE) for step in self.moves.spontaneous(now)]
+        return found + self._spontaneous(now, position, tried)
+
+    def _idle(self, now: Hypothesis, node: Node, asleep: Asleep) -> list[tuple[Next, Asleep]]:
+        """Return the moves of a hypothesis whose inputs are taken in any order."""
+        found = [
+            (step, NONE)
+            for port, in_flight in now.flight
+            if port not in asleep
+            for step in self.moves.taking(now, port, in_flight[0])
+        ]
+        return found + self._spontaneous(now, node, frozenset(port for port, _ in now.flight))
+
+    def _spontaneous(self, now: Hypothesis, node: Node, tried: Asleep) -> list[tuple[Next, Asleep]]:
+        """Return the spontaneous moves: what was taken before such a move, with the same result, is not taken after it.
+
+        So a device that speaks all the time costs nothing: what is on its way does not change what an input means.
+        """
+        found: list[tuple[Next, Asleep]] = []
+        for step in self.moves.spontaneous(now):
+            move = step.move
+            sleeping = (
+                NONE
+                if move is None
+                else frozenset(
+                    port
+                    for port, in_flight in now.flight
+                    if port in tried
+                    and self.moves.model.indifferent(node, move, in_flight[0].symbol, timed=bool(now.timers))
+                )
+            )
+            found.append((step, sleeping))
+        return found
 
     def _others(self, now: Hypothesis, node: Node, port: str) -> dict[str, int]:
         """Return the ports whose input may equally be taken before that of `port`, and the last number there."""
@@ -307,7 +333,7 @@ def _pending(now: Hypothesis) -> bool:
 
 def _stale(now: Hypothesis, then: Hypothesis) -> bool:
     # a spontaneous output in between would have been seen before the last of those inputs was taken, or can come later
-    return now.beyond == then.beyond and _spontaneous(then) <= _spontaneous(now)
+    return _spontaneous(then) <= _spontaneous(now)
 
 
 def _spontaneous(now: Hypothesis) -> int:
@@ -332,8 +358,6 @@ def _bounded(now: Hypothesis, then: Hypothesis, depth: int) -> tuple[Hypothesis,
     # inputs in flight get fewer and outstanding outputs are bounded: only moves that change neither can go on for ever
     if now.flight != then.flight or now.outstanding != then.outstanding:
         return then, 0
-    if depth < (UNFOLLOWED if then.beyond else INTERNAL):
+    if depth < INTERNAL:
         return then, depth + 1
-    if then.beyond:
-        return then._replace(position=UNCONSTRAINED, timers=()), 0
     raise endless(then)

@@ -145,7 +145,7 @@ class Windows:
         fresh += started.values()
         stamp = _unused((*own, *kept), then) if fresh else 0
         timers = (*own, *kept, *(each._replace(stamp=stamp) for each in fresh))
-        return then._replace(timers=tuple(sorted(timers, key=_order)), outstanding=_stamped(before, then, move, stamp))
+        return then._replace(timers=tuple(sorted(timers, key=_order)), outstanding=_stamped(then, move, stamp))
 
     def _own(
         self, before: Hypothesis, then: Hypothesis, span: Span, fired: Timer | None
@@ -248,12 +248,11 @@ def _unused(timers: Iterable[Timer], then: Hypothesis) -> int:
     return next(stamp for stamp in range(1, len(used) + 2) if stamp not in used)
 
 
-def _stamped(before: Hypothesis, then: Hypothesis, move: Move, stamp: int) -> Queues[Outstanding]:
+def _stamped(then: Hypothesis, move: Move, stamp: int) -> Queues[Outstanding]:
     """Return the outstanding outputs, with the stamp on those of the move itself: once seen, they narrow its timers."""
     if not stamp:
         return then.outstanding
-    own = move.ports.difference(before.beyond)
     return tuple(
-        (port, (*outputs[:-1], outputs[-1]._replace(stamp=stamp)) if port in own else outputs)
+        (port, (*outputs[:-1], outputs[-1]._replace(stamp=stamp)) if port in move.ports else outputs)
         for port, outputs in then.outstanding
     )

@@ -13,7 +13,7 @@ from otf.core.belief import Belief, EventResult
 from otf.core.cached_run import LONG, CachedRun
 from otf.core.pacing import Moment
 from otf.core.waits import Burst, Eager, Strict
-from otf.spec import Spec, Transition, goto
+from otf.spec import Spec
 from otf.strategy import Script
 from otf.trace.events import Seen, Sent
 from otf.trace.verdict import Verdict
@@ -128,21 +128,6 @@ def test_a_chooser_sees_what_the_session_would_show(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(run.session.chooser, "choose", noting)
     assert cached_run.choose() is not None
     assert shown[0] is run.session.view()
-
-
-def test_a_model_is_asked_nothing_more() -> None:
-    """The enabled inputs before an answer are not needed, and a model may have no answer to them."""
-
-    def step(state: int, inp: str) -> list[Transition[int]]:
-        if state:
-            raise ValueError(inp)
-        return [goto(1)]
-
-    spec = Spec(step, 0, ["a"], lambda state: [goto(0, "x")] if state else [])
-    side = Side(Model(spec, ROUTES), quick=True)
-    for _ in range(3):
-        assert walked(side, "aaaa", lambda _inp: [("P", "x")]).verdict == Verdict("pass")
-    assert side.steps > 0
 
 
 def test_what_was_chosen_and_not_sent_is_sent_next() -> None:

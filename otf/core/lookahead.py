@@ -1,0 +1,97 @@
+"""What a monitor judges again, with more spontaneous outputs under way, where few of them explain nothing.
+
+An output on one port may come after spontaneous outputs on others that are not seen yet: in a state that these led to.
+How many are under way nobody knows, so few are followed at first. Whatever was emitted before an output was seen
+is seen itself within L. So each search that left something out is remembered until that time has passed.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from otf.core.belief import Belief
+from otf.core.due import Ledger
+from otf.core.timing import ROUNDING
+from otf.trace.events import Event, Quiet, Seen
+
+EVENTS: Final = 10_000
+"""Events that are kept to be judged again; beyond these, what was left out can no longer be decided."""
+
+
+class CutSearch(NamedTuple):
+    """A search that left out spontaneous outputs on these ports: the number of its event, and what was known before."""
+
+    event: int
+    ports: frozenset[str]
+    by: float
+    belief: Belief
+    ledger: Ledger
+
+
+@dataclass(slots=True)
+class Lookahead:
+    """The searches that left something out, and the events since the first of them.
+
+    `lost`: too many events have passed, and no failure is certain any more.
+    """
+
+    cuts: deque[CutSearch] = field(default_factory=deque[CutSearch])
+    events: list[Event] = field(default_factory=list[Event])
+    lost: bool = False
+    _first: int = 0  # the number of the first event that is kept
+
+    @property
+    def first(self) -> CutSearch | None:
+        """Return the first search that left something out, None if none did."""
+        return self.cuts[0] if self.cuts else None
+
+    def note(self, event: Event, cut: CutSearch | None) -> None:
+        """Take an event, and what its search left out."""
+        if isinstance(event, Quiet) and not event.restless:
+            # all that was emitted has been seen
+            self.clear()
+            return
+        if cut is not None:
+            if not self.cuts:
+                self._first = cut.event
+            self.cuts.append(cut)
+        if self.cuts:
+            self.events.append(event)
+            if len(self.events) > EVENTS:
+                self.clear()
+                self.lost = True
+
+    def clear(self) -> None:
+        """Forget everything: nothing is left out."""
+        self.cuts.clear()
+        self.events.clear()
+        self.lost = False
+
+    def before(self, event: int) -> Lookahead:
+        """Return a copy as it was before the last event, which has this number."""
+        return Lookahead(deque(cut for cut in self.cuts if cut.event < event), self.events[:-1], self.lost, self._first)
+
+    def more(self, now: float, followed: int) -> int:
+        """Return how many spontaneous outputs were under way at once, if these are more than were followed; else 0.
+
+        Searches that are found to have left out nothing that happened are forgotten.
+        """
+        while self.cuts and now > self.cuts[0].by + ROUNDING:
+            cut = self.cuts[0]
+            seen = max(sum(each.port == port for each in self._seen(cut)) for port in cut.ports)
+            if seen > followed:
+                return seen
+            self.cuts.popleft()
+            self._trim()
+        return 0
+
+    def _seen(self, cut: CutSearch) -> list[Seen]:
+        later = self.events[cut.event - self._first + 1 :]
+        return [each for each in later if isinstance(each, Seen) and each.at <= cut.by + ROUNDING]
+
+    def _trim(self) -> None:
+        first = self.cuts[0].event if self.cuts else self._first + len(self.events)
+        del self.events[: first - self._first]
+        self._first = first

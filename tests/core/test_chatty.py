@@ -1,0 +1,79 @@
+"""Devices that count: the oracle against the enumeration, which knows all explanations of finite counters.
+
+`OTF_CASES` is the number of cases on demand (`-m slow`, 100,000 by default; a fiftieth of them is run).
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+from random import Random
+
+import pytest
+
+from otf.core import Limits, Model, Monitor, Oracle
+from otf.trace.events import Event, Quiet, Seen
+from tests.core.chatty_specs import ANSWERS, chatty_machine
+from tests.core.enumeration import explained
+from tests.core.random_specs import Machine, random_events
+
+CHUNK = 50
+CASES = int(os.environ.get("OTF_CASES", "100000"))
+
+
+def cases(seed: int) -> Iterator[tuple[Machine, list[Event]]]:
+    """Yield machines and runs; in half of them one answer is another one, or came once more."""
+    for number in range(seed * CHUNK, (seed + 1) * CHUNK):
+        random = Random(f"chatty {number}")
+        machine = chatty_machine(random)
+        events = random_events(random, machine, random.randint(3, 9))
+        yield machine, _tampered(random, events) if random.random() < 0.5 else events
+
+
+def _tampered(random: Random, events: list[Event]) -> list[Event]:
+    answers = [at for at, event in enumerate(events) if isinstance(event, Seen) and event.output in ANSWERS]
+    if not answers:
+        return events
+    at, wrong = random.choice(answers), random.choice(list(ANSWERS))
+    surplus = random.random() < 0.5
+    return [*events[: at + surplus], Seen(wrong, ANSWERS[wrong], 0), *events[at + 1 :]]
+
+
+def failing(machine: Machine, events: list[Event]) -> int:
+    """Return the number of the event at which no explanation is left in the enumeration, 0 if one is."""
+    if explained(machine, events):
+        return 0
+    return next(at for at in range(1, len(events) + 1) if not explained(machine, events[:at]))
+
+
+def compared(seed: int, limits: Limits) -> Counter[str]:
+    """Return how often the oracle and the enumeration agree, and how they do not."""
+    found = Counter[str]()
+    for machine, events in cases(seed):
+        told = [*events, Quiet(0)]
+        monitor = Monitor(Oracle(Model(machine.spec(), machine.routes()), limits=limits))
+        at = next((number for number, event in enumerate(told, 1) if monitor.tell(event)), 0)
+        wanted, outcome = failing(machine, told), monitor.end().outcome
+        if outcome == "inconclusive":
+            found["open"] += 1
+        elif at != wanted:
+            found["false alarm" if at and (not wanted or at < wanted) else "late" if at else "missed"] += 1
+        else:
+            found[outcome] += 1
+    return found
+
+
+@pytest.mark.parametrize("spontaneous", [0, 1, 3])
+def test_the_verdict_is_that_of_the_enumeration(spontaneous: int) -> None:
+    """However few heartbeats are followed at first, each failure is found at the same event, and no other is."""
+    found = compared(spontaneous, Limits(spontaneous=spontaneous))
+    assert set(found) == {"pass", "fail"}
+    assert min(found.values()) > CHUNK / 10
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(10, 10 + CASES // CHUNK // 50))
+def test_the_verdict_is_that_of_the_enumeration_on_demand(seed: int) -> None:
+    """The same for a fiftieth of as many cases as are asked for."""
+    assert set(compared(seed, Limits(spontaneous=seed % 4))) <= {"pass", "fail"}
