@@ -73,6 +73,24 @@ def silent(model: Model, belief: Belief) -> bool:
     return belief.silent
 
 
+def answered(model: Model, belief: Belief) -> bool:
+    """Return whether no explanation has an answer outstanding or possible, once all inputs in flight are taken.
+
+    Spontaneous outputs may be outstanding, and may come at any time: nothing needs them to stop. But where a timer runs
+    whose end nobody hears, it has to be asked for at all ages, and so each step takes the time of a silence.
+    """
+    if model.spec.emits is None:
+        return silent(model, belief)
+    if belief.answered is None:
+        belief.answered = all(not _ages(model, each) and _answered(Moves(model), each) for each in belief.hypotheses)
+    return belief.answered
+
+
+def may_answer(model: Model, belief: Belief, port: str) -> bool:
+    """Return whether an output on a port may be the answer to an input, and not only a spontaneous one."""
+    return model.spec.emits is None or any(_may_answer(Moves(model), each, port) for each in belief.hypotheses)
+
+
 def slow(model: Model, hypotheses: Iterable[Hypothesis], busy: float) -> bool:
     """Return whether the system may be busy for longer than R with an input in flight, or half answered.
 
@@ -110,13 +128,62 @@ def _silent(moves: Moves, start: Hypothesis) -> bool:
     stack = [start]
     while stack:
         now = stack.pop()
-        if now.outstanding or now.beyond or not isinstance(now.position, Node) or moves.model.spontaneous(now.position):
+        if now.outstanding or not isinstance(now.position, Node) or moves.model.spontaneous(now.position):
             return False
         for port, in_flight in now.flight:
             fresh = {step.then for step in moves.taking(now, port, in_flight[0])} - seen
             seen |= fresh
             stack.extend(fresh)
     return True
+
+
+def _answered(moves: Moves, start: Hypothesis) -> bool:
+    return _all_answers(start) == () and not any(_ports(moves, now) for now in _taking(moves, start))
+
+
+def _ages(model: Model, now: Hypothesis) -> bool:
+    """Return whether a timer runs whose end changes the state without an output."""
+    node = now.position
+    return isinstance(node, Node) and any(
+        not move.ports and (move.within is not None or move.after) for move in model.spontaneous(node)
+    )
+
+
+def _may_answer(moves: Moves, start: Hypothesis, port: str) -> bool:
+    if port in _all_answers(start) or not isinstance(start.position, Node):
+        return True
+    return any(port in _ports(moves, now) for now in _taking(moves, start))
+
+
+def _all_answers(now: Hypothesis) -> tuple[str, ...]:
+    """Return the ports on which answers are outstanding."""
+    return tuple(port for port, outputs in now.outstanding if not all(each.spontaneous for each in outputs))
+
+
+def _ports(moves: Moves, now: Hypothesis) -> set[str]:
+    """Return the ports on which the next input in flight may be answered; all of them where the state is not known."""
+    if not isinstance(now.position, Node):
+        return set(moves.model.routes.outputs)
+    heads = (in_flight[0].symbol for _, in_flight in now.flight)
+    return {port for inp in heads for move in moves.model.moves(now.position, inp) for port in move.ports}
+
+
+def _taking(moves: Moves, start: Hypothesis) -> Iterator[Hypothesis]:
+    """Yield where inputs in flight are taken; a few spontaneous moves may come before each of them."""
+    seen = set[Hypothesis]()
+    stack = [(Hypothesis(start.position, (), start.flight), 0)]
+    while stack:
+        now, ahead = stack.pop()
+        if now in seen or not (now.flight or not isinstance(now.position, Node)):
+            continue
+        seen.add(now)
+        yield now
+        for step in moves.of(now):
+            then = Hypothesis(step.then.position, (), step.then.flight)
+            if step.in_flight is not None:
+                stack.append((then, 0))
+            elif ahead < moves.limits.spontaneous:
+                stack.append((then, ahead + 1))
 
 
 def _slow(moves: Moves, start: Hypothesis, busy: float) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol
 
@@ -25,8 +25,8 @@ RESTLESS: Final = 3
 class Times:
     """The times of the last events, in seconds since the start of the run.
 
-    `reply`: the last output to the last input. `free`: the last event, except outputs that windows of time oblige the
-    system to emit spontaneously.
+    `reply`: the last output to the last input. `free`: the last event, except outputs that can only be spontaneous, or
+    that windows of time oblige the system to emit.
     """
 
     event: float = 0.0
@@ -61,7 +61,8 @@ class SentInput:
 class Moment:
     """The facts that a pacing decides on: one object throughout a run, updated by the session.
 
-    `quiet`: quiescence was seen and nothing has happened since. `burst`: inputs sent since quiescence. `last`: the last
+    `quiet`: quiescence was seen and nothing has happened since, or nothing but spontaneous outputs if it was
+    `restless`. `burst`: inputs sent since quiescence. `last`: the last
     of them. `port`: that of the next input, None if there is none. `next`: that input.
 
     >>> from otf.core import Model, Monitor, Oracle
@@ -76,6 +77,7 @@ class Moment:
     monitor: Monitor
     times: Times
     quiet: bool = False
+    restless: bool = False
     burst: int = 0
     last: SentInput | None = None
     port: str | None = None
@@ -150,10 +152,11 @@ def silence(timing: Timing, moment: Moment) -> Pause:
     # the last of several spontaneous outputs may arrive L after the first
     least = max(timing.quiescence, timing.latency)
     until = max(times.event + least, settled)
-    if monitor.belief.ticking:
-        due = monitor.due()
-        # if an output must come before there can be silence, the pause does not wait for silence
-        patience = 1 if due is not None and due <= until else RESTLESS
+    speaking = times.event > times.free and any(map(monitor.oracle.model.spontaneous, monitor.states))
+    if speaking or monitor.belief.ticking:
+        due = monitor.due() if monitor.belief.ticking else None
+        # what came after the last event that counts was spontaneous: it does not prolong the time for an answer
+        patience = 1 if speaking or (due is not None and due <= until) else RESTLESS
         rested = max(times.free + patience * least, settled)
         if rested < until:
             # outputs meanwhile do not prolong the time in which an answer may still come
@@ -164,6 +167,9 @@ def silence(timing: Timing, moment: Moment) -> Pause:
 
 REMEMBERED: Final = 100_000  # timed states; counting starts anew for a forgotten one
 FIRST: Final = 10.0  # seconds that may be spent on distant timers at once
+NEW: Final = 8  # new states with the same timers, which are all awaited
+HEARD: Final = 1.0  # seconds that may be spent at once on spontaneous outputs that may never come
+LISTENING: Final = 0.1  # of all time, which may be spent on them later
 SHARE: Final = 0.5  # of all time, which may be spent on them later
 
 
@@ -190,9 +196,12 @@ class Timers:
     _decided: int = -1
     # the nodes whose timers were waited for since the last input: one that repeats for ever must not keep the run alive
     _ended: set[tuple[Node, ...]] = field(default_factory=set[tuple[Node, ...]])
+    # the timers of the last new state, and when the last input before it was sent
+    _new: tuple[tuple[str, ...], float] = ((), 0.0)
     _clock: float = 0.0
     _ran: float = 0.0
     _waited: float = 0.0
+    _listened: float = 0.0
 
     def pause(self, timing: Timing, moment: Moment) -> Pause | None:
         """Return the wait for a timer; None if no output is due, or this visit does not wait."""
@@ -211,6 +220,20 @@ class Timers:
             self._count(moment.times.event)
             self._decide(moment, due)
         return bool(self._awaited)
+
+    def listens(self, moment: Moment) -> bool:
+        """Return whether this visit waits for spontaneous outputs that may come at any time, or never.
+
+        These waits take at most a tenth of the time, beyond the first second.
+        """
+        nodes, oracle = moment.monitor.states, moment.monitor.oracle
+        if oracle.model.spec.emits is None or not any(map(oracle.model.spontaneous, nodes)):
+            return False
+        self._count(moment.times.event)
+        if not self._visit(("listens", *nodes)) or self._listened > max(HEARD, LISTENING * self._ran):
+            return False
+        self._listened += oracle.timing.quiescence
+        return True
 
     def _count(self, now: float) -> None:
         # the clock of another run begins anew
@@ -233,7 +256,7 @@ class Timers:
         if self.between:
             if len(self.passed) > REMEMBERED:
                 self.passed.clear()
-            if self._visit(nodes):
+            if self._visit(nodes) and (self.passed[nodes] > 1 or self._is_early(running, moment.times.input)):
                 self._awaited[None] = due
             for name, until in running.items():
                 if until > due and name not in self._awaited and self._visit((*nodes, name)):
@@ -245,6 +268,17 @@ class Timers:
         if more <= 0 or self._waited + more <= max(FIRST, SHARE * self._ran):
             self._waited += max(0.0, more)
             self._awaited[name] = until
+
+    def _is_early(self, running: Iterable[str | int | None], sent: float) -> bool:
+        """Return whether so few states were new that their timers are awaited, once after each input.
+
+        A device that counts is never in a state twice: of its states the first are awaited, then ever fewer, and none
+        right after another, or its heartbeat would leave no time for an input.
+        """
+        name = "new", *sorted(map(str, running))
+        again = self._new == (name, sent)
+        self._new = name, sent
+        return not again and (self._visit(name) or self.passed[name] <= NEW)
 
     def _visit(self, name: tuple[Hashable, ...]) -> bool:
         """Count a visit to a state; return whether it is one on which the timer is awaited."""

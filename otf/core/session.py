@@ -8,10 +8,10 @@ from typing import Final
 
 from otf.core.belief import Belief
 from otf.core.commands import Chooser, Ping, Send, SessionCommand, Stop, Wait
-from otf.core.due import Ledger, silent
+from otf.core.due import Ledger, may_answer, silent
 from otf.core.failure import flooded
 from otf.core.memory import Symbol
-from otf.core.monitor import DOUBT, Monitor, Oracle
+from otf.core.monitor import Monitor, Oracle
 from otf.core.nodes import UNCONSTRAINED
 from otf.core.pacing import PATIENCE, Moment, Pacing, Pause, SentInput, Times
 from otf.core.view import View
@@ -144,18 +144,13 @@ class Session:
 
     def tell(self, event: Event, size: int = 0) -> Verdict | None:
         """Judge an event, of so many bytes on the wire; return the verdict if it is decided now."""
-        kind = event.__class__
-        if kind is Seen or kind is Closed:
-            belief = self.moment.monitor.belief
-            self.times.note(event, obliged=belief.ticking)
-            self._count(belief, size)
-        else:
-            self.times.note(event)
-            self._outputs, self._bytes, self._round = 0, 0, None
+        kind, spontaneous = event.__class__, self._count(event, size)
         if isinstance(event, Sent):
             self._note(event)
         moment = self.moment
-        self._patient, moment.quiet, monitor = False, kind is Quiet, moment.monitor
+        self._patient, monitor = False, moment.monitor
+        moment.restless = event.restless if isinstance(event, Quiet) else moment.restless and spontaneous
+        moment.quiet = kind is Quiet or (moment.quiet and moment.restless)
         if kind is Quiet and event.at >= self._elapses:
             self._elapses = 0.0
         if monitor.tell(event) is None:
@@ -224,6 +219,18 @@ class Session:
         if not self.moment.quiet:
             self.moment.burst += steps
 
+    def hindrance(self) -> str:
+        """Return what keeps the session from sending an input now, in words."""
+        monitor = self.moment.monitor
+        due = monitor.pending() or monitor.due()
+        if self._elapses:
+            return f"an input that only waits lasts until {self._elapses:.3f} s of the run"
+        if due is not None:
+            return f"an output is due, by {due:.3f} s of the run: see the windows (within=) and timers of the model"
+        speaking = self.times.event > self.times.input
+        seen = f"the last output came at {self.times.event:.3f} s of the run" if speaking else "no output came"
+        return f"the system did not come to rest, and the model leaves open what answers an input ({seen})"
+
     def _look(self) -> None:
         # an output between the choice of an input and its sending may lead to a state in which the input is disabled
         if self.moment.next is not None and not self.view().allows(self.moment.next):
@@ -232,7 +239,7 @@ class Session:
     def _probe(self) -> Ping | None:
         """Return the next ping of a barrier; None without a barrier, or while answers are outstanding."""
         # if nothing has happened since the last quiescence, the wait is for a timer: no answer ends that
-        if self._barrier is None or self._pause.means != "quiet" or self.moment.quiet:
+        if self._barrier is None or self._pause.means == "taken" or self.moment.quiet:
             return None
         if self._round is None:
             self._round = Round(self._barrier, tuple(sorted(self.monitor.belief.in_flight)))
@@ -279,13 +286,23 @@ class Session:
         more = (PATIENCE - 1) * self._pause.window + self._delay if self._patient else 0.0
         return max(self._pause.until, self._rested) + more
 
-    def _count(self, belief: Belief, size: int) -> None:
+    def _count(self, event: Event, size: int) -> bool:
+        """Note the time of an event, and an output for the flood; return whether it can only be spontaneous."""
+        if not isinstance(event, (Seen, Closed)):
+            self.times.note(event)
+            self._outputs, self._bytes, self._round = 0, 0, None
+            return False
+        monitor = self.moment.monitor
+        belief = monitor.belief
+        spontaneous = not may_answer(monitor.oracle.model, belief, event.port)
+        self.times.note(event, obliged=belief.ticking or spontaneous)
         # outstanding outputs are no flood, however many: a long answer comes to its end
         if not belief.expecting:
             self._outputs += 1
             self._bytes += size
         if self._patient:
-            self.late.append(self.monitor.events + 1)
+            self.late.append(monitor.events + 1)
+        return spontaneous
 
     def _verdict(self) -> Verdict:
         return replace(self.monitor.end(), late=tuple(self.late))
@@ -295,7 +312,4 @@ def _flood(monitor: Monitor, seen: str) -> Verdict:
     hypotheses = monitor.belief.hypotheses
     if any(each.position is UNCONSTRAINED for each in hypotheses):
         return Verdict("inconclusive", why=f"{seen}, and the model may leave them open")
-    if any(each.beyond for each in hypotheses):
-        # there may have been pauses: a doubt does not let silence be believed
-        return Verdict("inconclusive", why=f"{seen} that can be believed: {DOUBT}")
     return Verdict("fail", flooded(monitor.step, seen, monitor.events, monitor.sent))

@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from otf.core.due import silent, slow
+from otf.core.due import answered, slow
 from otf.core.pacing import Moment, Pause, SentInput, Timers, learn_reply, silence
 from otf.core.search import sent
 from otf.core.timing import Timing
@@ -37,15 +37,19 @@ class Eager:
     timers: Timers = field(default_factory=Timers)
     # the last input that was found proven: it is checked several times a step
     _trusted: SentInput | None = None
+    # the last input after which spontaneous outputs are waited for
+    _awaited: SentInput | None = None
 
     def ready(self, moment: Moment) -> bool:
-        """Return whether a conforming system has no more outputs."""
+        """Return whether a conforming system has no more answers."""
         if moment.quiet:
             return True
         # cached answers first: most calls come between an input and its answer
         monitor = moment.monitor
         return (
-            monitor.belief.silent is not False and self._sure(moment) and silent(monitor.oracle.model, monitor.belief)
+            monitor.belief.answered is not False
+            and self._sure(moment)
+            and answered(monitor.oracle.model, monitor.belief)
         )
 
     def pause(self, moment: Moment) -> Pause | None:
@@ -58,7 +62,9 @@ class Eager:
         in_flight = monitor.belief.in_flight
         if (not in_flight or in_flight == frozenset((moment.port,))) and monitor.ledger.unproven < MOST:
             return None
-        return Pause(monitor.ledger.taken_by, "taken")
+        # what was emitted spontaneously before they were taken must have been seen, too
+        later = 0.0 if monitor.oracle.model.spec.emits is None else self.timing.latency
+        return Pause(monitor.ledger.taken_by + later, "taken")
 
     def settled(self, moment: Moment) -> None:
         """Remember that there was silence after the last transition."""
@@ -67,17 +73,25 @@ class Eager:
             self.proven.clear()
             self._trusted = None
         if moment.last is not None:
-            silence_of = moment.monitor.oracle.silence_of
-            self.proven.update(silence_of(node, moment.last.input) for node in moment.last.nodes)
+            oracle = moment.monitor.oracle
+            for node in moment.last.nodes:
+                self.proven.update(
+                    (oracle.silence_of(node, moment.last.input), oracle.answers_of(node, moment.last.input))
+                )
 
     def _sure(self, moment: Moment) -> bool:
         last = moment.last
         if last is None or last is self._trusted:
             return last is not None
-        proven, inp, silence_of = self.proven, last.input, moment.monitor.oracle.silence_of
+        if last is self._awaited:
+            return False
+        proven, inp, oracle = self.proven, last.input, moment.monitor.oracle
         for node in last.nodes:
-            if silence_of(node, inp) not in proven:
+            if oracle.silence_of(node, inp) not in proven and oracle.answers_of(node, inp) not in proven:
                 return False
+        if self.timers.listens(moment):
+            self._awaited = last
+            return False
         self._trusted = last
         return True
 

@@ -102,5 +102,5 @@ def test_an_output_that_overtakes_an_overdue_one_does_not_take_its_blame() -> No
 
 def test_time_that_the_tester_lets_pass_is_no_input() -> None:
     """A wait that was added does not make another failure of one that comes by itself."""
-    idle = [Quiet(0.1), Sent(Idle(60.0), "p", 0.2), Seen("beat", "p", 1.0), Quiet(1.1), Quiet(60.2)]
+    idle: list[Event] = [Quiet(0.1), Sent(Idle(60.0), "p", 0.2), Seen("beat", "p", 1.0), Quiet(1.1), Quiet(60.2)]
     assert _judged(*idle) == "missing: str --no input--> expected str, seen silence; seen: nothing more"

@@ -140,12 +140,12 @@ def test_a_wrong_device_that_never_rests_fails(
 
 
 @pytest.mark.parametrize("mode", ["strict", "eager"])
-def test_what_no_window_obliges_is_a_flood_all_the_same(mode: str) -> None:
-    """Ticks without end that may come but need not: they must not keep a tester for ever."""
+def test_what_no_window_obliges_does_not_keep_inputs_back(mode: str) -> None:
+    """Ticks without end that may come but need not: nothing needs them to stop."""
     spec: Spec[str, str] = Spec(lambda s, _i: [goto(s, "y")], "on", ["a"], lambda s: [goto(s, "x")])
-    verdict, _ = played(session(spec, ["a"] * 5, PACINGS[mode](TIMING), TIMING), Clock(0.03), most=11_000)
-    assert verdict.failure is not None
-    assert verdict.failure.kind == "flood"
+    verdict, events = played(session(spec, ["a"] * 5, PACINGS[mode](TIMING), TIMING), Clock(0.03), most=11_000)
+    assert verdict.outcome == "pass"
+    assert sum(isinstance(event, Sent) for event in events) == 5
 
 
 def test_what_came_by_itself_may_come_in_parts() -> None:
