@@ -14,7 +14,6 @@ from typing import Final, NamedTuple, Protocol
 import anyio
 
 from otf.adapter import Bench
-from otf.campaign.listener import listened
 from otf.campaign.paths import Pace, PathRun
 from otf.campaign.results import KnownIssueCount, PathResult, Summary
 from otf.core import Oracle
@@ -167,7 +166,7 @@ async def confirm(  # noqa: PLR0913 -- what a run needs, each once
         timers = Timers(last=True, between=tries % EVERY != 0)
         pace = Pace("strict", header.burst, bench.timing, timers=timers)
         run = PathRun(bench, oracle, header, trace, aftermath=lambda _: aftermath)
-        again = await run.run(listened(Script(inputs), until, None), len(inputs), pace.pacing())
+        again = await run.run(Script(inputs), len(inputs), pace.pacing(), until=until)
         if again.verdict.failed:
             if counts(again, seen):
                 # the original is as good as the run that confirms it, and has the usual name

@@ -267,9 +267,9 @@ class InProcess:
             aftermath=self._aftermath,
         )
         enabled = callback(self._listener, "enabled", lease.number)
-        chooser = listened(lane.strategy.path(lease.number), self._ends(), enabled)
+        chooser = listened(lane.strategy.path(lease.number), enabled)
         steps = length(settings, lease.number, late=self._late())
-        result = await run.run(chooser, steps, lane.pace.pacing())
+        result = await run.run(chooser, steps, lane.pace.pacing(), until=self._ends())
         return Leased(result, lane.learning.path(), lane.oracle.model.cut)
 
     def _late(self) -> bool:

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Literal
 
-import anyio
-
 from otf.campaign.results import FailureGroup, PathResult, Summary
 from otf.core import Chooser, Symbol, View
 from otf.trace.events import Event
@@ -58,23 +56,17 @@ def callback(listener: Listener, name: Literal["event", "enabled"], number: int)
     return None if getattr(method, "__func__", None) is getattr(Listener, name) else partial(method, number)
 
 
-def listened(chooser: Chooser, deadline: float, enabled: Callable[[View], None] | None) -> Chooser:
-    """Return a chooser that notifies `enabled` of each choice, and that ends the path at the deadline."""
-    # every step makes a choice: with no deadline and no listener, the strategy itself is asked
-    return chooser if deadline == float("inf") and enabled is None else _Timed(chooser, deadline, enabled)
+def listened(chooser: Chooser, enabled: Callable[[View], None] | None) -> Chooser:
+    """Return a chooser that notifies `enabled` of each choice."""
+    # every step makes a choice: with no listener, the strategy itself is asked
+    return chooser if enabled is None else _Notifying(chooser, enabled)
 
 
-class _Timed:
-    """Ends a path once the campaign's time is over, after the quiescence of its last step."""
-
-    def __init__(self, chooser: Chooser, deadline: float, enabled: Callable[[View], None] | None) -> None:
+class _Notifying:
+    def __init__(self, chooser: Chooser, enabled: Callable[[View], None]) -> None:
         self._chooser = chooser
-        self._deadline = deadline
         self._enabled = enabled
 
     def choose(self, view: View) -> Symbol | None:
-        if self._enabled is not None:
-            self._enabled(view)
-        # reading the clock at each step would cost time: without a deadline it is not read
-        over = self._deadline < float("inf") and anyio.current_time() >= self._deadline
-        return None if over else self._chooser.choose(view)
+        self._enabled(view)
+        return self._chooser.choose(view)

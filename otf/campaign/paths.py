@@ -7,11 +7,12 @@ from collections.abc import Callable, Generator, Hashable, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from math import inf
 from pathlib import Path
 from time import monotonic
 from typing import Final
 
-from anyio import current_time
+from anyio import CancelScope, current_time
 from anyio.lowlevel import checkpoint
 
 from otf.adapter import Bench
@@ -20,7 +21,7 @@ from otf.adapter.faults import planned
 from otf.campaign.recorder import LongTraceError, OnEvent, Recorder, reread
 from otf.campaign.results import PathResult
 from otf.campaign.settings import LARGEST, Mode
-from otf.core import Chooser, Oracle, Pacing, Session, Timing, stalls
+from otf.core import Chooser, Oracle, Pacing, Session, Symbol, Timing, View, stalls
 from otf.core.pacing import Timers
 from otf.core.waits import Burst, Eager, Strict
 from otf.errors import USERS_OWN, ContactError, OtfError, WriteError
@@ -34,6 +35,7 @@ from otf.trace.verdict import Verdict
 
 TURN: Final = 100  # steps of a system in this process after which the event loop gets a turn
 SLICE: Final = 0.05  # seconds that these steps may take: if they take longer, the next turn comes after fewer steps
+GRACE: Final = 10  # quiescence times in which the last step may come to its end when the time is over
 SELDOM: Final = 100  # the oldest objects are searched for garbage this many times less often than usual
 INTERRUPTED = Verdict("inconclusive", why="interrupted")
 
@@ -64,10 +66,13 @@ class PathRun:
         self._writer: TraceWriter
         self._record: Recorder
 
-    async def run(self, chooser: Chooser, steps: int, pacing: Pacing | None = None) -> PathResult:
+    async def run(
+        self, chooser: Chooser, steps: int, pacing: Pacing | None = None, *, until: float = inf
+    ) -> PathResult:
         """Run the path, strictly if no pacing is given, and return its result; its trace always has an end.
 
-        If the system cannot be reached, this tries again as often as the bench allows, then raises ContactError.
+        After `until`, by anyio's clock, no input is sent; a step that then does not come to its end is cut off. If the
+        system cannot be reached, this tries again as often as the bench allows, then raises ContactError.
         """
         began = current_time()
         self._writer = TraceWriter(self.trace, self.header, datetime.now(UTC))
@@ -75,7 +80,7 @@ class PathRun:
         self._record = Recorder(self._writer, self._on_event, types, largest=self.largest, end=self._end)
         try:
             with blaming(), planned(f"{self.header.seed}/{self.header.path}", self.header.faults):
-                verdict = await self._bounded(chooser, steps, pacing or Strict(self.bench.timing, Timers(last=True)))
+                verdict = await self._bounded(_until(chooser, until), steps, pacing, until)
             if verdict.delay:
                 verdict = stalls.unless_delayed(verdict, self.oracle, self._events())
             self._finish(verdict)
@@ -117,10 +122,10 @@ class PathRun:
         if self._session is not None:
             self._session.steps = 0
 
-    async def _bounded(self, chooser: Chooser, steps: int, pacing: Pacing) -> Verdict:
+    async def _bounded(self, chooser: Chooser, steps: int, pacing: Pacing | None, until: float) -> Verdict:
         """Return the verdict, with the reason if the path was ended because its trace grew too long."""
         try:
-            verdict = await self._tried(chooser, steps, pacing)
+            verdict = await self._tried(chooser, steps, pacing, until)
         except LongTraceError as error:
             known = None if self._session is None else self._session.verdict
             return known or Verdict("inconclusive", why=str(error))
@@ -141,18 +146,47 @@ class PathRun:
             await checkpoint()
         return excused(verdict or walk.end(), walk)
 
-    async def _tried(self, chooser: Chooser, steps: int, pacing: Pacing) -> Verdict:
+    async def _tried(self, chooser: Chooser, steps: int, pacing: Pacing | None, until: float) -> Verdict:
         if self.bench.system is not None:
             return await self._walked(chooser, steps, self.bench.system)
+        pacing = pacing or Strict(self.bench.timing, Timers(last=True))
         for attempt in range(self.bench.retries + 1):
             session = self._session = Session(self.oracle, chooser, pacing, steps=steps, barrier=self.bench.barrier)
+            grace = GRACE * self.bench.timing.quiescence
             try:
-                return await drive(self.bench, session, self._record, self._known, self.aftermath)
+                with CancelScope(deadline=until + grace):
+                    return await drive(self.bench, session, self._record, self._known, self.aftermath)
+                return _cut(session, grace)
             except ContactError:
                 # after the first event the path is spent: a second start would be another path under the same name
                 if attempt == self.bench.retries or self._record.begun:
                     raise
         raise AssertionError
+
+
+def _until(chooser: Chooser, until: float) -> Chooser:
+    # every step makes a choice, and reading the clock takes time: without an end it is not read
+    return chooser if until == inf else _Timed(chooser, until)
+
+
+class _Timed:
+    """Ends a path once its time is over, after the quiescence of its last step."""
+
+    def __init__(self, chooser: Chooser, until: float) -> None:
+        self._chooser = chooser
+        self._until = until
+
+    def choose(self, view: View) -> Symbol | None:
+        return None if current_time() >= self._until else self._chooser.choose(view)
+
+
+def _cut(session: Session, grace: float) -> Verdict:
+    """Return the verdict of a path in which no input could be sent until its time was over, and some time after."""
+    verdict = session.verdict or session.monitor.end()
+    if verdict.outcome != "pass":
+        return verdict
+    why = f"no input could be sent in the last {grace:.3g} s or more: {session.hindrance()}"
+    return replace(verdict, outcome="pass" if session.monitor.sent else "inconclusive", why=why)
 
 
 def _made(make: Callable[[], Act]) -> Act:

@@ -16,7 +16,6 @@ import anyio
 
 from otf.adapter import Bench
 from otf.campaign.confirm import FOREVER, counts, mixed, once
-from otf.campaign.listener import listened
 from otf.campaign.paths import PathRun
 from otf.campaign.recorder import reread
 from otf.campaign.results import PathResult, Retried
@@ -108,7 +107,7 @@ class Saved:
         candidate, seen, others = again(issue, oracle), list[PathResult](), list[PathResult]()
         while len(seen) + len(others) < TRIES and anyio.current_time() < until:
             run = PathRun(bench, oracle, self.header, trace)
-            result = await run.run(listened(candidate.chooser(), until, None), candidate.limit)
+            result = await run.run(candidate.chooser(), candidate.limit, until=until)
             if result.verdict.failed:
                 ask_again(oracle.model, bench.oracle(), result.events)
                 if counts(result, seen):

@@ -12,7 +12,6 @@ import anyio
 from otf.adapter import Bench
 from otf.adapter.child.faster import refused
 from otf.campaign.confirm import FOREVER, confirm
-from otf.campaign.listener import listened
 from otf.campaign.paths import PathRun
 from otf.campaign.results import PathResult
 from otf.campaign.settings import Settings, header
@@ -79,7 +78,7 @@ async def _path(  # noqa: PLR0913, PLR0917 -- what a path needs, each once
 ) -> PathResult:
     head, strategy = header(bench, settings, number), Strategy(settings.strategy, bench.inputs, settings.seed)
     run = PathRun(bench, bench.oracle(), head, folder / f"{number}.jsonl")
-    return await run.run(listened(strategy.path(number), until, None), STEPS, Strict(bench.timing, timers))
+    return await run.run(strategy.path(number), STEPS, Strict(bench.timing, timers), until=until)
 
 
 async def _only_fast(bench: Bench, settings: Settings, found: PathResult, until: float) -> bool:
