@@ -14,8 +14,7 @@ _SHORT: Final = 512
 LONG: Final = 1 << 16
 _CAUGHT: Final = 32  # the place of `sigcatch`, the signals up to 31: the same as in `status`, at no cost
 _COUNT: Final = 18  # the place of `num_threads` in `stat`, counted from the end of the name
-_ALARMS: Final = (signal.SIGALRM, signal.SIGVTALRM, signal.SIGPROF)
-_MASK: Final = sum(1 << (each - 1) for each in _ALARMS)
+_MASK: Final = 1 << (signal.SIGALRM - 1)  # not SIGVTALRM, SIGPROF: their timers count computing time
 CALLS: Final = table(os.uname().machine) if hasattr(os, "uname") else None
 """The calls that wait on this machine; None where they are not known."""
 
@@ -32,7 +31,7 @@ class Thread:
     """The files of one thread, kept open: to open one costs as much as to read it several times."""
 
     __slots__ = (
-        "_call", "_caught", "_children", "_count", "_counters", "_end", "_line", "_stat", "_syscall", "_timeout", "tid"
+        "_alarmed", "_call", "_children", "_count", "_counters", "_end", "_line", "_stat", "_syscall", "_timeout", "tid"
     )  # fmt: skip
 
     def __init__(self, pid: int, tid: Tid) -> None:
@@ -50,7 +49,7 @@ class Thread:
         # the end of the line, from the number of threads on, and what it says: it hardly ever changes
         self._end = b"?"
         self._count = 0
-        self._caught = ""
+        self._alarmed = False
 
     def reading(self) -> ThreadReading:
         """Return the counters, and then the letter: one that was woken in between shows it in the letter."""
@@ -70,10 +69,10 @@ class Thread:
         return self._line[at + 2 : at + 3] in ENDED
 
     @property
-    def caught(self) -> str:
-        """Return which signals of timers its process handled when it was read last; empty where it handles none."""
+    def alarmed(self) -> bool:
+        """Return whether its process handled SIGALRM when it was read last."""
         self._read_end()
-        return self._caught
+        return self._alarmed
 
     @property
     def count(self) -> int:
@@ -88,9 +87,8 @@ class Thread:
             return
         *_, end = line[line.rfind(b")") :].split(None, _COUNT)
         fields = end.split(None, _CAUGHT - _COUNT + 1)
-        mask = int(fields[_CAUGHT - _COUNT])
         self._count, self._end = int(fields[0]), b" " + end
-        self._caught = ", ".join(each.name for each in _ALARMS if mask >> (each - 1) & 1) if mask & _MASK else ""
+        self._alarmed = bool(int(fields[_CAUGHT - _COUNT]) & _MASK)
 
     def timeout(self) -> Timeout | None:
         """Return where the time-out of the call is kept in which it sleeps; None where it runs. Raises Hidden."""

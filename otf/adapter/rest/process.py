@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Final
 
+from otf.adapter.rest.alarms import arming
 from otf.adapter.rest.calls import ANYTIME, PAIR_SIZE, REALTIME, Timeout, seconds
 from otf.adapter.rest.kernel import LONG, Gone, Hidden, Thread, close_all, opened
 from otf.adapter.rest.sleepers import ThreadReading, Tid, Wake
@@ -33,6 +34,7 @@ class Process:
         self.pid = pid
         self.threads: dict[Tid, Thread] = {}
         self._files: list[int] = []
+        self._armer: tuple[int, str] | None = None
         try:
             self._timers = self._file("timers")
             self._memory = self._file("mem")
@@ -84,14 +86,29 @@ class Process:
         return [child for thread in self.threads.values() for child in thread.children()]
 
     def timed(self) -> str:
-        """Return why its timers cannot be read now; empty where they can."""
+        """Return why its timers cannot be read now; empty where they can.
+
+        Those that count computing time wake nobody: while all threads sleep, none passes.
+        """
         try:
-            if os.pread(self._timers, 1, 0):
-                return "it has a POSIX timer, and the kernel does not show when that is due"
-            caught = next(iter(self.threads.values())).caught
-        except (ProcessLookupError, StopIteration) as error:
+            if timers := os.pread(self._timers, LONG, 0):
+                clocks = [line.split()[1] for line in timers.splitlines() if line.startswith(b"ClockID:")]
+                if not clocks or any(not clock.startswith(b"-") for clock in clocks):
+                    return "it has a POSIX timer, and the kernel does not show when that is due"
+            alarmed = next(iter(self.threads.values())).alarmed
+            file = self._arming() if alarmed else ""
+        except (FileNotFoundError, ProcessLookupError, StopIteration) as error:
             raise Gone from error
-        return f"it handles {caught}, so that a timer may wake it which the kernel does not show" if caught else ""
+        if not file:
+            return ""
+        return f"it handles SIGALRM, and by {file} it may have set a timer that the kernel does not show"
+
+    def _arming(self) -> str:
+        """Return the file by which it may arm an interval timer: read once, and anew if it runs another program."""
+        program = os.stat(f"/proc/{self.pid}/exe")  # noqa: PTH116 -- at each sleep of a program that handles SIGALRM
+        if self._armer is None or self._armer[0] != program.st_ino:
+            self._armer = program.st_ino, arming(self.pid)
+        return self._armer[1]
 
     def wake(self, where: Timeout, now: float) -> Wake:
         """Return when a thread that sleeps with this time-out wakes by itself. Read it between the two readings."""
