@@ -21,6 +21,7 @@ from otf.core.pacing import Timers
 from otf.core.stalls import CERTAIN
 from otf.errors import ContactError, WriteError
 from otf.explore.steady import ask_again
+from otf.runner.observing import TRUSTING
 from otf.strategy import Script
 from otf.trace.events import Sent
 from otf.trace.record import Header
@@ -96,6 +97,7 @@ class Confirmer:
             return ConfirmedPath(result)
         if failure.kind == "ended":
             await _uninterrupted(result, counts)
+        doubtful = doubtful or is_trusting(result)
         if not doubtful and not is_stalled(result):
             return ConfirmedPath(result)
         # of paths that fail alike at the same time one is driven again; the others wait for its result
@@ -111,6 +113,8 @@ class Confirmer:
         self, result: PathResult, drive_again: DriveAgain, counts: Counts, *, doubtful: bool
     ) -> ConfirmedPath:
         first = EAGER if doubtful else "a failure was seen while the machine stalled"
+        if is_trusting(result):
+            first = "a failure was seen in a run that trusts threads to wake for nothing"
         if self._bench.speed > 1:
             first = f"a failure was seen with clocks {self._bench.speed:g} times as fast"
         try:
@@ -137,6 +141,11 @@ def is_stalled(result: PathResult) -> bool:
     """Return whether the machine may be to blame for a failing run: it stalled, and the failure may be due to that."""
     verdict = result.verdict
     return bool(verdict.stalled) and verdict.failure is not None and verdict.failure.kind not in CERTAIN
+
+
+def is_trusting(result: PathResult) -> bool:
+    """Return whether silences of a run rest on threads that were learnt to wake for nothing."""
+    return result.silence.startswith(TRUSTING)
 
 
 async def confirm(  # noqa: PLR0913 -- what a run needs, each once

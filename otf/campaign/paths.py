@@ -18,6 +18,7 @@ from anyio.lowlevel import checkpoint
 from otf.adapter import Bench
 from otf.adapter.exits import blaming, describe, where
 from otf.adapter.faults import planned
+from otf.adapter.rest.wakers import Wakers
 from otf.campaign.recorder import LongTraceError, OnEvent, Recorder, reread
 from otf.campaign.results import PathResult
 from otf.campaign.settings import LARGEST, Mode
@@ -53,8 +54,10 @@ class PathRun:
         *,
         largest: int = LARGEST,
         aftermath: Aftermath = lambda _: 0.0,
+        wakers: Wakers | None = None,
     ) -> None:
         self.aftermath = aftermath
+        self._wakers = wakers
         self.bench = bench
         self.oracle = oracle
         self.header = header
@@ -155,7 +158,7 @@ class PathRun:
             grace = GRACE * self.bench.timing.quiescence
             try:
                 with CancelScope(deadline=until + grace):
-                    return await drive(self.bench, session, self._record, self._known, self.aftermath)
+                    return await drive(self.bench, session, self._record, self._known, self.aftermath, self._wakers)
                 return _cut(session, grace)
             except ContactError:
                 # after the first event the path is spent: a second start would be another path under the same name

@@ -12,6 +12,7 @@ from otf.adapter import Bench, Line
 from otf.adapter.child.server import LATEST
 from otf.adapter.exits import describe, is_interruption, where
 from otf.adapter.rest.orphans import adopting, starting
+from otf.adapter.rest.wakers import Wakers
 from otf.core import Session
 from otf.errors import ContactError, OtfError, UsageError
 from otf.runner.observing import OnSilence, observing
@@ -28,17 +29,19 @@ _COUNTS: Final = Path("/proc/vmstat")
 _OF_A_DEATH: Final[set[FailureKind]] = {"ended", "missing", "late"}
 
 
-async def drive(
+async def drive(  # noqa: PLR0913, PLR0917 -- what a run needs, each once
     bench: Bench,
     session: Session,
     record: EventRecord,
     known: OnSilence = lambda _: None,
     aftermath: Aftermath = lambda _: 0.0,
+    wakers: Wakers | None = None,
 ) -> Verdict:
     """Start a fresh copy of the system, conduct one run on it, stop it; return the verdict.
 
     `known` gets how the silences of the run are known, before its first event, and again where that changes.
-    `aftermath` returns for how many seconds the ports are heard after a failure. Raises
+    `aftermath` returns for how many seconds the ports are heard after a failure. `wakers`: what is known of the threads
+    of the system that wake for nothing; without it none is trusted. Raises
     ContactError if the system cannot be started or reached, ModelError if the model is broken, UsageError if the
     bench is.
 
@@ -60,7 +63,7 @@ async def drive(
         async with (
             spent().starting(opened(bench)) as lines,
             Wire(lines) as wire,
-            observing(bench, wire, started, known) as observer,
+            observing(bench, wire, started, known, wakers) as observer,
         ):
             conduct = Conduct(session, wire, bench.codec, bench.port, record, observer, started, bench.life)
             verdict = await conduct.run()

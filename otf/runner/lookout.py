@@ -13,11 +13,13 @@ from otf.core import Session
 from otf.core.due import since
 from otf.core.pacing import PATIENCE
 from otf.core.stalls import NOISE, CpuUse, Stalls
+from otf.core.waits import Strict
 from otf.runner.cpu_use import cpu_use, in_real_time
 from otf.runner.observing import Observer
 from otf.runner.time_spent import spent
 from otf.runner.waiting import FIRST, TURN, SpinWait
 from otf.runner.wire import Arrived, Wire
+from otf.strategy.visits import action
 from otf.trace.events import Event
 
 GLANCES: Final = 4  # in the time that a rest has to last
@@ -49,6 +51,8 @@ class Lookout:
         self.stalls: Stalls = Stalls()
         self._late = 0.0
         self._real = in_real_time()
+        # where inputs are sent without a rest between them, what comes is no thread's that the last rest trusted
+        self._strict = isinstance(session.pacing, Strict)
         self._started = started
         # what is in threads of this process is known as exactly as a process: a busy machine alone excuses nothing
         self._threads = all(isinstance(line, Placed) and line.place().threads for line in wire.lines.values())
@@ -123,7 +127,9 @@ class Lookout:
         wire, session = self._wire, self._session
         wanted = until - min(session.times.event, wire.now)
         careful = session.doubting or session.over
-        observer.wait(until, wanted * PATIENCE if session.over else wanted, since=session.times.input, careful=careful)
+        kind = action(session.moment.last.input) if self._strict and session.moment.last is not None else None
+        wanted *= PATIENCE if session.over else 1
+        observer.wait(until, wanted, since=session.times.input, careful=careful, kind=kind)
         self.observed = False
         while not wire.waiting and not observer.why and not self.observed:
             if observer.look():
@@ -138,6 +144,11 @@ class Lookout:
                 await self._look(wire.now + observer.pause)
         if self.observed:
             self.looked = wire.now
+
+    def heard(self, *, answer: bool) -> None:
+        """Note an arrival; `answer`: the model demanded it, so that it may be one to the last input."""
+        if self._observer is not None:
+            self._observer.heard(self._session.times.input, answer=answer)
 
     def _lost(self, asked: float) -> bool:
         """Return whether the wait that was to end at `asked` goes on, since the system could not run in it."""

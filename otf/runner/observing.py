@@ -13,17 +13,20 @@ from otf.adapter import Bench
 from otf.adapter.line import NEVER
 from otf.adapter.rest.place import Delaying, Placed, Unseen
 from otf.adapter.rest.sleepers import Stillness
+from otf.adapter.rest.wakers import Trust, Wakers
 from otf.core.pacing import PATIENCE
 from otf.runner.cpu_use import in_real_time
 from otf.runner.wire import Wire
 
 if TYPE_CHECKING:
-    from otf.adapter.rest.system import SystemProcesses
+    from otf.adapter.rest.system import Rest, SystemProcesses
 
 OnSilence: TypeAlias = Callable[[str], None]
 """Takes how the silences of a run are known: `OBSERVED`, or `timed` with the reason."""
 
 OBSERVED: Final = "observed"
+TRUSTING: Final = "observed, trusting"
+WRONGLY: Final = f"{TRUSTING} wrongly"
 # Looks one after another: by then most systems have taken an input if they run alone. Beside busy processes, a tester
 # that spins any longer keeps the system from its processor: 210 steps/s with 20 looks, 410 with one, at a load of 27.
 PROMPT: Final = 6
@@ -43,7 +46,8 @@ class Observer:
     `wait` begins each wait; `why` says from then on why no rest can be observed, if so.
     """
 
-    def __init__(self, wire: Wire, system: SystemProcesses) -> None:
+    def __init__(self, wire: Wire, system: SystemProcesses, wakers: Wakers | None = None) -> None:
+        self.trust: Trust | None = None if wakers is None else Trust(wakers)
         self.why: str = ""
         self.pause: float = 0.0
         self._wire = wire
@@ -53,19 +57,28 @@ class Observer:
         self._stillness = Stillness(0.0)
         self._began = self._used = 0.0
         self._since, self._restless = NEVER, 0.0
+        self._asked = NEVER
         self._looks = 0
 
-    def wait(self, until: float, wanted: float, *, since: float = 0.0, careful: bool = False) -> None:
+    def wait(
+        self, until: float, wanted: float, *, since: float = 0.0, careful: bool = False, kind: str | None = None
+    ) -> None:
         """Begin to wait for silence of `wanted` seconds, unless it is the same wait as before, by its end.
 
         `since`: when the last input was sent. How long a system computes counts from then, or from its last rest: each
         output begins a new wait, and one that computes and emits for ever would be waited for as long. `careful`: much
-        rests on it, and so what takes long to look for is looked for as well.
+        rests on it, and so what takes long to look for is looked for as well. `kind` is that of the input, None where
+        no thread may be trusted to wake for nothing.
         """
         key = until, wanted
         if self._key is None or self._key[0] != until:
             self._stillness = Stillness(wanted)
             self._began = time.monotonic()
+            if self.trust is not None:
+                if self._asked != since:
+                    self.trust.sent(kind or "")
+                    self._asked = since
+                self.trust.wait(careful=careful or kind is None or self._shared)
             if self._since != since:
                 self._since, self._restless, self._used = since, self._began, -1.0
             self._looks = 0
@@ -84,7 +97,7 @@ class Observer:
         self._looks += 1
         if rest is None:
             self._stillness.broken(now)
-        elif self._stillness.rest(rest.began, rest.ended, rest.due, still=rest.still):
+        elif self._believed(rest):
             self._since = NEVER
             return True
         elif not rest.still:
@@ -100,6 +113,35 @@ class Observer:
         """
         with suppress(OSError):
             self._system.glance()
+
+    def heard(self, since: float, *, answer: bool) -> None:
+        """Note an arrival after the input at `since`: a thread that was to wake for nothing may have sent it.
+
+        `answer`: the model demands it. It is one to that input then, if there was no rest since.
+        """
+        trust = self.trust
+        if trust is not None and trust.waits and not (answer and (self._asked != since or not trust.seen)):
+            self.glance()
+            trust.heard(self._system.sleepers.counters)
+
+    @property
+    def how(self) -> str:
+        """How the silences are known, in words."""
+        if self.why:
+            return f"timed: {self.why}"
+        if self.trust is None or not self.trust.used:
+            return OBSERVED
+        names = ", ".join(sorted({each.name for each in self.trust.used}))
+        wrong = self.trust.used & self.trust.lost
+        return f"{WRONGLY if wrong else TRUSTING} that these wake for nothing: {names} (95 % sure of 97 times in 100)"
+
+    def _believed(self, rest: Rest) -> bool:
+        certain = self._stillness.rest(rest.began, rest.ended, rest.due, still=rest.still)
+        if self.trust is None:
+            return certain
+        by = rest.ended + max(self._stillness.left, 0.0)
+        waking = {} if certain else self._system.waking(rest.ended, by)
+        return self.trust.rest(waking, self._system.sleepers.counters) or certain
 
     def _examine(self) -> None:
         try:
@@ -118,11 +160,15 @@ class Observer:
             self.why = "timers wake it again and again within the quiescence time"
         elif now - self._restless > ENDLESS:
             self.why = f"it has not rested for {ENDLESS:g} s"
-        elif now - self._began > self._wanted and any(watched[pid] > 1 for pid in self._system.roots):
+        elif now - self._began > self._wanted and self._shared:
             # what they do for others is no sign of an answer that is still to come, and with many it never ends
             self.why = SHARED
         elif now - self._restless > BUSY and self._looks % PROMPT == 0 and self._computes():
             self.why = "it computes for longer than silence would be waited for"
+
+    @property
+    def _shared(self) -> bool:
+        return any(watched[pid] > 1 for pid in self._system.roots)
 
     def _computes(self) -> bool:
         used = self._system.used()
@@ -137,7 +183,7 @@ class Observer:
 
 @asynccontextmanager
 async def observing(
-    bench: Bench, wire: Wire, started: Collection[int], known: OnSilence
+    bench: Bench, wire: Wire, started: Collection[int], known: OnSilence, wakers: Wakers | None = None
 ) -> AsyncGenerator[Observer | None, None]:
     """Observe the system behind a wire, if the bench wants that and it is possible; `known` gets which it is.
 
@@ -152,14 +198,14 @@ async def observing(
         known(f"timed: {unseen}")
         yield None
         return
-    observer = Observer(wire, system)
+    observer = Observer(wire, system, wakers)
     known(OBSERVED)
     counted = {ALL, *system.roots}
     watched.update(counted)
     try:
         yield observer
-        if observer.why:
-            known(f"timed: {observer.why}")
+        if observer.how != OBSERVED:
+            known(observer.how)
     finally:
         watched.subtract(counted)
         system.close()

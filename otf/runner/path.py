@@ -146,7 +146,9 @@ class Conduct:
         # arrivals after the failing output are recorded too: no observation is thrown away
         for arrived in self.wire.arrived():
             self._lookout.taken(arrived)
+            answering = self.session.answering
             self._take(arrived)
+            self._lookout.heard(answer=answering and self.session.verdict is None)
 
     def _take(self, arrived: Arrived) -> None:
         event: Event

@@ -23,6 +23,7 @@ from otf.runner.observing import Observer
 from otf.runner.waiting import FIRST
 from otf.runner.wire import Arrived, Wire
 from otf.runner.writer import EventRecord
+from otf.strategy.visits import action
 from otf.trace.events import Quiet, Seen
 
 
@@ -70,6 +71,7 @@ class StrictPath(FastPath):
             if not inbox:
                 return False
             while inbox:
+                self._observer.heard(last[0].at, answer=not unanswered)
                 then = self._seen(cached_run, inbox[0]) if len(last) < LONG else None
                 if then is None:
                     return False
@@ -92,7 +94,9 @@ class StrictPath(FastPath):
     def _rests(self, cached_run: StrictRun) -> bool:
         """Look until the system rests; return False if something has arrived, or if the looks take too long."""
         observer, wire = self._observer, self._wire
-        observer.wait(*cached_run.pause(wire.now))
+        until, wanted = cached_run.pause(wire.now)
+        kind = None if cached_run.go is None else action(cached_run.go.symbol)
+        observer.wait(until, wanted, since=cached_run.last[0].at, kind=kind)
         while not observer.look():
             if wire.waiting or observer.why or monotonic() >= wire.turn:
                 return False

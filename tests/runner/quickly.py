@@ -124,8 +124,13 @@ class Resting(Observer):
         self.looks = self.glances = 0
         self._wire = wire
 
-    def wait(self, until: float, wanted: float, *, since: float = 0.0, careful: bool = False) -> None:
+    def wait(
+        self, until: float, wanted: float, *, since: float = 0.0, careful: bool = False, kind: str | None = None
+    ) -> None:
         """Wait for nothing."""
+
+    def heard(self, since: float, *, answer: bool) -> None:
+        """Blame no thread."""
 
     def glance(self) -> None:
         """See nothing more."""

@@ -59,7 +59,12 @@ class _Looks:
     pause: float = 0.001
     number: int = 0
 
-    def wait(self, until: float, wanted: float, *, since: float = 0.0, careful: bool = False) -> None:
+    def heard(self, _since: float, *, answer: bool) -> None:
+        """Blame no thread."""
+
+    def wait(
+        self, until: float, wanted: float, *, since: float = 0.0, careful: bool = False, kind: str | None = None
+    ) -> None:
         """Begin to wait."""
 
     def look(self) -> bool:

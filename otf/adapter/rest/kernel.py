@@ -106,6 +106,11 @@ class Thread:
             self._call, self._timeout = line, timeout(call, CALLS or {})
         return self._timeout
 
+    @property
+    def call(self) -> int:
+        """The number of the system call in which it slept when its time-out was read last."""
+        return int(self._call.split()[0])
+
     def children(self) -> list[int]:
         """Return the processes that this thread has started and that are there."""
         try:

@@ -79,19 +79,24 @@ def outside(of: Collection[str], sockets: Collection[str]) -> str:
     known = datagrams | _unix()
     if any(each not in known for each in of):
         rows += [*_rows("tcp"), *_rows("tcp6")]
-    ends = {(row.local, row.remote): row.inode for row in rows if row.state == _CONNECTED}
+    ends = {(_plain(row.local), _plain(row.remote)): row.inode for row in rows if row.state == _CONNECTED}
     # a socket over UDP that is not connected hears everybody, and a connection that was not accepted is its listener's
     bound = {_port(row.local) for row in rows if row.state != _CONNECTED and row.inode in sockets}
     for row in rows:
         if row.inode not in of or row.state != _CONNECTED:
             continue
-        if ends.get((row.remote, row.local)) in sockets or _port(row.remote) in bound:
+        if ends.get((_plain(row.remote), _plain(row.local))) in sockets or _port(row.remote) in bound:
             continue
         host, _, port = row.remote.rpartition(":")
         closed = row.inode in datagrams and port not in used and _address(host).is_loopback
         if not closed:
             return row.remote
     return ""
+
+
+def _plain(address: str) -> str:
+    """Return an address in which IPv4 is not written as IPv6, as a server has it that listens for both."""
+    return address.removeprefix(_MAPPED)
 
 
 def _port(address: str) -> str:
@@ -150,6 +155,9 @@ def _row(answer: bytes, at: int) -> _SocketRow:
 def _written(host: bytes, words: int) -> str:
     """Return an address as the tables in `/proc/net` have it: in words of this machine."""
     return "".join(f"{word:08X}" for word in struct.unpack_from(f"={words}I", host))
+
+
+_MAPPED: Final = _written(bytes(10) + b"\xff\xff", 3)
 
 
 def _unix() -> set[str]:

@@ -10,12 +10,14 @@ import sys
 import time
 from collections.abc import Iterable
 from contextlib import suppress
+from pathlib import Path
 from typing import Final
 
 from otf.adapter.rest.alarms import arming
 from otf.adapter.rest.calls import ANYTIME, PAIR_SIZE, REALTIME, Timeout, seconds
 from otf.adapter.rest.kernel import LONG, Gone, Hidden, Thread, close_all, opened
 from otf.adapter.rest.sleepers import ThreadReading, Tid, Wake
+from otf.adapter.rest.wakers import Waker
 
 _TIMEVAL: Final = struct.Struct("@2q")
 _MICRO: Final = 1e-6
@@ -114,6 +116,16 @@ class Process:
         """Return when a thread that sleeps with this time-out wakes by itself. Read it between the two readings."""
         wake = Wake(where.after) if not where.pointer else self._behind(where, now)
         return self._received(where.descriptor, wake) if where.role == "reads" else wake
+
+    def waker(self, tid: Tid) -> Waker:
+        """Return as whom a thread is known that sleeps with a time-out. Raises Gone."""
+        try:
+            names = {each: _name(self.pid, each) for each in sorted(self.threads)}
+            program = os.readlink(f"/proc/{self.pid}/exe")  # noqa: PTH115 -- a name, and no path of ours
+            own = [each for each in names if names[each] == names[tid]]
+            return Waker(program, names[tid], own.index(tid), self.threads[tid].call)
+        except (KeyError, FileNotFoundError, ProcessLookupError, PermissionError) as error:
+            raise Gone from error
 
     def alarms(self, where: Timeout) -> dict[int, float]:
         """Return the seconds that are left of the timers that a call waits for, by descriptor."""
@@ -221,6 +233,10 @@ class Process:
         self.threads.clear()
         close_all(self._files)
         self._files.clear()
+
+
+def _name(pid: int, tid: Tid) -> str:
+    return Path(f"/proc/{pid}/task/{tid}/comm").read_text(encoding="utf-8", errors="replace").strip()
 
 
 def _names(folder: int) -> list[str]:

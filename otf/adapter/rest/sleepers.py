@@ -140,6 +140,17 @@ class Sleepers:
         """Return the earliest moment at which a thread may wake by itself."""
         return min((sleep.due(now) for sleep in self._known.values()), default=NEVER)
 
+    def waking(self, now: float, by: float) -> list[Tid]:
+        """Return the threads that may wake by that moment; none of them if anything but the time-out of a call may."""
+        due = {tid: sleep.due(now) for tid, sleep in self._known.items()}
+        found = [tid for tid in due if due[tid] <= by]
+        return [] if any(due[tid] in {ANYTIME, *self._known[tid].alarms.values()} for tid in found) else found
+
+    def counters(self, tid: Tid) -> bytes:
+        """Return the counters of a thread when it was read last; empty where it has ended."""
+        sleep = self._known.get(tid)
+        return b"" if sleep is None else sleep.counters
+
     def _note(self, tid: Tid, sleep: _Sleep, reading: ThreadReading) -> None:
         if reading.letter in ENDED:
             sleep.wake = Wake()

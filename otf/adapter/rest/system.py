@@ -16,6 +16,7 @@ from otf.adapter.rest.owners import outside, shown
 from otf.adapter.rest.place import Unseen
 from otf.adapter.rest.process import RING, Process
 from otf.adapter.rest.sleepers import STOPPED, Sleepers, ThreadReading, Tid, Wake
+from otf.adapter.rest.wakers import Sleeping, Waker
 from otf.values.cost import light
 
 _SOCKET: Final = "socket:["
@@ -50,6 +51,7 @@ class SystemProcesses:
         self.roots: frozenset[int] = frozenset(roots)
         self._processes: dict[int, Process] = {}
         self._dead = set[int]()
+        self._wakers: dict[tuple[Tid, int], Waker] = {}
         self._strangers = Strangers(self.roots) if foreign else None
         self._orphans: Orphans | None = None
         self._where: dict[Tid, tuple[Process, Timeout]] = {}
@@ -88,6 +90,23 @@ class SystemProcesses:
             for process in self._processes.values():
                 process.read(readings)
             self.sleepers.first(began, time.monotonic(), readings)
+
+    def waking(self, now: float, by: float) -> dict[Tid, Sleeping]:
+        """Return the threads of a rest that their time-outs wake by that moment; none where something else may, too."""
+        sleepers = self.sleepers
+        try:
+            return {tid: Sleeping(self._waker(tid), sleepers.counters(tid)) for tid in sleepers.waking(now, by)}
+        except Gone:
+            return {}
+
+    def _waker(self, tid: Tid) -> Waker:
+        process = next((each for each in self._processes.values() if tid in each.threads), None)
+        if process is None:
+            raise Gone
+        key = tid, process.threads[tid].call
+        if key not in self._wakers:
+            self._wakers[key] = process.waker(tid)
+        return self._wakers[key]
 
     def used(self) -> float:
         """Return for how many seconds its threads have run so far, those aside that have ended."""

@@ -18,6 +18,8 @@ COMPUTING = 0.03  # seconds at most for which a thread computes
 STARVED = 0.004  # seconds at most for which a thread that was woken waits for a processor
 
 Program: TypeAlias = "Generator[Action, None, None]"
+Rest: TypeAlias = tuple[float, float, float, bool]
+"""When its first reading ended and its last, when a thread is due, and whether none has run since the rest before."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +130,7 @@ class Look:
         self.seen = 0
         self._twice = twice
         self._timed = timed
-        self._sleepers = Sleepers()
+        self.sleepers = Sleepers()
         self._known: list[int] = []
 
     def until_rest(self, wanted: float = QUIESCENCE) -> None:
@@ -141,30 +143,34 @@ class Look:
                 stillness = Stillness(wanted)
             if rest is None:
                 stillness.broken(self.world.now)
-            elif stillness.rest(*rest[:3], still=rest[3]):
+            elif self.believed(stillness, rest):
                 return
             self.world.advance(self.world.random.choice((0.0, 0.00005, 0.0003, 0.001)))
 
-    def _rest(self) -> tuple[float, float, float, bool] | None:
+    def believed(self, stillness: Stillness, rest: Rest) -> bool:
+        """Return whether a rest is believed."""
+        return stillness.rest(*rest[:3], still=rest[3])
+
+    def _rest(self) -> Rest | None:
         world, began = self.world, self.world.now
         first = self._readings()
         if first is None or set(world.threads) != set(self._known):
             self._known = list(world.threads)
             return None
         ended = world.now
-        if not self._sleepers.first(began, ended, first):
+        if not self.sleepers.first(began, ended, first):
             return None
-        self._sleepers.listed(ended, frozenset(first))
-        wakes = {tid: self._wake(tid) for tid in self._sleepers.unread()}
+        self.sleepers.listed(ended, frozenset(first))
+        wakes = {tid: self._wake(tid) for tid in self.sleepers.unread()}
         world.advance(LOOK)
         came, world.outputs = world.outputs, 0
         self.seen += came
         if came:
             return None
         second = self._readings() if self._twice else first
-        if second is None or not self._sleepers.second(second, wakes):
+        if second is None or not self.sleepers.second(second, wakes):
             return None
-        return ended, world.now, self._sleepers.due(world.now), self._sleepers.rested()
+        return ended, world.now, self.sleepers.due(world.now), self.sleepers.rested()
 
     def _readings(self) -> dict[int, ThreadReading] | None:
         found: dict[int, ThreadReading] = {}

@@ -331,3 +331,14 @@ def test_a_datagram_socket_that_is_connected_to_a_closed_port_leads_to_no_one() 
         assert shown(outside(inode, inode)) == f"127.0.0.1:{stranger.getsockname()[1]}"
         stranger.close()
         assert not outside(inode, inode)
+
+
+def test_a_server_for_both_kinds_of_addresses_is_connected_to_its_client() -> None:
+    """It writes the address of a client of IPv4 as one of IPv6, as every server in Java does."""
+    with (
+        socket.create_server(("::", 0), family=socket.AF_INET6, dualstack_ipv6=True) as server,
+        socket.create_connection(("127.0.0.1", server.getsockname()[1])) as client,
+        server.accept()[0] as accepted,
+    ):
+        inodes = {str(os.fstat(each.fileno()).st_ino) for each in (client, accepted)}
+        assert not outside(inodes, inodes)
