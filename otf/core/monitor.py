@@ -186,9 +186,10 @@ class Monitor:
         self.events += 1
         if self.verdict is None:
             try:
-                self._judge(event)
+                # before quiescence is believed: what was left out may still have to answer
                 if self.lookahead.cuts and self.deepens:
                     self._deepen(event.at)
+                self._judge(event)
             except OvergrownError:
                 self.verdict = _too_many(self.oracle.limits.most)
         return self.verdict

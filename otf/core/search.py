@@ -185,18 +185,19 @@ class Search:
         # first moves that may explain the event at once: the others need not come before them
         for port in sorted(steps, key=lambda port: not any(_brings(step, goal) for step in steps[port])):
             found += [(step, tried & others[port].keys()) for step in steps[port]]
-            tried |= {port}
+            tried |= {port} if steps[port] else NONE
         return found + self._spontaneous(now, position, tried)
 
     def _idle(self, now: Hypothesis, node: Node, asleep: Asleep) -> list[tuple[Next, Asleep]]:
         """Return the moves of a hypothesis whose inputs are taken in any order."""
-        found = [
-            (step, NONE)
-            for port, in_flight in now.flight
-            if port not in asleep
-            for step in self.moves.taking(now, port, in_flight[0])
-        ]
-        return found + self._spontaneous(now, node, frozenset(port for port, _ in now.flight))
+        found: list[tuple[Next, Asleep]] = []
+        tried = asleep
+        for port, in_flight in now.flight:
+            steps = [] if port in asleep else self.moves.taking(now, port, in_flight[0])
+            found += [(step, NONE) for step in steps]
+            # an input that came too late to be taken in this state is taken after the move that leaves it
+            tried |= {port} if steps else NONE
+        return found + self._spontaneous(now, node, tried)
 
     def _spontaneous(self, now: Hypothesis, node: Node, tried: Asleep) -> list[tuple[Next, Asleep]]:
         """Return the spontaneous moves: what was taken before such a move, with the same result, is not taken after it.

@@ -91,3 +91,13 @@ def test_the_figures_are_written_and_alarms_are_shown(tmp_path: Path, capsys: py
 def test_a_window_without_an_end_beside_a_timer() -> None:
     """The one run of 200,000 that failed: what ends never, cut off by what ends soon, had no number for its end."""
     assert not simulated.again(named("eager/31/2653/1"))[1].verdict.failed
+
+
+def test_quiescence_is_believed_after_what_was_left_out_was_looked_at() -> None:
+    """Five spontaneous outputs came at once, and an answer was still due after them."""
+    assert not simulated.again(named("eager/5/30/3"))[1].verdict.failed
+
+
+def test_an_input_that_came_too_late_for_a_state_is_taken_after_the_timer_that_ended_it() -> None:
+    """Neither order counts as followed if time forbids it."""
+    assert not simulated.again(named("eager/77/89/6"))[1].verdict.failed
