@@ -19,7 +19,7 @@ from otf.simulate.system import PortChoice
 from otf.spec import Accept, Spec, Transition, goto, total
 from tests.core.random_specs import Going, Machine, Shape, random_machine
 
-TICK: Final = 1 / 1024  # all times are a whole number of ticks, so that bounds are met without rounding
+TICK: Final = 1 / 1000  # all times are whole numbers of ticks, so that bounds are met exactly, but for rounding
 TIMER: Final = (0.3, 0.5)
 CODEC: Final = ConferenceCodec(1, 3)
 

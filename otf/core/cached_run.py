@@ -202,7 +202,7 @@ class CachedRun:
         self.before, self.before_by = self.cached, self.done_by
         self.cached, self.go, self.last, self.next = go.cached, go, [event], None
         # the ledger of one input that is answered at once is not built: that took a tenth of a step
-        # as `done_by` in `otf.core.due`, without the call
+        # as `Ledger.then` in `otf.core.due`, without the call
         timing = self.timing
         by = event.at + timing.latency
         self.done_by = (max(self.done_by, by)) + timing.busy

@@ -13,7 +13,7 @@ from otf.core.memory import Symbol
 from otf.core.model import Model
 from otf.core.moves import Moves
 from otf.core.nodes import UNKNOWN, Move, Node
-from otf.core.timing import FOREVER, Clock, Span, Timing, Window, deadline
+from otf.core.timing import FOREVER, Clock, Span, Timing, Window, deadline, is_later
 from otf.core.windows import Windows
 from otf.trace.events import Closed, Event, Seen, Sent
 from otf.trace.verdict import FailureKind
@@ -276,11 +276,6 @@ def _started(timer: Timer) -> str:
     return f"the timer {timer.name!r} was started" if isinstance(timer.name, str) else "the state was entered"
 
 
-def done_by(before: float, at: float, timing: Timing) -> float:
-    """Return by when an input sent then is dealt with: it has arrived, and those before it are done."""
-    return max(at + timing.latency, before) + timing.busy
-
-
 class InFlight(NamedTuple):
     """An input that is perhaps not taken: its number in the run, its port, from when to when it may be dealt with."""
 
@@ -314,14 +309,15 @@ class Ledger(NamedTuple):
     def then(self, event: Sent, timing: Timing) -> Ledger:
         """Return the ledger with one more input: taken when it has arrived, and those before it are dealt with."""
         # the system may have got it at once, or when all of it was handed over
-        done = done_by(self.done_by, event.at + event.took, timing)
-        number = self.sent + 1
+        # bounds are only added to: less R, a sum may be rounded to less than the input takes to arrive
+        taken = max(event.at + event.took + timing.latency, self.done_by)
+        done, number = taken + timing.busy, self.sent + 1
         # an input on another port may be taken first
         before = (
-            each if each.port == event.port or each.span.b < event.at else _longer(each, timing.busy)
+            each if each.port == event.port or is_later(event.at, each.span.b) else _longer(each, timing.busy)
             for each in self.inputs
         )
-        return Ledger((*before, InFlight(number, event.port, Span(event.at, done))), number, done - timing.busy, done)
+        return Ledger((*before, InFlight(number, event.port, Span(event.at, done))), number, taken, done)
 
     def kept(self, ranks: tuple[int, ...]) -> Ledger:
         """Return the ledger with only the inputs that still matter, by their numbers in a belief."""

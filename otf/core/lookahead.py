@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from otf.core.belief import Belief
 from otf.core.due import Ledger
-from otf.core.timing import ROUNDING
+from otf.core.timing import is_later
 from otf.trace.events import Event, Quiet, Seen
 
 EVENTS: Final = 10_000
@@ -78,7 +78,7 @@ class Lookahead:
 
         Searches that are found to have left out nothing that happened are forgotten.
         """
-        while self.cuts and now > self.cuts[0].by + ROUNDING:
+        while self.cuts and is_later(now, self.cuts[0].by):
             cut = self.cuts[0]
             seen = max(sum(each.port == port for each in self._seen(cut)) for port in cut.ports)
             if seen > followed:
@@ -89,7 +89,7 @@ class Lookahead:
 
     def _seen(self, cut: CutSearch) -> list[Seen]:
         later = self.events[cut.event - self._first + 1 :]
-        return [each for each in later if isinstance(each, Seen) and each.at <= cut.by + ROUNDING]
+        return [each for each in later if isinstance(each, Seen) and not is_later(each.at, cut.by)]
 
     def _trim(self) -> None:
         first = self.cuts[0].event if self.cuts else self._first + len(self.events)

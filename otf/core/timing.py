@@ -65,7 +65,15 @@ class Learnt(Timing):
 
 
 FOREVER = float("inf")
-ROUNDING = 1e-6  # seconds: far above the rounding errors of sums, far below anything measured
+ROUNDING: Final = 1e-6  # seconds: far above the rounding errors of sums, far below anything measured
+
+
+def is_later(one: float, other: float) -> bool:
+    """Return whether one moment is later than another by more than rounding: all moments are compared by this.
+
+    Two sums of the same times, added in another order, differ in their last digit. That must blame nobody.
+    """
+    return one > other + ROUNDING
 
 
 class Span(NamedTuple):
@@ -115,17 +123,17 @@ class Clock:
 
     def sent_by(self, number: int, moment: float) -> bool:
         """Return whether the input of this number was sent by then."""
-        return self.inputs[number - 1].a <= moment
+        return not is_later(self.inputs[number - 1].a, moment)
 
     def begun(self, window: Window) -> bool:
         """Return whether an output that is due in the window may have been emitted by now."""
         self.used = True
-        return self.early or self.now + ROUNDING >= window.trigger.a + window.lo
+        return self.early or not is_later(window.trigger.a + window.lo, self.now)
 
     def over(self, window: Window) -> bool:
         """Return whether an output that was due in the window must have been seen by now."""
         self.used = True
-        return not self.late and self.now > deadline(window, self.latency) + ROUNDING
+        return not self.late and is_later(self.now, deadline(window, self.latency))
 
     def seen(self, entered: Span, hi: float = 0.0) -> Span:
         """Return when a state was entered, given an output of the move into it that is seen now.

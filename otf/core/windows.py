@@ -13,7 +13,7 @@ from typing import Final
 from otf.core.hypothesis import PLAIN, Hypothesis, Outstanding, QueuedInput, Queues, Timer, moved
 from otf.core.model import Model
 from otf.core.nodes import Midway, Move, Node, OpenAccept, Unknown
-from otf.core.timing import FOREVER, ROUNDING, Clock, Span, Window
+from otf.core.timing import FOREVER, Clock, Span, Window, is_later
 
 ANY: Final = Span(-FOREVER, FOREVER)
 SPONTANEOUS: Final = PLAIN._replace(spontaneous=True)
@@ -50,9 +50,9 @@ class Windows:
         """Return whether a timer may have expired by now."""
         # an input in flight is taken by a known time: outputs that are due only later do not come before it
         begin = window.trigger.a + window.lo
-        overtaken = any(self.clock.taken(each.number).b < begin for _, flight in now.flight for each in flight)
+        overtaken = any(is_later(begin, self.clock.taken(each.number).b) for _, flight in now.flight for each in flight)
         # nor can a timer expire in a state that another timer must have left before
-        forestalled = not self.clock.early and begin > _last(now) + ROUNDING
+        forestalled = not self.clock.early and is_later(begin, _last(now))
         return self.clock.begun(window) and not overtaken and not forestalled
 
     def in_time(self, now: Hypothesis, in_flight: QueuedInput) -> bool:

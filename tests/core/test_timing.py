@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from otf.core import Timing
+from otf.core.due import Ledger
 from otf.core.timing import ENOUGH, MANY, Learnt
 from otf.core.waits import Strict
-from otf.trace.events import Quiet
+from otf.trace.events import Quiet, Sent
 from tests.core.scripts import machine
 from tests.core.test_session import answer, sent, session, silent, waits
 
@@ -67,3 +70,12 @@ def test_a_run_learns_from_its_steps() -> None:
     sent(run, 5000.0)
     answer(run, "x", 5000.125)
     assert waits(run.command()) == 5001.125
+
+
+@given(st.floats(0, 1e6), st.floats(0, 1), st.floats(0, 1))
+def test_an_input_that_arrives_at_the_last_moment_is_not_taken_before(at: float, latency: float, busy: float) -> None:
+    """Its bound is a sum of what delays it; with R added and taken away again, it would be rounded to less."""
+    timing = Timing(latency=latency, busy=busy)
+    ledger = Ledger().then(Sent("a", "A", at), timing)
+    assert ledger.taken_by == at + latency
+    assert ledger.then(Sent("a", "A", at), timing).taken_by == at + latency + busy
