@@ -313,10 +313,10 @@ class Ledger(NamedTuple):
         taken = max(event.at + event.took + timing.latency, self.done_by)
         done, number = taken + timing.busy, self.sent + 1
         # an input on another port may be taken first
-        before = (
+        before = [
             each if each.port == event.port or is_later(event.at, each.span.b) else _longer(each, timing.busy)
             for each in self.inputs
-        )
+        ]
         return Ledger((*before, InFlight(number, event.port, Span(event.at, done))), number, taken, done)
 
     def kept(self, ranks: tuple[int, ...]) -> Ledger:
@@ -330,6 +330,12 @@ class Ledger(NamedTuple):
     def done(self, at: float) -> Ledger:
         """Return the ledger after all inputs were dealt with by a time."""
         return self if self.done_by <= at else Ledger(self.inputs, self.sent, self.taken_by, at)
+
+    def over(self, at: float) -> Ledger:
+        """Return the ledger without inputs: none matters any more, and all were dealt with by a time."""
+        if not self.inputs:
+            return self.done(at)
+        return Ledger((), self.sent, self.taken_by, min(self.done_by, at))
 
     def upto(self, number: int) -> int:
         """Return how many of its inputs are among the first `number` of the run."""

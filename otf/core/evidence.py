@@ -9,7 +9,7 @@ from typing import Final, cast
 from otf.core.belief import Belief
 from otf.core.due import Ledger
 from otf.core.lookahead import Lookahead
-from otf.core.monitor import Finder, Monitor, Oracle
+from otf.core.monitor import Monitor, Oracle
 from otf.core.moves import Moves
 from otf.trace.events import Event
 from otf.trace.verdict import Verdict
@@ -92,11 +92,11 @@ class MonitorWithout(Monitor):
         """Return whether it has the same explanations."""
         return self.belief is belief or set(self.belief.hypotheses) == set(belief.hypotheses)
 
-    def _question(self, event: Event) -> tuple[Hashable, Finder]:
-        name, find = super()._question(event)
-        # a name of its own, as results are remembered by it; a value stays the last part of it
+    def _name(self, event: Event) -> Hashable:
+        name = super()._name(event)
+        # one of its own, as results are remembered by it; a value stays the last part of it
         parts: tuple[Hashable, ...] = cast("tuple[Hashable, ...]", name) if isinstance(name, tuple) else (name,)
-        return ("without", self.requirement, *parts), find
+        return "without", self.requirement, *parts
 
     def _moves(self, free: frozenset[int] = frozenset()) -> Moves:
         moves = super()._moves(free)

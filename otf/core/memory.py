@@ -112,7 +112,7 @@ class Symbol(Remembered):
     False
     """
 
-    __slots__ = ("_hash", "heavy", "key", "value")
+    __slots__ = ("_hash", "heavy", "key", "port", "value")
 
     def __init__(self, value: object, key: Hashable) -> None:
         self.born = 0
@@ -120,6 +120,8 @@ class Symbol(Remembered):
         self.value: object = value
         self.key: Hashable = key
         self._hash = hash(key)
+        # that an input is sent to, once the model was asked for it
+        self.port: str | None = None
         # such a value hardly ever comes twice, and takes much room: nothing that refers to it is remembered
         self.heavy: bool = False
 

@@ -89,8 +89,17 @@ class Model:
         self._same[id(value)] = value, symbol
         return symbol
 
+    def port(self, inp: Symbol) -> str:
+        """Return the port that an input is sent to; "" if the bench does not say, or if the input only waits."""
+        if inp.port is None:
+            inp.port = self.routes.into(inp.value)
+        return inp.port
+
     def output_symbol(self, output: object) -> Symbol:
         """Return the symbol of an output that was seen; one without a hash, a list for one, can be compared too."""
+        same = self._same.get(id(output))
+        if same is not None:
+            return same[1]
         try:
             return self.symbol(output)
         except ModelError:

@@ -196,9 +196,9 @@ class Monitor:
 
     def would(self, event: Event) -> bool:
         """Return whether the event would leave a possible state, without judging it."""
-        name, find = self._question(event)
+        name = self._name(event)
         try:
-            found = self.belief.after.get(name) or self._searched(event, name, find)
+            found = self.belief.after.get(name) or self._searched(event, name)
             return bool(found.belief.hypotheses) or self._deeper(event, found) is not None
         except OvergrownError:
             return True
@@ -220,10 +220,10 @@ class Monitor:
         return self.verdict or (TRUNCATED if self.belief.unconstrained else PASS)
 
     def _judge(self, event: Event) -> None:
-        name, find = self._question(event)
+        name = self._name(event)
         result = self.belief.after.get(name)
         if result is None:
-            result = self._searched(event, name, find)
+            result = self._searched(event, name)
         elif not result.belief.recurs:
             self.oracle.model.memory.met(result.belief)
         if result.belief.hypotheses:
@@ -293,9 +293,7 @@ class Monitor:
 
     def _advance(self, event: Event, result: EventResult) -> None:
         before, timing, ledger = self.belief, self.oracle.timing, self.ledger
-        belief, kept, self.requirements, _ = result
-        self.belief = belief
-        kind = event.__class__
+        self.belief, kept, self.requirements, _ = result
         if isinstance(event, Sent):
             if before.settled:
                 self.step = FailedStep(before, [], [])
@@ -303,13 +301,12 @@ class Monitor:
             ledger = ledger.then(event, timing)
         elif isinstance(event, (Seen, Closed)):
             self.step.outputs.append(event)
-        elif kind is Quiet:
-            self.step = self.step.rested(belief)
+        elif isinstance(event, Quiet):
+            self.step = self.step.rested(self.belief)
             ledger = ledger.done(event.at)
-        ledger = ledger.kept(kept)
         # if no input matters any more, the last was taken before the present output was emitted
-        self.ledger = ledger if kept else ledger.done(event.at + timing.busy)
-        if len(belief.hypotheses) > self.oracle.limits.hypotheses:
+        self.ledger = ledger.kept(kept) if kept else ledger.over(event.at + timing.busy)
+        if len(self.belief.hypotheses) > self.oracle.limits.hypotheses:
             self._bounded(event)
 
     def _bounded(self, event: Event) -> None:
@@ -321,7 +318,7 @@ class Monitor:
     def _empty(self, event: Event) -> Verdict:
         if self.lookahead.lost:
             return Verdict("inconclusive", why=DOUBT)
-        if self.slack and self._find(self._question(event)[1], self._clock(event, self.slack)).belief.hypotheses:
+        if self.slack and self._find(self._finder(event), self._clock(event, self.slack)).belief.hypotheses:
             who = "the tester did not look, or the system could not run"
             return Verdict("inconclusive", why=f"an output may have been in time: for {self.slack:.3f} s {who}")
         return Verdict("fail", self._failure(event))
@@ -340,8 +337,7 @@ class Monitor:
         """
         if not self._by_time or not isinstance(event, (Seen, Closed)):
             return None
-        _, find = self._question(event)
-        clock = self._clock(event)
+        find, clock = self._finder(event), self._clock(event)
         if not Search(self._moves(), clock).current(self.belief.hypotheses) and not self._is_overdue(event, clock):
             return "missing"
         late, early = replace(clock, late=True), replace(clock, early=True)
@@ -354,7 +350,8 @@ class Monitor:
         output = model.output_symbol(event.output if isinstance(event, Seen) else Ended(event.reason))
         return any(is_overdue(model, now, event.port, output, clock) for now in self.belief.hypotheses)
 
-    def _searched(self, event: Event, name: Hashable, find: Finder) -> EventResult:
+    def _searched(self, event: Event, name: Hashable) -> EventResult:
+        find = self._finder(event)
         if self.belief.at_rest and find is Search.quiet and self.oracle.model.spec.emits is None:
             return EventResult(self.belief)
         what, last = (event.at, name), self._last
@@ -423,20 +420,33 @@ class Monitor:
         # outputs of moves made in the search may have been due long ago
         return search.current(found) if search.clock.used else found
 
-    def _question(self, event: Event) -> tuple[Hashable, Finder]:
-        # called twice a step: matching one class after another took as long as all the rest of it
+    def _name(self, event: Event) -> Hashable:
+        """Return what the result of an event is remembered under; a value is the last part of it."""
+        model = self.oracle.model
+        if isinstance(event, Seen):
+            return "seen", event.port, model.output_symbol(event.output)
+        if isinstance(event, Sent):
+            return "sent", event.port, model.symbol(event.input)
+        if isinstance(event, Quiet):
+            return "rested" if event.restless else "quiet"
+        if isinstance(event, Taken):
+            return "taken", self.ledger.upto(event.upto)
+        return "seen", event.port, model.output_symbol(Ended(event.reason))
+
+    def _finder(self, event: Event) -> Finder:
+        """Return the search for the hypotheses that explain an event."""
         model = self.oracle.model
         if isinstance(event, (Seen, Closed)):
             port = event.port
             output = model.output_symbol(event.output if isinstance(event, Seen) else Ended(event.reason))
-            return ("seen", port, output), lambda search, now: search.seen(now, port, output)
+            return lambda search, now: search.seen(now, port, output)
         if isinstance(event, Sent):
             port, inp, number = event.port, model.symbol(event.input), len(self.ledger.inputs) + 1
-            return ("sent", port, inp), lambda _search, now: sent(now, port, inp, number)
+            return lambda _search, now: sent(now, port, inp, number)
         if isinstance(event, Taken):
             number = self.ledger.upto(event.upto)
-            return ("taken", number), lambda search, now: search.taken(now, number)
-        return ("rested", Search.rested) if event.restless else ("quiet", Search.quiet)
+            return lambda search, now: search.taken(now, number)
+        return Search.rested if event.restless else Search.quiet
 
 
 def _heavy(name: Hashable) -> bool:

@@ -163,7 +163,7 @@ def _enough(
     specifies: Callable[[Node, Symbol], object],
 ) -> bool:
     # an input may be taken before or after those in flight on other ports, but only after those on its own
-    port = model.routes.into(inp.value)
+    port = model.port(inp)
     answers = [bool(specifies(node, inp)) for node, busy in reached if port not in busy]
     return bool(answers) and (all(answers) if relation == "uioco" else any(answers))
 
