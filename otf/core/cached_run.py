@@ -30,17 +30,13 @@ PortFrame: TypeAlias = tuple[str, bytes]
 
 @light
 class CachedInput:
-    """An input sent before from this belief: its bytes, the next belief, and what must be proven quiet after it.
-
-    `unanswered`: no output is expected after it.
-    """
+    """An input sent before from this belief: its bytes, the next belief, and what must be proven quiet after it."""
 
     symbol: Symbol
     port: str
     data: bytes
     cached: CachedSteps
     proofs: frozenset[Hashable]
-    unanswered: bool = False
 
 
 @light
@@ -57,12 +53,9 @@ class CachedOutput:
 
 
 class CachedSteps:
-    """The inputs that were sent from a belief and the frames that came there, by the bytes of one codec.
+    """The inputs that were sent from a belief and the frames that came there, by the bytes of one codec."""
 
-    `quiet` has the result of quiescence there, if it was seen.
-    """
-
-    __slots__ = ("belief", "codec", "frames", "inputs", "quiet", "view")
+    __slots__ = ("belief", "codec", "frames", "inputs", "view")
 
     def __init__(self, belief: Belief, codec: object) -> None:
         self.belief: Belief = belief
@@ -71,7 +64,6 @@ class CachedSteps:
         self.view: View | None = belief.view if belief.view and belief.view.enabled.kept else None
         self.inputs: dict[Symbol, CachedInput] = {}
         self.frames: dict[PortFrame, CachedOutput] = {}
-        self.quiet: dict[str, CachedSteps] = {}
 
     @classmethod
     def of(cls, oracle: Oracle, belief: Belief, codec: object) -> Self:
@@ -91,7 +83,7 @@ class CachedSteps:
 
     def learn_input(self, oracle: Oracle, symbol: Symbol, port: str, data: bytes) -> CachedInput | None:
         """Return an input that was sent before without these bytes; None if it was not, or has no answer."""
-        result = known_result(oracle, self.belief, ("sent", port, symbol))
+        result = _known_result(oracle, self.belief, ("sent", port, symbol))
         if result is None or silent(oracle.model, result.belief):
             return None
         proofs = frozenset(oracle.silence_of(node, symbol) for node in self.view_of(oracle).nodes)
@@ -100,7 +92,7 @@ class CachedSteps:
 
     def learn_output(self, oracle: Oracle, frame: PortFrame, output: object) -> CachedOutput | None:
         """Return the output of a frame not looked up before; None if it is new, or needs the monitor."""
-        result = known_result(oracle, self.belief, ("seen", frame[0], oracle.model.output_symbol(output)))
+        result = _known_result(oracle, self.belief, ("seen", frame[0], oracle.model.output_symbol(output)))
         if result is None or result.kept:
             return None
         quiescence_predicted = silent(oracle.model, result.belief)
@@ -110,7 +102,7 @@ class CachedSteps:
         return oracle.model.memory.put(self.frames, frame, then, self.belief)
 
 
-def known_result(oracle: Oracle, belief: Belief, event: Hashable) -> EventResult | None:
+def _known_result(oracle: Oracle, belief: Belief, event: Hashable) -> EventResult | None:
     """Return the known result of an event, None unless the monitor can be left out."""
     result = belief.after.get(event)
     if result is None or not result.belief.hypotheses or result.belief.unconstrained:

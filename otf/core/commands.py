@@ -13,14 +13,15 @@ from otf.values.cost import light
 
 @light
 class Send:
-    """Send this input now.
+    """Send this input to its port now; "" if the bench names no port, or if the input only waits.
 
     >>> from otf.core import Symbol
-    >>> Send(Symbol("press", "press")).input.value
+    >>> Send(Symbol("press", "press"), "panel").input.value
     'press'
     """
 
     input: Symbol
+    port: str = ""
 
 
 @dataclass(frozen=True, slots=True)

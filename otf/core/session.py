@@ -132,11 +132,14 @@ class Session:
         monitor = moment.monitor
         if monitor.verdict is not None or monitor.belief.done:
             return Stop(self._verdict())
-        if not self._elapses and self.pacing.ready(moment):
-            self._choose()
-        pause = self._elapsing() if self._elapses else self.pacing.pause(moment)
-        if pause is None and moment.next is not None:
-            return Send(moment.next)
+        if self._elapses:
+            pause: Pause | None = self._elapsing()
+        else:
+            if self.pacing.ready(moment):
+                self._choose()
+            pause = self.pacing.pause(moment)
+            if pause is None and moment.next is not None:
+                return Send(moment.next, moment.port or "")
         if pause is None and self.over and moment.quiet:
             return Stop(self._verdict())
         self._pause = pause or Pause(self.times.event)
@@ -144,23 +147,21 @@ class Session:
 
     def tell(self, event: Event, size: int = 0) -> Verdict | None:
         """Judge an event, of so many bytes on the wire; return the verdict if it is decided now."""
-        kind, spontaneous = event.__class__, self._count(event, size)
-        if isinstance(event, Sent):
-            self._note(event)
         moment = self.moment
-        self._patient, monitor = False, moment.monitor
-        moment.restless = event.restless if isinstance(event, Quiet) else moment.restless and spontaneous
-        moment.quiet = kind is Quiet or (moment.quiet and moment.restless)
-        if kind is Quiet and event.at >= self._elapses:
-            self._elapses = 0.0
+        monitor = moment.monitor
+        if isinstance(event, (Seen, Closed)):
+            spontaneous = self._count(event, size)
+            moment.restless = moment.restless and spontaneous
+            moment.quiet = moment.quiet and moment.restless
+        else:
+            self._note(event)
+        self._patient = False
         if monitor.tell(event) is None:
-            if self._outputs > self.flood:
-                monitor.verdict = _flood(monitor, f"more than {self.flood} outputs without a pause")
-            elif self._bytes > FLOOD:
-                monitor.verdict = _flood(monitor, f"more than {FLOOD} bytes of outputs without a pause")
+            if self._outputs > self.flood or self._bytes > FLOOD:
+                monitor.verdict = self._flood()
             elif moment.next is not None:
                 self._look()
-            if kind is Quiet:
+            if isinstance(event, Quiet):
                 self._settle()
         return monitor.verdict
 
@@ -209,15 +210,11 @@ class Session:
         return event
 
     def skip(self, belief: Belief, ledger: Ledger, steps: int, events: int) -> None:
-        """Continue from a belief and a ledger, after steps and events that needed no decision of the session.
-
-        If the last event was quiescence, each of these steps has ended with quiescence as well.
-        """
+        """Continue from a belief and a ledger, after steps and events that needed no decision of the session."""
         monitor = self.monitor
         monitor.belief, monitor.ledger = belief, ledger
         monitor.events += events
-        if not self.moment.quiet:
-            self.moment.burst += steps
+        self.moment.burst += steps
 
     def hindrance(self) -> str:
         """Return what keeps the session from sending an input now, in words."""
@@ -246,13 +243,21 @@ class Session:
         port = self._round.next()
         return None if port is None else Ping(port, self._barrier.pings[port])
 
-    def _note(self, event: Sent) -> None:
+    def _note(self, event: Sent | Quiet | Taken) -> None:
+        """Note an event that is no output."""
         moment = self.moment
-        moment.burst += 1
-        moment.last = SentInput(self.view().nodes, self.monitor.oracle.model.symbol(event.input))
-        moment.next = moment.port = None
-        if isinstance(event.input, Elapse):
-            self._elapses = event.at + event.input.seconds / self.monitor.oracle.timing.speed
+        self.times.note(event)
+        self._outputs, self._bytes, self._round = 0, 0, None
+        moment.quiet = isinstance(event, Quiet)
+        moment.restless = isinstance(event, Quiet) and event.restless
+        if isinstance(event, Sent):
+            moment.burst += 1
+            moment.last = SentInput(self.view().nodes, moment.monitor.oracle.model.symbol(event.input))
+            moment.next = moment.port = None
+            if isinstance(event.input, Elapse):
+                self._elapses = event.at + event.input.seconds / moment.monitor.oracle.timing.speed
+        elif moment.quiet and event.at >= self._elapses:
+            self._elapses = 0.0
 
     def _elapsing(self) -> Pause:
         """Return the pause for an input that only waits: to its end, and at least until quiescence."""
@@ -275,7 +280,7 @@ class Session:
     def plan(self, chosen: Symbol | None) -> None:
         """Set the next input, None for none yet."""
         self.moment.next = chosen
-        self.moment.port = None if chosen is None else self.monitor.oracle.model.routes.into(chosen.value)
+        self.moment.port = None if chosen is None else self.moment.monitor.oracle.model.port(chosen)
 
     def view(self) -> View:
         """Return what a chooser sees now."""
@@ -286,12 +291,8 @@ class Session:
         more = (PATIENCE - 1) * self._pause.window + self._delay if self._patient else 0.0
         return max(self._pause.until, self._rested) + more
 
-    def _count(self, event: Event, size: int) -> bool:
-        """Note the time of an event, and an output for the flood; return whether it can only be spontaneous."""
-        if not isinstance(event, (Seen, Closed)):
-            self.times.note(event)
-            self._outputs, self._bytes, self._round = 0, 0, None
-            return False
+    def _count(self, event: Seen | Closed, size: int) -> bool:
+        """Note the time of an output, and count it for the flood; return whether it can only be spontaneous."""
         monitor = self.moment.monitor
         belief = monitor.belief
         spontaneous = not may_answer(monitor.oracle.model, belief, event.port)
@@ -304,12 +305,13 @@ class Session:
             self.late.append(monitor.events + 1)
         return spontaneous
 
+    def _flood(self) -> Verdict:
+        monitor = self.moment.monitor
+        most = f"{self.flood}" if self._outputs > self.flood else f"{FLOOD} bytes of"
+        seen = f"more than {most} outputs without a pause"
+        if any(each.position is UNCONSTRAINED for each in monitor.belief.hypotheses):
+            return Verdict("inconclusive", why=f"{seen}, and the model may leave them open")
+        return Verdict("fail", flooded(monitor.step, seen, monitor.events, monitor.sent))
+
     def _verdict(self) -> Verdict:
         return replace(self.monitor.end(), late=tuple(self.late))
-
-
-def _flood(monitor: Monitor, seen: str) -> Verdict:
-    hypotheses = monitor.belief.hypotheses
-    if any(each.position is UNCONSTRAINED for each in hypotheses):
-        return Verdict("inconclusive", why=f"{seen}, and the model may leave them open")
-    return Verdict("fail", flooded(monitor.step, seen, monitor.events, monitor.sent))

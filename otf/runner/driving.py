@@ -65,7 +65,7 @@ async def drive(  # noqa: PLR0913, PLR0917 -- what a run needs, each once
             Wire(lines) as wire,
             observing(bench, wire, started, known, wakers) as observer,
         ):
-            conduct = Conduct(session, wire, bench.codec, bench.port, record, observer, started, bench.life)
+            conduct = Conduct(session, wire, bench.codec, record, observer, started, bench.life)
             verdict = await conduct.run()
             seconds = aftermath(verdict) if verdict.failed else 0.0
             after = await conduct.listen(seconds) if seconds else []

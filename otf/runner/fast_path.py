@@ -6,47 +6,46 @@ look-up, and a frame that arrives is another; everything else is left to the gen
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from time import monotonic, thread_time
 from typing import Final, TypeAlias
 
 from otf.adapter import Arrival, Frame, LineLost
-from otf.codec import PortAction
 from otf.core import Session, Symbol
 from otf.core.cached_run import LONG, CachedInput, CachedOutput, CachedRun
 from otf.core.waits import Eager
 from otf.errors import CodecError
-from otf.runner.line_templates import SHORT, CodecCache
+from otf.runner.codec_cache import SHORT, CodecCache
 from otf.runner.time_spent import spent
 from otf.runner.waiting import AT_ONCE
 from otf.runner.waiting import SHORT as SOON
 from otf.runner.wire import Wire
 from otf.runner.writer import EventRecord
+from otf.spec import Elapse
 from otf.trace.events import Seen, Sent
 
+WORTH: Final = 4  # steps in a row that repay an attempt: each sets up a run of steps, and passes the last on again
+SELDOM: Final = 64  # inputs at most until the next attempt, where most steps are new
 DOUBT: Final = 100  # waits after which a system that was slower is again assumed to be prompt
 
 PortArrivals: TypeAlias = tuple[str, list[Arrival], float]
 """A port, its arrivals, and their time."""
 
-Encode: TypeAlias = Callable[[object], tuple[str, bytes | PortAction | None]]
-"""Returns the port of an input and its bytes. Raises ModelError."""
-
 
 class FastPath:
     """Takes cached steps; use one for each run."""
 
-    def __init__(self, session: Session, wire: Wire, codec: CodecCache, encode: Encode, record: EventRecord) -> None:
+    def __init__(self, session: Session, wire: Wire, codec: CodecCache, record: EventRecord) -> None:
         self._session = session
         self._wire = wire
         self._codec = codec
-        self._encode = encode
         self._record = record
         self._spent = spent()
         # waits in which the answer is assumed not to be there at once, and not to come soon
         self._not_prompt = self._not_soon = 0
         self._patient = session.monitor.oracle.timing.quiescence >= SOON
         self._possible = isinstance(session.pacing, Eager) and not session.probing
+        # inputs until the next attempt, and how many there were until the last one
+        self._left = self._between = 0
         self._later = True  # acknowledgements go with the next input
 
     @property
@@ -57,17 +56,21 @@ class FastPath:
         moment = self._session.moment
         belief = moment.monitor.belief
         # without a result after any event, no input was ever sent from this belief
-        return belief.silent is True and bool(belief.after) and not moment.quiet and self._wire.prompt()
+        if belief.silent is not True or not belief.after or moment.quiet:
+            return False
+        self._left -= 1
+        return self._left < 0 and self._wire.prompt()
 
     async def run(self) -> None:
         """Take steps until one is not cached; the session is then as if it had received every event itself."""
-        cached_run = self._start()
+        cached_run = CachedRun.start(self._session, self._codec.codec)
         if cached_run is None:
             return
         # where most steps are new, this is all: what is set up for a run of steps takes longer than the choice
         go = self._first(cached_run)
         if go is None:
             cached_run.finish()
+            self._left = self._between = min(SELDOM, 2 * self._between + 1)
             return
         # not counted step by step: that would take a hundredth of a step
         waited = monotonic() - thread_time()
@@ -80,10 +83,9 @@ class FastPath:
                 self._wire.acknowledge(later=False)
                 self._wire.known_empty.clear()
             cached_run.finish()
+            self._between = 0 if cached_run.steps >= WORTH else min(SELDOM, 2 * self._between + 1)
+            self._left = self._between
             self._spent.wire += max(0.0, monotonic() - thread_time() - waited)
-
-    def _start(self) -> CachedRun | None:
-        return CachedRun.start(self._session, self._codec.codec)
 
     async def _go(self, cached_run: CachedRun, go: CachedInput | None) -> None:
         # longer than other functions: a call for each of its parts would make a step a tenth slower
@@ -116,7 +118,10 @@ class FastPath:
         return cached_run.cached.inputs.get(symbol) or self._learnt(cached_run, symbol)
 
     def _learnt(self, cached_run: CachedRun, symbol: Symbol) -> CachedInput | None:
-        port, data = self._encode(symbol.value)
+        if isinstance(symbol.value, Elapse):
+            return None
+        data = self._codec.encode(symbol.value)
+        port = self._session.monitor.oracle.model.port(symbol)
         return cached_run.learn_input(symbol, port, data) if isinstance(data, bytes) else None
 
     def _answered(self, cached_run: CachedRun) -> bool:

@@ -12,7 +12,7 @@ from otf.adapter.rest.place import Placed
 from otf.core import Session
 from otf.core.due import since
 from otf.core.pacing import PATIENCE
-from otf.core.stalls import NOISE, CpuUse, Stalls
+from otf.core.stalls import NOISE, STALL, CpuUse, Stalls
 from otf.core.waits import Strict
 from otf.runner.cpu_use import cpu_use, in_real_time
 from otf.runner.observing import Observer
@@ -78,7 +78,7 @@ class Lookout:
             # a look at all threads takes longer than most answers, and decides nothing before them
             soon = PONG if self._session.pinging else FIRST if self._session.answering else 0.0
             if soon:
-                await self._look(min(until, self._wire.now + soon))
+                await self.look(min(until, self._wire.now + soon))
                 if self._wire.waiting:
                     return None
             await self._rest(self._observer, until)
@@ -96,7 +96,7 @@ class Lookout:
             return None
         silent = self._silent_by(until)
         if not wire.over(silent):
-            await self._look(silent)
+            await self.look(silent)
             return None
         # the last look before silence is believed: the loop may have been late, and the output in time
         lost = self._lost(asked)  # before that look: the system may have run only now
@@ -113,10 +113,10 @@ class Lookout:
             often = max(timing.quiescence, 2 * timing.latency) / GLANCES
             observer.glance()
             while not wire.waiting and not wire.over(until - often):
-                await self._look(wire.now + often)
+                await self.look(wire.now + often)
                 observer.glance()
         if not wire.waiting:
-            await self._look(until)
+            await self.look(until)
 
     async def _rest(self, observer: Observer, until: float) -> None:
         """Look until something has arrived, or the system rests; after the last input of a path, as for a failure.
@@ -136,12 +136,12 @@ class Lookout:
                 stirred = self._silent_by(wire.now)
                 self.observed = wire.over(stirred)
                 if not self.observed:
-                    await self._look(stirred)
+                    await self.look(stirred)
             elif self.overdue:
                 await self.turn()
             elif not wire.waiting:
                 # what has arrived needs no rest: in eager mode it may be all that is waited for
-                await self._look(wire.now + observer.pause)
+                await self.look(wire.now + observer.pause)
         if self.observed:
             self.looked = wire.now
 
@@ -179,25 +179,35 @@ class Lookout:
         self.stalls.sample(self._wire.now, self._cpu_use())
         return self.stalls.delay(max(timing.latency, timing.busy))
 
-    async def _look(self, until: float) -> None:
+    async def look(self, until: float) -> None:
+        """Wait for an arrival, or until that time."""
         wire = self._wire
         began = wire.now
-        busy = began - self.looked
         try:
             if not wire.spun(until):
                 await wire.sleep(until)
         finally:
-            self.looked = now = wire.now
-            self._spent.waited(now - began, silent=not wire.waiting)
-        if self._model.timed and not self._stamping:
-            self._stamping = True
-            wire.stamp()
+            self._looked(began, until)
+
+    def _looked(self, began: float, until: float) -> None:
+        """Note a wait for arrivals that was to last until that time."""
+        wire, busy = self._wire, began - self.looked
+        self.looked = now = wire.now
+        self._spent.waited(now - began, silent=not wire.waiting)
         # between two looks, and when it wakes up too late, the tester does not see arrivals
         late = self._late = now - max(began, until)
-        self.stalls.note(now, late)
-        if self._model.timed and now - began > NOISE:
-            self.stalls.sample(now, self._cpu_use(), busy if busy > NOISE else 0.0)
         self._slack = self._session.monitor.slack = max(busy, late, 0.0)
+        if late >= STALL:
+            self.stalls.note(now, late)
+        if self._model.timed:
+            self._timed_look(now, began, busy)
+
+    def _timed_look(self, now: float, began: float, busy: float) -> None:
+        if not self._stamping:
+            self._stamping = True
+            self._wire.stamp()
+        if now - began > NOISE:
+            self.stalls.sample(now, self._cpu_use(), busy if busy > NOISE else 0.0)
 
     def _silent_by(self, until: float) -> float:
         """Return how long to wait: longer while a frame is coming, since its bytes are no silence."""

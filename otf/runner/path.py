@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
 from anyio import CancelScope
 
-from otf.adapter import Ending, Frame, LineLost
+from otf.adapter import Ending, Frame, Line, LineLost
 from otf.adapter.exits import blaming, describe, stumbled, where
 from otf.adapter.life import Life, perform
 from otf.codec import Codec, PortAction
 from otf.codec.malformed import Malformed, MalformedCodec, Unreadable
 from otf.core import Ping, Send, Session, Wait
-from otf.core.calls import own_frames
-from otf.core.waits import Strict
 from otf.errors import CodecError, ContactError, ModelError, OtfError, UsageError, WriteError
+from otf.runner.codec_cache import CodecCache
 from otf.runner.fast_path import FastPath
-from otf.runner.line_templates import CodecCache
 from otf.runner.lookout import Lookout
 from otf.runner.observing import Observer
-from otf.runner.strict_path import StrictPath
 from otf.runner.time_spent import spent
-from otf.runner.waiting import AT_ONCE
+from otf.runner.waiting import AT_ONCE, FIRST, TURN
 from otf.runner.wire import Arrived, Wire
 from otf.runner.writer import EventRecord
 from otf.spec import Elapse
@@ -54,7 +51,7 @@ class Conduct:
     ...     made = bench()
     ...     session = Session(made.oracle(), Script([Coin(10), Button()]), Strict(made.timing), steps=2)
     ...     async with opened(made) as lines, Wire(lines) as wire:
-    ...         return await Conduct(session, wire, made.codec, made.port, lambda event, *rest: None).run()
+    ...         return await Conduct(session, wire, made.codec, lambda event, *rest: None).run()
     >>> anyio.run(run).outcome
     'pass'
     """
@@ -64,7 +61,6 @@ class Conduct:
         session: Session,
         wire: Wire,
         codec: Codec,
-        port: Callable[[object], str],
         record: EventRecord,
         observer: Observer | None = None,
         started: Collection[int] | None = None,
@@ -73,18 +69,12 @@ class Conduct:
         self.session = session
         self.wire = wire
         self.codec: CodecCache = CodecCache(codec)
-        self.port = port
         self.record = record
         self._life = life
         self._model = session.monitor.oracle.model
         self._lookout = Lookout(session, wire, observer, started)
         self._spent = spent()
-        what = session, wire, self.codec, self._bytes, record
-        self._fast_path = (
-            FastPath(*what)
-            if observer is None or not isinstance(session.pacing, Strict)
-            else StrictPath(*what, observer, self._lookout.stalls)
-        )
+        self._fast_path = FastPath(session, wire, self.codec, record)
 
     async def run(self) -> Verdict:
         """Perform commands until the verdict; it is inconclusive if the line itself is at fault."""
@@ -134,7 +124,10 @@ class Conduct:
             # matching classes one after another takes as long as all the rest of this loop
             command = self.session.command()
             if isinstance(command, Send):
-                await self._send(command.input.value)
+                await self._send(command.input.value, command.port)
+                if self.session.answering and not self.session.probing and self.wire.prompt():
+                    # most answers come within a moment: until then nobody has to ask how long to wait
+                    await self._lookout.look(self.wire.now + FIRST)
             elif isinstance(command, Wait):
                 await self._wait(command.until)
             elif isinstance(command, Ping):
@@ -173,45 +166,43 @@ class Conduct:
         raise _Undecided(f"{AT_FAULT}: {port}: {what.reason}")
 
     def _output(self, port: str, frame: Frame) -> object:
-        if not frame.trouble:
-            return self._decoded(port, frame.data)
-        # after malformed inputs any answer may come, also one that the framing cannot cut
-        lenient = isinstance(self.codec.codec, MalformedCodec)
-        return Unreadable(frame.data) if lenient else Undecodable(frame.data, frame.trouble)
-
-    def _decoded(self, port: str, data: bytes) -> object:
+        if frame.trouble:
+            # after malformed inputs any answer may come, also one that the framing cannot cut
+            lenient = isinstance(self.codec.codec, MalformedCodec)
+            return Unreadable(frame.data) if lenient else Undecodable(frame.data, frame.trouble)
         try:
-            return self.codec.decode(port, data)
+            return self.codec.decode(port, frame.data)
         except (CodecError, ValueError, struct.error) as error:
             # Python's own words for bytes that are no message: int(data), bytes.decode, json.loads, struct.unpack
-            return Undecodable(data, str(error) if isinstance(error, CodecError) else describe(error))
+            return Undecodable(frame.data, str(error) if isinstance(error, CodecError) else describe(error))
         except Exception as error:
             # a codec that stumbles proves nothing about the bytes: the mistake may be its own
-            raise _Undecided(stumbled(port, data, error)) from error
+            raise _Undecided(stumbled(port, frame.data, error)) from error
 
-    async def _send(self, value: object) -> None:
-        port, data = self._bytes(value)
-        if data is None:
-            self._tell(Sent(value, port, self.wire.now))
-            return
+    async def _send(self, value: object, port: str) -> None:
         begun = self.wire.now
+        if isinstance(value, Elapse):
+            self._tell(Sent(value, port, begun))
+            return
+        data = self.codec.encode(value)
         if await self._handed(port, value, data):
             # the time before the write, so that a timer that is in time does not look early; but if the write had to
             # wait for the other side to read, the input was on its way only at its end
             now = self.wire.now
             self._spent.wire += now - begun
+            slow = now - begun >= AT_ONCE
             if isinstance(data, bytes):
-                self._tell(Sent(value, port, begun if now - begun < AT_ONCE else now), data)
+                self._tell(Sent(value, port, now if slow else begun), data)
             else:
                 # an action happens at some time while it is carried out, and what it causes may have come meanwhile
-                self._tell(Sent(value, port, begun, now - begun if now - begun >= AT_ONCE else 0.0))
-            if self._lookout.overdue:
+                self._tell(Sent(value, port, begun, now - begun if slow else 0.0))
+            if now - self._lookout.looked > TURN:
                 await self._lookout.turn()
 
     async def _handed(self, port: str, value: object, data: bytes | PortAction) -> bool:
         """Hand a value's bytes to a port; return False if the line is lost."""
+        line = self._line(port, value)
         try:
-            line = self.wire.lines[port]
             await (line.send(data) if isinstance(data, bytes) else perform(self._life, port, line, data))
         except CodecError as error:
             if isinstance(value, Malformed):
@@ -232,27 +223,12 @@ class Conduct:
             raise UsageError(message) from error
         return True
 
-    def _bytes(self, value: object) -> tuple[str, bytes | PortAction | None]:
-        """Return the port of an input and its bytes; None for one that only waits."""
-        port = self.port(value)
-        return port, None if isinstance(value, Elapse) else self._encoded(port, value)
-
-    def _encoded(self, port: str, value: object) -> bytes | PortAction:
-        if port not in self.wire.lines:
-            known = ", ".join(self.wire.lines) or "none: give the bench `ports` or `connect`"
-            message = f"the input {show(value)} belongs to the port {port!r}; the bench has {known}"
-            raise ModelError(message)
-        try:
-            data: object = self.codec.encode(value)
-        except CodecError as error:
-            message = f"the codec has no bytes for the input {show(value)}: {error}"
-            raise ModelError(message) from error
-        except Exception as error:
-            message = f"the codec raised for the input {show(value)}: {type(error).__name__}: {error}"
-            raise ModelError(message + own_frames(error)) from error
-        if isinstance(data, bytes | PortAction):  # pyright: ignore[reportUnnecessaryIsInstance] -- a user's codec may return anything
-            return data
-        message = f"the codec gave {show(data)} for the input {show(value)}, which is no bytes; use text.encode()"
+    def _line(self, port: str, value: object) -> Line:
+        line = self.wire.lines.get(port)
+        if line is not None:
+            return line
+        known = ", ".join(self.wire.lines) or "none: give the bench `ports` or `connect`"
+        message = f"the input {show(value)} belongs to the port {port!r}; the bench has {known}"
         raise ModelError(message)
 
     def _lost(self, port: str, why: str, *, again: bool = False) -> None:
@@ -267,7 +243,7 @@ class Conduct:
         self.session.plan(None) if again else self._tell(Closed(port, why, self.wire.now))
 
     async def _ping(self, port: str, value: object) -> None:
-        if await self._handed(port, value, self._encoded(port, value)):
+        if await self._handed(port, value, self.codec.encode(value)):
             self.session.pinged(port, self.wire.now)
 
     async def _wait(self, until: float) -> None:

@@ -271,12 +271,15 @@ class Wire:
         inbox, ended = self.inbox, not arrivals
         self.known_empty.discard(port)
         for arrival in arrivals:
-            ended = not isinstance(arrival, Frame)
-            self._bytes += len(arrival.data) if isinstance(arrival, Frame) else 0
-            if isinstance(arrival, Frame) and arrival.received is not None:
-                inbox.append(Arrived(port, arrival, min(arrival.received - self.zero, at), stamped=True, looked=at))
+            if not isinstance(arrival, Frame):
+                ended = True
             else:
-                inbox.append(Arrived(port, arrival, at))
+                self._bytes += len(arrival.data)
+                if arrival.received is not None:
+                    stamp = min(arrival.received - self.zero, at)
+                    inbox.append(Arrived(port, arrival, stamp, stamped=True, looked=at))
+                    continue
+            inbox.append(Arrived(port, arrival, at))
         if ended:
             self._agree(port)
         if inbox and self._sleeping:

@@ -6,22 +6,18 @@ and says what to do.
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-import msgspec
-
 from otf.errors import ModelError, WriteError
-from otf.runner.line_templates import KEPT, SECOND, LineTemplates, Moments
-from otf.trace.events import Event, Seen, Sent, Undecodable
-from otf.trace.record import Header, Passed, TraceLine, end_line, event_line, header_line
-from otf.trace.tagged import encode
+from otf.runner.trace_lines import TraceLines
+from otf.trace.events import Event, Sent
+from otf.trace.record import Header, end_line, header_line
 from otf.trace.verdict import Verdict
 
 ADVICE = "choose another folder with --out"
@@ -54,7 +50,6 @@ def put(path: Path, content: bytes, advice: str = ADVICE) -> None:
 
 
 TRACE: Final = "the trace"
-LONG: Final = 4096  # bytes: a longer text hardly ever repeats, and would take much memory
 
 
 class TraceWriter:
@@ -84,12 +79,7 @@ class TraceWriter:
         self.size: int = 0  # bytes
         self.began = began
         self.trouble: str = ""
-        self._moments = Moments()
-        self._line_templates = LineTemplates(self._moments)
-        self._template = self._line_templates.line
-        # by the identity of values, which are kept alive here: most repeat as the same objects
-        self._texts: dict[int, tuple[object, msgspec.Raw]] = {}
-        self._encode: Callable[[Any], bytes] = msgspec.json.Encoder(enc_hook=str).encode
+        self._lines = TraceLines()
         self._header = header
         self._file = -1
         self._begin()
@@ -98,7 +88,7 @@ class TraceWriter:
         self.close()
         self.size = 0
         self._file = _create(self.path, self._begun)
-        self._out(self._line(header_line(self._header, self.began.isoformat())))
+        self._out(self._lines.line(header_line(self._header, self.began.isoformat())))
         # it gets its name only now: even if the tester is killed, no trace lacks its header
         with writing(self.path, TRACE):
             self._begun.replace(self.path)
@@ -111,63 +101,21 @@ class TraceWriter:
 
     def event(self, event: Event, raw: bytes | None = None, /, **more: Any) -> None:  # noqa: ANN401 -- JSON data
         """Write an event."""
-        self.events = number = self.events + 1
+        self.events += 1
         if event.__class__ is Sent:
             self.steps += 1
-        # each line of a model with windows has one, and is known without it
+        # each line of a model with windows has one, and repeats without it
         slack: float | None = more.pop("slack", None) if more else None
-        line = None if more else self._template(number, event, self.began, raw)
-        if line is None:
-            line = self._new(event, raw, more)
-        if slack is not None:
-            line = b'%b,"slack":%.6f}\n' % (line[:-2], slack)
-        # as `_out` does, without the call, which is a hundredth of a step
-        self.size += len(line)
         try:
-            written = os.write(self._file, line)
-        except OSError as error:
-            raise self._unwritten(error) from error
-        if written < len(line):
-            self._rest(line, written)
-
-    def _new(self, event: Event, raw: bytes | None, more: dict[str, Any]) -> bytes:
-        moment = self._moments(self.began, event.at)
-        try:
-            if more or raw is None:
-                return self._line(event_line(self.events, event, moment, raw, **more))
-            passed = self._passed(event, moment, raw)
-            line = self._line(passed)
+            line = self._lines.event(self.events, event, self.began, raw, **more)
         except TypeError as error:
             message = f"{self.path}: event {self.events}: {error}"
             raise ModelError(message) from error
-        if isinstance(passed, Passed):
-            self._line_templates.learn(event, raw, line)
-        return line
-
-    def _passed(self, event: Event, moment: str, raw: bytes) -> TraceLine | Passed:
-        if isinstance(event, Sent):
-            name, value = "sent", event.input
-        elif isinstance(event, Seen) and event.output.__class__ is not Undecodable:
-            name, value = "seen", event.output
-        else:
-            return event_line(self.events, event, moment, raw)
-        at, text = round(event.at * SECOND) / SECOND, self._text(value)
-        return Passed(name, "info", moment, self.events, at, event.port, text, raw.hex())
-
-    def _text(self, value: object) -> msgspec.Raw:
-        known = self._texts.get(id(value))
-        if known is None:
-            known = value, msgspec.Raw(self._encode(encode(value)))
-            if len(known[1]) > LONG:
-                return known[1]
-            if len(self._texts) >= KEPT:
-                self._texts.clear()
-            self._texts[id(value)] = known
-        return known[1]
+        self._out(line if slack is None else b'%b,"slack":%.6f}\n' % (line[:-2], slack))
 
     def end(self, verdict: Verdict) -> None:
         """Write the verdict."""
-        self._out(self._line(end_line(verdict, datetime.now(UTC).isoformat(), self.steps)))
+        self._out(self._lines.line(end_line(verdict, datetime.now(UTC).isoformat(), self.steps)))
 
     def close(self) -> None:
         """Close the file; without an `end` before, the trace counts as cut off."""
@@ -179,23 +127,12 @@ class TraceWriter:
     def _begun(self) -> Path:
         return self.path.with_name(f".{self.path.name}")
 
-    def _line(self, line: TraceLine | Passed) -> bytes:
-        try:
-            return b"%b\n" % self._encode(line)
-        except UnicodeEncodeError:
-            # half a surrogate pair, from a file name or the text of an error: JSON in UTF-8 cannot hold it
-            plain = _plain(line) if isinstance(line, Passed) else line
-            text = json.dumps(plain, ensure_ascii=False, default=str, separators=(",", ":"))
-            return text.encode(errors="replace") + b"\n"
-
     def _out(self, line: bytes) -> None:
         self.size += len(line)
-        self._rest(line, 0)
-
-    def _rest(self, line: bytes, written: int) -> None:
+        written = 0
         try:
             while written < len(line):
-                written += os.write(self._file, line[written:])
+                written += os.write(self._file, line[written:] if written else line)
         except OSError as error:
             raise self._unwritten(error) from error
 
@@ -203,10 +140,6 @@ class TraceWriter:
         trouble = unwritten(self.path, error, TRACE)
         self.trouble = self.trouble or str(trouble)
         return trouble
-
-
-def _plain(line: Passed) -> TraceLine:
-    return {**msgspec.structs.asdict(line), "value": json.loads(bytes(line.value))}
 
 
 def _create(path: Path, begun: Path) -> int:

@@ -10,8 +10,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Literal
 
-import msgspec
-
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Taken, Undecodable
 from otf.trace.tagged import encode
 from otf.trace.verdict import Verdict
@@ -64,22 +62,6 @@ def header_line(header: Header, timestamp: str) -> TraceLine:
         if not data[name]:
             del data[name]
     return {"event": "start", "level": "info", "timestamp": timestamp, **data}
-
-
-class Passed(msgspec.Struct):
-    """The line of a value that passed a port as bytes: nearly all lines are such, and written twice as fast as a dict.
-
-    `value` is the text of the value.
-    """
-
-    event: str
-    level: str
-    timestamp: str
-    n: int
-    at: float
-    port: str
-    value: msgspec.Raw
-    raw: str
 
 
 def event_line(number: int, event: Event, timestamp: str, raw: bytes | None = None, **more: Any) -> TraceLine:  # noqa: ANN401 -- JSON data

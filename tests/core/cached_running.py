@@ -12,11 +12,10 @@ from otf.core.cached_run import LONG, CachedRun
 from otf.core.hypothesis import Hypothesis, Outstanding
 from otf.core.nodes import OpenAccept
 from otf.core.pacing import Timers
-from otf.core.strict_run import StrictRun
-from otf.core.waits import Eager, Strict
+from otf.core.waits import Eager
 from otf.spec import Accept
 from otf.strategy import Strategy
-from otf.trace.events import Event, Quiet, Seen, Sent
+from otf.trace.events import Event, Seen, Sent
 from otf.trace.verdict import Verdict
 
 TIMES: Final = (0.5, 0.125, 0.25)
@@ -29,7 +28,7 @@ Output = tuple[str, str]  # a port, and what came on it
 
 @dataclass
 class Side:
-    """What the paths of one campaign share; `quick` takes cached runs wherever it may, `strict` awaits quiescence."""
+    """What the paths of one campaign share; `quick` takes cached runs wherever it may."""
 
     model: Model
     quick: bool
@@ -41,7 +40,6 @@ class Side:
     timers: Timers = field(default_factory=Timers)
     steps: int = 0
     cached_runs: int = 0
-    strict: bool = False
     timing: Timing = field(default_factory=lambda: Timing(*TIMES))
 
     def __post_init__(self) -> None:
@@ -50,8 +48,7 @@ class Side:
 
     def session(self, chooser: Any, steps: int, flood: int = 10_000) -> Session:  # noqa: ANN401 -- a chooser of any kind
         """Return the session of one path."""
-        eager = Eager(self.timing, self.proven, self.timers)
-        pacing = Strict(self.timing, self.timers) if self.strict else eager
+        pacing = Eager(self.timing, self.proven, self.timers)
         return Session(self.oracle, chooser, pacing, steps=steps, flood=flood)
 
 
@@ -168,7 +165,7 @@ def _plain(outstanding: Outstanding) -> Outstanding:
 
 def quick(run: Run, side: Side, chance: Callable[[], bool]) -> None:
     """Go on while nothing is new; `chance` decides when something else ends the cached run."""
-    cached_run = (StrictRun if side.strict else CachedRun).start(run.session, side.codec)
+    cached_run = CachedRun.start(run.session, side.codec)
     if cached_run is None:
         return
     side.cached_runs += 1
@@ -201,7 +198,7 @@ def answered(run: Run, cached_run: CachedRun, chance: Callable[[], bool]) -> boo
         if chance():
             return False
         if (seen := run.world.look()) is None:
-            return isinstance(cached_run, StrictRun) and rested(run, cached_run)
+            return False
         frame = seen.port, str(seen.output).encode()
         then = cached_run.cached.frames.get(frame) or cached_run.learn_output(frame, seen.output)
         if then is None:
@@ -210,21 +207,9 @@ def answered(run: Run, cached_run: CachedRun, chance: Callable[[], bool]) -> boo
         assert (then.output, then.frame) == (seen.output, frame[1])
         cached_run.seen(then, seen)
         run.events.append(seen)
-        if then.quiescence_predicted and not isinstance(cached_run, StrictRun):
+        if then.quiescence_predicted:
             return True
     return False
-
-
-def rested(run: Run, cached_run: StrictRun) -> bool:
-    """Return whether quiescence was allowed, and seen before."""
-    then = cached_run.after_quiet()
-    if then is None:
-        return False
-    run.world.now = max(run.world.now, cached_run.pause(run.world.now)[0])
-    quiet = Quiet(run.world.now, by="timed")
-    cached_run.quiet(then, quiet)
-    run.events.append(quiet)
-    return True
 
 
 def never() -> bool:

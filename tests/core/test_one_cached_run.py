@@ -139,7 +139,7 @@ def test_what_was_chosen_and_not_sent_is_sent_next() -> None:
     cached_run.finish()
     assert chosen is not None
     assert (run.session.moment.next, run.session.moment.port) == (chosen, "A")
-    assert run.session.command() == Send(chosen)
+    assert run.session.command() == Send(chosen, "A")
     assert CachedRun.start(run.session, side.codec) is None
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import socket
-from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager, contextmanager
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,9 +21,6 @@ from otf.core.cached_run import CachedInput, CachedOutput, CachedRun
 from otf.core.waits import Eager
 from otf.runner import TraceWriter, drive
 from otf.runner.fast_path import FastPath
-from otf.runner.observing import Observer
-from otf.runner.strict_path import StrictPath
-from otf.runner.wire import Wire
 from otf.spec import Accept, Spec, Transition, goto
 from otf.strategy import Script
 from otf.trace.events import Event, Seen, Sent
@@ -113,44 +110,6 @@ def connected(
             near.settimeout(0)
             found[port] = (line or Near)(port, far, near, broken, slow)
         yield found
-
-
-class Resting(Observer):
-    """Sees that the system rests: it answers before `send` returns. Every third look finds it awake."""
-
-    def __init__(self, wire: Wire) -> None:
-        self.why = ""
-        self.pause = 0.0
-        self.looks = self.glances = 0
-        self._wire = wire
-
-    def wait(
-        self, until: float, wanted: float, *, since: float = 0.0, careful: bool = False, kind: str | None = None
-    ) -> None:
-        """Wait for nothing."""
-
-    def heard(self, since: float, *, answer: bool) -> None:
-        """Blame no thread."""
-
-    def glance(self) -> None:
-        """See nothing more."""
-        self.glances += 1
-
-    def look(self) -> bool:
-        """Look at the ports."""
-        self.looks += 1
-        self.pause = 0.0001 * (self.looks % 2)
-        return self._wire.empty() and self.looks % 3 > 0
-
-
-def observed(kind: type[Resting]) -> Callable[..., AbstractAsyncContextManager[Resting]]:
-    """Return what yields such an observer for a wire."""
-
-    @asynccontextmanager
-    async def observing(_bench: Bench, wire: Wire, *_: object) -> AsyncGenerator[Resting]:
-        yield kind(wire)
-
-    return observing
 
 
 # A campaign of few paths on it
@@ -246,7 +205,6 @@ class Plan:
     line: type[Near] = Near
     bench: Mapping[str, Any] = field(default_factory=dict[str, Any])
     pacing: Callable[[Bench], Pacing] | None = None
-    rests: type[Resting] | None = None
 
 
 HEADER: Final = Header("id", "b", {}, "0", 1, "script", "eager", "uioco", 0.01, 0.0, 0.0, {}, 1)
@@ -266,10 +224,8 @@ def told(plan: Plan, out: Path, monkeypatch: pytest.MonkeyPatch, *, quick: bool)
     oracle, proven = bench.oracle(), set[Any]()
     with monkeypatch.context() as patch:
         _count(story, patch)
-        for path in () if quick else (FastPath, StrictPath):
-            patch.setattr(path, "ready", property(lambda _self: False))
-        if plan.rests:
-            patch.setattr("otf.runner.driving.observing", observed(plan.rests))
+        if not quick:
+            patch.setattr(FastPath, "ready", property(lambda _self: False))
         for number in range(1, plan.paths + 1):
             last = number == plan.paths
             pacing = plan.pacing(bench) if plan.pacing else Eager(bench.timing, proven)

@@ -89,7 +89,7 @@ def test_prompt_answers_to_pings_save_the_looks_for_a_rest(after: float, *, look
         bench = replace(_bench(lambda _frame: []), connect=hub(answers, "a", "b"))
         session = Session(bench.oracle(), Script(["a.whisper"]), Strict(bench.timing), steps=1, barrier=BARRIER)
         async with opened_lines(bench) as lines, Wire(lines) as wire:
-            conduct = Conduct(session, wire, Words(), bench.port, record, cast("Observer", observer))
+            conduct = Conduct(session, wire, Words(), record, cast("Observer", observer))
             return (await conduct.run()).outcome
 
     assert virtually(run) == "pass"
@@ -116,7 +116,7 @@ def test_a_prompt_answer_saves_the_looks_for_a_rest(after: float, *, looked: boo
         )
         session = Session(bench.oracle(), Script(["a.say"]), Strict(bench.timing), steps=1)
         async with opened_lines(bench) as lines, Wire(lines) as wire:
-            await Conduct(session, wire, Words(), bench.port, record, cast("Observer", observer)).run()
+            await Conduct(session, wire, Words(), record, cast("Observer", observer)).run()
 
     virtually(run)
     assert [number > 0 for number in looks] == [looked]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from typing import cast
+
 import pytest
 
-from otf.errors import CodecError
-from otf.runner.line_templates import KEPT, SHORT, CodecCache
+from otf.errors import CodecError, ModelError
+from otf.runner.codec_cache import KEPT, SHORT, CodecCache
 
 
 class Counting:
@@ -57,6 +60,24 @@ def test_equal_values_of_different_types_stay_apart() -> None:
     """True is not 1: values are known by identity, not by equality."""
     book = CodecCache(Counting())
     assert [book.encode(value) for value in (True, 1, 1.0)] == [b"True", b"1", b"1.0"]
+
+
+def test_an_input_without_bytes_is_an_error_of_the_bench() -> None:
+    """The codec raises, has no word, or gives something else: each is told with the input."""
+
+    class Odd(Counting):
+        def encode(self, value: object) -> bytes:
+            if value == "refused":
+                raise CodecError("there is no such word")
+            return cast("bytes", {"number": 1}[str(value)])
+
+    for value, why in (
+        ("refused", "the codec has no bytes for the input 'refused': there is no such word"),
+        ("number", "the codec gave 1 for the input 'number', which is no bytes"),
+        ("broken", "the codec raised for the input 'broken': KeyError: 'broken'"),
+    ):
+        with pytest.raises(ModelError, match=re.escape(why)):
+            CodecCache(Odd()).encode(value)
 
 
 def test_a_long_run_does_not_fill_the_memory() -> None:

@@ -57,6 +57,7 @@ Both = Callable[..., Story]
 @pytest.fixture
 def both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Both:
     """Return a function that conducts a campaign both ways, compares the results, and returns the fast one's story."""
+    monkeypatch.setattr("otf.runner.fast_path.SELDOM", 0)  # an attempt at each input
 
     def compare(**plan: Any) -> Story:  # noqa: ANN401 -- the fields of a plan
         long, quick = (told(Plan(**plan), tmp_path, monkeypatch, quick=each) for each in (False, True))
@@ -311,6 +312,23 @@ def test_each_event_is_recorded_before_an_error_comes_out() -> None:
             anyio.run(lambda: drive(bench, session, record))
     assert sum(isinstance(event, Seen) for event in recorded) == system.number
     assert len(recorded) == session.monitor.events
+
+
+def test_where_most_steps_are_new_attempts_become_rare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An attempt that carries few steps costs more than it saves: twice as many inputs pass until the next one."""
+    attempts = list[int]()
+    start = CachedRun.start
+
+    def noting(session: Session, codec: object) -> CachedRun | None:
+        attempts.append(session.monitor.sent)
+        return start(session, codec)
+
+    monkeypatch.setattr(CachedRun, "start", noting)
+    told(Plan(inputs=["p.ping", "p.long"] * 40, paths=1), tmp_path, monkeypatch, quick=True)
+    assert 1 < len(attempts) < 12
+    attempts.clear()
+    told(Plan(inputs=["p.ping"] * 80, paths=1), tmp_path, monkeypatch, quick=True)
+    assert attempts[-1] > 0
 
 
 # Where nothing is quick

@@ -20,7 +20,7 @@ from otf.core import Session
 from otf.core.waits import Strict
 from otf.errors import ModelError, TraceError, UsageError
 from otf.runner import TraceWriter, drive
-from otf.runner.line_templates import KEPT
+from otf.runner.trace_lines import KEPT
 from otf.strategy import Script
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Taken, Undecodable
 from otf.trace.reading import TraceReader, bounded
@@ -325,7 +325,7 @@ def test_a_port_whose_name_is_no_text(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("event", EVENTS)
 def test_a_line_is_the_same_however_it_is_made(tmp_path: Path, event: Event) -> None:
-    """Line templates write the same lines as the general path, also when a value repeats."""
+    """A line with more fields is made whole, and says the same as one whose value repeats."""
     writer = TraceWriter(tmp_path / "trace.jsonl", HEADER, BEGAN)
     for _ in range(2):
         writer.event(event, b"\x01")
