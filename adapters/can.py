@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import socket
+import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
@@ -14,11 +15,12 @@ from typing import Any, Final
 import anyio
 
 from otf.adapter import Arrival, Line, LineLost, Port, Trouble
-from otf.adapter.canbus import CanBus, CanFilter, bus_failed, frame_of, message_of, read_bus
+from otf.adapter.canbus import BusStamps, CanBus, CanFilter, bus_failed, frame_of, message_of, read_bus
 from otf.adapter.exits import answered, describe
 from otf.adapter.mailbox import PATIENCE, Mailbox, open_thread
 from otf.adapter.rest.place import Place
 from otf.adapter.socket.datagrams import dropped
+from otf.adapter.waiting import clock
 from otf.errors import USERS_OWN, ContactError
 
 FORM: Final = "can://INTERFACE/CHANNEL?bitrate=500000, with the names and options of python-can"
@@ -34,6 +36,8 @@ class CanLine:
         self._bus, self._patience = bus, patience
         self._over = False
         self._gone = ""
+        self._clock = clock()
+        self._stamps: BusStamps | None = None
         self._wake: Callable[[], None] = lambda: None
 
     def descriptors(self) -> tuple[int, ...]:
@@ -65,8 +69,13 @@ class CanLine:
         """Return the frames that are there, at most 256 of them; at last that the bus failed."""
         arrived = list[Arrival]()
         try:
-            while not self._over and len(arrived) < _BATCH and (message := self._bus.recv(0)) is not None:
-                if (frame := frame_of(message)) is not None:
+            while not self._over and len(arrived) < _BATCH:
+                began = time.monotonic()
+                if (message := self._bus.recv(0)) is None:
+                    if self._stamps is not None:
+                        self._stamps.empty(began)
+                    break
+                if (frame := frame_of(message, self._received(message))) is not None:
                     arrived.append(frame)
         except Exception as error:  # noqa: BLE001 -- a driver may raise anything
             self._gone = self._gone or bus_failed(error)
@@ -74,6 +83,14 @@ class CanLine:
             self._over = True
             arrived.append(Trouble(self._gone))
         return arrived
+
+    def stamp(self) -> None:
+        """Say with each frame from now on when it came."""
+        self._stamps = self._stamps or BusStamps()
+
+    def _received(self, message: Any) -> float | None:  # noqa: ANN401 -- a can.Message
+        at = None if self._stamps is None else self._stamps.received(message)
+        return None if at is None else at + (self._clock() - time.monotonic())
 
     def lost(self) -> str:
         """Return how many frames the kernel has dropped."""
@@ -118,11 +135,15 @@ class BusReader:
         self._bus.shutdown()
 
     def _run(self) -> None:
+        stamps = BusStamps()
         try:
             while not self._over.is_set():
-                message = self._bus.recv(_TURN)
-                if message is not None and (frame := frame_of(message)) is not None:
-                    self._mailbox.put(frame.data, frame.trouble)
+                began = time.monotonic()
+                if (message := self._bus.recv(0)) is None:
+                    stamps.empty(began)
+                    message = self._bus.recv(_TURN)
+                if message is not None and (frame := frame_of(message, stamps.received(message))) is not None:
+                    self._mailbox.put(frame.data, frame.trouble, received=frame.received)
         except Exception as error:  # noqa: BLE001 -- a driver may raise anything
             self._mailbox.fail(bus_failed(error))
 

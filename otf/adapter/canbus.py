@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -9,6 +10,7 @@ from importlib.util import find_spec
 from typing import Any, Final, TypeAlias
 
 from otf.adapter.exits import describe
+from otf.adapter.socket.datagrams import Stamps
 from otf.codec.can import CanFrame, decode_can, encode_can
 from otf.errors import CodecError, UsageError
 from otf.framing import Frame
@@ -90,7 +92,25 @@ def message_of(data: bytes) -> Any:  # noqa: ANN401 -- a can.Message
     )
 
 
-def frame_of(message: Any) -> Frame | None:  # noqa: ANN401 -- a can.Message
+class BusStamps:
+    """When the messages of a bus came, by their time stamps: those of the kernel or of the hardware."""
+
+    def __init__(self) -> None:
+        self._stamps = Stamps()
+        self._empty = time.monotonic()
+
+    def empty(self, at: float) -> None:
+        """Note that nothing had come by a moment, by `time.monotonic`."""
+        self._empty = at
+
+    def received(self, message: Any) -> float | None:  # noqa: ANN401 -- a can.Message
+        """Return when a message came, by `time.monotonic`; None where its stamp cannot be right."""
+        now = time.monotonic()
+        ago = self._stamps.ago(message.timestamp, now - self._empty)
+        return None if ago is None else now - ago
+
+
+def frame_of(message: Any, received: float | None = None) -> Frame | None:  # noqa: ANN401 -- a can.Message
     """Return the frame of a message that was received; None for an error frame. Raises OSError for a bus that is off.
 
     An error frame says that a frame was disturbed; the controllers repeat that by themselves.
@@ -103,9 +123,10 @@ def frame_of(message: Any) -> Frame | None:  # noqa: ANN401 -- a can.Message
     kinds = {"extended": bool(message.is_extended_id), "remote": bool(message.is_remote_frame)}
     flags = {"brs": bool(message.bitrate_switch), "esi": bool(message.error_state_indicator)}
     try:
-        return Frame(encode_can(CanFrame(message.arbitration_id, data, fd=bool(message.is_fd), **kinds, **flags)))
+        raw = encode_can(CanFrame(message.arbitration_id, data, fd=bool(message.is_fd), **kinds, **flags))
     except CodecError as error:
-        return Frame(data, str(error))
+        return Frame(data, str(error), received)
+    return Frame(raw, "", received)
 
 
 def bus_failed(error: Exception) -> str:

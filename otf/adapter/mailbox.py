@@ -7,7 +7,9 @@ import time
 from collections import deque
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from functools import partial
+from math import inf
 from threading import Lock
 from typing import Final, TypeVar
 
@@ -34,8 +36,8 @@ class Mailbox:
     >>> mailbox = Mailbox()
     >>> mailbox.put(b"hello")
     >>> mailbox.end("stopped")
-    >>> mailbox.take(10)
-    [Frame(data=b'hello', trouble='', received=None), Ending(reason='stopped')]
+    >>> [type(each).__name__ for each in mailbox.take(10)]
+    ['Frame', 'Ending']
     >>> mailbox.close()
     """
 
@@ -49,10 +51,11 @@ class Mailbox:
         self.dropped: int = 0
         self.stirred: float = NEVER
 
-    def put(self, data: bytes | bytearray | memoryview, trouble: str = "") -> None:
+    def put(self, data: bytes | bytearray | memoryview, trouble: str = "", *, received: float | None = None) -> None:
         """Hand over one frame. If too many wait to be read it is dropped and counted, which ends in no verdict.
 
-        `trouble` says in a few words why the bytes are no frame; they are an undecodable output then.
+        `trouble` says in a few words why the bytes are no frame; they are an undecodable output then. `received`: when
+        it came, by `time.monotonic`, where that is known better than by this call.
         """
         if not isinstance(data, bytes | bytearray | memoryview):  # pyright: ignore[reportUnnecessaryIsInstance] -- users
             # libraries swallow what their callbacks raise, and the system would look silent
@@ -60,7 +63,11 @@ class Mailbox:
             raise TypeError(f"put({data!r}): a frame is bytes")
         raw = bytes(data)
         fits = len(raw) <= self._largest
-        self._add(Frame(raw, trouble) if fits else Frame(raw[: self._largest], trouble or too_long(self._largest)))
+        if not fits:
+            raw, trouble = raw[: self._largest], trouble or too_long(self._largest)
+        # the thread of a library may have waited for this interpreter: how long is not known
+        at, doubt = (time.monotonic(), inf) if received is None else (received, 0.0)
+        self._add(Frame(raw, trouble, at, doubt))
         self.stirred = NEVER  # not sooner: in between the system would look silent
 
     def stir(self) -> None:
@@ -141,7 +148,8 @@ class ThreadLine:
         """Return what has arrived, at most 256 of it, and at last the ending."""
         if self._gone:
             return []
-        arrived = self._mailbox.take(_BATCH)
+        ago = self._clock() - time.monotonic()
+        arrived = [_moved(each, ago) for each in self._mailbox.take(_BATCH)]
         if arrived and isinstance(arrived[-1], Ending | Trouble):
             self._gone = arrived[-1].reason
         return arrived
@@ -171,6 +179,13 @@ class ThreadLine:
         self._failure = reason
         self._mailbox.fail(reason)
         return LineLost(reason)
+
+
+def _moved(arrival: Arrival, seconds: float) -> Arrival:
+    """Return an arrival with its time by another clock."""
+    if not isinstance(arrival, Frame) or arrival.received is None:
+        return arrival
+    return replace(arrival, received=arrival.received + seconds)
 
 
 @asynccontextmanager

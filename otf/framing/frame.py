@@ -20,8 +20,9 @@ class Frame:
 
     `trouble` is empty, or the reason in a few words why the bytes are no frame: they were too long, or their framing
     was broken. Such bytes are shown to people and never reach a codec: cut off at the right position, a wrong answer
-    would look like a right one. `received` is the time at which the kernel got it, by the clock of the event loop;
-    None if the line does not know it.
+    would look like a right one. `received` is the time at which the kernel, or a reader, got it, by the clock of the
+    event loop; None if the line does not know it. It may have come `doubt` seconds before that (infinity: not known),
+    but not before the tester looked last.
 
     >>> Frame(b"pong").data
     b'pong'
@@ -30,6 +31,7 @@ class Frame:
     data: bytes
     trouble: str = ""
     received: float | None = field(default=None, compare=False)
+    doubt: float = field(default=0.0, compare=False, repr=False)
 
 
 class Framer(Protocol):

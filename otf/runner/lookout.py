@@ -8,6 +8,7 @@ from typing import Final
 
 from anyio.lowlevel import checkpoint
 
+from otf.adapter import Frame
 from otf.adapter.rest.place import Placed
 from otf.core import Session
 from otf.core.due import since
@@ -216,14 +217,19 @@ class Lookout:
         return max(until, min(stirred + max(timing.quiescence, timing.latency), until + TRICKLE))
 
     def taken(self, arrived: Arrived) -> None:
-        """Set the slack for an arrival: the kernel's stamp is right, however late the tester was."""
-        self._session.monitor.slack = 0.0 if arrived.stamped else self._slack
+        """Set the slack for an arrival: a stamp is right, as far as it says, however late the tester was."""
+        self._session.monitor.slack = max(arrived.at - self._since(arrived), 0.0) if arrived.stamped else self._slack
+
+    def _since(self, arrived: Arrived) -> float:
+        """Return the earliest moment at which a stamped arrival may have come."""
+        doubt = arrived.what.doubt if isinstance(arrived.what, Frame) else 0.0
+        return max(arrived.at - doubt, arrived.looked - self._slack) if doubt else arrived.at
 
     def between(self, event: Event, arrived: Arrived) -> Event:
         """Return a stamped event at the time of the look, with a slack back to its stamp.
 
         The stamp may go by another clock: the event came between the two, and blaming the system needs both ends.
         """
-        self._session.monitor.slack = max(arrived.looked - arrived.at, 0.0)
+        self._session.monitor.slack = max(arrived.looked - self._since(arrived), 0.0)
         self.floor = arrived.looked
         return replace(event, at=max(event.at, arrived.looked))

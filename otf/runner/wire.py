@@ -40,6 +40,10 @@ class Arrived:
     looked: float = NEVER
 
 
+def _moment(arrived: Arrived) -> float:
+    return arrived.at
+
+
 class Wire:
     """All lines of a run, watched: use it as an async context manager around the open lines.
 
@@ -59,6 +63,7 @@ class Wire:
         # what arrived and was not returned yet, and the ports that may have more; read at each step of the fast path
         self.inbox: deque[Arrived] = deque()
         self._bytes = 0
+        self._came: dict[str, float] = {}  # the last stamps, by port
         self._tasks: TaskGroup
         self._watching: Watching
         self.watched: dict[int, str] = {}  # the descriptors, with their ports
@@ -174,7 +179,8 @@ class Wire:
                 self._drain(port)
         if not self.inbox:
             return []
-        arrived = list(self.inbox)
+        # ports are read one after another: where their stamps are known, what came first is first
+        arrived = sorted(self.inbox, key=_moment) if any(each.stamped for each in self.inbox) else list(self.inbox)
         self.inbox.clear()
         self._bytes = 0
         if self._paused:
@@ -276,8 +282,9 @@ class Wire:
             else:
                 self._bytes += len(arrival.data)
                 if arrival.received is not None:
-                    stamp = min(arrival.received - self.zero, at)
-                    inbox.append(Arrived(port, arrival, stamp, stamped=True, looked=at))
+                    # a port is first in, first out, whatever its stamps say
+                    came = self._came[port] = max(min(arrival.received - self.zero, at), self._came.get(port, NEVER))
+                    inbox.append(Arrived(port, arrival, came, stamped=True, looked=at))
                     continue
             inbox.append(Arrived(port, arrival, at))
         if ended:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import socket
 import threading
+import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
@@ -255,3 +256,47 @@ async def test_a_real_bus_with_a_descriptor() -> None:
         await one.send(framed(b"hello"))
         assert frames(framed(b"hello"))[0] in await arrive(two, 1)
         assert one.remarks() == []
+
+
+@once
+async def test_each_frame_has_the_time_of_its_message() -> None:
+    """Three frames of a cycle that are read together did not come together."""
+    with node(channel := fresh(), lambda _bus, _message: None) as sender:
+        async with can(f"can://virtual/{channel}")() as line:
+            for each in range(3):
+                sender.bus.send(Message(arbitration_id=each, is_extended_id=False))
+                await anyio.sleep(0.03)
+            found = [each for each in line.receive() if isinstance(each, Frame)]
+    came = [each.received or 0.0 for each in found]
+    assert [each.doubt for each in found] == [0.0] * 3
+    assert came[1] - came[0] > 0.02
+    assert came[2] - came[1] > 0.02
+
+
+class Stamping(Socketed):
+    """A bus whose messages have the stamps that the test gives, by the clock of the day."""
+
+    def __init__(self, sock: socket.socket, *ago: float) -> None:
+        super().__init__(sock)
+        self.ago = [*ago]
+
+    def recv(self, _timeout: float) -> Message | None:
+        if (message := super().recv(_timeout)) is not None:
+            message.timestamp = time.time() - self.ago.pop(0)
+        return message
+
+
+@once
+async def test_a_stamp_of_another_clock_is_not_believed() -> None:
+    """It lies before the moment at which the bus was empty; after one such stamp no other counts."""
+    near, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+    line = CanLine(Stamping(near, 0.0, 0.0, 3600.0, 0.0), 1)
+    with far:
+        found = list[bool]()
+        for each in range(4):
+            far.send(b"x")
+            if each == 1:
+                line.stamp()
+            found += [isinstance(frame, Frame) and frame.received is not None for frame in line.receive()]
+    line.close()
+    assert found == [False, True, False, False]

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from math import inf
 from typing import Any
 
+import pytest
 import trio
 from trio.testing import MockClock
 
+from otf.adapter import Arrival, Frame
 from otf.core import Session
 from otf.core.waits import Strict
-from otf.runner import drive
+from otf.runner import Wire, drive
 from otf.spec import Transition, goto
 from otf.strategy import Script
 from otf.trace.events import Event, Seen, Sent
@@ -67,3 +71,18 @@ def test_a_system_that_is_later_than_the_tester() -> None:
     verdict, _ = _busy_for(1.0, after=9.0)
     assert verdict.failure is not None
     assert verdict.failure.kind == "late"
+
+
+@pytest.mark.parametrize(
+    ("doubt", "outcome"), [(0.0, "fail"), (0.5, "fail"), (1.5, "inconclusive"), (inf, "inconclusive")]
+)
+def test_a_reader_that_did_not_wait_for_the_tester(doubt: float, outcome: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It found the answer after two seconds, and the tester after three: how long it may have waited itself decides."""
+    keep = Wire.keep
+
+    def read(wire: Wire, port: str, arrivals: list[Arrival], at: float) -> None:
+        found = [replace(each, received=wire.zero + 2.0, doubt=doubt) for each in arrivals if isinstance(each, Frame)]
+        keep(wire, port, [*found], at)
+
+    monkeypatch.setattr(Wire, "keep", read)
+    assert _busy_for(3.0, after=2.0)[0].outcome == outcome

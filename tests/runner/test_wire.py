@@ -382,3 +382,28 @@ async def _reads(wire: Wire, line: Heavy) -> int:
 
 def _listens(state: int, _inp: str) -> Iterator[Transition[int]]:
     yield goto(state)
+
+
+@dataclass
+class Stamped(Still):
+    """A line whose frames say when they came, in seconds since the start of the run."""
+
+    came: tuple[float, ...] = ()
+
+    def stamps(self, zero: float) -> None:
+        """Let them arrive."""
+        self.arrivals = [Frame(b"%g" % each, "", zero + each) for each in self.came]
+
+
+def test_frames_of_several_ports_are_in_the_order_of_their_stamps() -> None:
+    """Ports are read one after another; a port stays first in, first out, whatever its stamps say."""
+
+    async def run() -> list[tuple[str, bytes]]:
+        lines = {"p": Stamped(came=(-4, -1)), "q": Stamped(came=(-3, -2, -2.5))}
+        async with Wire(lines) as wire:
+            for line in lines.values():
+                line.stamps(wire.zero)
+            wire.poll()
+            return [(each.port, each.what.data) for each in wire.arrived() if isinstance(each.what, Frame)]
+
+    assert anyio.run(run) == [("p", b"-4"), ("q", b"-3"), ("q", b"-2"), ("q", b"-2.5"), ("p", b"-1")]
