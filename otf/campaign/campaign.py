@@ -25,6 +25,7 @@ from otf.campaign.knowledge import Knowledge
 from otf.campaign.lanes import Executor, InProcess, Lease, trace_of
 from otf.campaign.listener import Listener
 from otf.campaign.merged import Known, Merged
+from otf.campaign.passed import passed_steps
 from otf.campaign.past import Past
 from otf.campaign.paths import Pace, undisturbed
 from otf.campaign.processes import Processes
@@ -101,6 +102,7 @@ class Campaign:
                         await self._all(journal)
             if self.bench.spec.emits is None:  # spontaneous outputs are judged without any input
                 self.summary.conclude(timed=self.settings.time is not None)
+            journal.kinds(self.summary.names())
             journal.completed(self.summary.trouble, self.summary.spent.shares())
         return self.summary
 
@@ -158,6 +160,7 @@ class Campaign:
             await self._paths(journal)
         if not self.settings.spend:
             self.summary.admit()
+        self.summary.regroup()
         with part("shrinking"):
             await self._reports.rest()
 
@@ -220,7 +223,8 @@ class Campaign:
             shows = await new_evidence(self.summary.requirements, path.result, self.bench, oracle, self._strategy)
             if self.settings.covers is not None:
                 await cover(self.settings.covers, result.trace, self.bench, oracle)
-        counts(path, shows=shows)
+            passed = (*passed_steps(oracle, path.result.events),)
+        counts(path._replace(result=replace(path.result, passed=passed)), shows=shows)
 
     def _again(self, lane: int) -> DriveAgain:
         def again(failing: PathResult, first: str, *, strict: bool) -> Awaitable[ConfirmedPath]:
@@ -266,7 +270,8 @@ class Campaign:
 
     def _aftermath(self, verdict: Verdict) -> float:
         """Return for how long the ports are heard after a failure: what follows a known one has been seen."""
-        known = verdict.failure is None or verdict.failure.signature in self.summary.failures
+        failure, found = verdict.failure, self.summary
+        known = failure is None or found.kinds.as_added(failure.signature) in found.failures
         return 0.0 if known else self.settings.aftermath
 
     def _finish(

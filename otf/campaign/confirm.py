@@ -72,7 +72,7 @@ class Confirmer:
     def __init__(self, bench: Bench, summary: Summary) -> None:
         self._bench = bench
         self._summary = summary
-        # signatures of failures in eager mode, with the signatures of the same failures in strict mode
+        # kinds of failures in eager mode, with the signatures of the same failures in strict mode
         self._known: dict[Signature, Signature] = {}
         self._confirming: defaultdict[Signature, anyio.Lock] = defaultdict(anyio.Lock)
 
@@ -90,10 +90,11 @@ class Confirmer:
         `counts` gets the path if an interruption comes first.
         """
         failure = result.verdict.failure
-        if failure is not None and failure.signature not in {*self._summary.failures, *self._known}:
+        kind = None if failure is None else self._summary.kinds.as_added(failure.signature)
+        if kind is not None and kind not in {*self._summary.failures, *self._known}:
             ask_again(oracle.model, self._bench.oracle(), result.events)
         # a known issue is no new failure, and one that depends on chance might not show again
-        if failure is None or self.known_issue(result) is not None:
+        if failure is None or kind is None or self.known_issue(result) is not None:
             return ConfirmedPath(result)
         if failure.kind == "ended":
             await _uninterrupted(result, counts)
@@ -101,12 +102,13 @@ class Confirmer:
         if not doubtful and not is_stalled(result):
             return ConfirmedPath(result)
         # of paths that fail alike at the same time one is driven again; the others wait for its result
-        async with self._confirming[failure.signature]:
-            if failure.signature in self._known:
-                return ConfirmedPath(result, known=self._known[failure.signature])
+        async with self._confirming[kind]:
+            known = self._known.get(kind)
+            if known is not None:
+                return ConfirmedPath(result, known=failure.signature if known == failure.signature else known)
             seen = await self._driven(result, drive_again, counts, doubtful=doubtful)
             if seen.trouble is None and seen.result.verdict.failure is not None:
-                self._known[failure.signature] = seen.result.verdict.failure.signature
+                self._known[kind] = seen.result.verdict.failure.signature
             return seen
 
     async def _driven(

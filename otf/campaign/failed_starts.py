@@ -23,6 +23,7 @@ from otf.campaign.results import PathResult, Shrunk, Summary
 from otf.campaign.saved import DriveSaved
 from otf.core import Oracle
 from otf.errors import ContactError
+from otf.trace.kinds import Scope
 
 TIMES: Final = 5
 """How often a path that could not start the system is driven again; each pause is twice the last."""
@@ -79,15 +80,15 @@ class PersistentExecutor(Executor):
             failing.number, lambda: self._executor.confirm(lane, failing, first, until, strict=strict)
         )
 
-    async def shrink(
-        self, failing: PathResult, seconds: float, watch: ShrinkWatch, *, lane: int, confirmed: bool
+    async def shrink(  # noqa: PLR0913 -- what a search needs, each once
+        self, failing: PathResult, seconds: float, watch: ShrinkWatch, *, lane: int, confirmed: bool, scope: Scope
     ) -> Shrunk:
         """Shrink a failing path; after a start that failed the search begins anew, in the time that is left."""
         until = anyio.current_time() + seconds
 
         def search() -> Awaitable[Shrunk]:
             left = max(0.0, until - anyio.current_time())
-            return self._executor.shrink(failing, left, watch, lane=lane, confirmed=confirmed)
+            return self._executor.shrink(failing, left, watch, lane=lane, confirmed=confirmed, scope=scope)
 
         return await self._reaching(failing.number, search)
 

@@ -90,6 +90,7 @@ JOURNAL: Final = "campaign.jsonl"
 STARTED: Final = "campaign started"
 COUNTED: Final = "path counted"
 COMPLETED: Final = "campaign completed"
+KINDS: Final = "kinds of failure"
 SHRUNK: Final = "failure shrunk"
 FAILED_START: Final = "start failed"
 NAMES: Final = 1_000_000
@@ -158,6 +159,7 @@ class Journal:
         """
         result, known = path.result, path.known
         failure = result.verdict.failure
+        signature = known or (None if failure is None else failure.signature)
         new, visits = self._numbered(learned)
         self._log.info(
             COUNTED,
@@ -166,7 +168,8 @@ class Journal:
             verdict="pass" if known_issue else result.verdict.outcome,
             steps=driven.steps,
             why=result.verdict.why,
-            signature=str(known or (failure and failure.signature) or ""),
+            signature=str(signature or ""),
+            exact="" if signature is None else signature.fingerprint,
             known_issue=known_issue,
             trace=result.trace.name,
             tries=path.tries,
@@ -213,6 +216,11 @@ class Journal:
     def retried(self, kept: Retried) -> None:
         """Log the outcome of a failure that an earlier campaign saved."""
         self._log.info("failure tried again", signature=str(kept.signature), trace=str(kept.trace), came=str(kept))
+
+    def kinds(self, names: Mapping[str, str]) -> None:
+        """Log the kinds of the failures, by their fingerprints, where a signature alone does not tell them apart."""
+        if names:
+            self._log.info(KINDS, kinds=dict(names))
 
     def shrunk(self, group: FailureGroup) -> None:
         """Log the result of shrinking."""

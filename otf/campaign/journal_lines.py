@@ -63,8 +63,9 @@ EMPTY: Final = msgspec.Raw(b"{}")
 class CountedLine(msgspec.Struct, frozen=True, gc=False):  # it refers to no object of its kind, and there are many
     """How a path counted, as the journal has it.
 
-    `visits` has numbers and times in turn, `new` the names of the numbers that came first with this path; `reached`,
-    `decided` and `violated` are the requirements of which it was the first to show that.
+    `exact` is the fingerprint of its failure. `visits` has numbers and times in turn, `new` the names of the numbers
+    that came first with this path; `reached`, `decided` and `violated` are the requirements of which it was the first
+    to show that.
     """
 
     path: int
@@ -72,6 +73,7 @@ class CountedLine(msgspec.Struct, frozen=True, gc=False):  # it refers to no obj
     steps: int
     why: str = ""
     signature: str = ""
+    exact: str = ""
     known_issue: str = ""
     trace: str = ""
     tries: int = 0

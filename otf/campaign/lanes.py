@@ -42,6 +42,7 @@ from otf.strategy import Strategy, StrategyKind
 from otf.strategy.kinds import known
 from otf.strategy.malformed import malforming
 from otf.strategy.visits import ChangedFirst
+from otf.trace.kinds import Scope
 from otf.trace.verdict import Verdict
 
 FILES: Final = 10  # that one copy of a system may need: sockets, pipes, its trace
@@ -100,8 +101,8 @@ class Executor(Protocol):
         """Drive a failing path of a lane again, as `otf.campaign.confirm.confirm` does. Raises ContactError."""
         ...
 
-    async def shrink(
-        self, failing: PathResult, seconds: float, watch: ShrinkWatch, *, lane: int, confirmed: bool
+    async def shrink(  # noqa: PLR0913 -- what a search needs, each once
+        self, failing: PathResult, seconds: float, watch: ShrinkWatch, *, lane: int, confirmed: bool, scope: Scope
     ) -> Shrunk:
         """Shrink a failing path as a lane would drive it, in at most so many seconds. Raises ContactError."""
         ...
@@ -224,8 +225,8 @@ class InProcess:
         after = settings.aftermath
         return await confirm(own, oracle, head, failing, strict=strict, first=first, until=until, aftermath=after)
 
-    async def shrink(
-        self, failing: PathResult, seconds: float, watch: ShrinkWatch, *, lane: int, confirmed: bool
+    async def shrink(  # noqa: PLR0913 -- what a search needs, each once
+        self, failing: PathResult, seconds: float, watch: ShrinkWatch, *, lane: int, confirmed: bool, scope: Scope
     ) -> Shrunk:
         """Shrink a failing path, at the system's own speed."""
         bench, settings = self._on(lane), self._settings
@@ -239,6 +240,7 @@ class InProcess:
             mode=settings.mode,
             where=settings.where,
             confirmed=confirmed,
+            scope=scope,
             progress=watch.progress,
             found=watch.found,
         )

@@ -28,6 +28,7 @@ from otf.campaign.journal_lines import (
     decoded,
 )
 from otf.campaign.knowledge import Knowledge
+from otf.campaign.passed import passed_steps
 from otf.campaign.results import FailureGroup, KnownIssueCount, PathResult, Shrunk, Summary
 from otf.errors import TraceError, UsageError
 from otf.offline import judge
@@ -139,19 +140,28 @@ class Past:
         """Add the counted paths to a summary. Raises TraceError if the trace of a failure cannot be read."""
         summary.requirements.add(self._requirements)
         summary.failed_starts = self._failed_starts
-        groups = {str(signature): group for signature, group in summary.failures.items()}
+        groups = dict[tuple[str, str], FailureGroup]()
         issues = {issue.says: issue for issue in summary.known_issues}
         for number in sorted(self.counted):
             counted = self.counted[number]
-            group, known_issue = groups.get(counted.signature), issues.get(counted.known_issue)
+            same = counted.signature, counted.exact
+            group, known_issue = groups.get(same), issues.get(counted.known_issue)
             _add(summary, counted, self.folder)
             if known_issue is not None:
                 _excused(known_issue, counted, self.folder)
             elif counted.verdict == "fail" and group is not None:
                 group.count += 1
             elif counted.verdict == "fail":
-                group = groups[counted.signature] = self._group(counted, bench)
-                summary.failures[group.signature] = group
+                groups[same] = self._group(counted, bench)
+        oracle = bench.oracle()
+        for group in groups.values():
+            group.first = replace(group.first, passed=(*passed_steps(oracle, group.first.events),))
+            summary.failed(group)
+        summary.regroup()
+        for kind, group in summary.failures.items():
+            line = self.shrunk.get(str(kind))
+            if line is not None and not line.ended:
+                group.shrunk = shrunk_of(self.folder, line, group.first.number, bench)
 
     def _group(self, counted: CountedLine, bench: Bench) -> FailureGroup:
         trace = self.folder / Path(counted.trace).name
@@ -164,11 +174,7 @@ class Past:
         if failure is None:
             message = f"{first.trace}: it showed {counted.signature}, and does not show it now; choose another folder"
             raise UsageError(message)
-        group = FailureGroup(failure.signature, first, tries=counted.tries)
-        line = self.shrunk.get(counted.signature)
-        if line is not None and not line.ended:
-            group.shrunk = shrunk_of(self.folder, line, counted.path, bench)
-        return group
+        return FailureGroup(failure.signature, first, tries=counted.tries)
 
 
 def shown(counted: CountedLine, folder: Path) -> RequirementRecord:

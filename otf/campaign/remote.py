@@ -30,6 +30,7 @@ from otf.campaign.settings import Settings
 from otf.campaign.speed import check_speed
 from otf.core import Oracle
 from otf.errors import ContactError, ModelError, OtfError, TraceError, UsageError, WriteError
+from otf.trace.kinds import Scope
 from otf.trace.verdict import Verdict
 
 STOPPING: Final = 5.0  # seconds in which a worker says what an interrupted search has found
@@ -94,7 +95,7 @@ class JobLine(msgspec.Struct, omit_defaults=True):
     `retry` is for a failure of an earlier campaign; its answer is a pass if all runs pass. `stop` ends the search of
     this `job`, which is answered with the shortest trace so far. `seconds` are those left for it; `strict`, `first` and
     `confirmed` say of the failing run what `confirm` and `Shrinker` need. `looks`: the path looks first for transitions
-    that changed; these are `changed`, for a worker that lacks them.
+    that changed; these are `changed`, for a worker that lacks them. `scope` tells the kind to shrink from others.
     """
 
     job: int
@@ -110,6 +111,7 @@ class JobLine(msgspec.Struct, omit_defaults=True):
     confirmed: bool = False
     looks: bool = False
     changed: list[str] = []
+    scope: Scope = msgspec.field(default_factory=Scope)
 
 
 class WorkerDiedError(Exception):
@@ -190,11 +192,12 @@ class Remote(ABC):
         found, _ = await self._asked(line, until - anyio.current_time())
         return ConfirmedPath(found.result(self.settings, self.bench), found.tries, again=found.again)
 
-    async def shrink(
-        self, failing: PathResult, seconds: float, watch: ShrinkWatch, *, lane: int, confirmed: bool
+    async def shrink(  # noqa: PLR0913 -- what a search needs, each once
+        self, failing: PathResult, seconds: float, watch: ShrinkWatch, *, lane: int, confirmed: bool, scope: Scope
     ) -> Shrunk:
         """Shrink a failing path in a worker; there is no progress to see, and what was found is seen at the end."""
         job = JobLine(0, "shrink", failing.number, lane, failing=ResultLine.of(0, failing), confirmed=confirmed)
+        job.scope = scope
         try:
             found, _ = await self._asked(job, seconds)
         except anyio.get_cancelled_exc_class():

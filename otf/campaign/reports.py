@@ -94,8 +94,18 @@ class FailureReports:
         self._final.add(group.signature)
         shortest = group.shrunk or group.first
         if self._saved is not None and (group.shrunk is None or group.shrunk.rate):
-            self._saved.keep(group.signature, shortest.trace)
+            self._saved.keep(group.signature, shortest.trace, self._summary.kept(group))
         self._listener.failure(group)
+
+    def _new_only(self, shrunk: Shrunk) -> Shrunk:
+        """Return a result without the failures on the way that are known anyway."""
+        kinds, known = self._summary.kinds, self._summary.failures
+        others = [
+            each
+            for each in shrunk.others
+            if each.verdict.failure and kinds.as_added(each.verdict.failure.signature) not in known
+        ]
+        return replace(shrunk, others=others)
 
     async def _shrink(self, group: FailureGroup, seconds: float, lane: int = 0) -> None:
         """Shrink a failure where a lane drives its paths, in at most so many seconds."""
@@ -113,8 +123,11 @@ class FailureReports:
         confirmed = group.tries == 1 and group.first.trace.name.endswith(STRICT)
         group.unshrunk = INTERRUPTED
         try:
-            shrunk = await self._executor.shrink(group.first, seconds, watch, lane=lane, confirmed=confirmed)
-            group.shrunk, group.unshrunk = (shrunk, "") if shrunk.tried else (None, shrunk.ended)
+            scope = self._summary.scope(group)
+            shrunk = await self._executor.shrink(
+                group.first, seconds, watch, lane=lane, confirmed=confirmed, scope=scope
+            )
+            group.shrunk, group.unshrunk = (self._new_only(shrunk), "") if shrunk.tried else (None, shrunk.ended)
         except ContactError as error:
             # the failure stays found, as short as it is now
             self._lost(error)

@@ -10,6 +10,7 @@ from otf.campaign.turns import SpentParts
 from otf.errors import FAIL, INCONCLUSIVE, PASS
 from otf.runner.time_spent import TimeSpent
 from otf.trace.events import Event
+from otf.trace.kinds import Kinds, PassedStep, Scope
 from otf.trace.requirements import RequirementRecord
 from otf.trace.result import CampaignResult, FailureResult, InconclusiveResult, KnownIssueResult
 from otf.trace.verdict import Outcome, Signature, Verdict
@@ -21,6 +22,7 @@ class PathResult:
 
     `faults` are the injected faults, as the trace records them; `unwritten` is the reason why part of the trace of a
     failure is missing. `silence` says how its silences are known. It lasted so many `seconds`.
+    `passed` are the steps before its failure.
 
     >>> from pathlib import Path
     >>> from otf.trace import Verdict
@@ -37,6 +39,7 @@ class PathResult:
     unwritten: str = ""
     silence: str = ""
     seconds: float = 0.0
+    passed: Sequence[PassedStep] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +104,7 @@ class Retried:
 
 @dataclass(slots=True)
 class FailureGroup:
-    """All failures of one signature: the first path that showed it, the number of such paths, and the shrunk trace.
+    """All failures of one kind: the first path that showed it, the number of such paths, and the shrunk trace.
 
     `count` is 0 if only the run of a saved failure showed it. `tries` is the number of strict re-runs until a failure
     of eager mode showed again (0: none was needed). `unshrunk` is the reason why there is no shrunk trace, "" if
@@ -147,7 +150,8 @@ class Summary:
     `spent` is where the time went, `parts` how the campaign divided it. `cut`: a state enabled more inputs than were
     drawn from. `failed_starts` of the system were tried again after a pause, and are in the log.
     `untested` is the reason why nothing was tested at all. `longest` is the greatest number of inputs on one path,
-    `uptime` the seconds of the path that lasted longest.
+    `uptime` the seconds of the path that lasted longest. `kinds` tells failures apart; those that turned out to be the
+    `same` count with another kind.
 
     >>> from pathlib import Path
     >>> from otf.trace import Verdict
@@ -163,6 +167,7 @@ class Summary:
     late: int = 0
     inconclusive: list[PathResult] = field(default_factory=list[PathResult])
     failures: dict[Signature, FailureGroup] = field(default_factory=dict[Signature, FailureGroup])
+    kinds: Kinds = field(default_factory=Kinds)
     saved: list[Retried] = field(default_factory=list[Retried])
     known_issues: list[KnownIssueCount] = field(default_factory=list[KnownIssueCount])
     trouble: str = ""
@@ -177,6 +182,9 @@ class Summary:
     untested: str = ""
     longest: int = 0
     uptime: float = 0.0
+    same: dict[Signature, Signature] = field(default_factory=dict[Signature, Signature])
+    # failures with the same values, by their fingerprints
+    _alike: dict[str, FailureGroup] = field(default_factory=dict[str, FailureGroup], repr=False)
 
     @property
     def result(self) -> CampaignResult:
@@ -203,6 +211,7 @@ class Summary:
             interrupted=self.interrupted,
             requirements=self.requirements.results(),
             untested=self.untested,
+            full=self.kinds.full,
         )
 
     @property
@@ -243,11 +252,70 @@ class Summary:
             known_issue.count += 1
             known_issue.first = known_issue.first or result
         elif result.verdict.failure is not None:
-            signature = known or result.verdict.failure.signature
-            if signature in self.failures:
-                self.failures[signature].count += 1
-            else:
-                self.failures[signature] = FailureGroup(signature, result, tries=tries)
+            self.failed(FailureGroup(known or result.verdict.failure.signature, result, tries=tries))
+
+    def failed(self, found: FailureGroup) -> None:
+        """Add a failure: kinds may be told apart by it, or turn out to be one."""
+        signature = found.signature
+        same = self._alike.setdefault(signature.fingerprint, found)
+        self.kinds.add(signature, found.first.passed)
+        if same is not found:
+            same.count += found.count
+        group = self.failures.get(self._merged(self.kinds.of(signature)))
+        if same is found or group is None:
+            self.regroup()
+        else:
+            group.count += found.count
+
+    def regroup(self) -> None:
+        """Group the failures by the kinds that are known now; a shrunk trace stays with the kind that it shows."""
+        before, self.failures = self.failures, {}
+        for each in self._alike.values():
+            kind = self._merged(self.kinds.of(each.signature))
+            group = self.failures.get(kind)
+            if group is not None:
+                group.count += each.count
+                continue
+            group = self.failures[kind] = before.get(kind) or FailureGroup(kind, each.first, tries=each.tries)
+            group.count = each.count
+        for group in before.values():
+            shown = None if group.shrunk is None else group.shrunk.verdict.failure
+            if shown is not None and group.signature not in self.failures:
+                now = self.failures.get(self.kinds.of(shown.signature))
+                if now is not None and now.shrunk is None:
+                    now.shrunk = group.shrunk
+
+    def names(self) -> dict[str, str]:
+        """Return the kinds of the failures by their fingerprints, where they are not the signatures."""
+        kinds = {name: self._merged(self.kinds.of(each.signature)) for name, each in self._alike.items()}
+        told = {name: str(kind) for name, kind in kinds.items() if kind != self._alike[name].signature}
+        for kind, group in self.failures.items():
+            shown = None if group.shrunk is None else group.shrunk.verdict.failure
+            if shown is not None and kind != shown.signature:
+                told[shown.signature.fingerprint] = str(kind)
+        return told
+
+    def kept(self, group: FailureGroup) -> list[Path]:
+        """Return the traces that earlier campaigns saved of a kind, as far as they still show it."""
+        shown = ((each.trace, each.result.verdict.failure) for each in self.saved if each.result is not None)
+        kinds = ((trace, self.kinds.of(failure.signature)) for trace, failure in shown if failure is not None)
+        return [trace for trace, kind in kinds if self._merged(kind) == group.signature]
+
+    def scope(self, group: FailureGroup) -> Scope:
+        """Return how the kind of a group is told from others of its signature."""
+        failure = group.first.verdict.failure
+        return Scope() if failure is None else self.kinds.scope(failure.signature)
+
+    def merge(self, kind: FailureGroup, other: FailureGroup) -> None:
+        """Count the failures of one kind with those of another: the same defect shows in both."""
+        self.same[kind.signature] = other.signature
+        self.regroup()
+
+    def _merged(self, kind: Signature) -> Signature:
+        seen = {kind}
+        while (other := self.same.get(kind)) is not None and other not in seen:
+            seen.add(kind := other)
+        return kind
 
     def conclude(self, *, timed: bool) -> None:
         """Note if no path and no saved failure tested anything; `timed`: the campaign had a bound in time."""
@@ -262,5 +330,5 @@ class Summary:
         for result in [each.result for each in self.saved if each.result is not None]:
             failure = result.verdict.failure
             self.unwritten += [result.unwritten] * bool(result.unwritten)
-            if failure is not None and failure.signature not in self.failures:
-                self.failures[failure.signature] = FailureGroup(failure.signature, result, count=0)
+            if failure is not None:
+                self.failed(FailureGroup(failure.signature, result, count=0))

@@ -60,8 +60,8 @@ class Saved:
         head = header(bench, replace(settings, mode="strict"), 0, strategy="script")
         return cls(settings.saved, head, settings.where)
 
-    def keep(self, signature: Signature, trace: Path) -> None:
-        """Keep a copy of a failing trace; a later trace of the same failure replaces it."""
+    def keep(self, signature: Signature, trace: Path, same: Iterable[Path] = ()) -> None:
+        """Keep a copy of a failing trace in place of earlier ones: of this kind, and those that show the `same`."""
         kept = self.folder / f"{self._name()}-{_hash(signature)}.jsonl"
         with writing(kept, "the failure", "say --no-saved, or make room"):
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -69,6 +69,9 @@ class Saved:
             copied = kept.with_name(f".{kept.name}.{os.getpid()}")
             shutil.copyfile(trace, copied)
             copied.replace(kept)
+        for earlier in same:
+            if earlier != kept:
+                _removed(earlier)
 
     def traces(self) -> list[Path]:
         """Return the traces of the saved failures."""

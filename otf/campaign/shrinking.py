@@ -44,6 +44,7 @@ from otf.shrink import (
 from otf.shrink.issue import ANYWHERE, Thinking
 from otf.shrink.plan import after
 from otf.shrink.ways import ModelMap
+from otf.trace.kinds import Scope
 from otf.trace.record import Header
 
 ShrinkProgress = Callable[[int, int], None]
@@ -65,7 +66,8 @@ class Shrinker:
     of the candidates: in eager mode most of them run eagerly, and those that fail are run strictly; in strict mode
     all of them run strictly. `where` are the addresses of the system where they differ from those of the bench, as
     for `otf run --sut`: the pytest program repeats them. `confirmed`: the failing path is a strict run of the
-    inputs of another, so it need not run once more.
+    inputs of another, so it need not run once more. `scope` tells the failures of its signature apart: candidates that
+    show another kind do not count.
 
     >>> import anyio
     >>> from pathlib import Path
@@ -89,6 +91,7 @@ class Shrinker:
     mode: Mode = "eager"
     where: tuple[str, ...] = ()
     confirmed: bool = False
+    scope: Scope = field(default_factory=Scope)
     progress: ShrinkProgress | None = None
     found: OnShrunk | None = None
 
@@ -107,8 +110,10 @@ class Shrinker:
             raise UsageError(message)
         # half of the time at least, however long the start took
         deadline = anyio.current_time() + self.budget.seconds - min(self.spent, self.budget.seconds / 2)
-        issue = replace(issue_of(self.oracle, failing.events), signature=failure.signature)
-        tries = Tries(self.bench, self.oracle, self.header, failing, failure.signature)
+        kind = self.scope.of(failure.signature)
+        issue = replace(issue_of(self.oracle, failing.events), signature=kind)
+        tries = Tries(self.bench, self.oracle, self.header, failing, kind)
+        tries.scope = self.scope
         async with keeping():
             with watched():
                 return await _Work(self, failing, issue, tries, deadline).run()

@@ -28,6 +28,7 @@ from otf.core.timing import FOREVER
 from otf.errors import WriteError
 from otf.runner.writer import put, writing
 from otf.shrink import Candidate, Issue, issue_of
+from otf.trace.kinds import Scope
 from otf.trace.record import Header
 from otf.trace.verdict import Signature
 
@@ -51,6 +52,8 @@ class Tries:
         self.oracle = oracle
         self.header: Header = replace(header, shrunk=True, mode="strict")
         self.signature = signature
+        # tells failures of one signature apart
+        self.scope: Scope = Scope()
         self.source: Path = failing.trace
         self.trace: Path = failing.trace.with_suffix(".shrunk.jsonl")
         self.transitions: int = 0
@@ -163,9 +166,10 @@ class Tries:
         holds types alone, and a new failure would shrink to an old one that is easier to reach.
         """
         failure = result.verdict.failure
-        if failure is None or (failure.signature == self.signature and self._known_issue(result) is not self._known):
+        kind = None if failure is None else self.scope.of(failure.signature)
+        if kind is None or (kind == self.signature and self._known_issue(result) is not self._known):
             return None
-        return replace(issue_of(self.oracle, result.events), signature=failure.signature)
+        return replace(issue_of(self.oracle, result.events), signature=kind)
 
     def _scratch(self) -> Path:
         return self.source.with_suffix(f".candidate-{next(self._numbers)}.jsonl")

@@ -159,7 +159,7 @@ class _Gathering:
         return True
 
     def _failed(self, result: Walked, file: Path, judgement: Judgement, record: PathRecord | None) -> Walked:
-        own = found = _found(judgement, file)
+        own = found = self._seen(judgement, file)
         strict = file.with_suffix(".strict.jsonl")
         if strict.is_file() and (record is not None or judgement.header.mode == "eager"):
             again = self._read(strict).judgement
@@ -167,7 +167,7 @@ class _Gathering:
                 why = "a failure in eager mode did not recur in strict mode"
                 return replace(result, verdict="inconclusive", why=why)
             if again.verdict.failure is not None and (record is None or record.signature != own.signature):
-                found = _found(again, strict)
+                found = self._seen(again, strict)
                 self._known[own.signature] = found.signature
         if excused := self._excused(own) or self._excused(found):
             self._found.requirements.failed(own.failure, str(file))
@@ -177,7 +177,7 @@ class _Gathering:
 
     def _counted(self, found: ReportedFailure, file: Path, own: str, record: PathRecord | None) -> str:
         """Add a failure of a path; return the signature that it counts with. Shorter traces are added at the end."""
-        signature = (record and record.signature) or self._known.get(own, found.signature)
+        signature = found.kind or (record and record.signature) or self._known.get(own, found.signature)
         if signature == found.signature:
             self._found.failed(found)
         else:
@@ -187,7 +187,7 @@ class _Gathering:
 
     def _saved(self, file: Path) -> None:
         judgement = self._read(file).judgement
-        if judgement.verdict.failure is not None and not self._excused(found := _found(judgement, file)):
+        if judgement.verdict.failure is not None and not self._excused(found := self._seen(judgement, file)):
             self._found.failed(replace(found, count=0))
             self._shrunk += self._shorter(file)
 
@@ -206,7 +206,7 @@ class _Gathering:
             judgement = self._read(shrunk).judgement
             if judgement.verdict.failure is not None:
                 ended = "" if judgement.header.minimal else judgement.header.ended or INTERRUPTED
-                yield replace(_found(judgement, shrunk), count=0, shrunk=True, ended=ended)
+                yield replace(self._seen(judgement, shrunk), count=0, shrunk=True, ended=ended)
 
     def _read(self, file: Path, *, follow: bool = False) -> Read:
         started, seconds = "", 0.0
@@ -230,15 +230,15 @@ class _Gathering:
             )
         return Read(judgement, started, seconds)
 
+    def _seen(self, judgement: Judgement, file: Path) -> ReportedFailure:
+        failure = judgement.verdict.failure
+        if failure is None:
+            raise AssertionError
+        kind = self._log.kinds.get(failure.signature.fingerprint, "")
+        return ReportedFailure(failure, str(file), judgement.steps, judgement.events, kind=kind)
+
     def _note(self, text: str) -> None:
         self._found.notes[text] = None
-
-
-def _found(judgement: Judgement, file: Path) -> ReportedFailure:
-    failure = judgement.verdict.failure
-    if failure is None:
-        raise AssertionError
-    return ReportedFailure(failure, str(file), judgement.steps, judgement.events)
 
 
 def _result(read: Read, file: Path, record: PathRecord | None) -> Walked:

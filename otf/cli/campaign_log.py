@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from otf.campaign.journal import COMPLETED, COUNTED, FAILED_START, JOURNAL, STARTED
+from otf.campaign.journal import COMPLETED, COUNTED, FAILED_START, JOURNAL, KINDS, STARTED
 from otf.runner.time_spent import TimeSpent
 from otf.trace.reading import BAD_JSON, bounded
 from otf.trace.verdict import Outcome
@@ -23,6 +23,7 @@ class PathRecord(msgspec.Struct, frozen=True):
     steps: int
     why: str = ""
     signature: str = ""
+    exact: str = ""
     known_issue: str = ""
     reached: list[str] = []
     decided: list[str] = []
@@ -44,6 +45,7 @@ class LogLine(msgspec.Struct, frozen=True):
     trouble: str | None = ""
     time: dict[str, float] = {}
     about: Plan | None = None
+    kinds: dict[str, str] = {}
 
 
 @dataclass(slots=True)
@@ -52,7 +54,8 @@ class CampaignLog:
 
     `counts`: it says how each path counts, as logs of earlier versions did not. `completed`: nothing interrupted the
     campaign; `trouble` is the error that ended contact with the system, `spent` is where its time went, `plan` what was
-    to be run. `failed_starts` of the system were tried again.
+    to be run. `failed_starts` of the system were tried again. `kinds` are those of failures, by their
+    fingerprints, where their signatures do not tell them apart.
     """
 
     counts: bool = False
@@ -61,6 +64,7 @@ class CampaignLog:
     spent: TimeSpent = field(default_factory=TimeSpent)
     plan: Plan | None = None
     failed_starts: int = 0
+    kinds: dict[str, str] = field(default_factory=dict[str, str])
     paths: dict[int, PathRecord] = field(default_factory=dict[int, PathRecord])
 
     @classmethod
@@ -90,6 +94,8 @@ class CampaignLog:
             self.spent = msgspec.convert(known.time, TimeSpent)
         elif known.event == FAILED_START:
             self.failed_starts += 1
+        elif known.event == KINDS:
+            self.kinds = known.kinds
         elif known.event == COUNTED:
             record = msgspec.json.decode(line, type=PathRecord)
             self.paths[record.path] = record

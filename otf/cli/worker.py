@@ -106,7 +106,9 @@ class Worker:
 
         watch = ShrinkWatch(found=found)
         with anyio.CancelScope() as self._searches[line.job]:
-            best = await self._executor.shrink(failing, seconds, watch, lane=line.lane, confirmed=line.confirmed)
+            best = await self._executor.shrink(
+                failing, seconds, watch, lane=line.lane, confirmed=line.confirmed, scope=line.scope
+            )
         del self._searches[line.job]
         return best
 

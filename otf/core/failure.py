@@ -72,19 +72,22 @@ def explain(  # noqa: PLR0913, PLR0917 -- what is known of a failure
     search = ViolationSearch(model, nodes, step.inputs, step.outputs, event, untimely, requirements)
     violated = search.violated([way for each in ways.values() for way in each])
     moves = [move for each in ways.values() for way in each for move in way]
+    kind = untimely or _kind(event, moves)
+    seen = f"nothing before {_text(event)}" if untimely == "missing" else _text(event)
     ticking = any(each.timers for each in step.before.hypotheses)
     return Failure(
         signature=Signature(
-            kind=untimely or _kind(event, moves),
+            kind=kind,
             state=_states(step.before),
             input=_input(step.inputs),
             expected=_names(_expected(moves)) or "silence",
             seen="silence" if untimely == "missing" else _seen(event),
+            exact=_exact(kind, step, ways, seen),
         ),
         event=at.event,
         step=at.step,
         input=_inputs(step.inputs or (step.last if ticking else [])),
-        seen=f"nothing before {_text(event)}" if untimely == "missing" else _text(event),
+        seen=seen,
         port=getattr(event, "port", ""),
         before=tuple(_text(each) for each in step.outputs),
         allowed=_allowed(ways),
@@ -92,6 +95,18 @@ def explain(  # noqa: PLR0913, PLR0917 -- what is known of a failure
         violates=violated.violates,
         unclear=violated.unclear,
     )
+
+
+def _exact(
+    kind: FailureKind, step: FailedStep, ways: Mapping[Node, Sequence[tuple[Move, ...]]], seen: str
+) -> Signature | None:
+    """Return a failure by its values; None if it was not one input, whose values then say little."""
+    inputs = [each for each in step.inputs if not isinstance(each.input, Idle)]
+    if len(inputs) != 1:
+        return None
+    expected = {", ".join(text for move in way for text in move.texts) for each in ways.values() for way in each}
+    states = [show(node.value) for node in step.before.nodes[:SHOWN]]
+    return Signature(kind, "|".join(states), show(inputs[0].input), "|".join(sorted(expected)), seen)
 
 
 def allowed(model: Model, step: FailedStep) -> tuple[Allowed, ...]:

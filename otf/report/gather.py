@@ -53,7 +53,8 @@ class PathSummary:
 class ReportedFailure:
     """All failures of one signature: how many paths showed it, and the shortest trace, with its events.
 
-    `ended` is the reason why the search for a shorter trace ended early.
+    `ended` is the reason why the search for a shorter trace ended early, `kind` what the campaign calls it, if it tells
+    failures of this signature apart.
 
     >>> from otf.trace import Failure, Signature
     >>> signature = Signature("wrong", "int", "Button", "Coffee", "Tea")
@@ -69,11 +70,12 @@ class ReportedFailure:
     count: int = 1
     shrunk: bool = False
     ended: str = ""
+    kind: str = ""
 
     @property
     def signature(self) -> str:
-        """Return the signature of the failure that the trace shows."""
-        return str(self.failure.signature)
+        """Return the signature of the failure that the trace shows, or its kind if the campaign told kinds apart."""
+        return self.kind or str(self.failure.signature)
 
 
 @dataclass

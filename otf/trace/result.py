@@ -72,7 +72,8 @@ class CampaignResult:
     `silence` counts the paths by how their silences are known, `truncated` those that ended at an unspecified input,
     `late` the outputs that came after the quiescence time. `failed_starts` of the
     system were tried again after a pause. `requirements` are those of the bench. `trouble` is the error that ended
-    contact with the system, `untested` the reason why nothing was tested.
+    contact with the system, `untested` the reason why nothing was tested. `full`: there were
+    more different failures than are told apart.
 
     >>> known = KnownIssueResult("it answers late after a reset", 2, "path-0001.jsonl")
     >>> result = CampaignResult(paths=2, steps=9, known_issues=(known,))
@@ -95,6 +96,7 @@ class CampaignResult:
     interrupted: bool = False
     requirements: tuple[RequirementResult, ...] = ()
     untested: str = ""
+    full: bool = False
 
     @property
     def failed(self) -> int:
@@ -175,5 +177,7 @@ class CampaignResult:
         if self.late:
             outputs = counted(self.late, "output")
             yield f"{outputs} came after the quiescence time, but before quiescence was concluded"
+        if self.full:
+            yield "more than 1,000 different failures: those after them are told apart by their types alone"
         yield from self.away()
         yield from requirements_tally(self.requirements)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -37,7 +38,10 @@ class Allowed:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """The identity of a failure: its kind, and the types of state, input, expected and seen output.
+    """A coarse description of a failure: its kind, and the types of state, input, expected and seen output.
+
+    `exact` has their values as text, if it was one input that failed; `otf.trace.kinds` tells failures of one signature
+    apart by it.
 
     >>> print(Signature("wrong", "int", "Button", "Coffee", "Tea"))
     wrong: int --Button--> expected Coffee, seen Tea
@@ -48,6 +52,15 @@ class Signature:
     input: str
     expected: str
     seen: str
+    exact: Signature | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def fingerprint(self) -> str:
+        """Return a short name of the failure by its values, the same in each process and version."""
+        exact = self.exact or self
+        parts = (self.kind, self.state, self.input, self.expected, self.seen)
+        values = (exact.state, exact.input, exact.expected, exact.seen)
+        return hashlib.blake2b(repr((parts, values)).encode("utf-8", "backslashreplace"), digest_size=8).hexdigest()
 
     def __str__(self) -> str:
         """Return the signature on one line."""

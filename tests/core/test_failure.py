@@ -102,3 +102,11 @@ def test_several_inputs_in_flight_are_told_together() -> None:
     assert (failure.input, failure.signature.input) == ("'a'; 'b'", "str")
     (allowed,) = failure.allowed
     assert sorted(outputs for outputs, _ in allowed.branches) == [("'x'", "'y'"), ("'y'", "'x'")]
+
+
+def test_its_values() -> None:
+    """The signature of one wrong answer has its values, so that it is told from others; two inputs have none."""
+    exact = failure(CHAIN, "a? x! quiet c? z!").signature.exact
+    assert exact is not None
+    assert (exact.state, exact.input, exact.expected, exact.seen) == ("'s1'", "'c'", "'x'", "'z'")
+    assert failure(CHAIN, "a? c? z!").signature.exact is None

@@ -1,0 +1,116 @@
+"""Whether one rule explains several failures: what they have in common, as texts.
+
+Values are compared as people see them, so that it makes no difference whether a message is text, a number, bytes or a
+dataclass, and a worker or a journal can hand it on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Sequence
+from typing import Final, TypeAlias
+
+NUMBER: Final = re.compile(r"\\x[0-9a-f]{2}|(?<![\w.])-?\d+(?:\.\d+)?|(?<=[A-Za-z_])\d+")
+HEAD: Final = re.compile(r"[(\[]?b?['\"]?[^\s(,'\"]*")
+NAME: Final = re.compile(r"'[A-Za-z_]\w*'|[A-Za-z_]\w*\.\w+")
+ATOM: Final = re.compile(r"-?[\w.+]+|b?'(?:[^'\\]|\\.)*'|b?\"(?:[^\"\\]|\\.)*\"|<[^<>]*>")
+REACH: Final = 3
+"""Failing values in a row, with none between them that passed, from which they are a range."""
+
+Instance: TypeAlias = tuple[str, str, str]
+"""What a rule is about (a state, or an input), the output expected there, and the one seen."""
+
+
+def template(text: str) -> str:
+    """Return a text without its numbers.
+
+    >>> template("Value(number=99)"), template("error_17"), template("'reading 2.5'")
+    ('Value(number=#)', 'error_#', "'reading #'")
+    """
+    return NUMBER.sub("#", text)
+
+
+def numbers(text: str) -> tuple[float, ...]:
+    r"""Return the numbers in a text.
+
+    >>> numbers("Add(5, -2.5)"), numbers(r"b'R\x03'")
+    ((5.0, -2.5), (3.0,))
+    """
+    return tuple(float(int(f"0{each[1:]}", 0)) if each[0] == "\\" else float(each) for each in NUMBER.findall(text))
+
+
+def head(text: str) -> str:
+    """Return what an input does, as far as its text says: the type of a dataclass, the first word of a line.
+
+    >>> head("Read(3)"), head("'set 17'"), head("'b'"), head("('add', 5)"), head("7")
+    ('Read', "'set", "'b", "('add", '#')
+    """
+    found = HEAD.match(template(text))
+    return found.group() if found else ""
+
+
+def is_atom(text: str) -> bool:
+    """Return whether a value has no parts: a number, a text, a member of an enum.
+
+    >>> is_atom("3"), is_atom("'idle'"), is_atom("<Mode.ON: 1>"), is_atom("Read(3)"), is_atom("(1, 2)")
+    (True, True, True, False, False)
+    """
+    return ATOM.fullmatch(text) is not None
+
+
+def is_name(seen: str, known: Container[str]) -> bool:
+    """Return whether an output is a name with a number that no output of the model has, whose forms are `known`.
+
+    >>> is_name("'error_17'", {"'value_#'"}), is_name("'value_4'", {"'value_#'"}), is_name("'4'", {"'x'"})
+    (True, False, False)
+    """
+    form = template(seen)
+    return NAME.fullmatch(seen) is not None and form != seen and form not in known
+
+
+def related(instances: Sequence[Instance]) -> bool:
+    """Return whether the outputs seen follow from those expected, or from what the instances are about, in one way.
+
+    That is: all are the same, or the same number more, or the same number of times as much.
+
+    >>> related([("1", "1", "2"), ("5", "5", "6")]), related([("1", "1", "2"), ("5", "5", "10")])
+    (True, True)
+    >>> related([("Read(3)", "Value(0)", "Value(99)"), ("Read(7)", "Value(0)", "Value(-1)")])
+    False
+    """
+    if len({seen for _, _, seen in instances}) == 1:
+        return True
+    if len({template(seen) for _, _, seen in instances}) > 1:
+        return False
+    seen = [numbers(each) for _, _, each in instances]
+    others = ([numbers(expected) for _, expected, _ in instances], [numbers(about) for about, _, _ in instances])
+    return any(_by_one_rule(each, seen) for each in others)
+
+
+def _by_one_rule(before: Sequence[tuple[float, ...]], after: Sequence[tuple[float, ...]]) -> bool:
+    if not before[0] or not after[0] or len({*map(len, before)}) > 1 or len({*map(len, after)}) > 1:
+        return False
+    pairs = [(one[-1], other[-1]) for one, other in zip(before, after, strict=True)]
+    more = {round(other - one, 6) for one, other in pairs}
+    times = {round(other / one, 6) if one else None for one, other in pairs}
+    return len(more) == 1 or (len(times) == 1 and None not in times)
+
+
+def is_range(failing: Sequence[str], passed: Sequence[str]) -> bool:
+    """Return whether values that fail are neighbours: they differ in one number, and none between them passed.
+
+    >>> is_range(["Add(501)", "Add(700)", "Add(990)"], ["Add(3)", "Add(500)"])
+    True
+    >>> is_range(["Read(3)", "Read(7)", "Read(9)"], ["Read(5)"]), is_range(["a", "b", "c"], [])
+    (False, False)
+    """
+    rows = [numbers(each) for each in failing]
+    if len(rows) < REACH or len({*map(template, failing)}) > 1 or len({*map(len, rows)}) > 1:
+        return False
+    places = [at for at in range(len(rows[0])) if len({row[at] for row in rows}) > 1]
+    if len(places) != 1:
+        return False
+    at, form = places[0], template(failing[0])
+    least, most = min(row[at] for row in rows), max(row[at] for row in rows)
+    right = [numbers(each) for each in passed if template(each) == form]
+    return not any(len(row) == len(rows[0]) and least <= row[at] <= most for row in right)

@@ -1,0 +1,222 @@
+"""Kinds of failure: one for each defect, as far as runs can tell.
+
+A *signature* is a coarse description of a failure, and one defect nearly always has one. But two defects may have the
+same: of a table of texts, every wrong answer is a text in place of another. So the failures of one signature are
+compared by their values, and told apart where no single rule explains them:
+
+- what an input does, the first word of a text, always tells failures apart;
+- so does the name that the system itself gives to a failure: `error_17` is no value of what the model expected;
+- if states and inputs have no parts, the model is a table: each entry is a defect of its own, unless the input is
+  answered wrongly in one way wherever it is tried, or in a range of states;
+- otherwise inputs that fail always are told apart if others of their form never do, unless they are a range.
+
+What passed before a failure, in the same path, is the evidence for `never`. An input that now fails and now passes
+fails because of something else, and its value tells nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
+
+from otf.trace.alike import REACH, head, is_atom, is_name, is_range, related, template
+from otf.trace.verdict import Signature
+
+MOST: Final = 1_000
+"""Failures with different values that are told apart; those after them count by their signatures alone."""
+STEPS: Final = 20_000  # different steps that passed, as evidence
+ALWAYS: Final = 0.8  # of the trials of an input; the others may have hit the right answer by chance
+FEW: Final = 8  # values that are few even if none comes again
+
+Part: TypeAlias = Literal["state", "input"]
+Group: TypeAlias = tuple[Signature, ...]
+
+
+class PassedStep(NamedTuple):
+    """A step that conformed, as texts: the state, the input, the outputs."""
+
+    state: str
+    input: str
+    outputs: str
+
+
+class Rule(NamedTuple):
+    """Which parts of a failure tell kinds apart; of the inputs in `everywhere` the state does not."""
+
+    parts: tuple[Part, ...] = ()
+    everywhere: frozenset[str] = frozenset()
+
+    def told(self, exact: Signature) -> dict[str, Any]:
+        """Return the values of these parts."""
+        parts = [part for part in self.parts if part != "state" or exact.input not in self.everywhere]
+        return {part: getattr(exact, part) for part in parts}
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """How the failures of one signature are told apart: a rule for each thing that an input does, if these are several.
+
+    Outputs of the forms in `names` are names that the system gives to failures.
+
+    >>> exact = Signature("wrong", "{3: 0}", "Read(3)", "Value(0)", "Value(99)")
+    >>> signature = Signature("wrong", "dict", "Read", "Value", "Value", exact)
+    >>> print(Scope({"Read": Rule(("input",))}).of(signature))
+    wrong: dict --Read(3)--> expected Value, seen Value
+    """
+
+    rules: dict[str, Rule] = field(default_factory=dict[str, Rule])
+    names: frozenset[str] = frozenset()
+
+    def of(self, signature: Signature) -> Signature:
+        """Return the kind of a failure."""
+        exact = signature.exact
+        if exact is None:
+            return signature
+        if template(exact.seen) in self.names:
+            return replace(signature, seen=exact.seen)
+        does = head(exact.input)
+        if not self.rules:
+            return signature
+        told = self.rules.get(does, Rule()).told(exact)
+        return replace(signature, **(({"input": does} if len(self.rules) > 1 else {}) | told))
+
+
+@dataclass(slots=True)
+class Kinds:
+    r"""The kinds of the failures of a campaign; `add` each failure with what passed before it.
+
+    The result depends on what was added and not on its order, and may change with each failure that is added.
+
+    >>> kinds = Kinds()
+    >>> wrong = [
+    ...     Signature("wrong", "str", "str", "str", "str", Signature("wrong", "'s'", inp, "'z'", seen))
+    ...     for inp, seen in (("'b'", "'x'"), ("'c'", "'y'"))
+    ... ]
+    >>> for each in wrong:
+    ...     kinds.add(each)
+    >>> print(*map(kinds.of, wrong), sep="\n")
+    wrong: str --'b'--> expected str, seen str
+    wrong: str --'c'--> expected str, seen str
+    """
+
+    failures: Counter[Signature] = field(default_factory=Counter[Signature])
+    passed: Counter[PassedStep] = field(default_factory=Counter[PassedStep])
+    full: bool = False
+    _exact: defaultdict[Signature, set[Signature]] = field(
+        default_factory=lambda: defaultdict[Signature, set[Signature]](set)
+    )
+    _scopes: dict[Signature, Scope] = field(default_factory=dict[Signature, Scope])
+
+    def add(self, signature: Signature, passed: Iterable[PassedStep] = ()) -> None:
+        """Add a failure, and the steps before it."""
+        self._scopes.clear()
+        for step in passed:
+            if step in self.passed or len(self.passed) < STEPS:
+                self.passed[step] += 1
+        exact = signature.exact
+        if exact is None:
+            return
+        if exact not in self.failures and len(self.failures) >= MOST:
+            self.full = True
+            return
+        self._exact[signature].add(exact)
+        self.failures[exact] += 1
+
+    def of(self, signature: Signature) -> Signature:
+        """Return the kind of a failure, as far as it is known now."""
+        return self.scope(signature).of(signature)
+
+    def as_added(self, signature: Signature) -> Signature:
+        """Return the kind that a failure would have once it is added."""
+        exact = signature.exact
+        if exact is None or exact in self.failures or len(self.failures) >= MOST:
+            return self.of(signature)
+        group = (*sorted({exact, *self._exact.get(signature, ())}, key=str),)
+        self.failures[exact] = 1
+        scope = self._told_apart(group) if len(group) > 1 else Scope()
+        del self.failures[exact]
+        return scope.of(signature)
+
+    def scope(self, signature: Signature) -> Scope:
+        """Return how the failures of a signature are told apart."""
+        known = self._scopes.get(signature)
+        if known is None:
+            # sorted: a set has another order in each process
+            exact = (*sorted(self._exact.get(signature, ()), key=str),)
+            known = self._scopes[signature] = self._told_apart(exact) if len(exact) > 1 else Scope()
+        return known
+
+    def _told_apart(self, exact: Group) -> Scope:
+        known = {template(step.outputs) for step in self.passed}
+        known.update(template(text) for each in exact for text in each.expected.split("|"))
+        names = frozenset(template(each.seen) for each in exact if is_name(each.seen, known))
+        others = tuple(each for each in exact if template(each.seen) not in names)
+        if len(others) <= 1 or not self._few(others, lambda each: head(each.input)):
+            return Scope(names=names)
+        heads = _grouped(others, lambda each: head(each.input))
+        return Scope({does: self._rule(group) for does, group in heads.items()}, names)
+
+    def _rule(self, exact: Group) -> Rule:
+        if len(exact) == 1:
+            return Rule(("input",))
+        if not self._few(exact, lambda each: each.input):
+            return Rule()
+        table = all(is_atom(each.state) and is_atom(each.input) for each in exact)
+        if table and self._few(exact, lambda each: each.state):
+            return self._by_entry(exact)
+        return self._by_input(exact)
+
+    def _few(self, exact: Group, value: Callable[[Signature | PassedStep], str]) -> bool:
+        """Return whether the values of something come again and again."""
+        forms, trials = {template(value(each)) for each in exact}, Counter[str]()
+        for each in exact:
+            trials[value(each)] += self.failures[each]
+        for step, times in self.passed.items():
+            if template(value(step)) in forms:
+                trials[value(step)] += times
+        return len(trials) <= FEW or trials.total() >= 2 * len(trials)
+
+    def _by_entry(self, exact: Group) -> Rule:
+        inputs = _grouped(exact, lambda each: each.input)
+        everywhere = frozenset(inp for inp, entries in inputs.items() if self._is_wrong_everywhere(inp, entries))
+        if len(everywhere) < len(inputs):
+            return Rule(("state", "input"), everywhere)
+        return self._by_input(exact)
+
+    def _is_wrong_everywhere(self, inp: str, entries: Group) -> bool:
+        """Return whether one defect explains that an input is answered wrongly in several states of a table."""
+        passed = [step for step in self.passed if step.input == inp]
+        if not related([(each.state, each.expected, each.seen) for each in entries]):
+            return False
+        if len(entries) < REACH:
+            return len(entries) > 1 and not passed
+        expected = {each.expected for each in entries}
+        same = len({each.seen for each in entries}) == 1
+        if same and not any(step.outputs in expected for step in passed):
+            return True
+        return not same and is_range([each.state for each in entries], [step.state for step in passed])
+
+    def _by_input(self, exact: Group) -> Rule:
+        failing = _grouped(exact, lambda each: each.input)
+        passed = Counter[str]()
+        for step, times in self.passed.items():
+            passed[step.input] += times
+        for inp, group in failing.items():
+            times = sum(self.failures[each] for each in group)
+            if times < ALWAYS * (times + passed[inp]):
+                return Rule()
+        forms = {*map(template, failing)}
+        others = [inp for inp in passed if template(inp) in forms and inp not in failing]
+        alike = related([(each.input, each.expected, each.seen) for each in exact])
+        random = any(len({each.seen for each in group}) > 1 for group in failing.values())
+        one = (alike or random) and (not others or is_range([*failing], others))
+        return Rule() if one or len(failing) == 1 else Rule(("input",))
+
+
+def _grouped(exact: Sequence[Signature], by: Callable[[Signature], str]) -> dict[str, Group]:
+    found = defaultdict[str, list[Signature]](list)
+    for each in exact:
+        found[by(each)].append(each)
+    return {name: tuple(group) for name, group in found.items()}

@@ -1,0 +1,139 @@
+"""Campaigns on systems with several defects: each is found, shrunk, saved and reported as a kind of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from otf.adapter import Bench
+from otf.campaign import Campaign, Settings, Summary
+from otf.cli.campaign_folder import gathered
+from otf.spec import Spec, Transition, goto
+from otf.values import show
+
+REFERENCE = f"{__name__}:registers"
+
+
+@dataclass(frozen=True)
+class Read:
+    """Reads a register."""
+
+    number: int
+
+
+@dataclass(frozen=True)
+class Value:
+    """The content of a register."""
+
+    value: int
+
+
+def system() -> Callable[[Any], list[object]]:
+    """Return registers of which two are read wrongly."""
+    return lambda inp: [Value({3: 99, 7: -1}.get(inp.number, 0))]
+
+
+def registers() -> Bench:
+    """Return the bench of ten registers."""
+
+    def step(state: int, _: Read) -> list[Transition[int]]:
+        return [goto(state + 1, Value(0))]
+
+    return Bench.in_process(Spec(step, 0, [*map(Read, range(10))]), system, name="registers", types=(Value,))
+
+
+TABLE = {("s", "a"): ("t", "x"), ("s", "b"): ("s", "x"), ("s", "c"): ("s", "x"), ("t", "a"): ("s", "x")}
+
+
+def table() -> Bench:
+    """Return a table of texts whose system answers wrongly on b and on c."""
+
+    def step(state: str, inp: str) -> list[Transition[str]]:
+        then, output = TABLE.get((state, inp), ("t", "z"))
+        return [goto(then, output)]
+
+    def act() -> Callable[[str], list[str]]:
+        state = "s"
+
+        def answer(inp: str) -> list[str]:
+            nonlocal state
+            wrong = {("s", "b"): "y", ("t", "c"): "y"}.get((state, inp))
+            state, output = TABLE.get((state, inp), ("t", "z"))
+            return [wrong or output]
+
+        return answer
+
+    return Bench.in_process(Spec(step, "s", ["a", "b", "c"]), act, name="table")
+
+
+def run(bench: Bench, settings: Settings) -> Summary:
+    """Return the result of a campaign."""
+    return anyio.run(Campaign(bench, settings).run)
+
+
+def settings(out: Path) -> Settings:
+    """Return those of thirty paths."""
+    return Settings(out=out, reference=REFERENCE, traces=30, seed=1)
+
+
+def found(summary: Summary) -> dict[str, int]:
+    """Return the last inputs of the shrunk runs, with the lengths of these."""
+    groups = [group.shrunk for group in summary.failures.values() if group.shrunk is not None]
+    failures = [(each.verdict.failure, each.steps) for each in groups]
+    return {failure.input: steps for failure, steps in failures if failure is not None}
+
+
+def test_two_registers(tmp_path: Path) -> None:
+    """Two registers that are wrong independently are two kinds, and each is shrunk to its own input."""
+    summary = run(registers(), settings(tmp_path / "out"))
+    assert found(summary) == {show(Read(3)): 1, show(Read(7)): 1}
+    assert sum(group.count for group in summary.failures.values()) == sum(
+        each.paths for each in summary.result.failures
+    )
+
+
+def test_a_table_of_texts(tmp_path: Path) -> None:
+    """Two wrong entries of a table of texts are two kinds, each with its own shrunk run."""
+    assert found(run(table(), settings(tmp_path / "out"))) == {"'b'": 1, "'c'": 2}
+
+
+def test_a_campaign_that_continues(tmp_path: Path) -> None:
+    """A campaign that continues finds the same kinds, and does not shrink again what was shrunk."""
+    out = tmp_path / "out"
+    first = run(registers(), settings(out))
+    again = run(registers(), replace(settings(out), resume=True))
+    assert [*map(str, again.failures)] == [*map(str, first.failures)]
+    assert [each.count for each in again.failures.values()] == [each.count for each in first.failures.values()]
+    assert all(each.shrunk is not None for each in again.failures.values())
+
+
+def test_its_report(tmp_path: Path) -> None:
+    """The report of the folder has the kinds of the campaign, with their counts and shrunk runs."""
+    summary = run(registers(), settings(tmp_path / "out"))
+    report = gathered(tmp_path / "out", REFERENCE, {})
+    assert {name: each.count for name, each in report.failures.items()} == {
+        str(name): group.count for name, group in summary.failures.items()
+    }
+    assert all(each.shrunk and each.steps == 1 for each in report.failures.values())
+
+
+def test_more_kinds_than_are_told_apart(tmp_path: Path) -> None:
+    """The summary says if there were more different failures than are told apart."""
+    summary = run(registers(), settings(tmp_path / "out"))
+    assert "told apart" not in "".join(summary.result.basis())
+    summary.kinds.full = True
+    assert "more than 1,000 different failures" in [*summary.result.basis()][-1]
+
+
+def test_saved_failures(tmp_path: Path) -> None:
+    """Each kind is saved by itself, and the next campaign finds both still there, as the same kinds."""
+    kept = replace(settings(tmp_path / "one"), saved=tmp_path / "saved")
+    first = run(registers(), kept)
+    again = run(registers(), replace(kept, out=tmp_path / "two", seed=2))
+    assert [str(each) for each in again.saved] == ["still there"] * 2
+    assert {*map(str, again.failures)} == {*map(str, first.failures)}
+    assert len([*(tmp_path / "saved").iterdir()]) == 2
