@@ -17,7 +17,7 @@ ATOM: Final = re.compile(r"-?[\w.+]+|b?'(?:[^'\\]|\\.)*'|b?\"(?:[^\"\\]|\\.)*\"|
 REACH: Final = 3
 """Failing values in a row, with none between them that passed, from which they are a range."""
 
-Instance: TypeAlias = tuple[str, str, str]
+WrongAnswer: TypeAlias = tuple[str, str, str]
 """What a rule is about (a state, or an input), the output expected there, and the one seen."""
 
 
@@ -68,7 +68,7 @@ def is_name(seen: str, known: Container[str]) -> bool:
     return NAME.fullmatch(seen) is not None and form != seen and form not in known
 
 
-def related(instances: Sequence[Instance]) -> bool:
+def related(instances: Sequence[WrongAnswer]) -> bool:
     """Return whether the outputs seen follow from those expected, or from what the instances are about, in one way.
 
     That is: all are the same, or the same number more, or the same number of times as much.

@@ -30,8 +30,8 @@ STEPS: Final = 20_000  # different steps that passed, as evidence
 ALWAYS: Final = 0.8  # of the trials of an input; the others may have hit the right answer by chance
 FEW: Final = 8  # values that are few even if none comes again
 
-Part: TypeAlias = Literal["state", "input"]
-Group: TypeAlias = tuple[Signature, ...]
+FailurePart: TypeAlias = Literal["state", "input"]
+ExactFailures: TypeAlias = tuple[Signature, ...]
 
 
 class PassedStep(NamedTuple):
@@ -42,10 +42,10 @@ class PassedStep(NamedTuple):
     outputs: str
 
 
-class Rule(NamedTuple):
+class KindRule(NamedTuple):
     """Which parts of a failure tell kinds apart; of the inputs in `everywhere` the state does not."""
 
-    parts: tuple[Part, ...] = ()
+    parts: tuple[FailurePart, ...] = ()
     everywhere: frozenset[str] = frozenset()
 
     def told(self, exact: Signature) -> dict[str, Any]:
@@ -62,11 +62,11 @@ class Scope:
 
     >>> exact = Signature("wrong", "{3: 0}", "Read(3)", "Value(0)", "Value(99)")
     >>> signature = Signature("wrong", "dict", "Read", "Value", "Value", exact)
-    >>> print(Scope({"Read": Rule(("input",))}).of(signature))
+    >>> print(Scope({"Read": KindRule(("input",))}).of(signature))
     wrong: dict --Read(3)--> expected Value, seen Value
     """
 
-    rules: dict[str, Rule] = field(default_factory=dict[str, Rule])
+    rules: dict[str, KindRule] = field(default_factory=dict[str, KindRule])
     names: frozenset[str] = frozenset()
 
     def of(self, signature: Signature) -> Signature:
@@ -79,7 +79,7 @@ class Scope:
         does = head(exact.input)
         if not self.rules:
             return signature
-        told = self.rules.get(does, Rule()).told(exact)
+        told = self.rules.get(does, KindRule()).told(exact)
         return replace(signature, **(({"input": does} if len(self.rules) > 1 else {}) | told))
 
 
@@ -148,7 +148,7 @@ class Kinds:
             known = self._scopes[signature] = self._told_apart(exact) if len(exact) > 1 else Scope()
         return known
 
-    def _told_apart(self, exact: Group) -> Scope:
+    def _told_apart(self, exact: ExactFailures) -> Scope:
         known = {template(step.outputs) for step in self.passed}
         known.update(template(text) for each in exact for text in each.expected.split("|"))
         names = frozenset(template(each.seen) for each in exact if is_name(each.seen, known))
@@ -158,17 +158,17 @@ class Kinds:
         heads = _grouped(others, lambda each: head(each.input))
         return Scope({does: self._rule(group) for does, group in heads.items()}, names)
 
-    def _rule(self, exact: Group) -> Rule:
+    def _rule(self, exact: ExactFailures) -> KindRule:
         if len(exact) == 1:
-            return Rule(("input",))
+            return KindRule(("input",))
         if not self._few(exact, lambda each: each.input):
-            return Rule()
+            return KindRule()
         table = all(is_atom(each.state) and is_atom(each.input) for each in exact)
         if table and self._few(exact, lambda each: each.state):
             return self._by_entry(exact)
         return self._by_input(exact)
 
-    def _few(self, exact: Group, value: Callable[[Signature | PassedStep], str]) -> bool:
+    def _few(self, exact: ExactFailures, value: Callable[[Signature | PassedStep], str]) -> bool:
         """Return whether the values of something come again and again."""
         forms, trials = {template(value(each)) for each in exact}, Counter[str]()
         for each in exact:
@@ -178,14 +178,14 @@ class Kinds:
                 trials[value(step)] += times
         return len(trials) <= FEW or trials.total() >= 2 * len(trials)
 
-    def _by_entry(self, exact: Group) -> Rule:
+    def _by_entry(self, exact: ExactFailures) -> KindRule:
         inputs = _grouped(exact, lambda each: each.input)
         everywhere = frozenset(inp for inp, entries in inputs.items() if self._is_wrong_everywhere(inp, entries))
         if len(everywhere) < len(inputs):
-            return Rule(("state", "input"), everywhere)
+            return KindRule(("state", "input"), everywhere)
         return self._by_input(exact)
 
-    def _is_wrong_everywhere(self, inp: str, entries: Group) -> bool:
+    def _is_wrong_everywhere(self, inp: str, entries: ExactFailures) -> bool:
         """Return whether one defect explains that an input is answered wrongly in several states of a table."""
         passed = [step for step in self.passed if step.input == inp]
         if not related([(each.state, each.expected, each.seen) for each in entries]):
@@ -198,7 +198,7 @@ class Kinds:
             return True
         return not same and is_range([each.state for each in entries], [step.state for step in passed])
 
-    def _by_input(self, exact: Group) -> Rule:
+    def _by_input(self, exact: ExactFailures) -> KindRule:
         failing = _grouped(exact, lambda each: each.input)
         passed = Counter[str]()
         for step, times in self.passed.items():
@@ -206,16 +206,16 @@ class Kinds:
         for inp, group in failing.items():
             times = sum(self.failures[each] for each in group)
             if times < ALWAYS * (times + passed[inp]):
-                return Rule()
+                return KindRule()
         forms = {*map(template, failing)}
         others = [inp for inp in passed if template(inp) in forms and inp not in failing]
         alike = related([(each.input, each.expected, each.seen) for each in exact])
         random = any(len({each.seen for each in group}) > 1 for group in failing.values())
         one = (alike or random) and (not others or is_range([*failing], others))
-        return Rule() if one or len(failing) == 1 else Rule(("input",))
+        return KindRule() if one or len(failing) == 1 else KindRule(("input",))
 
 
-def _grouped(exact: Sequence[Signature], by: Callable[[Signature], str]) -> dict[str, Group]:
+def _grouped(exact: Sequence[Signature], by: Callable[[Signature], str]) -> dict[str, ExactFailures]:
     found = defaultdict[str, list[Signature]](list)
     for each in exact:
         found[by(each)].append(each)
