@@ -183,37 +183,37 @@ class Model:
             self.memory.put(node.independent, (other, one), known, node)
         return known
 
-    def indifferent(self, node: Node, move: Move, inp: Symbol, *, timed: bool) -> bool:
+    def indifferent(self, node: Node, move: Move, inp: Symbol) -> bool:
         """Return whether an input may be taken before a spontaneous move or after it, with the same result.
 
         That is so if their outputs are on different ports, the input gets the same answers in both states, and the move
-        leads from where the input led to where it leads afterwards. Where timers run, `timed`, the input must not
-        change the state: its entry starts the timers of the state.
+        leads from where the input led to where it leads afterwards. Where timers run or are started it is not: they may
+        be set anew by the input, and no timer has an effect while the system is busy with it.
         """
         if node.indifferent is None:
             node.indifferent = {}
-        known = node.indifferent.get((move, inp, timed))
+        known = node.indifferent.get((move, inp))
         if known is None:
-            known = self._indifferent(node, move, inp, timed=timed)
-            self.memory.put(node.indifferent, (move, inp, timed), known, node)
+            known = self._indifferent(node, move, inp)
+            self.memory.put(node.indifferent, (move, inp), known, node)
         return known
 
-    def _indifferent(self, node: Node, move: Move, inp: Symbol, *, timed: bool) -> bool:
-        then, before = move.target, self.moves(node, inp)
+    def _indifferent(self, node: Node, move: Move, inp: Symbol) -> bool:
+        then, before = None if self._timed(move) else move.target, self.moves(node, inp)
         after = () if then is None or move.opening else self.moves(then, inp)
         if not before or len(before) != len(after):
             return False
         return all(
             _same_answer(one, other)
             and not one.ports & move.ports
-            and self._squares(node, move, one, other, timed=timed)
+            and self._squares(node, move, one, other)
             for one, other in zip(before, after, strict=True)
         )
 
-    def _squares(self, node: Node, move: Move, one: Move, other: Move, *, timed: bool) -> bool:
+    def _squares(self, node: Node, move: Move, one: Move, other: Move) -> bool:
         if one.target is node and other.target is move.target:
             return True
-        if timed or one.target is None or self._timed(one) or self._timed(move):
+        if one.target is None or self._timed(one):
             return False
         return any(
             each.target is other.target and each.emitted == move.emitted and each.req == move.req

@@ -170,10 +170,9 @@ class Search:
         result.
         """
         position = now.position
-        if not (self.commuting and goal and now.flight) or not isinstance(position, Node):
+        # what has timers may set them anew with each input, and show no effect of one while it is busy
+        if not (self.commuting and goal and now.flight) or now.timers or not isinstance(position, Node):
             return [(step, NONE) for step in self.moves.of(now)]
-        if len(now.flight) == 1 or now.timers:
-            return self._idle(now, position, asleep)
         others = {port: self._others(now, position, port) for port, _ in now.flight}
         steps = {
             port: self.moves.taking(now, port, in_flight[0], max(others[port].values(), default=0))
@@ -185,19 +184,8 @@ class Search:
         # first moves that may explain the event at once: the others need not come before them
         for port in sorted(steps, key=lambda port: not any(_brings(step, goal) for step in steps[port])):
             found += [(step, tried & others[port].keys()) for step in steps[port]]
-            tried |= {port} if steps[port] else NONE
+            tried |= {port}
         return found + self._spontaneous(now, position, tried)
-
-    def _idle(self, now: Hypothesis, node: Node, asleep: Asleep) -> list[tuple[Next, Asleep]]:
-        """Return the moves of a hypothesis whose inputs are taken in any order."""
-        found: list[tuple[Next, Asleep]] = []
-        tried = asleep
-        for port, in_flight in now.flight:
-            steps = [] if port in asleep else self.moves.taking(now, port, in_flight[0])
-            found += [(step, NONE) for step in steps]
-            # an input that came too late to be taken in this state is taken after the move that leaves it
-            tried |= {port} if steps else NONE
-        return found + self._spontaneous(now, node, tried)
 
     def _spontaneous(self, now: Hypothesis, node: Node, tried: Asleep) -> list[tuple[Next, Asleep]]:
         """Return the spontaneous moves: what was taken before such a move, with the same result, is not taken after it.
@@ -213,8 +201,7 @@ class Search:
                 else frozenset(
                     port
                     for port, in_flight in now.flight
-                    if port in tried
-                    and self.moves.model.indifferent(node, move, in_flight[0].symbol, timed=bool(now.timers))
+                    if port in tried and self.moves.model.indifferent(node, move, in_flight[0].symbol)
                 )
             )
             found.append((step, sleeping))

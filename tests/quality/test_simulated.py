@@ -101,3 +101,9 @@ def test_quiescence_is_believed_after_what_was_left_out_was_looked_at() -> None:
 def test_an_input_that_came_too_late_for_a_state_is_taken_after_the_timer_that_ended_it() -> None:
     """Neither order counts as followed if time forbids it."""
     assert not simulated.again(named("eager/77/89/6"))[1].verdict.failed
+
+
+@pytest.mark.parametrize("name", ["eager/78/1229/8", "eager/78/1911/4"])
+def test_an_input_may_be_taken_after_a_timer_has_expired_and_be_seen_to_be_taken_before_that(name: str) -> None:
+    """The timers that are set anew have no effect while the system is busy with it: the order matters."""
+    assert not simulated.again(named(name))[1].verdict.failed
