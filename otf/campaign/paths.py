@@ -22,7 +22,7 @@ from otf.adapter.rest.wakers import Wakers
 from otf.campaign.recorder import LongTraceError, OnEvent, Recorder, reread
 from otf.campaign.results import PathResult
 from otf.campaign.settings import LARGEST, Mode
-from otf.core import Chooser, Oracle, Pacing, Session, Symbol, Timing, View, stalls
+from otf.core import Chooser, Oracle, Pacing, Session, Symbol, Timing, View
 from otf.core.pacing import Timers
 from otf.core.waits import Burst, Eager, Strict
 from otf.errors import USERS_OWN, ContactError, OtfError, WriteError
@@ -84,8 +84,6 @@ class PathRun:
         try:
             with blaming(), planned(f"{self.header.seed}/{self.header.path}", self.header.faults):
                 verdict = await self._bounded(_until(chooser, until), steps, pacing, until)
-            if verdict.delay:
-                verdict = stalls.unless_delayed(verdict, self.oracle, self._events())
             self._finish(verdict)
         except Exception as error:
             with suppress(WriteError):

@@ -157,7 +157,7 @@ def _after(traced: TracedEvent) -> dict[str, Any]:
 
 
 def _described(event: Event) -> tuple[str, str]:
-    from otf.trace.events import Closed, Quiet, Seen, Sent
+    from otf.trace.events import Closed, Quiet, Seen, Sent, Stalled
     from otf.values import show as text
 
     match event:
@@ -169,6 +169,8 @@ def _described(event: Event) -> tuple[str, str]:
             return "<-", f"the port ended: {reason}"
         case Quiet(by=by):
             return "quiet", f"({by})" if by else ""
+        case Stalled(seconds):
+            return "stall", f"({seconds:.3f} s)"
         case _:
             return "taken", ""
 

@@ -15,7 +15,7 @@ from otf.core.moves import Moves
 from otf.core.nodes import UNKNOWN, Move, Node
 from otf.core.timing import FOREVER, Clock, Span, Timing, Window, deadline, is_later
 from otf.core.windows import Windows
-from otf.trace.events import Closed, Event, Seen, Sent
+from otf.trace.events import Closed, Event, Seen, Sent, Stalled
 from otf.trace.verdict import FailureKind
 
 
@@ -56,14 +56,6 @@ def _begins(move: Move, port: str, output: Symbol) -> bool:
     if move.opening is not None and port in move.opening.ports:
         return True
     return any(name == port and chain.bag.without(chain.bag.all, output) for name, chain in move.emitted)
-
-
-def since(belief: Belief) -> float:
-    """Return since when, at the earliest, a window runs; `FOREVER` if there is none."""
-    windows = (
-        window for each in belief.hypotheses for window in (*_windows(each), *(timer.window for timer in each.timers))
-    )
-    return min((window.trigger.a for window in windows), default=FOREVER)
 
 
 def silent(model: Model, belief: Belief) -> bool:
@@ -336,6 +328,15 @@ class Ledger(NamedTuple):
         if not self.inputs:
             return self.done(at)
         return Ledger((), self.sent, self.taken_by, min(self.done_by, at))
+
+    def delayed(self, stall: Stalled) -> Ledger:
+        """Return the ledger after a stall: inputs that were on their way may be taken and dealt with later."""
+
+        def later(by: float) -> float:
+            return by if is_later(stall.begun, by) else by + stall.seconds
+
+        inputs = tuple(each._replace(span=Span(each.span.a, later(each.span.b))) for each in self.inputs)
+        return Ledger(inputs, self.sent, later(self.taken_by), later(self.done_by))
 
     def upto(self, number: int) -> int:
         """Return how many of its inputs are among the first `number` of the run."""

@@ -104,4 +104,4 @@ class MonitorWithout(Monitor):
         return moves
 
     def _empty(self, event: Event) -> Verdict:  # noqa: ARG002 -- a failure needs it, this does not
-        return OPEN if self._open or self.lookahead.lost or self.slack else UNEXPLAINED
+        return OPEN if self._open or self.lookahead.lost else UNEXPLAINED

@@ -204,9 +204,7 @@ class Model:
         if not before or len(before) != len(after):
             return False
         return all(
-            _same_answer(one, other)
-            and not one.ports & move.ports
-            and self._squares(node, move, one, other)
+            _same_answer(one, other) and not one.ports & move.ports and self._squares(node, move, one, other)
             for one, other in zip(before, after, strict=True)
         )
 

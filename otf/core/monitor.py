@@ -7,7 +7,7 @@ clock (times come with the events), no randomness and no input or output.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias, cast
 
@@ -21,11 +21,11 @@ from otf.core.model import Model
 from otf.core.moves import Limits, Moves, Relation
 from otf.core.nodes import Node
 from otf.core.search import OvergrownError, Search, sent
-from otf.core.timing import FOREVER, Clock, Span, Timing, Window
+from otf.core.timing import FOREVER, Clock, Span, Timing, Window, behind
 from otf.core.view import View, view
-from otf.core.windows import widest
+from otf.core.windows import ends, opened, widest
 from otf.spec.requirements import Requirement, Requirements
-from otf.trace.events import Closed, Ended, Event, Quiet, Seen, Sent, Taken
+from otf.trace.events import Closed, Ended, Event, Quiet, Seen, Sent, Stalled, Taken
 from otf.trace.verdict import Failure, FailureKind, Verdict
 
 PASS: Final = Verdict("pass")
@@ -33,6 +33,8 @@ TRUNCATED: Final = Verdict("pass", truncated=True)
 NONE: Final = frozenset[str]()
 DOUBT: Final = "more spontaneous outputs may be under way than can be judged again"
 DEEPER: Final = 4  # times as many spontaneous outputs are followed where those before explain nothing
+
+STALLS: Final = 1_000  # latest stalls that may still delay what arrives: with L and R of 2 ms these last for seconds
 
 VIEWED: Final = 32  # views kept with a long list of inputs: one for each path that runs at the same time, and more
 
@@ -160,6 +162,12 @@ class Monitor:
         self.deepens: bool = True
         # the seconds by which the tester itself may have seen outputs late
         self.slack: float = 0.0
+        # how many stalls were told, and those after which something may still be on its way, the latest first
+        self.stalls: int = 0
+        # the ends of intervals that they opened, and how many events were judged by these
+        self._opened = set[float]()
+        self._doubtful: int = 0
+        self.late: deque[Stalled] = deque(maxlen=STALLS)
 
     @property
     def states(self) -> tuple[Node, ...]:
@@ -189,7 +197,12 @@ class Monitor:
                 # before quiescence is believed: what was left out may still have to answer
                 if self.lookahead.cuts and self.deepens:
                     self._deepen(event.at)
-                self._judge(event)
+                if self._opened:
+                    self._doubt()
+                if isinstance(event, Stalled):
+                    self._stall(event)
+                else:
+                    self._judge(event)
             except OvergrownError:
                 self.verdict = _too_many(self.oracle.limits.most)
         return self.verdict
@@ -217,7 +230,8 @@ class Monitor:
 
     def end(self) -> Verdict:
         """Return the verdict of a run in which nothing more happens."""
-        return self.verdict or (TRUNCATED if self.belief.unconstrained else PASS)
+        verdict = self.verdict or (TRUNCATED if self.belief.unconstrained else PASS)
+        return replace(verdict, doubtful=self._doubtful) if self._doubtful else verdict
 
     def _judge(self, event: Event) -> None:
         name = self._name(event)
@@ -232,10 +246,36 @@ class Monitor:
             self._advance(event, result)
         elif (deeper := self._deeper(event, result)) is not None:
             self._adopt(event, deeper, result)
+        elif self.slack:
+            # the tester itself was late by this
+            slack, self.slack = self.slack, 0.0
+            self._stall(Stalled(slack, event.at))
+            self._judge(event)
+            self.slack = slack
         else:
             # whoever judges again has to know that this failure may go away with still more of them
             self.lookahead.note(event, self._cut(event, result.cut))
             self.verdict = self._empty(event)
+
+    def _doubt(self) -> None:
+        """Count an event that is judged while an interval is open that a stall has opened."""
+        if self._opened.isdisjoint(_ends(self.belief)):
+            self._opened.clear()
+        else:
+            self._doubtful += 1
+
+    def _stall(self, stall: Stalled) -> None:
+        """Take a stall: what was to happen then may come later by its length, and so may what arrives soon."""
+        latency, known = self.oracle.timing.latency, set(_ends(self.belief))
+        self.stalls += 1
+        self.late.appendleft(stall)
+        if self.belief.timed:
+            self.belief = Belief(tuple(opened(each, stall, latency) for each in self.belief.hypotheses))
+        self._opened |= set(_ends(self.belief)) - known
+        self.ledger = self.ledger.delayed(stall)
+        self.requirements = NONE
+        if self.lookahead.cuts:
+            self.lookahead.note(stall, None)
 
     def _cut(self, event: Event, ports: frozenset[str]) -> CutSearch | None:
         """Return what the search for an event left out."""
@@ -277,6 +317,7 @@ class Monitor:
         oracle = self.oracle.following(spontaneous)
         other = self._alike(oracle, oracle.beliefs.of(first.belief.hypotheses))
         other.ledger, other.slack, other.events, other.deepens = first.ledger, self.slack, first.event - 1, False
+        other.late = self.late.copy()
         for event in (*self.lookahead.events, *events):
             other.tell(event)
         return other
@@ -318,9 +359,6 @@ class Monitor:
     def _empty(self, event: Event) -> Verdict:
         if self.lookahead.lost:
             return Verdict("inconclusive", why=DOUBT)
-        if self.slack and self._find(self._finder(event), self._clock(event, self.slack)).belief.hypotheses:
-            who = "the tester did not look, or the system could not run"
-            return Verdict("inconclusive", why=f"an output may have been in time: for {self.slack:.3f} s {who}")
         return Verdict("fail", self._failure(event))
 
     def _failure(self, event: Event) -> Failure:
@@ -376,6 +414,8 @@ class Monitor:
 
     def _clock(self, event: Event, slack: float = 0.0) -> Clock:
         timing = self.oracle.timing
+        if self.late:
+            slack += behind(self.late, event.at, timing.latency + timing.busy)
         return Clock(event.at, timing.latency + slack, timing.busy, self.ledger.spans)
 
     def _find(self, find: Finder, clock: Clock) -> EventResult:
@@ -431,7 +471,8 @@ class Monitor:
             return "rested" if event.restless else "quiet"
         if isinstance(event, Taken):
             return "taken", self.ledger.upto(event.upto)
-        return "seen", event.port, model.output_symbol(Ended(event.reason))
+        closed = cast("Closed", event)
+        return "seen", closed.port, model.output_symbol(Ended(closed.reason))
 
     def _finder(self, event: Event) -> Finder:
         """Return the search for the hypotheses that explain an event."""
@@ -446,7 +487,11 @@ class Monitor:
         if isinstance(event, Taken):
             number = self.ledger.upto(event.upto)
             return lambda search, now: search.taken(now, number)
-        return Search.rested if event.restless else Search.quiet
+        return Search.rested if isinstance(event, Quiet) and event.restless else Search.quiet
+
+
+def _ends(belief: Belief) -> Iterator[float]:
+    return (end for each in belief.hypotheses for end in ends(each)) if belief.timed else iter(())
 
 
 def _heavy(name: Hashable) -> bool:

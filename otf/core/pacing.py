@@ -215,8 +215,10 @@ class Timers:
         return Pause(due + max(timing.latency, 2 * ROUNDING), window=timing.quiescence)
 
     def _waits(self, moment: Moment, due: float) -> bool:
-        if self._decided != moment.monitor.events:
-            self._decided = moment.monitor.events
+        # a stall is no visit
+        events = moment.monitor.events - moment.monitor.stalls
+        if self._decided != events:
+            self._decided = events
             self._count(moment.times.event)
             self._decide(moment, due)
         return bool(self._awaited)

@@ -17,11 +17,9 @@ from otf.core.pacing import PATIENCE, Moment, Pacing, Pause, SentInput, Times
 from otf.core.view import View
 from otf.core.waits import Barrier, Round
 from otf.spec import Elapse
-from otf.trace.events import Closed, Event, KnownBy, Quiet, Seen, Sent, Taken
+from otf.trace.events import Closed, Event, KnownBy, Quiet, Seen, Sent, Stalled, Taken
 from otf.trace.verdict import Verdict
 
-DELAYS: Final = 4  # the longer L and R delay the arrival of an input, its being dealt with, and the output
-LONGEST: Final = 10.0  # seconds for which a machine that was delayed for long is waited for
 FLOOD: Final = 1 << 26  # bytes: a system that never stops may send few but large outputs
 
 
@@ -64,7 +62,7 @@ class Session:
         self.chooser: Chooser = chooser
         self.pacing: Pacing = pacing
         self._patient = False
-        self._delay = self._rested = 0.0
+        self._rested = 0.0
         self._outputs = self._bytes = 0
         self._pause = Pause(0.0)
         self._elapses = 0.0  # by when an input that only waits is over; 0 if none is under way
@@ -149,6 +147,8 @@ class Session:
         """Judge an event, of so many bytes on the wire; return the verdict if it is decided now."""
         moment = self.moment
         monitor = moment.monitor
+        if isinstance(event, Stalled):
+            return monitor.tell(event)
         if isinstance(event, (Seen, Closed)):
             spontaneous = self._count(event, size)
             moment.restless = moment.restless and spontaneous
@@ -189,12 +189,8 @@ class Session:
         self.tell(event)
         return event
 
-    def silence(self, at: float, by: KnownBy = "timed", delay: float = 0.0) -> Event | None:
-        """Note silence until the time of the last `Wait`, known `by`; return the event to record if it is believed.
-
-        `delay`: seconds by which a message or a timer may have been late so far. Silence that would fail has to last
-        so long that the missing output is overdue also with L and R longer by that.
-        """
+    def silence(self, at: float, by: KnownBy = "timed") -> Event | None:
+        """Note silence until the time of the last `Wait`, known `by`; return the event to record if it is believed."""
         if self._pause.means == "taken":
             # outputs of these inputs might still be under way, but this pause is used only after silent inputs
             taken = Taken(self.monitor.sent, at)
@@ -203,7 +199,7 @@ class Session:
         event = Quiet(at, self._pause.means == "rested", by=by)
         if not self._patient and not self.monitor.would(event):
             # a system that was kept from its processor has rested only now, however long ago the last event is
-            self._patient, self._delay, self._rested = True, min(DELAYS * delay, LONGEST), at * (by == "observed")
+            self._patient, self._rested = True, at * (by == "observed")
             if self._deadline() > at:
                 return None
         self.tell(event)
@@ -288,7 +284,7 @@ class Session:
         return monitor.belief.view or monitor.oracle.view(monitor.belief)
 
     def _deadline(self) -> float:
-        more = (PATIENCE - 1) * self._pause.window + self._delay if self._patient else 0.0
+        more = (PATIENCE - 1) * self._pause.window if self._patient else 0.0
         return max(self._pause.until, self._rested) + more
 
     def _count(self, event: Seen | Closed, size: int) -> bool:

@@ -5,17 +5,12 @@ The machine is read elsewhere; what follows from it is decided here. Times are s
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
-from itertools import islice
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from otf.core.monitor import Monitor, Oracle
 from otf.core.pacing import PATIENCE
-from otf.core.timing import Timing
-from otf.trace.events import Event
-from otf.trace.verdict import FailureKind, Verdict
+from otf.trace.events import Stalled
+from otf.trace.verdict import FailureKind
 
 NOISE: Final = 0.001
 """Lost time that does not matter: waking a process on an idle machine takes less."""
@@ -23,10 +18,11 @@ NOISE: Final = 0.001
 STALL: Final = 0.002
 """Time lost at once that is recorded: it is as long as L and R of most benches, which it may break."""
 
+SOON: Final = 0.05
+"""Seconds within which short losses count together."""
+
 STEP: Final = 0.01
 """Time until the next look at a process that is ready to run: the kernel counts its time every few milliseconds."""
-
-KEPT: Final = 1_000
 
 CERTAIN: Final = frozenset[FailureKind]({"ended", "undecodable", "flood"})
 """Failures that no stall explains."""
@@ -48,24 +44,20 @@ class CpuUse(NamedTuple):
     turns: int = 0
 
 
-class Stall(NamedTuple):
-    """Time that was lost at once; it was over at `at`."""
-
-    at: float
-    seconds: float
-
-
 @dataclass(slots=True)
 class Stalls:
-    """The stalls of one run, and the end of the present wait, which lost time prolongs; `longest` is in seconds."""
+    """The stalls of one run, and the end of the present wait, which lost time prolongs; `longest` is in seconds.
+
+    `fresh` are those that the monitor was not told yet.
+    """
 
     longest: float = 0.0
-    _stalls: deque[Stall] = field(default_factory=lambda: deque[Stall](maxlen=KEPT))
     _use: CpuUse = field(default_factory=CpuUse)
     _looked: float = 0.0  # when `_use` was read
     _asked: float = -1.0
     _until: float = 0.0
-    _lost: deque[Stall] = field(default_factory=lambda: deque[Stall](maxlen=KEPT))
+    fresh: list[Stalled] = field(default_factory=list[Stalled])
+    _short: Stalled = field(default_factory=lambda: Stalled(0.0, 0.0))
     _sample: CpuUse = field(default_factory=CpuUse)
     _sampled: float = 0.0  # when `_sample` was read
 
@@ -73,10 +65,9 @@ class Stalls:
         """Return the end of a wait that is to last until the time `asked`: later if time was lost in it."""
         return self._until if asked == self._asked else asked
 
-    def note(self, at: float, seconds: float) -> None:
+    def note(self, seconds: float) -> None:
         """Note time that was lost at once, by the tester or the system."""
         if seconds >= STALL:
-            self._stalls.append(Stall(at, seconds))
             self.longest = max(self.longest, seconds)
 
     def read(self, now: float, use: CpuUse, since: float) -> float:
@@ -87,7 +78,7 @@ class Stalls:
         stuck = use.ready and ran < span / 2
         lost = max(0.0, min(waited, now - since), STEP if stuck else 0.0)
         self._use, self._looked = use, now
-        self.note(now, lost)
+        self.note(lost)
         return lost
 
     def lost(self, asked: float, began: float, late: float, now: float, use: CpuUse) -> bool:
@@ -107,64 +98,29 @@ class Stalls:
         self._asked, self._until = asked, min(now + lost, most)
         return self._until > now
 
-    def since(self, moment: float) -> float:
-        """Return how much time was lost since a moment."""
-        return sum(min(each.seconds, each.at - moment) for each in self._stalls if each.at > moment)
-
     def sample(self, now: float, use: CpuUse, busy: float = 0.0) -> None:
-        """Take what the system and the tester have done by now, from which `delay` follows.
+        """Take what the system and the tester have done by now, from which stalls follow.
 
         `busy`: for so many seconds the tester had not looked before its last wait.
         """
         span, before = now - self._sampled, self._sample
         # the time of a process that waits is counted only when it gets a processor, that of one that runs not at once
         stuck = use.ready and use.turns == before.turns
-        for seconds in (span if stuck else use.waited - before.waited, use.own - before.own + busy):
-            if seconds > 0:
-                self._lost.append(Stall(now, min(seconds, span)))
+        # what the system and the tester lose at the same time is lost once
+        lost = max(span if stuck else use.waited - before.waited, use.own - before.own + busy)
+        if lost > 0:
+            self._lose(now, min(lost, span))
         self._sample, self._sampled = use, now
 
-    def delay(self, bound: float) -> float:
-        """Return by how many seconds more than `bound` a message or a timer may have been delayed in this run.
+    def _lose(self, now: float, seconds: float) -> None:
+        # short times that are lost soon after each other count together
+        soon = now - self._short.at < SOON
+        self._short = Stalled(seconds + (self._short.seconds if soon else 0.0), now)
+        if self._short.seconds >= NOISE:
+            self.fresh.append(self._short)
+            self._short = Stalled(0.0, now)
 
-        No more than the bound of a delay was not lost. So this goes back from each loss to those before it, as long as
-        the time between them is within the bound.
-        """
-        latest = [*reversed(self._lost)]
-        return max((_chained(islice(latest, at, None), bound) for at in range(len(latest))), default=0.0)
-
-
-def _chained(latest: Iterable[Stall], bound: float) -> float:
-    lost, free, begin = 0.0, 0.0, float("inf")
-    for at, seconds in latest:
-        end = min(at, begin)
-        free += begin - end if begin < float("inf") else 0.0
-        if free > bound:
-            break
-        lost += max(0.0, end - (at - seconds))
-        begin = min(end, at - seconds)
-    return lost
-
-
-def unless_delayed(verdict: Verdict, oracle: Oracle, events: Iterable[Event]) -> Verdict:
-    """Return the verdict of a run; inconclusive if it fails, and would not with L and R longer by its `delay`.
-
-    A delay does more than make one output late: the output came later than the tester believes, and so what follows
-    looks early, or an input looks taken.
-    """
-    failure, more = verdict.failure, verdict.delay
-    if failure is None or more < NOISE or failure.kind in CERTAIN:
-        return verdict
-    timing = oracle.timing
-    longer = Timing(timing.quiescence, timing.latency + more, timing.busy + more)
-    monitor = Monitor(replace(oracle, timing=longer))
-    for event in events:
-        if (found := monitor.tell(event)) is not None:
-            if found.failed:
-                return verdict
-            break
-    why = (
-        f"the machine delayed the tester or the system by up to {more:.3f} s, and with L and R longer by that the run "
-        f"would conform; seen: {failure.seen} ({failure.kind})"
-    )
-    return replace(verdict, outcome="inconclusive", failure=None, why=why)
+    def told(self) -> list[Stalled]:
+        """Return the stalls that the monitor was not told yet, and does not get again."""
+        fresh, self.fresh = self.fresh, []
+        return fresh

@@ -7,8 +7,11 @@ was emitted between u - L and u. Every comparison uses the end that can never bl
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
+
+from otf.trace.events import Stalled
 
 ENOUGH: Final = 30  # replies before anything is learnt from them
 KEPT: Final = 1000  # latest replies kept; the slowest hundredth of them sets the quiescence time
@@ -64,7 +67,7 @@ class Learnt(Timing):
         return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
-FOREVER = float("inf")
+FOREVER: Final = float("inf")
 ROUNDING: Final = 1e-6  # seconds: far above the rounding errors of sums, far below anything measured
 
 
@@ -89,6 +92,29 @@ class Window(NamedTuple):
     trigger: Span
     lo: float
     hi: float
+
+    def opened(self, stall: Stalled, latency: float) -> Window:
+        """Return the window of a trigger, or of outputs, that a stall may have delayed: it was on at that time."""
+        (a, b), begun = self.trigger, stall.begun
+        triggering = not is_later(begun, b)
+        ending = not is_later(a + self.lo, stall.at) and not is_later(begun, b + self.hi + latency)
+        return self._replace(trigger=Span(a, b + stall.seconds)) if triggering or ending else self
+
+
+def behind(stalls: Iterable[Stalled], now: float, bound: float) -> float:
+    """Return by how much what arrives now may have been delayed by stalls, the latest of them first.
+
+    What waited in a stall arrives within the bound of a delay after it; so time that was not lost counts up to that.
+    """
+    lost, free, begin = 0.0, 0.0, now
+    for stall in stalls:
+        end = min(stall.at, begin)
+        free += begin - end
+        if is_later(free, bound):
+            break
+        lost += max(0.0, end - stall.begun)
+        begin = min(end, stall.begun)
+    return lost
 
 
 @dataclass(slots=True)

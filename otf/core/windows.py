@@ -14,6 +14,7 @@ from otf.core.hypothesis import PLAIN, Hypothesis, Outstanding, QueuedInput, Que
 from otf.core.model import Model
 from otf.core.nodes import Midway, Move, Node, OpenAccept, Unknown
 from otf.core.timing import FOREVER, Clock, Span, Window, is_later
+from otf.trace.events import Stalled
 
 ANY: Final = Span(-FOREVER, FOREVER)
 SPONTANEOUS: Final = PLAIN._replace(spontaneous=True)
@@ -163,6 +164,24 @@ class Windows:
         known = {each.name: each for each in before.timers if each is not fired}
         on = [_either(known[each.name], span) for each in fresh if each.name in known]
         return on, [each for each in fresh if each.name not in known]
+
+
+def opened(now: Hypothesis, stall: Stalled, latency: float) -> Hypothesis:
+    """Return the hypothesis in which a stall may have delayed what was to happen at that time."""
+    if not now.timed:
+        return now
+    outstanding = tuple(
+        (port, tuple(each._replace(window=each.window and each.window.opened(stall, latency)) for each in outputs))
+        for port, outputs in now.outstanding
+    )
+    timers = tuple(_on(each, each.window.opened(stall, latency)) for each in now.timers)
+    return now._replace(outstanding=outstanding, timers=timers)
+
+
+def ends(now: Hypothesis) -> Iterator[float]:
+    """Yield by when the windows of a hypothesis were triggered."""
+    yield from (each.window.trigger.b for each in now.timers)
+    yield from (each.window.trigger.b for _, outputs in now.outstanding for each in outputs if each.window)
 
 
 def widest(found: Iterable[Hypothesis]) -> list[Hypothesis]:

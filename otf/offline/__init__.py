@@ -4,29 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from tempfile import SpooledTemporaryFile
 from time import monotonic, process_time
 from typing import Any, Final
 
 from otf.adapter import Bench
 from otf.adapter.exits import watched
 from otf.core import Monitor, Session
-from otf.core.stalls import unless_delayed
 from otf.core.waits import Strict
 from otf.spec import fingerprint
 from otf.strategy import Script
 from otf.trace.events import Event
-from otf.trace.reading import LATEST, TracedEvent, TraceReader
+from otf.trace.reading import TracedEvent, TraceReader
 from otf.trace.record import Header
 from otf.trace.tagged import Registry
 from otf.trace.verdict import Verdict
 
 SECONDS: Final = 2.0
 EACH: Final = 0.001
-SOON: Final = 1_000
-"""Events after which a model has shown that it has windows, if it has some: only then are all events needed again."""
-MEMORY: Final = 1 << 20
-"""Bytes of the lines of such a trace that are kept in memory; the rest goes to a temporary file."""
 OnStep = Callable[[TracedEvent, Monitor], None]
 
 
@@ -98,23 +92,17 @@ def judge(reader: TraceReader, bench: Bench, *, keep: bool = False, on_step: OnS
     monitor = session.monitor
     events: list[Event] = []
     patience, registry = Patience(), Registry(bench.known_types)
-    with watched(), SpooledTemporaryFile(MEMORY) as copy:
-        reader.copy = copy
-        copy.write(reader.opening)
-        for number, read in enumerate(reader.events(registry)):
+    with watched():
+        for read in reader.events(registry):
             monitor.slack = read.slack
             session.tell(read.event, len(read.raw or b""))
             if keep:
                 events.append(read.event)
-            if number == SOON and not monitor.oracle.model.timed:
-                reader.copy = None
             if on_step is not None:
                 on_step(read, monitor)
             if patience.over():
                 break
-        verdict = (
-            patience.verdict if patience.ended and monitor.verdict is None else _verdict(monitor, reader, registry)
-        )
+        verdict = patience.verdict if patience.ended and monitor.verdict is None else _verdict(monitor, reader)
     return Judgement(
         header=reader.header,
         verdict=verdict,
@@ -126,14 +114,9 @@ def judge(reader: TraceReader, bench: Bench, *, keep: bool = False, on_step: OnS
     )
 
 
-def _verdict(monitor: Monitor, reader: TraceReader, registry: Registry) -> Verdict:
-    verdict, end = monitor.end(), reader.end
-    delay: Any = (end or {}).get("delay")
-    if isinstance(delay, float) and 0 < delay < LATEST and verdict.failed and reader.copy is not None:
-        reader.copy.seek(0)
-        again = TraceReader(reader.copy, reader.name).events(registry)
-        verdict = unless_delayed(replace(verdict, delay=delay), monitor.oracle, (each.event for each in again))
-    reason: Any = (end or {}).get("reason")
+def _verdict(monitor: Monitor, reader: TraceReader) -> Verdict:
+    verdict = monitor.end()
+    reason: Any = (reader.end or {}).get("reason")
     # observations beside the events (the end of stderr) are in the recorded verdict only
     note: Any = reason.get("note") if isinstance(reason, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] -- JSON
     if verdict.failure is None or not isinstance(note, str):

@@ -18,7 +18,7 @@ from otf.framing import Frame, Framer, Framing, lines
 from otf.framing.lines import outgoing
 from otf.offline.entries import KNOWN, UNTIMED, Entries, InputFinder, LogEntry, Way, decoded
 from otf.offline.logs import Noted
-from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Taken, Undecodable
+from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Stalled, Taken, Undecodable
 from otf.trace.pcap import Capture, Endpoint, Packet, Stream
 from otf.trace.reading import BAD_JSON, LONGEST
 from otf.values import show
@@ -252,7 +252,7 @@ def _mapped(bench: Bench, text: bytes, where: str) -> Any:  # noqa: ANN401 -- ch
     except Exception as error:
         message = f"{where}: the bench's foreign raised {type(error).__name__}: {error}"
         raise TraceError(message) from error
-    if event is not None and not isinstance(event, (Sent, Seen, Quiet, Taken, Closed)):
+    if event is not None and not isinstance(event, (Sent, Seen, Quiet, Taken, Closed, Stalled)):
         message = f"{where}: the bench's foreign returned {show(event)}, which is no event: Sent, Seen, Closed or Quiet"
         raise TraceError(message)
     return event

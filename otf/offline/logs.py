@@ -19,7 +19,7 @@ from otf.core.waits import Strict
 from otf.errors import UsageError
 from otf.explore import explore
 from otf.strategy import Script
-from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Taken
+from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Stalled, Taken
 from otf.trace.verdict import Verdict
 
 MOST: Final = 10_000  # states in which the system may be if the start of a log is lost
@@ -203,5 +203,7 @@ def _at(event: Event, at: float) -> Event:
             return Closed(port, reason, at)
         case Taken(upto):
             return Taken(upto, at)
+        case Stalled(seconds):
+            return Stalled(seconds, at)
         case Quiet(restless=restless):
             return Quiet(at, restless)

@@ -136,7 +136,7 @@ function chartRow(row, { y, cut }, view, { selected, choose }) {
   if (cut) group.append(drawing("text", { x: 8, y: y - 40, class: "soft" }, `≈ ${seconds(cut)} cut ≈`));
   if (!ghost) group.append(drawing("text", { x: 8, y: y + 4, class: "soft" }, `${event.at.toFixed(4)} s`));
   if (event?.kind === "sent") group.append(drawing("text", { x: LEFT - 8, y: y + 4, class: "number", "text-anchor": "end" }, `${event.step}`));
-  const across = ghost ? row.port === undefined : event.kind === "quiet" || event.kind === "taken";
+  const across = ghost ? row.port === undefined : ["quiet", "taken", "stalled"].includes(event.kind);
   group.append(...(across ? chartBand(row, y, view) : chartArrow(row, y, view)));
   if (choose && !ghost) group.addEventListener("click", () => choose(row.at));
   return group;

@@ -11,7 +11,7 @@ from otf.adapter import Bench
 from otf.core import Model, Monitor, RequirementEvidence
 from otf.report.mutants import ReportedMutation
 from otf.report.space import Space, VisitedSpace, Walker, space
-from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Taken
+from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Stalled, Taken
 from otf.trace.record import Header
 from otf.trace.requirements import RequirementRecord
 from otf.trace.result import CampaignResult, FailureResult, InconclusiveResult, KnownIssueResult
@@ -253,5 +253,7 @@ def _waited_for(event: Event) -> str:
             return "until an output"
         case Taken():
             return "until an input was known to be taken"
+        case Stalled():
+            return "while the machine stalled"
         case Quiet(by=by):
             return f"until silence was known ({by})" if by else "until silence was known"

@@ -21,7 +21,7 @@ from otf.core.failure import FailedStep, allowed
 from otf.core.timing import FOREVER, Clock, Span
 from otf.offline import Judgement
 from otf.report.sequence import plain
-from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Taken
+from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Stalled, Taken
 from otf.trace.near import NearestOutput, Output, alternatives, nearest
 from otf.trace.reading import TracedEvent
 from otf.trace.verdict import WORDS, Failure
@@ -153,6 +153,8 @@ class PathTables:
                 return {"kind": "closed", "port": plain(port), "text": plain(f"the port ended: {reason}")}
             case Taken(upto):
                 return {"kind": "taken", "text": f"taken up to input {upto}"}
+            case Stalled(seconds):
+                return {"kind": "stalled", "text": f"the machine stalled for {seconds:.3f} s"}
             case Quiet(by=by):
                 return {"kind": "quiet", "by": by, "restless": event.restless}
 

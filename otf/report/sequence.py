@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, assert_never
 
-from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Taken
+from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Stalled, Taken
 from otf.trace.verdict import Failure
 from otf.values import show
 
@@ -24,7 +24,7 @@ TIME: Final = 10
 LEFT: Final = TIME + 5  # characters before the first lifeline
 HERE: Final = "  <== here"
 
-EventKind = Literal["sent", "seen", "quiet", "taken", "closed"]
+EventKind = Literal["sent", "seen", "quiet", "taken", "stalled", "closed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +80,8 @@ def _row(number: int, event: Event, *, failed: bool) -> SequenceRow:
             return SequenceRow(number, at, "closed", plain(port), plain(f"the port ended: {reason}"), failed)
         case Taken(upto, at):
             return SequenceRow(number, at, "taken", "", f"taken up to input {upto}", failed)
+        case Stalled(seconds, at):
+            return SequenceRow(number, at, "stalled", "", f"the machine stalled for {seconds:.3f} s", failed)
         case Quiet(at, by=by):
             known = f" ({by})" if by not in {"", "timed"} else ""
             return SequenceRow(number, at, "quiet", "", f"{'nothing more' if failed else 'quiet'}{known}", failed)
@@ -146,7 +148,7 @@ def _heads(names: list[str], width: int) -> str:
 
 def _lines_of(row: SequenceRow, columns: dict[str, int]) -> Iterator[str]:
     last = max(columns.values())
-    if row.kind in {"quiet", "taken"}:
+    if row.kind in {"quiet", "taken", "stalled"}:
         yield _over(row.text, [*columns.values()], last)
         return
     low, high = sorted((columns[row.port], columns[SUT]))

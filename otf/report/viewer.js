@@ -167,7 +167,7 @@ function toggleScale() {
 function details(path, at) {
   const event = path.events[at];
   return [
-    element("h3", {}, { sent: "Input", seen: "Output", quiet: "Silence", taken: "Taken", closed: "End of a port" }[event.kind]),
+    element("h3", {}, { sent: "Input", seen: "Output", quiet: "Silence", taken: "Taken", stalled: "Stall", closed: "End of a port" }[event.kind]),
     element("p", { class: "soft" }, [`step ${event.step}`, `${event.at.toFixed(6)} s`, event.port && `port ${event.port}`, event.slack && `seen up to ${seconds(event.slack)} late`].filter(Boolean).join(", ")),
     ...(event.failed ? failureDetails(path) : []),
     ...(event.after ? [element("p", {}, "It came after the failure and was not judged.")] : []),

@@ -11,7 +11,6 @@ from anyio.lowlevel import checkpoint
 from otf.adapter import Frame
 from otf.adapter.rest.place import Placed
 from otf.core import Session
-from otf.core.due import since
 from otf.core.pacing import PATIENCE
 from otf.core.stalls import NOISE, STALL, CpuUse, Stalls
 from otf.core.waits import Strict
@@ -158,13 +157,6 @@ class Lookout:
     def _cpu_use(self) -> CpuUse:
         return cpu_use(self._started, shared=SpinWait.open > 1, threads=self._threads) if self._real else CpuUse()
 
-    def excuse(self) -> None:
-        """Set the slack for an event that is too late: the time that the system lost since its timers were started."""
-        now, session = self._wire.now, self._session
-        began = max(0.0, min(since(session.monitor.belief), session.times.input))
-        self.stalls.read(now, self._cpu_use(), began)
-        session.monitor.slack += self.stalls.since(began)
-
     def stalled(self) -> float:
         """Return the longest stall of the run, up to now; 0 if rests were observed, which no stall makes wrong."""
         if self._observer is not None and not self._observer.why and not self._model.timed:
@@ -172,13 +164,10 @@ class Lookout:
         self.stalls.read(self._wire.now, self._cpu_use(), self._session.times.input)
         return self.stalls.longest
 
-    def delay(self) -> float:
-        """Return by how much more than L or R a message or a timer may have been delayed, if the model has windows."""
-        if not self._model.timed:
-            return 0.0
-        timing = self._session.monitor.oracle.timing
-        self.stalls.sample(self._wire.now, self._cpu_use())
-        return self.stalls.delay(max(timing.latency, timing.busy))
+    def sample(self) -> None:
+        """Read what the machine has done by now, if the model has windows."""
+        if self._model.timed:
+            self.stalls.sample(self._wire.now, self._cpu_use())
 
     async def look(self, until: float) -> None:
         """Wait for an arrival, or until that time."""
@@ -199,7 +188,7 @@ class Lookout:
         late = self._late = now - max(began, until)
         self._slack = self._session.monitor.slack = max(busy, late, 0.0)
         if late >= STALL:
-            self.stalls.note(now, late)
+            self.stalls.note(late)
         if self._model.timed:
             self._timed_look(now, began, busy)
 

@@ -91,7 +91,7 @@ class Conduct:
             # an earlier verdict holds
             verdict = self.session.verdict or Verdict("inconclusive", why=str(reason))
         if verdict.failed:
-            verdict = replace(verdict, stalled=self._lookout.stalled(), delay=self._lookout.delay())
+            verdict = replace(verdict, stalled=self._lookout.stalled())
         lost = self.wire.lost()
         # the time of the loss is unknown: seen outputs may have another explanation, and missing ones may have come
         return Verdict("inconclusive", why=f"{AT_FAULT}: {lost}") if lost else verdict
@@ -150,9 +150,11 @@ class Conduct:
             # before the model is asked: it does not allow the answer to a ping, and that is no reason for an excuse
             self._believe(self.session.proven(event.at))
             return
+        self._tell_stalls()
         if self._model.timed and not self.session.monitor.would(event):
             event = self._lookout.between(event, arrived) if arrived.stamped else event
-            self._lookout.excuse()
+            self._lookout.sample()
+            self._tell_stalls()
         self._tell(event, raw)
 
     def _event(self, arrived: Arrived) -> tuple[Seen | Closed, bytes | None]:
@@ -249,13 +251,14 @@ class Conduct:
     async def _wait(self, until: float) -> None:
         at = await self._lookout.silent(until)
         if at is not None:
-            observed, delay = self._lookout.observed, 0.0
+            observed = self._lookout.observed
+            self._tell_stalls()
             if self._model.timed and not self.session.monitor.would(Quiet(at)):
-                self._lookout.excuse()
-                delay = max(self._lookout.delay(), self.session.monitor.slack)
+                self._lookout.sample()
+                self._tell_stalls()
             if lost := self.wire.lost(rested=observed):
                 raise _Undecided(f"{AT_FAULT}: {lost}")
-            self._believe(self.session.silence(at, "observed" if observed else "timed", delay))
+            self._believe(self.session.silence(at, "observed" if observed else "timed"))
 
     def _believe(self, event: Event | None) -> None:
         if event is not None:
@@ -270,6 +273,11 @@ class Conduct:
             self.record(event, raw, **more, **self._beside())
         else:
             self.record(event, raw)
+
+    def _tell_stalls(self) -> None:
+        for stall in self._lookout.stalls.told():
+            self.session.tell(stall)
+            self.record(stall)
 
     def _beside(self) -> dict[str, Any]:
         """Return what the trace records beside an event."""

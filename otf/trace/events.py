@@ -76,7 +76,24 @@ class Closed:
     at: float
 
 
-Event: TypeAlias = Sent | Seen | Quiet | Taken | Closed
+@dataclass(frozen=True, slots=True)
+class Stalled:
+    """The machine kept the tester or the system from running for so many seconds until then: others are late by that.
+
+    >>> Stalled(0.25, at=10.0).seconds
+    0.25
+    """
+
+    seconds: float
+    at: float
+
+    @property
+    def begun(self) -> float:
+        """Return when it began."""
+        return self.at - self.seconds
+
+
+Event: TypeAlias = Sent | Seen | Quiet | Taken | Closed | Stalled
 
 
 @dataclass(frozen=True, slots=True)

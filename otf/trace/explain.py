@@ -126,7 +126,8 @@ def explanation(verdict: Verdict, events: Iterable[Event] = (), width: int | Non
         return f"INCONCLUSIVE: {verdict.why}"
     if verdict.truncated:
         return "PASS: up to an input that the model does not specify; from there on it allows anything"
-    return "PASS: everything that was seen is allowed by the model"
+    stalls = f"; {counted(verdict.doubtful, 'event')} judged while stalls left times open" if verdict.doubtful else ""
+    return f"PASS: everything that was seen is allowed by the model{stalls}"
 
 
 def point(failure: Failure) -> str:

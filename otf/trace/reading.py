@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import MISSING, dataclass, fields
-from typing import IO, Any, BinaryIO, Final, NoReturn
+from typing import Any, BinaryIO, Final, NoReturn
 
 import msgspec
 
 from otf.errors import TraceError
-from otf.trace.events import Closed, Event, KnownBy, Quiet, Seen, Sent, Taken
+from otf.trace.events import Closed, Event, KnownBy, Quiet, Seen, Sent, Stalled, Taken
 from otf.trace.record import FORMAT, Header, TraceLine
 from otf.trace.tagged import Registry
 from otf.values import show
@@ -45,8 +45,7 @@ class TraceReader:
     """A trace being read, line by line in constant memory.
 
     `header` is available at once; `events` yields the events; then `end` is the last line, None if the trace is cut
-    off, and `aftermath` has what came after the failure and is not judged. The lines are copied to the file `copy`, if
-    there is one, the header first, so that the trace can be read again.
+    off, and `aftermath` has what came after the failure and is not judged.
 
     Raises TraceError with the name and the line for anything that cannot be read.
     """
@@ -56,8 +55,6 @@ class TraceReader:
         self.end: TraceLine | None = None
         self.aftermath: list[TracedEvent] = []
         self.cut: bool = False
-        self.copy: IO[bytes] | None = None
-        self.opening: bytes = b""
         self._lines = self._decoded(source)
         self.header: Header = self._header()
 
@@ -114,10 +111,6 @@ class TraceReader:
             whole = text.endswith(b"\n")
             if len(text) > LONGEST:
                 self.fail(number, f"the line is longer than {LONGEST} bytes")
-            if number == 1:
-                self.opening = text
-            elif self.copy is not None:
-                self.copy.write(text)
             try:
                 yield number, _object(text)
             except (msgspec.DecodeError, ValueError, RecursionError) as error:
@@ -152,6 +145,8 @@ def _event(line: TraceLine, registry: Registry) -> Event:
             return Closed(_text(line["port"]), _text(line["reason"]), at)
         case "taken":
             return Taken(msgspec.convert(line["upto"], int), at)
+        case "stalled":
+            return Stalled(_seconds(line["seconds"]), at)
         case _:
             return Quiet(at, line.get("restless") is True, _known_by(line.get("by", "")))
 
@@ -175,4 +170,4 @@ def _text(data: object) -> str:
 
 _FIELDS = [field.name for field in fields(Header)]
 _NEEDED = {each.name for each in fields(Header) if each.default is MISSING and each.default_factory is MISSING}
-_EVENTS = ("sent", "seen", "quiet", "taken", "closed")
+_EVENTS = ("sent", "seen", "quiet", "taken", "closed", "stalled")

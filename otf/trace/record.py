@@ -10,13 +10,15 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Literal
 
-from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Taken, Undecodable
+from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Stalled, Taken, Undecodable
 from otf.trace.tagged import encode
 from otf.trace.verdict import Verdict
 
 FORMAT: Final = 1
 TraceLine = dict[str, Any]
-_NAMES: Final[Mapping[type, str]] = {kind: kind.__name__.lower() for kind in (Sent, Seen, Quiet, Taken, Closed)}
+_NAMES: Final[Mapping[type, str]] = {
+    kind: kind.__name__.lower() for kind in (Sent, Seen, Quiet, Taken, Closed, Stalled)
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,8 @@ def event_line(number: int, event: Event, timestamp: str, raw: bytes | None = No
             line["level"] = "warning"
     elif isinstance(event, Closed):
         line["port"], line["reason"] = event.port, event.reason
+    elif isinstance(event, Stalled):
+        line["seconds"] = round(event.seconds, 6)
     elif isinstance(event, Taken):
         line["upto"] = event.upto
     else:
@@ -97,7 +101,6 @@ def end_line(verdict: Verdict, timestamp: str, steps: int) -> TraceLine:
     """Return the last line of a trace."""
     level = {"pass": "info", "inconclusive": "warning", "fail": "error"}[verdict.outcome]
     reason = asdict(verdict.failure) if verdict.failure else None
-    times = {"stalled": verdict.stalled, "delay": verdict.delay}
     return {
         "event": "end",
         "level": level,
@@ -108,5 +111,6 @@ def end_line(verdict: Verdict, timestamp: str, steps: int) -> TraceLine:
         "why": verdict.why,
         "late": list(verdict.late),
         "reason": reason,
-        **{name: round(seconds, 6) for name, seconds in times.items() if seconds},
+        **({"doubtful": verdict.doubtful} if verdict.doubtful else {}),
+        **({"stalled": round(verdict.stalled, 6)} if verdict.stalled else {}),
     }

@@ -119,8 +119,8 @@ class Failure:
 class Verdict:
     """The end of a run. `truncated`: it passed up to an unspecified input; `why`: the reason why it is inconclusive.
 
-    `stalled`: the longest time in a failing run, in seconds, in which the tester or the system could not run. `delay`:
-    by how many seconds more than the bounds say a message or a timer may have been delayed in it, if it has windows.
+    `stalled`: the longest time in a failing run, in seconds, in which the tester or the system could not run.
+    `doubtful`: the number of events that were judged while a stall left open when something had happened.
 
     >>> Verdict("pass", truncated=True).failed
     False
@@ -132,7 +132,7 @@ class Verdict:
     truncated: bool = False
     late: tuple[int, ...] = field(default=())
     stalled: float = field(default=0.0, compare=False)
-    delay: float = field(default=0.0, compare=False)
+    doubtful: int = field(default=0, compare=False)
 
     @property
     def failed(self) -> bool:

@@ -173,8 +173,8 @@ def test_taken_leaves_what_is_due_in_a_window_owed() -> None:
 
 
 def test_a_tester_that_was_late_itself_blames_nobody() -> None:
-    """The answer was seen at 3.5, but the tester may have been a second late with it."""
-    assert judged("ask?0 fine!3.5", slack=1.0) == "inconclusive"
+    """The answer was seen at 3.5, but the tester may have been a second late with it: the path goes on."""
+    assert judged("ask?0 fine!3.5", slack=1.0) == "pass"
     assert judged("ask?0 fine!4.5", slack=1.0) == "fail: late"
     assert judged("ask?0 what!2.5", slack=1.0) == "fail: wrong"
 

@@ -324,20 +324,6 @@ def test_a_flood_that_the_model_may_leave_open_is_no_failure() -> None:
     assert stops(run.command()).outcome == "inconclusive"
 
 
-def test_silence_that_would_fail_lasts_longer_on_a_machine_that_was_delayed() -> None:
-    """So long that the output is overdue with L and R longer too, but no longer than ten seconds."""
-    for delay, more in ((0.0, 0.0), (0.25, 1.0), (60.0, 10.0)):
-        run = session(ECHO, "a")
-        run.command()
-        run.tell(Sent("a", "A", 0.0))
-        first = run.command()
-        assert isinstance(first, Wait)
-        assert run.silence(first.until, delay=delay) is None
-        assert run.command() == Wait(first.until + 9 * TIMING.quiescence + more)
-        assert isinstance(run.silence(first.until + 9 * TIMING.quiescence + more), Quiet)
-        assert run.verdict is not None
-
-
 def test_a_flood_of_what_may_come_is_a_flood() -> None:
     """No silence and no restless quiescence came between: the session was not asked to wait."""
     beating = machine("s0 -/y-> s0", "s0 -a/x-> s0")

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
 
 from otf.core import Model, Monitor, Oracle, Timing
-from otf.core.stalls import STEP, CpuUse, Stalls, unless_delayed
+from otf.core.due import Ledger
+from otf.core.stalls import STEP, CpuUse, Stalls
+from otf.core.timing import behind
 from otf.spec import Spec, Transition, goto
-from otf.trace.events import Event, Quiet, Seen, Undecodable
-from otf.trace.verdict import Verdict
+from otf.trace.events import Event, Quiet, Seen, Sent, Stalled, Undecodable
 
 QUIET = CpuUse(known=True)
 
@@ -65,44 +65,41 @@ def test_a_tester_that_was_late() -> None:
     assert not Stalls().lost(1.0, 0.9, 0.0015, 1.0015, CpuUse())
 
 
-def test_time_lost_since_a_moment() -> None:
-    """Only the part after the moment counts, and nothing that is shorter than a stall."""
-    stalls = Stalls()
-    stalls.note(1.0, 0.5)
-    stalls.note(2.0, 0.25)
-    stalls.note(3.0, 0.001)
-    assert stalls.since(0.0) == 0.75
-    assert stalls.since(0.75) == 0.5
-    assert stalls.since(1.5) == 0.25
-    assert stalls.since(2.5) == 0.0
-
-
-def test_how_long_a_message_may_be_delayed() -> None:
-    """By what the system or the tester lost at a stretch; shorter times than the bound between losses end none."""
-    stalls = Stalls()
-    for at, waited, own in ((1.0, 0.2, 0.0), (1.01, 0.2, 0.008), (3.0, 0.25, 0.008)):
-        stalls.sample(at, CpuUse(waited, known=True, own=own))
-    assert stalls.delay(0.005) == pytest.approx(0.208)
-    assert stalls.delay(0.001) == pytest.approx(0.2)
-    assert stalls.delay(2.0) == pytest.approx(0.258)
-
-
-def test_losses_at_the_same_time_count_once() -> None:
-    """The tester waits for a processor while the system does, and many threads lose no more than passes."""
+def test_the_stalls_of_a_run_are_told_once() -> None:
+    """What the system and the tester lose at the same time counts once, and many threads lose no more than passes."""
     stalls = Stalls()
     stalls.sample(1.0, CpuUse(0.3, known=True, own=0.2))
-    assert stalls.delay(0.005) == pytest.approx(0.3)
-    stalls.sample(2.0, CpuUse(90.0, known=True, own=0.2))
-    assert stalls.delay(0.005) == pytest.approx(1.3)
+    stalls.sample(2.0, CpuUse(90.0, known=True, own=0.2), 0.1)
+    assert stalls.told() == [Stalled(0.3, 1.0), Stalled(1.0, 2.0)]
+    assert stalls.told() == []
+
+
+def test_moments_that_matter_to_nobody() -> None:
+    """Waking a process takes some time on any machine; many at once are a stall."""
+    stalls = Stalls()
+    stalls.sample(1.0, CpuUse(0.0006, known=True))
+    stalls.sample(1.2, CpuUse(0.0012, known=True))
+    assert stalls.told() == []
+    stalls.sample(1.21, CpuUse(0.0018, known=True))
+    assert [each.seconds for each in stalls.told()] == pytest.approx([0.0012])
 
 
 def test_a_process_that_never_got_a_processor_may_be_delayed() -> None:
     """The kernel has not counted its time yet; of one that got a processor, it counts the wait at once."""
     stalls = Stalls()
     stalls.sample(1.0, CpuUse(ready=True, known=True, turns=1))
-    assert stalls.delay(0.005) == 0.0
+    assert stalls.told() == []
     stalls.sample(1.5, CpuUse(ready=True, known=True, turns=1))
-    assert stalls.delay(0.005) == pytest.approx(0.5)
+    assert stalls.told() == [Stalled(0.5, 1.5)]
+
+
+@pytest.mark.parametrize(
+    ("now", "bound", "seconds"),
+    [(1.3, 0.4, 0.5), (1.05, 0.1, 0.5), (1.05, 0.06, 0.3), (1.3, 0.1, 0.0), (0.9, 0.0, 0.2)],
+)
+def test_what_arrives_may_have_been_delayed_by_what_was_lost_before(now: float, bound: float, seconds: float) -> None:
+    """Back to where more time than the bound was not lost; of a stall that is not over, what has passed of it."""
+    assert behind([Stalled(0.3, 1.0), Stalled(0.2, 0.65)], now, bound) == pytest.approx(seconds)
 
 
 def _ticks(state: int) -> Iterator[Transition[int]]:
@@ -114,44 +111,84 @@ def _oracle() -> Oracle:
     return Oracle(Model(spec), timing=Timing(0.05, 0.005, 0.005))
 
 
-def _judged(*events: Event) -> Verdict:
+def _judged(*events: Event) -> str:
     monitor = Monitor(_oracle())
     for event in events:
         monitor.tell(event)
-    return monitor.end()
+    verdict = monitor.end()
+    return f"fail: {verdict.failure.kind}" if verdict.failure else verdict.outcome
 
 
 def _tick(at: float) -> Seen:
     return Seen("tick", "sut", at)
 
 
-LATE_THEN_EARLY = (_tick(0.26), _tick(0.36), _tick(0.56))
+LATE, NEXT = (_tick(0.26), _tick(0.36)), _tick(0.56)
 
 
-def test_an_output_that_looks_early_since_the_one_before_was_late() -> None:
-    """A tick that was delayed by 60 ms is within its window; the next one comes when it is due."""
-    verdict = _judged(*LATE_THEN_EARLY)
-    assert verdict.failure is not None
-    assert verdict.failure.kind == "early"
-    assert unless_delayed(verdict, _oracle(), LATE_THEN_EARLY) == verdict
-    assert unless_delayed(replace(verdict, delay=0.015), _oracle(), LATE_THEN_EARLY).failed
-    doubted = unless_delayed(replace(verdict, delay=0.06), _oracle(), LATE_THEN_EARLY)
-    assert doubted.outcome == "inconclusive"
-    assert (
-        "by up to 0.060 s, and with L and R longer by that the run would conform; seen: 'tick' (early)" in doubted.why
-    )
+@pytest.mark.parametrize(
+    ("stall", "judged"), [(Stalled(0.06, 0.26), "pass"), (Stalled(0.015, 0.26), "fail: early"), (None, "fail: early")]
+)
+def test_an_output_that_looks_early_since_the_one_before_was_late(stall: Stalled | None, judged: str) -> None:
+    """A tick that was delayed by 60 ms is within its window; the next one comes when it is due, and all goes on."""
+    assert _judged(*([stall] if stall else []), *LATE, NEXT) == judged
 
 
-def test_what_no_delay_explains() -> None:
+@pytest.mark.parametrize("at", [0.15, 0.3601, 0.5])
+def test_a_stall_excuses_only_what_was_to_happen_then(at: float) -> None:
+    """However long it was, one before the tick or after the failure delays nothing."""
+    stall, (late, early) = Stalled(0.1, at), LATE
+    events: list[Event] = sorted([stall, late, early, NEXT], key=lambda each: each.at)
+    assert _judged(*events) == "fail: early"
+
+
+@pytest.mark.parametrize(
+    ("stall", "judged"),
+    [
+        (Stalled(0.09, 0.25), "pass"),
+        (Stalled(0.09, 0.33), "fail: late"),
+        (Stalled(0.09, 0.5), "pass"),
+        (Stalled(0.05, 0.5), "fail: late"),
+        (Stalled(0.09, 0.55), "pass"),
+    ],
+)
+def test_a_timer_that_is_late(stall: Stalled, judged: str) -> None:
+    """A stall where it was started, or where it was to end, delays it by its length; one in between does not."""
+    assert _judged(_tick(0.2), stall, _tick(0.58), _tick(0.8)) == judged
+
+
+def test_a_stall_is_over_when_the_next_output_came_in_time() -> None:
+    """From then on the timers are known as well as without it."""
+    widened, sharp = Monitor(_oracle()), Monitor(_oracle())
+    for event in (_tick(0.2), Stalled(0.1, 0.4), _tick(0.42), _tick(0.62)):
+        widened.tell(event)
+        if not isinstance(event, Stalled):
+            sharp.tell(event)
+    assert widened.belief.hypotheses == sharp.belief.hypotheses
+    assert (widened.end().doubtful, sharp.end().doubtful) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    "events", [[Quiet(0.9)], [_tick(0.2), Seen("tock", "sut", 0.25)], [Seen(Undecodable(b"?", ""), "sut", 0.2)]]
+)
+def test_what_no_stall_explains(events: list[Event]) -> None:
     """An output that never comes, and one that nothing allows."""
-    for events in ([Quiet(0.9)], [_tick(0.2), Seen("tock", "sut", 0.25)], [Seen(Undecodable(b"?", ""), "sut", 0.2)]):
-        verdict = replace(_judged(*events), delay=0.1)
-        assert verdict.failed
-        assert unless_delayed(verdict, _oracle(), events) == verdict
+    assert _judged(*events) == _judged(Stalled(0.1, 0.1), *events[:-1], Stalled(0.1, events[-1].at), events[-1])
+    assert _judged(*events).startswith("fail")
 
 
-def test_a_delay_that_leaves_a_doubt() -> None:
-    """With longer bounds more explanations remain than are followed: then nothing is sure, and nothing fails."""
-    verdict, oracle = replace(_judged(*LATE_THEN_EARLY), delay=0.06), _oracle()
-    few = replace(oracle, limits=replace(oracle.limits, hypotheses=0))
-    assert not unless_delayed(verdict, few, LATE_THEN_EARLY).failed
+def test_the_tester_itself_was_late() -> None:
+    """The output was there before, by the slack of the monitor at most."""
+    for slack, judged in ((0.06, None), (0.01, "fail")):
+        monitor = Monitor(_oracle())
+        monitor.tell(_tick(0.2))
+        monitor.slack = slack
+        verdict = monitor.tell(_tick(0.55))
+        assert (verdict and verdict.outcome) == judged
+
+
+def test_an_input_that_was_under_way_in_a_stall_may_be_taken_later() -> None:
+    """By the length of the stall; what was dealt with before is not."""
+    ledger = Ledger().then(Sent("in", "sut", 1.0), Timing(0.05, 0.005, 0.005))
+    assert ledger.delayed(Stalled(0.5, 1.502)).taken_by == pytest.approx(1.505)
+    assert ledger.delayed(Stalled(0.5, 2.0)) == ledger

@@ -128,20 +128,20 @@ def test_answers_to_pings_are_no_reason_to_look_at_the_machine(monkeypatch: pyte
     def timed(state: int, inp: str) -> Iterator[Transition[int]]:
         yield goto(state, "b.said", within=(0.0, 0.1)) if inp == "a.say" else goto(state)
 
-    excuses = list[float]()
+    looks = list[float]()
 
-    def excuse(lookout: Lookout) -> None:
-        excuses.append(lookout.looked)
+    def sample(lookout: Lookout) -> None:
+        looks.append(lookout.looked)
 
     def wrong(_port: str, _data: bytes) -> list[Answer]:
         return [(0.01, "b", b"no")]
 
-    monkeypatch.setattr(Lookout, "excuse", excuse)
+    monkeypatch.setattr(Lookout, "sample", sample)
     bench = replace(_bench(lambda frame: [(0.05, "b", b"said")] if frame == b"say" else []), spec=spec(timed))
     assert play(bench, "a.say", "a.whisper").verdict.outcome == "pass"
-    assert not excuses
+    assert not looks
     assert play(replace(bench, connect=hub(wrong, "b", "a")), "a.say").verdict.failed
-    assert excuses
+    assert looks
 
 
 def test_what_the_ping_overtakes_not_is_judged() -> None:

@@ -53,11 +53,9 @@ def test_an_output_that_comes_too_late() -> None:
 
 
 def test_a_tester_that_comes_too_late() -> None:
-    """An answer that the tester found late may have been there in time: that is inconclusive, with the reason."""
+    """An answer that the tester found late may have been there in time: the path goes on."""
     verdict, recorded = _busy_for(3.0, after=0.5)
-    assert verdict.outcome == "inconclusive"
-    reason = "for 3.000 s the tester did not look, or the system could not run"
-    assert verdict.why == f"an output may have been in time: {reason}"
+    assert verdict.outcome == "pass"
     assert [more["slack"] for event, more in recorded if isinstance(event, Seen)] == [3.0]
 
 
@@ -73,9 +71,7 @@ def test_a_system_that_is_later_than_the_tester() -> None:
     assert verdict.failure.kind == "late"
 
 
-@pytest.mark.parametrize(
-    ("doubt", "outcome"), [(0.0, "fail"), (0.5, "fail"), (1.5, "inconclusive"), (inf, "inconclusive")]
-)
+@pytest.mark.parametrize(("doubt", "outcome"), [(0.0, "fail"), (0.5, "fail"), (1.5, "pass"), (inf, "pass")])
 def test_a_reader_that_did_not_wait_for_the_tester(doubt: float, outcome: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """It found the answer after two seconds, and the tester after three: how long it may have waited itself decides."""
     keep = Wire.keep
