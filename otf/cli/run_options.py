@@ -21,6 +21,7 @@ from otf.compose import guided
 from otf.errors import INCONCLUSIVE, UsageError
 from otf.explore import explore
 from otf.explore.analysis import known as checked
+from otf.spec.places import places
 from otf.strategy import Coverage, StrategyKind, Until, covering, own
 from otf.strategy.coverage import KINDS, NOTHING_NEW
 from otf.strategy.kinds import known
@@ -140,7 +141,7 @@ def counting(bench: Bench, settings: Settings, until: str | None) -> tuple[Setti
             raise UsageError(message)
         return replace(settings, decides=True), Covered()
     late = monotonic() + LOOKING
-    coverage = Coverage(explore(bench.spec, LOOKED, is_late=lambda: monotonic() >= late))
+    coverage = Coverage(explore(bench.spec, LOOKED, is_late=lambda: monotonic() >= late), places(bench.spec))
     strategy = covering(known(settings.strategy), coverage, parsed(until), monotonic)
     # the strategies of workers count nothing here: the traces of their paths show what they cover
     covers = None if settings.workers is None else coverage

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import cached_property
 from itertools import islice
 from typing import Any, Final, TypeVar
 
@@ -14,6 +15,7 @@ from otf.core.nodes import FEW, ITERATED, KEPT, EnabledInputs, Move, Node, Trans
 from otf.errors import USERS_OWN, ModelError, OtfError
 from otf.spec import Elapse, Idle, Spec
 from otf.spec.offering import INPUTS, Always, limited
+from otf.spec.places import Uncounted, places
 from otf.values import key, likeness, show
 from otf.values.cost import weight
 
@@ -67,6 +69,18 @@ class Model:
             return self.memory.put(self._nodes, name, node, node)
         self.memory.met(known)
         return known
+
+    @cached_property
+    def places(self) -> Uncounted | None:
+        """What takes the counters from states; None where there are none."""
+        found = places(self.spec)
+        return found if found.counters else None
+
+    def place(self, node: Node) -> Node:
+        """Return the node of a state without its counters: strategies and coverage count these."""
+        if node.place is None:
+            node.place = node if self.places is None else self.node(self.places.of(node.value))
+        return node.place
 
     def symbol(self, value: object) -> Symbol:
         """Return the symbol of an input or output."""

@@ -106,6 +106,7 @@ class Node(Symbol):
         "indifferent",
         "moves",
         "offered",
+        "place",
         "specified",
         "windows",
     )
@@ -124,6 +125,8 @@ class Node(Symbol):
         # to draw from, if they are kept; and how often they were asked for
         self.offered: EnabledInputs | None = None
         self.asked: int = 0
+        # the node of the state without its counters, once it was asked for
+        self.place: Node | None = None
 
 
 class Unconstrained:

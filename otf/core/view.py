@@ -123,6 +123,15 @@ class View:
                 self._long(self)
         return self._known or None
 
+    @property
+    def places(self) -> tuple[Node, ...]:
+        """The nodes without their counters, which strategies count."""
+        place = self.model.place
+        # nearly always there is one
+        if len(self.nodes) == 1:
+            return (place(self.nodes[0]),)
+        return tuple(dict.fromkeys(map(place, self.nodes)))
+
     def targets(self, inp: Symbol) -> tuple[Node, ...]:
         """Return the nodes that an input may lead to."""
         targets = self._targets.get(inp)

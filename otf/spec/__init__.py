@@ -66,6 +66,10 @@ class Spec(Generic[State, Input]):
     `timers` are those that run from the beginning, of a device that ticks from power-on: `timers=[start("tick", 0,
     0.12)]`. A system may have been started before its ports were opened, and a timer with it: it then expires sooner.
 
+    `counters` names the fields of a state that only count: "alive", "0.number" (item 0 of a tuple, its field `number`),
+    "" for the state itself. Strategies and coverage count states without them. Numbers that advance with spontaneous
+    outputs, and that no input changes, are seen to be counters; `counters=()` says that there are none.
+
     otf may call `step` with any of the inputs in any of the states. With `guarded`, `inputs(state)` is the guard: any
     other input is unspecified in that state, and `step` is not called for it.
 
@@ -85,6 +89,7 @@ class Spec(Generic[State, Input]):
     partial: Spec[State, Input] | None
     malformed: Callable[[State, Any], Iterable[Transition[Any] | Accept] | None] | None
     timers: tuple[TimerStart, ...]
+    counters: tuple[str, ...] | None
 
     def __init__(  # noqa: PLR0913 -- the parts of a spec; from the third on they are given by name
         self,
@@ -99,6 +104,7 @@ class Spec(Generic[State, Input]):
         guarded: bool = False,
         malformed: Callable[[State, Any], Iterable[Transition[Any] | Accept] | None] | None = None,
         timers: Iterable[TimerStart] = (),
+        counters: Iterable[str] | None = None,
     ) -> None:
         """Make a spec; `partial` is the spec that this one completes, and is set by `total`."""
         put, offered = object.__setattr__, offering(step, inputs, values)
@@ -110,6 +116,7 @@ class Spec(Generic[State, Input]):
         put(self, "partial", partial)
         put(self, "malformed", malformed)
         put(self, "timers", initial_timers(timers))
+        put(self, "counters", None if counters is None else tuple(counters))
 
     def bounded(self, values: Values) -> Spec[State, Input]:
         """Return the spec with the inputs of its declared type, in which `values` replaces the values of types.
@@ -136,6 +143,7 @@ class Spec(Generic[State, Input]):
             guarded=guarded,
             malformed=self.malformed,
             timers=self.timers,
+            counters=self.counters,
         )
 
     def specifies(self, state: State, inp: Input) -> bool:
@@ -164,9 +172,21 @@ class Spec(Generic[State, Input]):
         emits: Emits[Any] | None,
         partial: Spec[Any, Any] | None = None,
     ) -> Spec[Any, Any]:
-        """Return a spec with other functions, and the name, timers and malformed inputs of this one."""
-        named, again, timers = self.name, self.malformed, self.timers
-        return Spec(step, initial, inputs, emits, name=named, partial=partial, malformed=again, timers=timers)
+        """Return a spec with other functions; its name, timers and malformed inputs are those of this one.
+
+        So are its counters, if its first state is that of this one.
+        """
+        return Spec(
+            step,
+            initial,
+            inputs,
+            emits,
+            name=self.name,
+            partial=partial,
+            malformed=self.malformed,
+            timers=self.timers,
+            counters=self.counters if initial is self.initial else None,
+        )
 
 
 def _listed(yields: object) -> bool:

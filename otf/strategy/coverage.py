@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -10,10 +10,11 @@ from otf.core import Chooser, Node, Symbol, View
 from otf.errors import UsageError
 from otf.explore import Graph
 from otf.explore.graph import SPONTANEOUS
+from otf.spec.places import Uncounted
 from otf.strategy.kinds import Maker, StrategyKind
 from otf.strategy.pool import Pool
 from otf.strategy.visits import VisitCounts
-from otf.values import show
+from otf.values import key, show
 
 KINDS: Final = ("states", "transitions", "inputs", "outputs", "pairs")
 NOTHING_NEW: Final = "nothing-new"
@@ -34,6 +35,7 @@ class Coverage:
     """
 
     graph: Graph | None = None
+    places: Uncounted | None = None
     states: set[Node] = field(default_factory=set[Node])
     steps: set[_Step] = field(default_factory=set[_Step])
     pairs: set[tuple[Node, Symbol]] = field(default_factory=set[tuple[Node, Symbol]])
@@ -46,16 +48,16 @@ class Coverage:
 
     def note(self, before: View | None, chosen: Symbol | None, now: View) -> None:
         """Note that `chosen` led from one view to another."""
-        self.states.update(now.nodes)
+        self.states.update(now.places)
         if before is None or chosen is None:
             return
-        nodes = set(now.nodes)
+        nodes, place = set(now.nodes), now.model.place
         # inputs that the model leaves open may be tried as well, but are no part of it
         for node in (node for node in before.nodes if before.model.specified(node, chosen)):
             for move in before.model.moves(node, chosen):
                 if isinstance(move.target, Node) and move.target in nodes:
-                    self.pairs.add((node, chosen))
-                    self.steps.add((node, chosen, move.target))
+                    self.pairs.add((place(node), chosen))
+                    self.steps.add((place(node), chosen, place(move.target)))
                     self.texts.add(move.texts)
 
     def met(self) -> dict[str, int]:
@@ -69,15 +71,21 @@ class Coverage:
         if self.graph is None or not self.graph.whole:
             return {}
         edges = [edge for edge in self.graph.transitions if edge.input is not None and edge.target is not None]
-        steps = {(edge.source, edge.input, edge.target) for edge in edges}
-        pairs = {(edge.source, edge.input) for edge in edges}
+        place = self._placed()
+        steps = {(place[edge.source], edge.input, place[edge.target]) for edge in edges if edge.target is not None}
+        pairs = {(place[edge.source], edge.input) for edge in edges}
         counts = (
-            len(self.graph.states),
+            len({*place.values()}),
             len(steps),
             len({edge.input for edge in edges}),
             len({e.outputs for e in edges}),
         )
         return dict(zip(KINDS, (*counts, len(pairs)), strict=True))
+
+    def _placed(self) -> dict[Node, Hashable]:
+        """Return what the states of the graph are without their counters."""
+        states, places = () if self.graph is None else self.graph.states, self.places
+        return {node: node.key if places is None else key(places.of(node.value)) for node in states}
 
     def never(self) -> list[str]:
         """Return the inputs that never ran, of those that the model specifies in some state."""
@@ -113,14 +121,14 @@ class Until:
     share: float = 1.0
     number: float | None = None
 
-    def check(self, graph: Graph) -> None:
+    def check(self, graph: Graph, places: Uncounted | None = None) -> None:
         """Raise UsageError if the model does not have that much."""
         if self.what == NOTHING_NEW:
             return
         if self.what not in KINDS or not 0 < self.share <= 1:
             message = f"until {self.what} {self.share}: a share above 0 and up to 1 of {', '.join(KINDS)}"
             raise UsageError(message)
-        there = Coverage(graph).all()
+        there = Coverage(graph, places).all()
         if self.number is None and not there:
             cuts = ", ".join(graph.cuts) or "outputs that decide the next state"
             why = f"the model was not explored whole ({cuts})"
@@ -148,7 +156,7 @@ def covering(
     'script'
     """
     if until is not None and coverage.graph is not None:
-        until.check(coverage.graph)
+        until.check(coverage.graph, coverage.places)
 
     quiet = None if until is None or until.what != NOTHING_NEW else _NothingNew(coverage, until.number or 0.0, clock)
 

@@ -44,7 +44,7 @@ class Nearest:
         return chosen
 
     def _untried(self, view: View, node: Node) -> Symbol | bool:
-        tried, over = self.visits.inputs[node].get, self.pool.patience()
+        tried, over = self.visits.inputs[view.model.place(node)].get, self.pool.patience()
         enabled, random = view.model.offered(node), self.pool.random
         for _ in range(DRAWN if enabled.size > FEW else 0):
             inp = enabled.at(int(random.random() * enabled.size))

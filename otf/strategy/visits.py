@@ -56,7 +56,7 @@ class VisitCounts:
 
     def note(self, view: View, chosen: Symbol) -> None:
         """Count a choice."""
-        for node in view.nodes:
+        for node in view.places:
             self.states[node] = times = self.states[node] + 1
             trials = self._trials if node is self._node else self.inputs[node]
             trials[chosen] += 1
@@ -72,7 +72,7 @@ class VisitCounts:
 
         Then inputs are drawn even if few are enabled: of ten, nine would be asked about for nothing.
         """
-        return self.firsts > WIDE and not any(map(self.states.get, view.nodes))
+        return self.firsts > WIDE and not any(map(self.states.get, view.places))
 
     def _forget(self) -> None:
         # by what the paths visited alone: a seed gives one path, whatever else is remembered
@@ -86,18 +86,19 @@ class VisitCounts:
 
     def tried(self, view: View, enabled: Sequence[Symbol]) -> list[int]:
         """Return how often each input was tried, in the node where that is least."""
-        if len(view.nodes) == 1:
+        places = view.places
+        if len(places) == 1:
             # nearly always: a deterministic system, or one that has shown what it chose
-            self._node = view.nodes[0]
+            self._node = places[0]
             self._trials = trials = self.inputs[self._node]
             return list(map(trials.__getitem__, enabled))
-        tables = [self.inputs[node] for node in view.nodes]
+        tables = [self.inputs[node] for node in places]
         return [min(table[inp] for table in tables) for inp in enabled]
 
     def reached(self, view: View, enabled: Sequence[Symbol]) -> list[int]:
         """Return the visits of the least visited state that each input may lead to."""
-        times = self.states.get
-        return [min(map(times, view.targets(inp), repeat(0)), default=0) for inp in enabled]
+        times, place = self.states.get, view.model.place
+        return [min(map(times, map(place, view.targets(inp)), repeat(0)), default=0) for inp in enabled]
 
 
 class ChangedFirst:
@@ -124,7 +125,7 @@ class ChangedFirst:
         wanted = self.left.get(self.name(node.key))
         if not wanted:
             return []
-        tried, model = visits.inputs[node], view.model
+        tried, model = visits.inputs[view.model.place(node)], view.model
         found = [inp for inp in model.enabled_inputs(node) if not tried[inp] and self.name(inp.key) in wanted]
         found = [inp for inp in found if model.specified(node, inp)]
         if not found:
@@ -278,17 +279,20 @@ def _drawn(pool: Pool, visits: VisitCounts, view: View, rank: Rank, lowest: obje
 
 
 def _tried(visits: VisitCounts, view: View) -> Rank:
-    if len(view.nodes) == 1:
-        return visits.inputs[view.nodes[0]].__getitem__
+    places = view.places
+    if len(places) == 1:
+        return visits.inputs[places[0]].__getitem__
     return lambda inp: visits.tried(view, (inp,))[0]
 
 
 def _reached(visits: VisitCounts, view: View) -> Rank:
-    times, targets = visits.states.get, view.targets
+    times, targets, place = visits.states.get, view.targets, view.model.place
 
     def rank(inp: Symbol) -> int:
         nodes = targets(inp)
-        return times(nodes[0], 0) if len(nodes) == 1 else min(map(times, nodes, repeat(0)), default=0)
+        if len(nodes) == 1:
+            return times(place(nodes[0]), 0)
+        return min(map(times, map(place, nodes), repeat(0)), default=0)
 
     return rank
 

@@ -1,0 +1,157 @@
+"""States without their counters: a number that only counts messages is no state of its own to visit.
+
+A counter of four bits makes sixteen states of each, and strategies that look for what was visited least spread over
+them. A spec may name its counters. Those of spontaneous outputs are seen: numbers that advance by one or begin again
+with such outputs, that no input changes but to where they begin, and on which no input depends.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+
+from otf.spec.transition import Transition
+from otf.values import key
+
+if TYPE_CHECKING:
+    from otf.spec import Emits, Spec
+
+FieldPath: TypeAlias = tuple[str, ...]
+"""The names of fields, and the numbers of items of tuples, that lead to a part of a state; () is the state itself."""
+
+_STARTS: Final = 8  # inputs after which spontaneous outputs are followed, too
+_STEPS: Final = 40  # of these, one after another
+_FEW: Final = 8  # states and inputs at which it is seen whether inputs change a number; numbers that make a counter
+_DEEPEST: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Uncounted:
+    """The states of a spec without their counters: `counters` has what each is at first; `places` finds them.
+
+    >>> Uncounted({("1",): 0}).of((True, 7))
+    (True, 0)
+    """
+
+    counters: Mapping[FieldPath, int] = field(default_factory=dict[FieldPath, int])
+
+    def of(self, state: object) -> object:
+        """Return a state with its counters as they are at first, or as it is where it has none."""
+        for path, number in self.counters.items():
+            # another type of state may have other fields
+            with suppress(AttributeError, IndexError, TypeError, ValueError):
+                state = _put(state, path, number)
+        return state
+
+    def key(self, state: object) -> Hashable:
+        """Return what states without their counters are compared by."""
+        return key(self.of(state))
+
+
+def places(spec: Spec[Any, Any]) -> Uncounted:
+    """Return the states of a spec without the counters that it names, or that are seen.
+
+    >>> from otf.spec import Spec, goto
+    >>> def ticks(state):
+    ...     lit, number = state
+    ...     yield goto((lit, (number + 1) % 16), ("tick", number))
+    >>> places(Spec(lambda state, inp: [goto((not state[0], state[1]))], (False, 0), ["press"], ticks))
+    Uncounted(counters={('1',): 0})
+    """
+    if spec.counters is not None:
+        return _without(spec, [tuple(each.split(".")) if each else () for each in spec.counters])
+    if spec.emits is not None:
+        # a model that raises does so in a run as well, where the error says where
+        with suppress(Exception):
+            found = _without(spec, _counted(spec, spec.emits))
+            return found if _alike(spec, spec.emits, found) else Uncounted()
+    return Uncounted()
+
+
+def _without(spec: Spec[Any, Any], paths: Iterable[FieldPath]) -> Uncounted:
+    numbers = _numbers(spec.initial)
+    return Uncounted({path: numbers.get(path, 0) for path in paths})
+
+
+def _alike(spec: Spec[Any, Any], emits: Emits[Any], found: Uncounted) -> bool:
+    """Return whether inputs lead from states that differ in counters to states that differ in counters."""
+    lead = dict[Hashable, Hashable]()
+    for state, _ in _walk(emits, spec.initial) if found.counters else ():
+        inputs = islice(spec.inputs(state), _FEW)
+        ways = tuple((key(inp), tuple(map(found.key, _states(spec.step(state, inp))))) for inp in inputs)
+        if lead.setdefault(found.key(state), ways) != ways:
+            return False
+    return True
+
+
+def _counted(spec: Spec[Any, Any], emits: Emits[Any]) -> tuple[FieldPath, ...]:
+    initial, numbers = _numbers(spec.initial), defaultdict[FieldPath, set[int]](set)
+    others, walked = set[FieldPath](), list[object]()
+    for begin in [spec.initial, *_after_inputs(spec, spec.initial, _STARTS)]:
+        for state, then in _walk(emits, begin):
+            walked.append(state)
+            for path, before, after in _changed(state, then):
+                numbers[path].add(after)
+                if after != before + 1 and after > initial.get(path, 0) + 1:
+                    others.add(path)
+    for state in walked[:_FEW]:
+        for then in _after_inputs(spec, state, _FEW):
+            others |= {path for path, _, after in _changed(state, then) if after != initial.get(path)}
+    return tuple(path for path in numbers if path not in others and len(numbers[path]) >= _FEW)
+
+
+def _walk(emits: Emits[Any], state: object) -> Iterator[tuple[object, object]]:
+    for _ in range(_STEPS):
+        ways = _states(islice(emits(state), _FEW))
+        yield from ((state, then) for then in ways)
+        if not ways:
+            return
+        state = ways[0]
+
+
+def _after_inputs(spec: Spec[Any, Any], state: object, most: int) -> list[object]:
+    return [then for inp in islice(spec.inputs(state), most) for then in _states(spec.step(state, inp))]
+
+
+def _states(ways: Iterable[object]) -> list[object]:
+    return [cast("Transition[object]", way).state for way in ways if isinstance(way, Transition)]
+
+
+def _changed(before: object, after: object) -> Iterator[tuple[FieldPath, int, int]]:
+    """Yield the numbers that differ between two states, with their paths."""
+    first, then = _numbers(before), _numbers(after)
+    for path in first.keys() & then.keys():
+        if first[path] != then[path]:
+            yield path, first[path], then[path]
+
+
+def _numbers(value: object, path: FieldPath = ()) -> dict[FieldPath, int]:
+    if type(value) is int:
+        return {path: value}
+    if len(path) == _DEEPEST:
+        return {}
+    items: Iterable[tuple[str, object]]
+    if isinstance(value, tuple):
+        items = [(str(at), each) for at, each in enumerate(cast("tuple[object, ...]", value))]
+    elif is_dataclass(value) and not isinstance(value, type):
+        items = [(each.name, getattr(value, each.name)) for each in fields(value)]
+    else:
+        return {}
+    return {found: number for name, each in items for found, number in _numbers(each, (*path, name)).items()}
+
+
+def _put(value: Any, path: FieldPath, number: int) -> Any:  # noqa: ANN401 -- any state
+    if not path:
+        return number
+    name, rest = path[0], path[1:]
+    if not isinstance(value, tuple):
+        return replace(value, **{name: _put(getattr(value, name), rest, number)})
+    made: Any = type(cast("object", value))
+    items = list(cast("tuple[object, ...]", value))
+    at = int(name) if name.isdecimal() else made._fields.index(name)
+    items[at] = _put(items[at], rest, number)
+    return made._make(items) if hasattr(made, "_make") else tuple(items)
