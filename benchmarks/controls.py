@@ -37,11 +37,14 @@ class OneWay(Strict):
 class LastInput(Monitor):
     """Attributes every output to the last input: assumes that an output comes after all inputs were taken."""
 
-    def _question(self, event: Event) -> tuple[Hashable, Finder]:
-        name, find = super()._question(event)
+    def _name(self, event: Event) -> Hashable:
+        return ("last", super()._name(event)) if isinstance(event, Seen) else super()._name(event)
+
+    def _finder(self, event: Event) -> Finder:
+        find = super()._finder(event)
         if not isinstance(event, Seen):
-            return name, find
-        return ("last", name), lambda search, now: [then for then in find(search, now) if not then.flight]
+            return find
+        return lambda search, now: [then for then in find(search, now) if not then.flight]
 
 
 class AtOnce(Monitor):
@@ -57,10 +60,9 @@ class AtOnce(Monitor):
         self.ledger = self.ledger._replace(done_by=self._dealt)
         return verdict
 
-    def _question(self, event: Event) -> tuple[Hashable, Finder]:
-        name, find = super()._question(event)
+    def _finder(self, event: Event) -> Finder:
         if not isinstance(event, Sent):
-            return name, find
+            return super()._finder(event)
         inp, port, number = self.oracle.model.symbol(event.input), event.port, len(self.ledger.inputs) + 1
 
         def take(search: Search, now: Iterable[Hypothesis]) -> list[Hypothesis]:
@@ -69,11 +71,13 @@ class AtOnce(Monitor):
                 step.then for each in in_flight for step in search.moves.taking(each, port, QueuedInput(inp, number))
             ]
 
-        return name, take
+        return take
 
-    def _searched(self, event: Event, name: Hashable, find: Finder) -> EventResult:
+    def _searched(self, event: Event, name: Hashable) -> EventResult:
         # a monitor does not search for an input: by itself it makes no moves
-        return self._find(find, self._clock(event)) if isinstance(event, Sent) else super()._searched(event, name, find)
+        if isinstance(event, Sent):
+            return self._find(self._finder(event), self._clock(event))
+        return super()._searched(event, name)
 
 
 class Unproven(Eager):

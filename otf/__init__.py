@@ -11,8 +11,9 @@ and verdicts in `otf.trace`, logical connectives in `otf.logic`, tests of codecs
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from otf._exports import fetching
 
 if TYPE_CHECKING:
     from otf.adapter import Bench, trace_may_set
@@ -56,39 +57,32 @@ __all__ = [
     "trace_may_set",
 ]
 
-_HOMES = {
-    "otf.adapter": ("Bench", "trace_may_set"),
-    "otf.campaign": ("InconclusiveError", "NonconformanceError", "Settings", "Summary", "run"),
-    "otf.codec": ("Codec", "lines"),
-    "otf.errors": ("CodecError", "ContactError", "ModelError", "OtfError", "TraceError", "UsageError"),
-    "otf.logic": ("check", "check_async"),
-    "otf.spec": (
-        "Accept",
-        "AnyOrder",
-        "OneOf",
-        "Spec",
-        "Transition",
-        "Where",
-        "goto",
-        "on",
-        "restrict",
-        "start",
-        "stop",
-        "total",
-    ),
-    "otf.trace": ("Ended",),
-}
-
-
 if not TYPE_CHECKING:  # type checkers are to find a misspelt name
-
-    def __getattr__(name: str) -> object:
-        # `import otf` is on the way of every command: a name is fetched when it is used for the first time
-        for home, names in _HOMES.items():
-            if name in names:
-                return getattr(import_module(home), name)
-        message = f"module 'otf' has no attribute {name!r}"
-        raise AttributeError(message)
+    __getattr__ = fetching(
+        __name__,
+        {
+            "adapter": ("Bench", "trace_may_set"),
+            "campaign": ("InconclusiveError", "NonconformanceError", "Settings", "Summary", "run"),
+            "codec": ("Codec", "lines"),
+            "errors": ("CodecError", "ContactError", "ModelError", "OtfError", "TraceError", "UsageError"),
+            "logic": ("check", "check_async"),
+            "spec": (
+                "Accept",
+                "AnyOrder",
+                "OneOf",
+                "Spec",
+                "Transition",
+                "Where",
+                "goto",
+                "on",
+                "restrict",
+                "start",
+                "stop",
+                "total",
+            ),
+            "trace": ("Ended",),
+        },
+    )
 
 
 def __dir__() -> list[str]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import subprocess
+import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from importlib import import_module
@@ -31,6 +33,14 @@ def test_there_is_no_other_name_at_the_top() -> None:
     """A name that is not there is an AttributeError that names it."""
     with pytest.raises(AttributeError, match="module 'otf' has no attribute 'Nothing'"):
         _ = otf.Nothing  # type: ignore[attr-defined]
+
+
+def test_a_model_file_imports_a_part_of_otf() -> None:
+    """`from otf import *` gives all that a model needs, and leaves what drives a system to `run`."""
+    code = "from otf import *; import sys; print(*(name for name in sys.modules if name.startswith('otf')))"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert len(found) <= 60
+    assert not {"otf.campaign.campaign", "otf.core.monitor", "otf.runner.path", "otf.shrink"}.intersection(found)
 
 
 def test_a_bench_is_made_of_what_is_in_one_package() -> None:

@@ -9,17 +9,22 @@ adapters that otf has are in `otf.adapters`, framings in `otf.framing`, tests of
 `otf.testing`.
 """
 
-from otf.adapter.bench import Bench
-from otf.adapter.bench_options import Connect, KnownIssue, Opener, trace_may_set
-from otf.adapter.child.server import Listening
-from otf.adapter.life import Expect, Life
-from otf.adapter.line import LINE_PROTOCOL, Arrival, Ending, Line, LineLost, Port, Trouble
-from otf.channels import duplicating, lossy, reordering
-from otf.codec import Codec, PortAction, lines
-from otf.core import Barrier, InputMode, Limits
-from otf.errors import CodecError
-from otf.framing import Frame, Framer, Framing
-from otf.trace import Ended, Undecodable
+from typing import TYPE_CHECKING
+
+from otf._exports import fetching
+
+if TYPE_CHECKING:
+    from otf.adapter.bench import Bench
+    from otf.adapter.bench_options import Connect, KnownIssue, Opener, trace_may_set
+    from otf.adapter.child.server import Listening
+    from otf.adapter.life import Expect, Life
+    from otf.adapter.line import LINE_PROTOCOL, Arrival, Ending, Line, LineLost, Port, Trouble
+    from otf.channels import duplicating, lossy, reordering
+    from otf.codec import Codec, PortAction, lines
+    from otf.core import Barrier, InputMode, Limits
+    from otf.errors import CodecError
+    from otf.framing import Frame, Framer, Framing
+    from otf.trace import Ended, Undecodable
 
 __all__ = [
     "LINE_PROTOCOL",
@@ -53,3 +58,21 @@ __all__ = [
     "reordering",
     "trace_may_set",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = fetching(
+        __name__,
+        {
+            "adapter.bench": ("Bench",),
+            "adapter.bench_options": ("Connect", "KnownIssue", "Opener", "trace_may_set"),
+            "adapter.child.server": ("Listening",),
+            "adapter.life": ("Expect", "Life"),
+            "adapter.line": ("LINE_PROTOCOL", "Arrival", "Ending", "Line", "LineLost", "Port", "Trouble"),
+            "channels": ("duplicating", "lossy", "reordering"),
+            "codec": ("Codec", "PortAction", "lines"),
+            "core": ("Barrier", "InputMode", "Limits"),
+            "errors": ("CodecError",),
+            "framing": ("Frame", "Framer", "Framing"),
+            "trace": ("Ended", "Undecodable"),
+        },
+    )

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Callable, Hashable, Iterable, Mappin
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, Final, Unpack
+from typing import TYPE_CHECKING, Any, Final, Unpack
 
 from otf.adapter.bench_options import (
     Connect,
@@ -21,23 +21,30 @@ from otf.adapter.bench_options import (
     check_spec,
     check_system,
 )
-from otf.adapter.life import Life, living
-from otf.adapter.line import Line
-from otf.adapter.malformed import hardened, sample_of
 from otf.codec import Codec
 from otf.codec.malformed import MalformedCodec
-from otf.core import Barrier, InputMode, Limits, Model, Oracle, Relation, Routes
 from otf.core.calls import own_frames
 from otf.core.timing import Learnt, Timing
 from otf.errors import ModelError, OtfError, UsageError
-from otf.simulate.walk import Act
 from otf.spec import Elapse, Requirements, Spec, at_speed, total
-from otf.trace.events import Event
 from otf.values import show
+
+if TYPE_CHECKING:  # a model file needs none of it until it is run
+    from otf.adapter.life import Life
+    from otf.adapter.line import Line
+    from otf.core import Barrier, InputMode, Limits, Oracle, Relation
+    from otf.simulate.walk import Act
+    from otf.trace.events import Event
 
 SYSTEM: Final = "system"  # the port of a system in this process
 FOREVER: Final = float("inf")
 FIRST: Final = 0.1  # seconds of silence that are believed before anything is learnt
+
+
+def _limits() -> Limits:
+    from otf.core import Limits
+
+    return Limits()
 
 
 @dataclass(frozen=True)
@@ -102,7 +109,7 @@ class Bench:
     silence_key: Callable[[Any, Any], Hashable] | None = None
     retries: int = 1
     pause: float = 1.0
-    limits: Limits = field(default_factory=Limits)
+    limits: Limits = field(default_factory=_limits)
     mutants: Mapping[str, str] = field(default_factory=dict[str, str])
     parameters: Mapping[str, object] = field(default_factory=dict[str, object])
     known_issues: tuple[KnownIssue, ...] = ()
@@ -216,6 +223,8 @@ class Bench:
 
     def at_speed(self, speed: float) -> Bench:
         """Return the bench with the clocks of its system at another speed. Raises UsageError for one that is none."""
+        from otf.adapter.life import Life
+
         return self if speed == self.speed else replace(self, life=replace(self.life or Life(), speed=float(speed)))
 
     def with_malformed(self, share: float) -> Bench:
@@ -232,6 +241,8 @@ class Bench:
         if self.codec is None:
             raise UsageError("malformed inputs need a codec: a Python object is given values, and no bytes")
         codec = MalformedCodec(self.codec)
+        from otf.adapter.malformed import sample_of
+
         sample = sample_of(self.spec, self.codec)
         if not any(map(codec.reads, sample)):
             unread = show(sample[0]) if sample else "an input"
@@ -246,7 +257,11 @@ class Bench:
         judged = total(spec) if self.inputs in {"all", "mixed"} else spec
         relation: Relation = "any" if self.inputs == "any" else "uioco"
         if isinstance(self.codec, MalformedCodec):
+            from otf.adapter.malformed import hardened
+
             judged = hardened(judged, self.codec, self._output_ports)
+        from otf.core import Model, Oracle, Routes
+
         model = Model(judged, Routes(self._output_ports, self.port))
         return Oracle(model, relation, self.limits, self.timing, self.silence_key, self.requirements)
 
@@ -283,7 +298,11 @@ class Bench:
     def open(self) -> AbstractAsyncContextManager[Mapping[str, Line]]:
         """Start a fresh copy of the system and return its lines by port; leaving the context stops it."""
         connect = self.connect if self.connect is not None else partial(_compose, self.ports)
-        return connect() if self.life is None else living(self.life, connect)
+        if self.life is None:
+            return connect()
+        from otf.adapter.life import living
+
+        return living(self.life, connect)
 
 
 @asynccontextmanager

@@ -7,23 +7,25 @@ from collections.abc import Callable, Container, Hashable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, Final, Literal, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypedDict, TypeVar
 
-from otf.adapter.life import Life
-from otf.adapter.line import Line
-from otf.codec import Codec
-from otf.core import Barrier, InputMode, Limits
 from otf.errors import UsageError
 from otf.spec import Requirements, Spec
 from otf.spec.transition import RequirementIds
-from otf.trace.events import Event
-from otf.trace.verdict import Failure
 from otf.values import show
 
-Opener = Callable[[], AbstractAsyncContextManager[Line]]
+if TYPE_CHECKING:  # a model file needs none of it until it is run
+    from otf.adapter.life import Life
+    from otf.adapter.line import Line
+    from otf.codec import Codec
+    from otf.core import Barrier, InputMode, Limits
+    from otf.trace.events import Event
+    from otf.trace.verdict import Failure
+
+Opener: TypeAlias = Callable[[], "AbstractAsyncContextManager[Line]"]
 """Opens the line of one port."""
 
-Connect = Callable[[], AbstractAsyncContextManager[Mapping[str, Line]]]
+Connect: TypeAlias = Callable[[], "AbstractAsyncContextManager[Mapping[str, Line]]"]
 """Opens the lines of all ports."""
 
 Silence = Literal["observed", "timed"]

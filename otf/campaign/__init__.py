@@ -1,12 +1,17 @@
 """Campaigns: many paths against fresh copies of the system, failures grouped and shrunk."""
 
-from otf.campaign.campaign import Campaign
-from otf.campaign.listener import Listener
-from otf.campaign.rerun import rerun
-from otf.campaign.results import FailureGroup, PathResult, Retried, Shrunk, Summary
+from typing import TYPE_CHECKING
+
+from otf._exports import fetching
 from otf.campaign.run import InconclusiveError, NonconformanceError, decided, run
-from otf.campaign.settings import Budget, Settings, SettingsKeywords
-from otf.campaign.shrinking import Shrinker
+
+if TYPE_CHECKING:
+    from otf.campaign.campaign import Campaign
+    from otf.campaign.listener import Listener
+    from otf.campaign.rerun import rerun
+    from otf.campaign.results import FailureGroup, PathResult, Retried, Shrunk, Summary
+    from otf.campaign.settings import Budget, Settings, SettingsKeywords
+    from otf.campaign.shrinking import Shrinker
 
 __all__ = [
     "Budget",
@@ -26,3 +31,16 @@ __all__ = [
     "rerun",
     "run",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = fetching(
+        __name__,
+        {
+            "campaign.campaign": ("Campaign",),
+            "campaign.listener": ("Listener",),
+            "campaign.rerun": ("rerun",),
+            "campaign.results": ("FailureGroup", "PathResult", "Retried", "Shrunk", "Summary"),
+            "campaign.settings": ("Budget", "Settings", "SettingsKeywords"),
+            "campaign.shrinking": ("Shrinker",),
+        },
+    )

@@ -5,17 +5,16 @@ from __future__ import annotations
 import shutil
 import tempfile
 from pathlib import Path
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
-import anyio
-
-from otf.adapter import Bench
-from otf.campaign.campaign import Campaign
 from otf.campaign.results import FailureGroup, Summary
 from otf.campaign.settings import Settings, SettingsKeywords
 from otf.errors import INCONCLUSIVE, ContactError, OtfError
 from otf.trace.explain import explanation, point
 from otf.trace.result import counted
+
+if TYPE_CHECKING:
+    from otf.adapter import Bench
 
 
 class NonconformanceError(AssertionError):
@@ -59,6 +58,10 @@ def run(bench: Bench, **settings: Unpack[SettingsKeywords]) -> Summary:
     new temporary folder. It is deleted if all paths pass; otherwise the message names it. Do not call it from within an
     event loop.
     """
+    import anyio  # a model file needs none of this
+
+    from otf.campaign.campaign import Campaign
+
     __tracebackhide__ = True  # under pytest the line of the test is what matters
     temporary = None if "out" in settings else Path(tempfile.mkdtemp(prefix="otf-"))
     if temporary is not None:

@@ -6,16 +6,17 @@ import platform
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.metadata import version
 from pathlib import Path
-from typing import Final, Literal, TypedDict
+from typing import TYPE_CHECKING, Final, Literal, TypedDict
 from uuid import uuid4
 
-from otf.adapter import Bench
 from otf.errors import UsageError
 from otf.spec import fingerprint
-from otf.strategy import Coverage, StrategyKind
 from otf.trace.record import Header
+
+if TYPE_CHECKING:
+    from otf.adapter import Bench
+    from otf.strategy import Coverage, StrategyKind
 
 LARGEST: Final = 1 << 30  # bytes
 UNLIMITED: Final = 1_000_000_000  # paths: another bound ends the campaign
@@ -201,4 +202,6 @@ def header(bench: Bench, settings: Settings, path: int, *, strategy: str = "") -
 
 @cache
 def _version() -> str:
+    from importlib.metadata import version  # it reads mails, and takes as long as all of the model
+
     return version("otf")

@@ -7,8 +7,6 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Literal
 
-import anyio
-
 SpentPart = Literal["saved failures", "paths", "shrinking"]
 
 
@@ -47,11 +45,13 @@ class SpentParts:
     @contextmanager
     def part(self, name: SpentPart, within: SpentPart | None = None) -> Generator[None]:
         """Count the time until the context is left to a part, and not to the one `within` which it lies."""
-        began = anyio.current_time()
+        from anyio import current_time  # a model file needs no event loop
+
+        began = current_time()
         try:
             yield
         finally:
-            took = anyio.current_time() - began
+            took = current_time() - began
             self.seconds[name] = self.seconds.get(name, 0.0) + took
             if within is not None:
                 self.seconds[within] = self.seconds.get(within, 0.0) - took
@@ -66,7 +66,9 @@ class Turns:
     def __init__(self, waits: Callable[[], bool], does: Callable[[], Awaitable[None]]) -> None:
         self._waits, self._does = waits, does
         self._driving = 0
-        self._turn = anyio.Condition()
+        from anyio import Condition
+
+        self._turn = Condition()
 
     @asynccontextmanager
     async def path(self) -> AsyncGenerator[None]:

@@ -1,18 +1,23 @@
 """The oracle and the session: pure code without a clock, randomness, input or output."""
 
-from otf.core.commands import Chooser, Ping, Send, SessionCommand, Stop, Wait
-from otf.core.compile import Routes
-from otf.core.evidence import RequirementEvidence
-from otf.core.memory import Symbol
-from otf.core.model import Model
-from otf.core.monitor import Monitor, Oracle
-from otf.core.moves import Limits, Relation
-from otf.core.nodes import FEW, EnabledInputs, Node
-from otf.core.pacing import Moment, Pacing, Pause
-from otf.core.session import Session
-from otf.core.timing import Timing
-from otf.core.view import InputMode, View
-from otf.core.waits import Barrier
+from typing import TYPE_CHECKING
+
+from otf._exports import fetching
+
+if TYPE_CHECKING:
+    from otf.core.commands import Chooser, Ping, Send, SessionCommand, Stop, Wait
+    from otf.core.compile import Routes
+    from otf.core.evidence import RequirementEvidence
+    from otf.core.memory import Symbol
+    from otf.core.model import Model
+    from otf.core.monitor import Monitor, Oracle
+    from otf.core.moves import Limits, Relation
+    from otf.core.nodes import FEW, EnabledInputs, Node
+    from otf.core.pacing import Moment, Pacing, Pause
+    from otf.core.session import Session
+    from otf.core.timing import Timing
+    from otf.core.view import InputMode, View
+    from otf.core.waits import Barrier
 
 __all__ = [
     "FEW",
@@ -41,3 +46,23 @@ __all__ = [
     "View",
     "Wait",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = fetching(
+        __name__,
+        {
+            "core.commands": ("Chooser", "Ping", "Send", "SessionCommand", "Stop", "Wait"),
+            "core.compile": ("Routes",),
+            "core.evidence": ("RequirementEvidence",),
+            "core.memory": ("Symbol",),
+            "core.model": ("Model",),
+            "core.monitor": ("Monitor", "Oracle"),
+            "core.moves": ("Limits", "Relation"),
+            "core.nodes": ("FEW", "EnabledInputs", "Node"),
+            "core.pacing": ("Moment", "Pacing", "Pause"),
+            "core.session": ("Session",),
+            "core.timing": ("Timing",),
+            "core.view": ("InputMode", "View"),
+            "core.waits": ("Barrier",),
+        },
+    )

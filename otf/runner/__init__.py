@@ -1,8 +1,24 @@
 """The runner: the only async code of the engine. It performs commands, and turns inputs, outputs and time to events."""
 
-from otf.runner.driving import drive
-from otf.runner.path import Conduct
-from otf.runner.wire import Wire
-from otf.runner.writer import TraceWriter
+from typing import TYPE_CHECKING
+
+from otf._exports import fetching
+
+if TYPE_CHECKING:
+    from otf.runner.driving import drive
+    from otf.runner.path import Conduct
+    from otf.runner.wire import Wire
+    from otf.runner.writer import TraceWriter
 
 __all__ = ["Conduct", "TraceWriter", "Wire", "drive"]
+
+if not TYPE_CHECKING:
+    __getattr__ = fetching(
+        __name__,
+        {
+            "runner.driving": ("drive",),
+            "runner.path": ("Conduct",),
+            "runner.wire": ("Wire",),
+            "runner.writer": ("TraceWriter",),
+        },
+    )

@@ -9,7 +9,6 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from otf.adapter.waiting import clock
 from otf.core.calls import CURRENT
 
 Opened = TypeVar("Opened")
@@ -45,6 +44,8 @@ class TimeSpent:
     @asynccontextmanager
     async def starting(self, opening: AbstractAsyncContextManager[Opened]) -> AsyncGenerator[Opened, None]:
         """Count how long a context takes to be entered and left, also if that is interrupted."""
+        from otf.adapter.waiting import clock  # a model file needs no event loop
+
         now = clock()
         began = now()
         try:
@@ -69,6 +70,8 @@ def spent() -> TimeSpent:
 @contextmanager
 def spending(count: TimeSpent) -> Generator[None, None, None]:
     """Count the time until the context is left; it is entered within the event loop."""
+    from otf.adapter.waiting import clock
+
     token, before = _SPENT.set(count), CURRENT.clock
     cpu, model = time.process_time(), CURRENT.seconds
     CURRENT.clock = clock()
