@@ -21,6 +21,7 @@ from otf.adapter.bench_options import (
     check_spec,
     check_system,
 )
+from otf.adapter.log import bound, note
 from otf.codec import Codec
 from otf.codec.malformed import MalformedCodec
 from otf.core.calls import own_frames
@@ -308,4 +309,9 @@ class Bench:
 @asynccontextmanager
 async def _compose(ports: Mapping[str, Opener]) -> AsyncGenerator[Mapping[str, Line], None]:
     async with AsyncExitStack() as stack:
-        yield {name: await stack.enter_async_context(opener()) for name, opener in ports.items()}
+        lines: dict[str, Line] = {}
+        for name, opener in ports.items():
+            with bound(port=name):
+                lines[name] = await stack.enter_async_context(opener())
+                note("opened")
+        yield lines

@@ -16,6 +16,7 @@ from otf.adapter.child.faster import FASTEST, FasterClock, under
 from otf.adapter.child.hook import Hook, obey
 from otf.adapter.child.server import LATEST, Ready, Server, peers
 from otf.adapter.line import Acting, Ending, Line, LineLost, Trouble
+from otf.adapter.log import note
 from otf.adapter.serial import campaigns_end
 from otf.codec import PortAction
 from otf.errors import CodecError, ContactError, UsageError
@@ -116,6 +117,7 @@ async def living(life: Life, connect: Connected) -> AsyncGenerator[OpenLines, No
     """Bring a system to life and connect with it. Raises ContactError where that fails."""
     async with AsyncExitStack() as stack:
         if life.reset is not None:
+            note("reset")
             await obey(life.reset, "the reset hook", life.timeout)
         clock = FasterClock(life.speed) if life.speed > 1 else None
         if clock is not None:
@@ -134,6 +136,7 @@ async def _escalated(life: Life, connect: Connected, stack: AsyncExitStack) -> O
         return await _tried(life, connect, stack)
     except ContactError as error:
         reasons.append(str(error))
+        note("start failed", "warning", why=str(error))
     if life.lasting.server is not None:
         await _dropped(life)
         try:
@@ -154,6 +157,7 @@ async def _cycled(life: Life, power: Hook, reasons: list[str]) -> None:
         used = f"all {life.power_cycles} power cycles are used up; see to the test bed, or raise power_cycles"
         raise ContactError("; ".join([*reasons, used]))
     life.lasting.cycles += 1
+    note("power cycled", "warning", times=life.lasting.cycles)
     await _dropped(life)
     await obey(power, "the power hook", life.timeout)
 
@@ -194,6 +198,7 @@ async def _server(life: Life, attempt: AsyncExitStack) -> Server | None:
         life.lasting.server = server
         campaign.push_async_callback(_dropped, life)
     await server.until_ready(life.timeout)
+    note("ready", server=True)
     return server
 
 

@@ -14,6 +14,7 @@ from typing import Final, NamedTuple, Protocol
 import anyio
 
 from otf.adapter import Bench
+from otf.adapter.log import note
 from otf.campaign.paths import Pace, PathRun
 from otf.campaign.results import KnownIssueCount, PathResult, Summary
 from otf.core import Oracle
@@ -119,6 +120,7 @@ class Confirmer:
             first = "a failure was seen in a run that trusts threads to wake for nothing"
         if self._bench.speed > 1:
             first = f"a failure was seen with clocks {self._bench.speed:g} times as fast"
+        note("failure is driven again", why=first)
         try:
             return await drive_again(result, first, strict=not doubtful)
         except ContactError as error:

@@ -14,6 +14,7 @@ from typing import Final, TypeVar
 
 import anyio
 
+from otf.adapter.log import note
 from otf.campaign.confirm import ConfirmedPath
 from otf.campaign.journal import Journal
 from otf.campaign.lanes import Executor, Lease, Leased, ShrinkWatch
@@ -112,6 +113,7 @@ class PersistentExecutor(Executor):
 
     def _again(self, number: int, why: str, pause: float) -> None:
         self._summary.failed_starts += 1
+        note("no contact, and is tried again", "warning", path=number, why=why, pause=pause)
         self._journal.failed_start(number, why, pause)
         self._listener.failed_start(number, why, pause)
 

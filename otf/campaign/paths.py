@@ -18,6 +18,7 @@ from anyio.lowlevel import checkpoint
 from otf.adapter import Bench
 from otf.adapter.exits import blaming, describe, where
 from otf.adapter.faults import planned
+from otf.adapter.log import bound, note
 from otf.adapter.rest.wakers import Wakers
 from otf.campaign.recorder import LongTraceError, OnEvent, Recorder, reread
 from otf.campaign.results import PathResult
@@ -78,11 +79,11 @@ class PathRun:
         system cannot be reached, this tries again as often as the bench allows, then raises ContactError.
         """
         began = current_time()
-        self._writer = TraceWriter(self.trace, self.header, datetime.now(UTC))
-        types = None if self.bench.codec is None else self.bench.known_types
-        self._record = Recorder(self._writer, self._on_event, types, largest=self.largest, end=self._end)
+        self._begin()
         try:
-            with blaming(), planned(f"{self.header.seed}/{self.header.path}", self.header.faults):
+            where = bound(run=self.header.run, path=self.header.path)
+            with where, blaming(), planned(f"{self.header.seed}/{self.header.path}", self.header.faults):
+                note("path begins", trace=str(self.trace))
                 verdict = await self._bounded(_until(chooser, until), steps, pacing, until)
             self._finish(verdict)
         except Exception as error:
@@ -101,7 +102,14 @@ class PathRun:
             self.header.path, verdict, writer.steps, self.trace, kept, faults, writer.trouble, self.silence, lasted
         )
 
+    def _begin(self) -> None:
+        self._writer = TraceWriter(self.trace, self.header, datetime.now(UTC))
+        types = None if self.bench.codec is None else self.bench.known_types
+        self._record = Recorder(self._writer, self._on_event, types, largest=self.largest, end=self._end)
+
     def _finish(self, verdict: Verdict) -> None:
+        head, steps = self.header, self._writer.steps
+        note("path ended", run=head.run, path=head.path, verdict=verdict.outcome, why=verdict.why, steps=steps)
         try:
             self._writer.end(verdict)
         except WriteError:
@@ -115,6 +123,7 @@ class PathRun:
     def _known(self, silence: str) -> None:
         """Record how the silences of the path are known; its header says it as long as no event was recorded."""
         self.silence = silence
+        note("silence", known=silence)
         if not self._record.begun:
             self._writer.known(silence)
 
@@ -162,6 +171,7 @@ class PathRun:
                 # after the first event the path is spent: a second start would be another path under the same name
                 if attempt == self.bench.retries or self._record.begun:
                     raise
+                note("start failed, and is tried again", "warning", attempt=attempt + 1)
         raise AssertionError
 
 

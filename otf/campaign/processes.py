@@ -20,6 +20,7 @@ from anyio.abc import Process
 
 from otf.adapter import Bench
 from otf.adapter.exits import ungrouped
+from otf.adapter.log import note
 from otf.campaign.merged import Known
 from otf.campaign.remote import JobLine, Remote, ResultLine, WorkerDiedError
 from otf.campaign.settings import Settings, Workers
@@ -152,6 +153,7 @@ class Processes(Remote):
                     self._command, stdin=PIPE, stdout=PIPE, stderr=None, start_new_session=True
                 )
                 worker = self._workers[at] = _Worker(process)
+                note("worker started", lane=at, pid=process.pid)
                 await worker.send(self._greeting)
                 self._readers.start_soon(worker.read)
             return worker

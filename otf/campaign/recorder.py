@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from otf.adapter import Bench
+from otf.adapter.log import is_heard, note
 from otf.campaign.settings import LARGEST
 from otf.errors import TraceError
 from otf.runner import TraceWriter
 from otf.trace.events import Event, Seen, Sent
 from otf.trace.reading import TraceReader, bounded
+from otf.trace.record import event_line
 from otf.trace.tagged import Registry, encode
 
 OnEvent: TypeAlias = Callable[[Event], None]
@@ -58,6 +60,7 @@ class Recorder:
         self._types = types
         self._largest = largest
         self._end = end
+        self._heard = is_heard()
         self._next = min(HEAVY, largest)  # bytes of the trace
 
     def __call__(self, event: Event, raw: bytes | None = None, /, **more: Any) -> None:  # noqa: ANN401 -- JSON data
@@ -79,10 +82,17 @@ class Recorder:
             self._writer.event(event, raw)
         if len(self.events) > KEPT and self._types is not None:
             self._forget()
+        if self._heard:
+            self._log(event)
         if self._on_event is not None:
             self._on_event(event)
         if self._writer.size > self._next:
             self._grown(self._writer.size)
+
+    def _log(self, event: Event) -> None:
+        line = event_line(len(self.events), event, "")
+        fields = {name: what for name, what in line.items() if name not in {"event", "level", "timestamp"}}
+        note(line["event"], "debug", **fields)
 
     def _grown(self, size: int) -> None:
         if self._types is not None:

@@ -17,7 +17,7 @@ from typer.core import TyperGroup
 from otf.cli.choices import VARIABLE, prepare
 from otf.cli.grouped_help import GroupedHelp
 from otf.cli.output import STDOUT_ERRORS, document, error_document, say, stdout_failed, warn
-from otf.errors import FAIL, INCONCLUSIVE, USAGE, USERS_OWN
+from otf.errors import FAIL, INCONCLUSIVE, USAGE, USERS_OWN, UsageError
 
 
 class Entry(NamedTuple):
@@ -121,15 +121,32 @@ def _version(wanted: bool) -> None:
 
 @app.callback(cls=Lazy)
 def otf(
+    ctx: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", is_eager=True, callback=_version, help="Show the version and exit.")
     ] = False,
+    log: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE|LEVEL",
+            help="Log what otf itself starts, opens, waits for, tries again and gives up: to a file, or from debug, "
+            "info, warning or error on to standard error.",
+        ),
+    ] = None,
 ) -> None:
     """Test a running system against a model of it, on the fly.
 
     Begin with `otf run conference`: it tests a small chat program that comes with otf. `otf COMMAND --help` explains a
     command.
     """
+    del version
+    if log is not None:
+        from otf.adapter.log import logging_to
+
+        try:
+            ctx.with_resource(logging_to(log))
+        except UsageError as error:
+            raise typer.BadParameter(str(error), ctx=ctx) from error
 
 
 _FULL: Final = {errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG}

@@ -17,6 +17,7 @@ from typing import IO, Final, TypeAlias
 
 from otf.adapter.child.faster import current
 from otf.adapter.child.guard import Guard
+from otf.adapter.log import note
 from otf.adapter.rest.orphans import ended, started
 from otf.errors import ContactError, UsageError
 
@@ -170,6 +171,7 @@ def _started(argv: Sequence[str], env: Mapping[str, str] | None, cwd: Folder, io
         )
     except OSError as error:
         raise _not_started(argv, cwd, error) from error
+    note("started", command=shlex.join(argv), pid=started.pid)
     if clock is not None:
         clock.pids.append(started.pid)
     return started

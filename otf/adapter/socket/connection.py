@@ -11,6 +11,7 @@ from typing import Final
 
 import anyio
 
+from otf.adapter.log import note
 from otf.adapter.socket.address import SocketAddress, contact
 from otf.errors import ContactError
 
@@ -43,6 +44,7 @@ async def connected(
             # the last call may be cut short by the end of the time: the answer to those before it counts
             raise _unreached(shown, refused if refused and why == errno.ETIMEDOUT else why, within)
         refused = why
+        note("refused, and called again", "debug", address=shown)
         await anyio.sleep(_PAUSE)
 
 
