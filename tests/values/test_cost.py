@@ -16,7 +16,11 @@ class Holds:
     text: str
 
 
-@pytest.mark.parametrize("value", [LONG, LONG.encode(), (LONG,), frozenset({LONG}), Holds(LONG), ((Holds(LONG),),)])
+@pytest.mark.parametrize(
+    "value",
+    [LONG, LONG.encode(), (LONG,), frozenset({LONG}), Holds(LONG), ((Holds(LONG),),)],
+    ids=["text", "bytes", "tuple", "set", "dataclass", "nested"],
+)
 def test_what_is_in_a_value_counts(value: object) -> None:
     """The weight includes all parts, and little more."""
     assert 10_000 < weight(value) < 10_700
