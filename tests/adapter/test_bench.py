@@ -11,12 +11,14 @@ from typing import Any, get_type_hints
 
 import pytest
 
-from otf.adapter import Bench, Line
+from otf.adapter import Barrier, Bench, Codec, Life, Line
 from otf.adapter.bench_options import PortOptions, ProcessOptions
 from otf.core import InputMode, Limits, Monitor, Relation, Timing
 from otf.errors import CodecError, ContactError, ModelError, OtfError, UsageError
+from otf.simulate.walk import Act
 from otf.spec import Spec, Transition, goto
-from otf.trace.events import Seen, Sent
+from otf.trace.events import Event, Seen, Sent
+from otf.trace.verdict import Failure
 from tests.runner.playing import Still, Words, opened, virtually
 
 
@@ -209,8 +211,11 @@ def test_each_constructor_makes_the_bench_that_its_fields_make() -> None:
 def test_the_constructors_know_each_field_of_a_bench() -> None:
     """Each option is a field of the same type, each field belongs to a constructor, and the docstring has them all."""
     named = {"spec", "ports", "connect", "system"}
-    hints = get_type_hints(Bench)
-    options = get_type_hints(PortOptions) | get_type_hints(ProcessOptions)
+    # what a model file does not need is not imported with the bench
+    names = {each.__name__: each for each in (Barrier, Codec, Failure, Life, Limits, Line)}
+    more = {**names, "Act": Act, "Event": Event, "InputMode": InputMode}
+    hints = get_type_hints(Bench, localns=more)
+    options = get_type_hints(PortOptions, localns=more) | get_type_hints(ProcessOptions, localns=more)
     assert {name: hints[name] for name in options} == options
     assert named | options.keys() == {each.name for each in fields(Bench)}
     table = re.findall(r"^ *\| `(\w+)` \|", Bench.__doc__ or "", re.MULTILINE)

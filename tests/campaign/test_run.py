@@ -20,6 +20,7 @@ from otf.campaign.lanes import make_room
 from otf.core import Limits
 from otf.errors import ContactError, ModelError, UsageError
 from otf.spec import Spec, Transition
+from otf.strategy import Coverage, StrategyKind
 from tests.campaign.machine import FAULTS, TEA, THIEF, Machine, Started, judged, made_by
 from tests.runner.playing import on_function
 
@@ -119,10 +120,12 @@ def test_an_unknown_strategy(tmp_path: Path) -> None:
 
 def test_the_keywords_are_the_fields() -> None:
     """The keyword arguments that type checkers allow are the fields of the settings, with the same types."""
-    fields = get_type_hints(Settings)
-    assert get_type_hints(SettingsKeywords) == fields
+    # what a model file does not need is not imported with the settings
+    more = {"Bench": Bench, "Coverage": Coverage, "StrategyKind": StrategyKind}
+    fields = get_type_hints(Settings, localns=more)
+    assert get_type_hints(SettingsKeywords, localns=more) == fields
     assert SettingsKeywords.__optional_keys__ == fields.keys()
-    assert get_type_hints(otf.run)["settings"] == Unpack[SettingsKeywords]
+    assert get_type_hints(otf.run, localns=more)["settings"] == Unpack[SettingsKeywords]
 
 
 def test_the_table_has_every_field() -> None:
