@@ -8,14 +8,14 @@ from typing import NamedTuple
 
 from otf.core.belief import Belief
 from otf.core.expectations import Chain
-from otf.core.hypothesis import Hypothesis, Timer, queue
+from otf.core.hypothesis import Hypothesis, Outstanding, Timer, queue
 from otf.core.memory import Symbol
 from otf.core.model import Model
 from otf.core.moves import Moves
 from otf.core.nodes import UNKNOWN, Move, Node
 from otf.core.timing import FOREVER, Clock, Span, Timing, Window, deadline, is_later
 from otf.core.windows import Windows
-from otf.trace.events import Closed, Event, Seen, Sent, Stalled
+from otf.trace.events import Closed, Ended, Event, Seen, Sent, Stalled, Undecodable
 from otf.trace.verdict import FailureKind
 
 
@@ -208,24 +208,30 @@ class Due(NamedTuple):
 
 
 def times(model: Model, belief: Belief, event: Event, clock: Clock, kind: FailureKind | None) -> tuple[str, ...]:
-    """Return which outputs were due when, in seconds since the start of the run; nothing if no window was open."""
-    port = event.port if isinstance(event, (Seen, Closed)) else ""
-    overdue = [due for due in dues(model, belief.hypotheses, clock) if _end(due) + clock.latency < event.at]
-    if kind in {None, "missing"} and port and overdue:
+    """Return what was due when, in seconds since the start of the run; nothing if no window says anything of the event.
+
+    Of an output, what another one was due before, or the windows in which this one was.
+    """
+    at = event.at
+    overdue = [due for due in dues(model, belief.hypotheses, clock) if _end(due) + clock.latency < at]
+    if not isinstance(event, (Seen, Closed)):
+        return (_window(max(overdue, key=_end)), f"nothing had come at {at:.3f} s") if overdue else ()
+    if kind in {None, "missing"} and overdue:
         # the output is wrong because another one was due before it
-        return _window(min(overdue, key=_end)), f"at {event.at:.3f} s it had not come"
-    found = [due for due in dues(model, belief.hypotheses, clock) if port in {"", due.port} or not due.port]
+        return _window(min(overdue, key=_end)), f"at {at:.3f} s it had not come"
+    output = event.output if isinstance(event, Seen) else Ended(event.reason)
+    if isinstance(output, Undecodable):
+        return ()
+    found = list(dues(model, belief.hypotheses, clock, (event.port, model.output_symbol(output))))
+    # in a state with several timers, an output is early for one that has not begun, and late for one that is over
+    if kind in {"early", "late"}:
+        found = [due for due in found if (at < _begin(due) if kind == "early" else at > _end(due))]
     if not found:
         return ()
-    # in a state with several timers, an output is early for one that has not begun, and late for one that is over
-    if kind == "early":
-        due = min((each for each in found if event.at < _begin(each)), key=_begin, default=min(found, key=_begin))
-        return _window(due), f"it came at {event.at:.3f} s, {_begin(due) - event.at:.3f} s too early"
-    due = max((each for each in found if _end(each) < event.at), key=_end, default=max(found, key=_end))
-    over = event.at - _end(due)
-    if not port:
-        return _window(due), f"nothing had come at {event.at:.3f} s"
-    return _window(due), f"it came at {event.at:.3f} s" + (f", {over:.3f} s too late" if over > 0 else ", in that time")
+    due = min(found, key=_begin) if kind == "early" else max(found, key=_end)
+    early, late = _begin(due) - at, at - _end(due)
+    said = f"{early:.3f} s too early" if early > 0 else f"{late:.3f} s too late" if late > 0 else "in that time"
+    return _window(due), f"it came at {at:.3f} s, {said}"
 
 
 def _begin(due: Due) -> float:
@@ -243,8 +249,13 @@ def _window(due: Due) -> str:
     )
 
 
-def dues(model: Model, hypotheses: Iterable[Hypothesis], clock: Clock) -> Iterator[Due]:
-    """Yield what is due in windows: outstanding outputs, timers, and the outputs of inputs in flight."""
+def dues(
+    model: Model, hypotheses: Iterable[Hypothesis], clock: Clock, about: tuple[str, Symbol] | None = None
+) -> Iterator[Due]:
+    """Yield what is due in windows: outstanding outputs, timers, and the outputs of inputs in flight.
+
+    With `about`, a port and an output, only where that output is due.
+    """
     # nothing counts as late here, or the overdue outputs would not be found
     patient = Clock(clock.now, clock.latency, clock.busy, clock.inputs, late=True)
     moves = Moves(model, windows=Windows(model, patient))
@@ -258,10 +269,25 @@ def dues(model: Model, hypotheses: Iterable[Hypothesis], clock: Clock) -> Iterat
             Due(port, each.window, "the state was entered" if each.spontaneous else "its input was taken")
             for port, outputs in now.outstanding
             for each in outputs
-            if each.window
+            if each.window and (about is None or (port == about[0] and _expects(each, about[1])))
         )
-        yield from (Due("", each.window, _started(each)) for each in now.timers if isinstance(now.position, Node))
+        yield from (
+            Due("", each.window, _started(each))
+            for each in now.timers
+            if isinstance(now.position, Node) and (about is None or _causes(model, now.position, each, *about))
+        )
         stack.extend(step.then for port, in_flight in now.flight for step in moves.taking(now, port, in_flight[0]))
+
+
+def _expects(outstanding: Outstanding, output: Symbol) -> bool:
+    what = outstanding.what
+    return not isinstance(what, Chain) or bool(what.bag.without(outstanding.left, output))
+
+
+def _causes(model: Model, node: Node, timer: Timer, port: str, output: Symbol) -> bool:
+    """Return whether an output on a port may be caused by a timer."""
+    moves = enumerate(model.spontaneous(node))
+    return any(timer.name == (move.after or at) and _begins(move, port, output) for at, move in moves)
 
 
 def _started(timer: Timer) -> str:

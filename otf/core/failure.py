@@ -21,6 +21,7 @@ from otf.trace.verdict import Allowed, Failure, FailureKind, Signature
 from otf.values import changes, show
 
 SHOWN: Final = 20  # states shown in one failure: more explain nothing
+EXPLAINED: Final = 200  # possible states that a failure is explained with: more would take a second
 WAYS: Final = 200  # paths considered from one state: inputs in flight can be taken in very many orders
 BUDGET: Final = 300  # moves considered, besides one for each input: with a thousand in flight one path is a thousand
 
@@ -67,7 +68,7 @@ def explain(  # noqa: PLR0913, PLR0917 -- what is known of a failure
     The signature is that of the whole step, not of the moment: outputs on different ports come in any order, and one
     defect must have one signature whichever came first.
     """
-    nodes = step.before.nodes
+    nodes = step.before.nodes[:EXPLAINED]
     ways = _all_ways(model, step, nodes)
     search = ViolationSearch(model, nodes, step.inputs, step.outputs, event, untimely, requirements)
     violated = search.violated([way for each in ways.values() for way in each])

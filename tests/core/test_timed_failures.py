@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from otf.spec import Spec, Transition, goto, start
+from otf.trace.events import Seen, Undecodable
 from otf.trace.verdict import Failure
 from tests.core.timed import driven, told
 
@@ -135,3 +136,13 @@ def test_an_output_is_late_for_a_timer_that_is_over_and_early_for_one_that_has_n
     assert found is not None
     assert f"the timer '{timer}'" in found.times[0]
     assert found.times[1].endswith(seen)
+
+
+@pytest.mark.parametrize("last", [Seen("y", "Q", 1.6), Seen(Undecodable(b"?"), "P", 1.6)])
+def test_nothing_is_said_of_timers_that_have_nothing_to_do_with_an_output(last: Seen) -> None:
+    """Neither tick nor end brings it."""
+    monitor = told(Spec(_session, "off", ["a"], _ticks), "a?0 x!1.5")
+    verdict = monitor.tell(last)
+    assert verdict is not None
+    assert verdict.failure is not None
+    assert verdict.failure.times == ()

@@ -6,6 +6,9 @@
 from __future__ import annotations
 
 import json
+import re
+from collections import Counter
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -107,3 +110,33 @@ def test_an_input_that_came_too_late_for_a_state_is_taken_after_the_timer_that_e
 def test_an_input_may_be_taken_after_a_timer_has_expired_and_be_seen_to_be_taken_before_that(name: str) -> None:
     """The timers that are set anew have no effect while the system is busy with it: the order matters."""
     assert not simulated.again(named(name))[1].verdict.failed
+
+
+SAID = re.compile(r"between ([\d.]+) s and ([\d.inf]+) s of the run")
+CAME = re.compile(r"it came at ([\d.]+) s, (?:([\d.]+) s too (early|late)|in that time)")
+
+
+def agreed(times: tuple[str, ...]) -> bool:
+    """Return whether what is said of a time is true by the numbers beside it, which are rounded."""
+    between, came = SAID.search(times[0]), CAME.fullmatch(times[1])
+    if came is None:
+        return times[1].endswith((" s it had not come", " s")) and between is not None
+    assert between is not None
+    begin, end, at = float(between[1]), float(between[2]), float(came[1])
+    distance = {"early": begin - at, "late": at - end}.get(came[3])
+    if distance is None:
+        return begin - 0.0011 <= at <= end + 0.0011
+    return abs(distance - float(came[2])) < 0.0016
+
+
+def test_what_a_failure_says_of_times_agrees_with_its_numbers() -> None:
+    """In all runs of wrong systems that fail where windows are open; most of them are early or late."""
+    kinds = Counter[str]()
+    for mode, campaign in product(TESTERS, range(12)):
+        for run in Rehearsal(RunName(mode, SEED, campaign, mutant=True)).runs():
+            failure = run.verdict.failure
+            if failure is not None and failure.times:
+                assert agreed(failure.times), (str(run.name), failure)
+                kinds[failure.kind] += 1
+    assert kinds["early"] + kinds["late"] >= 20
+    assert kinds["missing"] >= 5
