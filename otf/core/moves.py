@@ -45,7 +45,7 @@ class Limits:
     @property
     def work(self) -> int:
         """Return how many moves are considered at most to explain one event: by default about half a second of work."""
-        return 5 * self.most
+        return 2 * self.most
 
 
 class Next(NamedTuple):

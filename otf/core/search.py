@@ -20,6 +20,7 @@ from otf.trace.events import Ended, Undecodable
 from otf.values import show
 
 NONE: Final = frozenset[str]()
+PAIRS: Final = 16  # pairs of inputs in flight that take as long as a move
 Asleep: TypeAlias = frozenset[str]
 """Ports whose input in flight need not be taken now: an equivalent path took it before."""
 
@@ -153,7 +154,8 @@ class Search:
             if keep is not None and keep(now):
                 found[now] = None
             steps = self._awake(now, asleep, goal)
-            self.work += len(steps)
+            # whether two inputs commute is asked of all pairs
+            self.work += len(steps) + len(now.flight) ** 2 // PAIRS
             for step, sleeping in reversed(steps):
                 if follow is None or follow(now, step.then):
                     stack.append((*_bounded(now, step.then, depth), sleeping))
@@ -332,8 +334,8 @@ def _closing(opening: OpenAccept, got: tuple[tuple[str, Symbol], ...]) -> tuple[
     accept, outputs = opening.accept, opening.arguments(got)
     CURRENT.now = "Accept", tuple(symbol.value for _, symbol in got)
     try:
-        complete = accept.complete(outputs)
-        return complete, tuple(limited(accept.then(outputs), TRANSITIONS, "next states")) if complete else ()
+        states = accept.closing_states(outputs)
+        return states is not None, tuple(limited(states or (), TRANSITIONS, "next states"))
     except Exception as error:
         state = show(opening.origin.value)
         message = f"an Accept in the state {state} raised on the outputs {show(outputs)}: {error!r}"

@@ -86,15 +86,16 @@ def on(port: str, item: object) -> On:
 class Accept:
     """A transition whose next states depend on the outputs, such as an id that the system chooses.
 
-    `then` receives the tuple of outputs on `port` and returns the possible next states; an empty list means that these
-    outputs are wrong. `until` is the number of outputs that complete the tuple, or a predicate on the tuple. With a
-    tuple of ports, both functions receive a dictionary from each port to its outputs, and a number counts for each
-    port. With `closing`, the end of a port may be among the outputs, as an `Ended`; without, it never is. `says` is the
-    description in a failure; `within`, `timers`, `after` and `req` are those of `goto`. If a run fails here, `violates`
-    receives the outputs so far, the wrong one included, and returns which requirements these violate; without it, that
-    may be any of `req`. `examples` returns outputs that it accepts, each as `then` receives them, for a model that is
-    served as a system. This is the functional transition `Ft` of Koopman and Plasmeijer, "Fully Automatic Testing with
-    Functions as Specifications".
+    `then` receives the tuple of outputs on `port` and returns the possible next states; an empty list means that
+    these outputs are wrong. `until` is the number of outputs that complete the tuple, or a predicate on the tuple.
+    With a tuple of ports, both functions receive a dictionary from each port to its outputs, and a number counts
+    for each port. With `closing`, the end of a port may be among the outputs, as an `Ended`; without, it never is.
+    `says` is the description in a failure; `within`, `timers`, `after` and `req` are those of `goto`. If a run
+    fails here, `violates` receives the outputs so far, the wrong one included, and returns which requirements these
+    violate; without it, that may be any of `req`. `possible` is asked about outputs that are not complete: where it
+    is false, no more can make them right, and the last of them is wrong at once. `examples` returns outputs that it
+    accepts, each as `then` receives them, for a model that is served as a system. This is the functional transition
+    `Ft` of Koopman and Plasmeijer, "Fully Automatic Testing with Functions as Specifications".
 
     >>> opened = Accept(lambda seen: [("job", seen[0])], says="the id of a job")
     >>> opened.complete((7,)), opened.then((7,))
@@ -112,6 +113,7 @@ class Accept:
     closing: bool = False
     violates: Callable[[Any], RequirementIds] | None = None
     examples: Callable[[], Iterable[Any]] | None = None
+    possible: Callable[[Any], bool] | None = None
 
     def __post_init__(self) -> None:
         """Refuse an invalid time window, and keep lists as tuples: transitions are compared and remembered."""
@@ -125,6 +127,12 @@ class Accept:
             return self.until(outputs)
         each = outputs.values() if isinstance(self.port, tuple) else [outputs]
         return all(len(seen) >= self.until for seen in each)
+
+    def closing_states(self, outputs: Any) -> Iterable[Any] | None:  # noqa: ANN401 -- a tuple, or a dictionary of them
+        """Return the next states after these outputs, none if they are wrong; None if more have to come."""
+        if self.complete(outputs):
+            return self.then(outputs)
+        return None if self.possible is None or self.possible(outputs) else ()
 
     def full(self, outputs: Sequence[object]) -> bool:
         """Return whether the outputs of one port are complete, so that the next one belongs to a later transition."""

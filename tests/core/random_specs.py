@@ -50,6 +50,10 @@ class Accepting:
     table: Mapping[tuple[str, ...], str]
     port: str = "P"
 
+    def possible(self, seen: tuple[str, ...]) -> bool:
+        """Return whether some sequence starts like this."""
+        return any(each[: len(seen)] == seen for each in self.table)
+
     def complete(self, seen: tuple[str, ...]) -> bool:
         """Return whether no longer sequence starts like this."""
         return not any(len(each) > len(seen) and each[: len(seen)] == seen for each in self.table)
@@ -114,7 +118,7 @@ def _transition(turn: Turn) -> Transition[str] | Accept:
     table = turn.table
     lengths = {len(each) for each in table}
     until = lengths.pop() if len(lengths) == 1 else turn.complete
-    return Accept(lambda seen: [table[seen]] if seen in table else [], turn.port, until)
+    return Accept(lambda seen: [table[seen]] if seen in table else [], turn.port, until, possible=turn.possible)
 
 
 def _said(item: Item) -> object:

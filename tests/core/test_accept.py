@@ -44,6 +44,19 @@ def test_it_may_say_when_it_is_complete() -> None:
     assert outcome(spec, "a? x! x! quiet") == "fail: missing"
 
 
+def test_what_no_completion_contains_is_wrong_at_once() -> None:
+    """Without `possible` it is judged with the last output: the wrong one came before."""
+
+    def digits(seen: tuple[str, ...]) -> bool:
+        return "w" not in seen
+
+    spec = spec_of(Accept(known, "P", until=2, possible=digits))
+    assert outcome(spec, "a? x! z!") == "pass"
+    assert outcome(spec, "a?", seen("w")) == "fail: wrong"
+    assert outcome(spec_of(Accept(known, "P", until=2)), "a?", seen("w")) == "pass"
+    assert outcome(spec_of(Accept(known, "P", until=2)), "a?", seen("w"), "z!") == "fail: wrong"
+
+
 def chosen() -> Spec[object, str]:
     """Return the spec of a system that chooses an id on P; the input c then gives y on Q if that was x."""
 
