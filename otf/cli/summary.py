@@ -35,6 +35,10 @@ LEAST: Final = 0.005  # the least share of the time that is shown
 _SHARES: Final = {
     "silence": ("waiting for silence", "--calibrate suggests shorter times, and a barrier needs no silence; or --jobs"),
     "wire": ("waiting for outputs", "the system takes this time to answer; --jobs N runs N copies of it at once"),
+    "timers": (
+        "waiting for timers of the model",
+        "its windows and Elapse inputs take this time; clocks run faster with --speed",
+    ),
     "starts": ("starting and stopping the system", "fewer, longer paths (--traces, --steps), or a reset instead"),
     "model": ("the model's functions", "make them faster, or let states recur: each is called once for each state"),
     "otf": ("otf itself", "states that recur cost least; --processes auto uses all cores"),

@@ -114,6 +114,11 @@ class Session:
         return bool(self._elapses)
 
     @property
+    def timed(self) -> bool:
+        """Return whether the present wait is for a time of the model: its windows, timers, or an input that waits."""
+        return self.elapsing or self.moment.quiet or self.monitor.pending() is not None
+
+    @property
     def pinging(self) -> bool:
         """Return whether the answers to pings are under way, which end the wait sooner than a look at the system."""
         return self._round is not None

@@ -183,7 +183,7 @@ class Lookout:
         """Note a wait for arrivals that was to last until that time."""
         wire, busy = self._wire, began - self.looked
         self.looked = now = wire.now
-        self._spent.waited(now - began, silent=not wire.waiting)
+        self._spent.waited(now - began, silent=not wire.waiting, timed=self._model.timed and self._session.timed)
         # between two looks, and when it wakes up too late, the tester does not see arrivals
         late = self._late = now - max(began, until)
         self._slack = self._session.monitor.slack = max(busy, late, 0.0)

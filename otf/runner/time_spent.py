@@ -18,25 +18,29 @@ Opened = TypeVar("Opened")
 class TimeSpent:
     """Seconds of a campaign, those of parallel paths added up.
 
-    `silence`: waits in which nothing came. `wire`: waits that ended with an output, and sending. `starts`: starting and
-    stopping the system. `model`: the model's functions. `otf`: the rest of the tester's CPU time; the system's own is
-    part of it if the system is in this process.
+    `silence`: waits in which nothing came. `wire`: waits that ended with an output, and sending. `timers`: waits
+    for times of the model, whatever came in them. `starts`: starting and stopping the system. `model`: the model's
+    functions. `otf`: the rest of the tester's CPU time; the system's own is part of it if the system is in this
+    process.
     """
 
     silence: float = 0.0
     wire: float = 0.0
+    timers: float = 0.0
     starts: float = 0.0
     model: float = 0.0
     otf: float = 0.0
 
     def shares(self) -> Mapping[str, float]:
         """Return the seconds by name, the largest first."""
-        seconds = {name: getattr(self, name) for name in ("silence", "wire", "starts", "model", "otf")}
+        seconds = {name: getattr(self, name) for name in ("silence", "wire", "timers", "starts", "model", "otf")}
         return dict(sorted(seconds.items(), key=lambda each: -each[1]))
 
-    def waited(self, seconds: float, *, silent: bool) -> None:
-        """Count a wait: nothing came in it if `silent`."""
-        if silent:
+    def waited(self, seconds: float, *, silent: bool, timed: bool = False) -> None:
+        """Count a wait: nothing came in it if `silent`; if `timed`, the model itself waits for that long."""
+        if timed:
+            self.timers += seconds
+        elif silent:
             self.silence += seconds
         else:
             self.wire += seconds

@@ -50,6 +50,16 @@ def test_waits_are_counted_by_what_ended_them() -> None:
     assert list(count.shares())[:2] == ["silence", "wire"]
 
 
+def test_what_the_model_itself_waits_for_is_no_slowness_of_the_system() -> None:
+    """Quiescence shows that the input was taken; then the window is waited for."""
+
+    def later(state: int, _inp: str) -> Iterator[Transition[int]]:
+        yield goto(state, "p.pong", within=(3.0, 5.0))
+
+    count = counted(lambda: answering((4.0, b"pong"), spec=spec(later)), "p.ping")
+    assert (count.silence, count.wire, count.timers) == (2.0, 0.0, 3.0)
+
+
 def test_starts_and_stops_are_counted() -> None:
     """Opening the lines of a fresh copy and closing them takes its time."""
     count = counted(lambda: slow(3.0, 4.0), "p.ping")
@@ -101,5 +111,6 @@ def test_shares_begin_with_the_largest() -> None:
         ("otf", 2.0),
         ("silence", 1.0),
         ("wire", 0.0),
+        ("timers", 0.0),
         ("model", 0.0),
     ]
