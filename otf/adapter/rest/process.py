@@ -139,7 +139,7 @@ class Process:
         """Return the descriptors that a call waits for, by the list in the memory of the process; or all it has."""
         size = (number + 63) // 64 * 8 if bits else number * _POLLED.size
         try:
-            raw = os.pread(self._memory, size, address) if number and address else b""
+            raw = self._read(size, address) if number and address else b""
         except OSError:
             return [int(name) for name in _names(self._folder)]
         if bits:
@@ -191,7 +191,7 @@ class Process:
 
     def _behind(self, where: Timeout, now: float) -> Wake:
         try:
-            raw = os.pread(self._memory, PAIR_SIZE, where.pointer)
+            raw = self._read(PAIR_SIZE, where.pointer)
         except OSError:
             return Wake(ANYTIME)
         found = seconds(raw, where.unit)
@@ -200,6 +200,19 @@ class Process:
         if where.clock < 0:
             return Wake(found)
         return Wake(at=found + (now - time.time()) if where.clock == REALTIME else found)
+
+    def _read(self, size: int, address: int) -> bytes:
+        """Return what is in its memory. Raises OSError, Gone, Hidden."""
+        raw = os.pread(self._memory, size, address)
+        if not raw:
+            # the file is that of the program that ran when it was opened, and another one runs now
+            self._files.remove(self._memory)
+            os.close(self._memory)
+            self._memory = self._file("mem")
+            raw = os.pread(self._memory, size, address)
+        if not raw:
+            raise ProcessLookupError
+        return raw
 
     def _received(self, descriptor: int, wake: Wake) -> Wake:
         """Return the wake-up of a thread that reads this descriptor, which may have a time-out of its own."""

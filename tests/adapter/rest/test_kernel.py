@@ -30,7 +30,8 @@ from otf.testing.leaks import children
 pytestmark = pytest.mark.real
 WAIT = "sys.stdin.read()"
 PORT = "sys.stdout.write(f'ready\\n{s.getsockname()[1]}\\n'); sys.stdout.flush()\n"
-SLEEPER = "import sys; sys.stdout.write('ready\\n'); sys.stdout.flush(); sys.stdin.read()"
+READY = "sys.stdout.write('ready\\n'); sys.stdout.flush()"
+SLEEPER = f"import sys; {READY}; sys.stdin.read()"
 
 
 def python(code: str) -> subprocess.Popen[bytes]:
@@ -114,6 +115,27 @@ def test_a_process_with_a_posix_timer_or_a_handler_of_sigalrm_is_timed() -> None
     finally:
         if system is not None:
             system.close()
+        stop(child)
+
+
+def test_a_process_that_runs_another_program_is_read_anew() -> None:
+    """A wrapper that ends with `exec`, as that of Erlang: its time-outs are in the memory of the new program."""
+    sleeping = "import time; time.sleep(100)"
+    child = python(
+        f"import os, sys; {READY}; sys.stdin.readline(); os.execv(sys.executable, ['x', '-c', '{sleeping}'])"
+    )
+    system = SystemProcesses([child.pid])
+    try:
+        rest(system)
+        assert child.stdin is not None
+        child.stdin.write(b"go on\n")
+        child.stdin.flush()
+        until = time.monotonic() + 10
+        while not 50 < rest(system).due - time.monotonic() < 101:
+            assert time.monotonic() < until
+            time.sleep(0.05)
+    finally:
+        system.close()
         stop(child)
 
 
