@@ -185,7 +185,7 @@ class Rehearsal:
         name = replace(self.name, path=path)
         pacing = TESTERS[name.mode].pacing(self.timing, self.notes)
         session = Session(self.oracle, self.strategy.path(path), pacing, steps=self.steps, flood=FLOOD)
-        run, world = self._started(name)
+        run, world = self.started(name)
         port = self.blueprint.inputs.__getitem__
         try:
             verdict, stuck = conduct(session, world, port, run.note, self._think if self.hesitant else None), False
@@ -194,7 +194,8 @@ class Rehearsal:
         met = frozenset((*run.met(), *self._lasting(run)))
         return Simulated(name, verdict, tuple(run.events), met, frozenset(run.system.used), stuck)
 
-    def _started(self, name: RunName) -> tuple[Playing, World]:
+    def started(self, name: RunName) -> tuple[Playing, World]:
+        """Return a run of a fresh system, and its world."""
         random, made = self.random, self.made
         system = Noted(made.spec(), made.outputs.__getitem__, random, otherwise=partial(_anything, random, made))
         system.invent = partial(_made, system, made)

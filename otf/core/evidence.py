@@ -78,6 +78,7 @@ class MonitorWithout(Monitor):
         """Go on from what another monitor knew before its last event: belief, ledger, whether it left something out."""
         super().__init__(monitor.oracle, before[0])
         self.ledger, self.slack, self.events = before[1], monitor.slack, monitor.events - 1
+        self.late = monitor.late.copy()
         self.requirement = requirement
         self.lookahead = monitor.lookahead.before(monitor.events)
         # what was left out before this event, and cannot be judged again after it

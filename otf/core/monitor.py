@@ -268,7 +268,9 @@ class Monitor:
         """Take a stall: what was to happen then may come later by its length, and so may what arrives soon."""
         latency, known = self.oracle.timing.latency, set(_ends(self.belief))
         self.stalls += 1
-        self.late.appendleft(stall)
+        # a monitor that judges events again knows those of the run
+        if stall not in self.late:
+            self.late.appendleft(stall)
         if self.belief.timed:
             self.belief = Belief(tuple(opened(each, stall, latency) for each in self.belief.hypotheses))
         self._opened |= set(_ends(self.belief)) - known
@@ -412,11 +414,11 @@ class Monitor:
             self.oracle.beliefs.remember(self.belief, name, result)
         return result
 
-    def _clock(self, event: Event, slack: float = 0.0) -> Clock:
+    def _clock(self, event: Event) -> Clock:
         timing = self.oracle.timing
-        if self.late:
-            slack += behind(self.late, event.at, timing.latency + timing.busy)
-        return Clock(event.at, timing.latency + slack, timing.busy, self.ledger.spans)
+        bound = timing.latency + timing.busy
+        late = behind(self.late, event.at, bound) if self.late else 0.0
+        return Clock(event.at, timing.latency, timing.busy, self.ledger.spans, behind=late, stalls=self.late)
 
     def _find(self, find: Finder, clock: Clock) -> EventResult:
         oracle = self.oracle

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Final, NamedTuple
 
 from otf.trace.events import Stalled
@@ -96,6 +97,8 @@ class Window(NamedTuple):
     def opened(self, stall: Stalled, latency: float) -> Window:
         """Return the window of a trigger, or of outputs, that a stall may have delayed: it was on at that time."""
         (a, b), begun = self.trigger, stall.begun
+        if is_later(a, stall.at):
+            return self
         triggering = not is_later(begun, b)
         ending = not is_later(a + self.lo, stall.at) and not is_later(begun, b + self.hi + latency)
         return self._replace(trigger=Span(a, b + stall.seconds)) if triggering or ending else self
@@ -123,7 +126,8 @@ class Clock:
 
     `inputs` has for each input in flight, by number from 1, when it was sent and by when it was dealt with. `late` and
     `early`: windows are not enforced at that end. `used`: a time mattered, so that the result must not be remembered
-    for other times.
+    for other times. `stalls` are those of the run, the latest first, and `behind` is by how much they may have delayed
+    what arrives now.
     """
 
     now: float
@@ -132,6 +136,8 @@ class Clock:
     inputs: tuple[Span, ...] = ()
     late: bool = False
     early: bool = False
+    behind: float = 0.0
+    stalls: Iterable[Stalled] = ()
     used: bool = False
 
     def taken(self, number: int) -> Span:
@@ -146,6 +152,13 @@ class Clock:
         """
         sent, by = self.inputs[number - 1]
         return Span(sent, min(self.now + max(self.busy, hi), by + hi))
+
+    def opened(self, window: Window) -> Window:
+        """Return a window that began in the past, and in which there may have been stalls."""
+        since = takewhile(lambda stall: not is_later(window.trigger.a, stall.at), self.stalls)
+        for stall in reversed(list(since)):
+            window = window.opened(stall, self.latency)
+        return window
 
     def sent_by(self, number: int, moment: float) -> bool:
         """Return whether the input of this number was sent by then."""
@@ -168,12 +181,12 @@ class Clock:
         `hi` seconds, the system may be busy for that long: other parts of the answer may come later, on other ports.
         """
         busy = max(self.busy, hi)
-        return Span(max(entered.a, self.now - self.latency - busy), min(entered.b, self.now + busy))
+        return Span(max(entered.a, self.now - self.latency - self.behind - busy), min(entered.b, self.now + busy))
 
     def running(self, window: Window) -> Window:
         """Return the window of a timer that has shown no effect by now: it must have been set recently."""
         a, b = window.trigger
-        last = self.now - window.hi - self.latency - 2 * ROUNDING
+        last = self.now - window.hi - self.latency - self.behind - 2 * ROUNDING
         return window if self.late or a >= last else window._replace(trigger=Span(min(last, b), b))
 
     def emitted(self, window: Window) -> Span:

@@ -72,7 +72,7 @@ class Windows:
         origin = number if move.opening and self.model.spec.emits is not None else 0
         if not after.timers and not self._timed(move):
             return moved(after, move, _answer(loose, None, origin))
-        window = Window(self.clock.taken(number), *move.within) if move.within else None
+        window = self.clock.opened(Window(self.clock.taken(number), *move.within)) if move.within else None
         kind = _answer(loose, window, origin)
         span = self.clock.entered(number, window.hi if window else 0.0)
         # a system that is busy with the input does not react to a timer that expires
@@ -106,6 +106,9 @@ class Windows:
         span = outstanding.entered or Span(-FOREVER, self.clock.now)
         if outstanding.number:
             span = self.clock.entered(outstanding.number, _lasting(outstanding))
+        if outstanding.window and outstanding.number and self.clock.stalls:
+            # a stall may have delayed the answer, and not the input
+            span = Span(span.a, max(span.b, outstanding.window.trigger.b + outstanding.window.hi))
         span = self.clock.seen(span, _lasting(outstanding))
         running = [each for each in then.timers if isinstance(each.name, str)]
         on, fresh = self._own(then._replace(position=opening.origin), then, span, None)
@@ -140,7 +143,8 @@ class Windows:
     ) -> Hypothesis:
         """Return the hypothesis with its timers after a move that happened in a span of time."""
         self.clock.used = True
-        started = {each.name: Timer(each.name, Window(span, each.lo, each.hi)) for each in move.starts}
+        opened = self.clock.opened
+        started = {each.name: Timer(each.name, opened(Window(span, each.lo, each.hi))) for each in move.starts}
         kept = [each for each in running if each.name not in started and each.name not in move.stops]
         own, fresh = self._own(before, then, span, fired)
         fresh += started.values()
@@ -156,7 +160,7 @@ class Windows:
             # the system may return to the state it was in
             return [each for each in before.timers if isinstance(each.name, int) and each is not fired], []
         windows = self.model.windows(then.position) if isinstance(then.position, Node) else ()
-        fresh = [Timer(at, Window(span, lo, hi)) for at, lo, hi in windows]
+        fresh = [Timer(at, self.clock.opened(Window(span, lo, hi))) for at, lo, hi in windows]
         origin = before.position.origin if isinstance(before.position, Midway) else before.position
         if then.position != origin:
             return [], fresh

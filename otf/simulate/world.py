@@ -101,6 +101,13 @@ class World:
         if not self.arrived:
             self.now = max(self.now, until)
 
+    def stand_still(self, until: float) -> None:
+        """Let nothing happen until then: on a machine that stalls, all that was to happen happens at the end."""
+        self._due = [(max(time, until), order, action) for time, order, action in self._due]
+        heapq.heapify(self._due)
+        self._free = max(self._free, until) if self._free > self.now else self._free
+        self.now = until
+
     def _reach(self, inp: object, port: str) -> None:
         # inputs are processed one after another, each to completion: this one waits for its turn
         self._waiting.append((port, inp))

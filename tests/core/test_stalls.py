@@ -157,6 +157,20 @@ def test_a_timer_that_is_late(stall: Stalled, judged: str) -> None:
     assert _judged(_tick(0.2), stall, _tick(0.58), _tick(0.8)) == judged
 
 
+def test_what_a_silent_input_started_before_a_stall_is_late_as_well() -> None:
+    """That it was taken is known only afterwards."""
+
+    def ticks(state: int) -> Iterator[Transition[int]]:
+        if state:
+            yield goto(state, "tick", within=(0.010, 0.011))
+
+    spec: Spec[int, str] = Spec(lambda _state, _inp: [goto(1)], 0, ["in"], ticks)
+    monitor = Monitor(Oracle(Model(spec), timing=Timing(0.0, 0.008, 0.008)))
+    for event in (Sent("in", "sut", 0.064), Stalled(0.0073, 0.0927), Quiet(0.0953), _tick(0.1007), _tick(0.1117)):
+        monitor.tell(event)
+    assert monitor.end().outcome == "pass"
+
+
 def test_a_stall_is_over_when_the_next_output_came_in_time() -> None:
     """From then on the timers are known as well as without it."""
     widened, sharp = Monitor(_oracle()), Monitor(_oracle())

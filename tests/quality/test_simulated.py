@@ -19,6 +19,8 @@ from benchmarks.proven import LONG
 from benchmarks.simulated import NEEDED, SHARE, Score, conform, names, prove
 from benchmarks.simulating import Rehearsal, RunName, named
 from benchmarks.solver import decided
+from benchmarks.stalling import stalling
+from otf.trace.events import Stalled
 
 RUNS, SEED = 1_200, 1
 
@@ -110,6 +112,14 @@ def test_an_input_that_came_too_late_for_a_state_is_taken_after_the_timer_that_e
 def test_an_input_may_be_taken_after_a_timer_has_expired_and_be_seen_to_be_taken_before_that(name: str) -> None:
     """The timers that are set anew have no effect while the system is busy with it: the order matters."""
     assert not simulated.again(named(name))[1].verdict.failed
+
+
+@pytest.mark.parametrize("mode", TESTERS)
+def test_a_conforming_system_is_never_failed_beside_a_machine_that_stalls(mode: str) -> None:
+    """What the stalls touched is judged by what they may have delayed, and some runs have many."""
+    runs = [run for campaign in range(12) for run in stalling(RunName(mode, SEED, campaign))]
+    assert [str(name) for name, verdict, _ in runs if verdict.failed] == []
+    assert sum(isinstance(event, Stalled) for _, _, playing in runs for event in playing.events) > 200
 
 
 SAID = re.compile(r"between ([\d.]+) s and ([\d.inf]+) s of the run")

@@ -1,0 +1,121 @@
+"""Simulated runs beside a machine that stalls: `python -m benchmarks.stalling --runs N --seed S`.
+
+Systems made from random specs, as in `benchmarks.simulating`. Now and then everything stands still, for a random time:
+what was to happen meanwhile happens at its end, and the tester learns of it then. No conforming run may fail.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from random import Random
+from typing import Final
+
+from benchmarks.campaigns import PATHS, TESTERS
+from benchmarks.simulating import FLOOD, Playing, Rehearsal, RunName, StuckError
+from otf.core import Send, Session, Stop, Wait
+from otf.simulate import World
+from otf.trace.events import Sent, Stalled
+from otf.trace.verdict import Verdict
+
+PAUSES: Final = (0.02, 0.1, 0.5)  # mean seconds between two stalls
+LONGEST: Final = (0.005, 0.03, 0.1)  # seconds: L and R are up to 16 ms
+
+
+@dataclass
+class StallingRun:
+    """One run of a session on a world that stands still now and then."""
+
+    session: Session
+    world: World
+    rehearsal: Rehearsal
+    playing: Playing
+    random: Random
+    lost: defaultdict[float, float] = field(default_factory=lambda: defaultdict(float))
+
+    def __post_init__(self) -> None:
+        """Draw how often and how long it stands still."""
+        self.pause, self.longest = self.random.choice(PAUSES), self.random.choice(LONGEST)
+        self.next = self.random.expovariate(1 / self.pause)
+
+    def verdict(self) -> Verdict:
+        """Return the verdict of the run."""
+        try:
+            while True:
+                self._hear()
+                command = self.session.command()
+                if isinstance(command, Stop):
+                    return command.verdict
+                if isinstance(command, Send):
+                    self._send(command.input.value)
+                elif isinstance(command, Wait):
+                    self._wait(command.until)
+        except StuckError:
+            return self.session.monitor.end()
+
+    def _hear(self) -> None:
+        for seen in self.world.arrived:
+            event = replace(seen, at=max(seen.at, self.world.now))
+            self.session.tell(event)
+            self.playing.note(event)
+        self.world.arrived.clear()
+
+    def _send(self, inp: object) -> None:
+        event = Sent(inp, self.rehearsal.blueprint.inputs[str(inp)], self.world.now)
+        self.world.send(inp, event.port)
+        self.session.tell(event)
+        self.playing.note(event)
+
+    def _wait(self, asked: float) -> None:
+        # as in the runner: time that was lost in a wait is no silence
+        until = asked + self.lost[asked]
+        self.world.advance(min(until, self.next))
+        if self.world.arrived:
+            return
+        if self.world.now >= self.next:
+            self._stall(asked)
+        elif (believed := self.session.silence(self.world.now)) is not None:
+            self.playing.note(believed)
+
+    def _stall(self, asked: float) -> None:
+        world, seconds = self.world, self.longest * self.random.random() ** 2 + 1e-4
+        end = world.now + seconds
+        world.stand_still(end)
+        self.lost[asked] += seconds
+        self.next = end + self.random.expovariate(1 / self.pause)
+        stall = Stalled(seconds, end)
+        self.session.tell(stall)
+        self.playing.note(stall)
+
+
+def stalling(name: RunName) -> Iterator[tuple[RunName, Verdict, Playing]]:
+    """Yield the runs of a campaign, each with its name, its verdict and its events."""
+    rehearsal, random = Rehearsal(name), Random(f"stalls {name}")
+    for path in range(1, 1 + PATHS):
+        pacing = TESTERS[name.mode].pacing(rehearsal.timing, rehearsal.notes)
+        session = Session(rehearsal.oracle, rehearsal.strategy.path(path), pacing, steps=rehearsal.steps, flood=FLOOD)
+        playing, world = rehearsal.started(replace(name, path=path))
+        yield playing.name, StallingRun(session, world, rehearsal, playing, random).verdict(), playing
+
+
+def main() -> None:
+    """Read the command line, run, and print what came of it."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.stalling", description=__doc__)
+    parser.add_argument("--runs", type=int, default=2_000)
+    parser.add_argument("--seed", type=int, default=1)
+    chosen = parser.parse_args()
+    found, alarms, doubtful, events = Counter[str](), list[str](), 0, 0
+    for campaign in range(-(-chosen.runs // (len(TESTERS) * PATHS))):
+        for mode in TESTERS:
+            for name, verdict, playing in stalling(RunName(mode, chosen.seed, campaign)):
+                found[verdict.outcome] += 1
+                alarms += [str(name)] * verdict.failed
+                doubtful, events = doubtful + verdict.doubtful, events + len(playing.events)
+    print(f"{dict(found)}; {doubtful / events:.1%} of {events:,} events judged while stalls left times open")
+    print(f"{len(alarms)} false alarms: {alarms[:20]}")
+
+
+if __name__ == "__main__":
+    main()
