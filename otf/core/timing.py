@@ -97,8 +97,6 @@ class Window(NamedTuple):
     def opened(self, stall: Stalled, latency: float) -> Window:
         """Return the window of a trigger, or of outputs, that a stall may have delayed: it was on at that time."""
         (a, b), begun = self.trigger, stall.begun
-        if is_later(a, stall.at):
-            return self
         triggering = not is_later(begun, b)
         ending = not is_later(a + self.lo, stall.at) and not is_later(begun, b + self.hi + latency)
         return self._replace(trigger=Span(a, b + stall.seconds)) if triggering or ending else self

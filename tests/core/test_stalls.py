@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from otf.core import Model, Monitor, Oracle, Timing
+from otf.core import Model, Monitor, Oracle, Routes, Timing
 from otf.core.due import Ledger
 from otf.core.stalls import STEP, CpuUse, Stalls
 from otf.core.timing import behind
@@ -206,3 +206,17 @@ def test_an_input_that_was_under_way_in_a_stall_may_be_taken_later() -> None:
     ledger = Ledger().then(Sent("in", "sut", 1.0), Timing(0.05, 0.005, 0.005))
     assert ledger.delayed(Stalled(0.5, 1.502)).taken_by == pytest.approx(1.505)
     assert ledger.delayed(Stalled(0.5, 2.0)) == ledger
+
+
+def test_a_stall_is_judged_again_with_what_more_spontaneous_outputs_explain() -> None:
+    """More of them were under way than are followed at first: what came meanwhile is looked at once more."""
+    chatty: Spec[int, str] = Spec(
+        lambda state, _inp: [goto(state, "answer")], 0, ["in"], lambda state: [goto(state, "tick")]
+    )
+    routes = Routes(("P", "Q"), lambda value: "P" if value == "tick" else "Q")
+    monitor = Monitor(Oracle(Model(chatty, routes), timing=Timing(0.05, 0.1, 0.005)))
+    ticks = [Seen("tick", "P", 1.06) for _ in range(6)]
+    events: list[Event] = [Sent("in", "Q", 1.0), Seen("answer", "Q", 1.05), Stalled(0.01, 1.055), *ticks, Quiet(1.5)]
+    for event in events:
+        monitor.tell(event)
+    assert monitor.end().outcome == "pass"
