@@ -18,6 +18,7 @@ from otf.campaign.saved import Saved
 from otf.campaign.settings import Settings
 from otf.campaign.shrinking import INTERRUPTED
 from otf.errors import ContactError
+from otf.shrink.deviations import one_defect, shrunk_failure
 from otf.trace.verdict import Signature
 
 SHARE: Final = 0.3  # of the time, left for shrinking once a path has failed
@@ -71,24 +72,30 @@ class FailureReports:
             self._report(group)
 
     async def rest(self) -> None:
-        """Shrink all that are new, several at the same time if there are workers, and report them in their order."""
+        """Shrink all that are new, several at the same time if there are workers, then report them in their order."""
         groups, at_once = self.new, self._executor.together
-        waiting, reported, done = iter(enumerate(groups)), 0, set[int]()
-        lanes = iter(range(at_once))
+        waiting, lanes = iter(enumerate(groups)), iter(range(at_once))
 
         async def work() -> None:
-            nonlocal reported
             lane = next(lanes)
             for at, group in waiting:
                 if self._settings.shrink and group.shrunk is None:
                     turns = -(-(len(groups) - at) // at_once)
                     await self._shrink(group, (self._deadline - anyio.current_time()) / turns, lane)
-                done.add(at)
-                while reported in done:
-                    self._report(groups[reported])
-                    reported += 1
 
         await together(work, min(at_once, len(groups)))
+        self._merge()
+        for group in self.new:
+            self._report(group)
+
+    def _merge(self) -> None:
+        """Count kinds together that one wrong step explains: only their shrunk runs tell."""
+        summary, oracle = self._summary, self._executor.oracle(0)
+        groups = [group for group in summary.failures.values() if group.shrunk is not None]
+        runs = [() if group.shrunk is None else group.shrunk.events for group in groups]
+        shrunk = [shrunk_failure(oracle, events, summary.kinds.passed) for events in runs] if len(runs) > 1 else []
+        for other, first in one_defect(shrunk).items():
+            summary.merge(groups[other], groups[first])
 
     def _report(self, group: FailureGroup) -> None:
         self._final.add(group.signature)

@@ -35,11 +35,12 @@ ExactFailures: TypeAlias = tuple[Signature, ...]
 
 
 class PassedStep(NamedTuple):
-    """A step that conformed, as texts: the state, the input, the outputs."""
+    """A step that conformed, as texts: the state, the input, the outputs; and the state and the input before it."""
 
     state: str
     input: str
     outputs: str
+    after: tuple[str, str] = ("", "")
 
 
 class KindRule(NamedTuple):

@@ -101,6 +101,20 @@ def test_a_table_of_texts(tmp_path: Path) -> None:
     assert found(run(table(), settings(tmp_path / "out"))) == {"'b'": 1, "'c'": 2}
 
 
+def test_one_wrong_state(tmp_path: Path) -> None:
+    """A lamp that does not go on answers three questions wrongly: one defect, one kind, also when it continues."""
+
+    def step(on: bool, inp: str) -> list[Transition[bool]]:
+        return [goto(inp == "on")] if inp in {"on", "off"} else [goto(on, f"{inp} {on}")]
+
+    inputs = ["on", "off", "look", "count", "ring"]
+    spec = Spec(step, initial=False, inputs=inputs)
+    lamp = Bench.in_process(spec, lambda: lambda inp: [] if inp in {"on", "off"} else [f"{inp} False"], name="lamp")
+    for resume in (False, True):
+        summary = run(lamp, replace(settings(tmp_path / "out"), resume=resume))
+        assert [group.count for group in summary.failures.values()] == [30]
+
+
 def test_a_campaign_that_continues(tmp_path: Path) -> None:
     """A campaign that continues finds the same kinds, and does not shrink again what was shrunk."""
     out = tmp_path / "out"
