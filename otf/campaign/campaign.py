@@ -29,12 +29,13 @@ from otf.campaign.passed import passed_steps
 from otf.campaign.past import Past
 from otf.campaign.paths import Pace, undisturbed
 from otf.campaign.processes import Processes
+from otf.campaign.recorder import inputs_in
 from otf.campaign.renewed import keep_transitions, renew
 from otf.campaign.reports import SHARE, FailureReports, together
 from otf.campaign.results import KnownIssueCount, PathResult, Summary
 from otf.campaign.saved import Saved
 from otf.campaign.settings import Settings, Workers
-from otf.campaign.turns import SpentParts, Turns
+from otf.campaign.turns import Turns
 from otf.errors import ContactError
 from otf.runner.path import AT_FAULT
 from otf.runner.time_spent import spending
@@ -79,14 +80,17 @@ class Campaign:
         self._strategy = known(settings.strategy)
         self._stop = False
         self._deadline = float("inf")
-        self._reports: FailureReports
+        self._reports: FailureReports | None = None
         self._turns: Turns
         self._past: Past
+        self._left: dict[int, range] = {}
+        self._under_way: set[int] = set()
         self._merged: Merged
         self._executor: Executor
 
     async def run(self) -> Summary:
         """Run all paths, then shrink; return the summary. Raises ModelError if the model is broken."""
+        self.summary.parts.begin(self.spent)
         if self.settings.time is not None:
             # half of the time at least, however long the start took
             self._deadline = anyio.current_time() + self.settings.time - min(self.spent, self.settings.time / 2)
@@ -95,16 +99,26 @@ class Campaign:
                 renew(self.settings.out, about, self._own.spec, self.settings.time)
         out, joins = self.settings.out, self.settings.resume
         with Journal(out, joins=joins) as journal, undisturbed(), watched():
-            with spending(self.summary.spent):
-                async with keeping():
-                    with blaming():
-                        self._begin(journal)
-                        await self._all(journal)
+            try:
+                with spending(self.summary.spent):
+                    async with keeping():
+                        with blaming():
+                            self._begin(journal)
+                            await self._all(journal)
+            finally:
+                self._end(journal)
             if self.bench.spec.emits is None:  # spontaneous outputs are judged without any input
                 self.summary.conclude(timed=self.settings.time is not None)
             journal.kinds(self.summary.names())
             journal.completed(self.summary.trouble, self.summary.spent.shares())
         return self.summary
+
+    def _end(self, journal: Journal) -> None:
+        """Note what was under way and does not count, and what the campaign spent its time on."""
+        traces = (trace_of(self.settings.out, number) for number in sorted(self._under_way))
+        self.summary.unfinished = [*filter(None, map(inputs_in, traces))]
+        self.summary.parts.to("end")
+        journal.ended(self.summary.parts.seconds)
 
     def _begin(self, journal: Journal) -> None:
         """Begin the journal; of a campaign that continues, the counted paths are in the summary then."""
@@ -115,9 +129,11 @@ class Campaign:
         journal.begin(about, self._past.names)
         if self.settings.spend and self.settings.time is not None:
             keep_transitions(self.settings.out, self._own.spec, self.settings.time)
-        self.summary.parts = SpentParts(changed=set(ChangedTransitions.of(self.settings.out).changed))
+        self.summary.parts.expect(ChangedTransitions.of(self.settings.out).changed)
         if self.summary.parts.changed:
             self.summary.parts.tried(self._past.knowledge(self._past.counted).visits)
+        every = range(1, self.settings.traces + 1)
+        self._left = {lane: every[lane :: self._lanes] for lane in range(self._lanes)}
         self._merged = Merged(self._lanes, self._past, remote=self.settings.workers is not None)
         executor = self._executor_of(self.settings.workers)
         self._executor = PersistentExecutor(executor, lambda: self._paths_end, self.summary, journal, self.listener)
@@ -142,8 +158,9 @@ class Campaign:
         with blaming():
             with part("saved failures"):
                 await self._retry(journal)
-            await self._executor.check_speed(self._deadline)
-        self._reports = FailureReports(
+            with part("clock"):
+                await self._executor.check_speed(self._deadline)
+        self._reports = reports = FailureReports(
             self.settings,
             self.summary,
             self.listener,
@@ -153,7 +170,7 @@ class Campaign:
             self._deadline,
             self._lost,
         )
-        self._turns = Turns(self._reports.waiting, self._reports.first)
+        self._turns = Turns(reports.waiting, reports.first)
         if self.settings.spend:
             self.summary.admit()
         with part("paths"):
@@ -162,7 +179,13 @@ class Campaign:
             self.summary.admit()
         self.summary.regroup()
         with part("shrinking"):
-            await self._reports.rest()
+            await reports.rest()
+        while self._goes_on:  # shrinking took less time than was left for it
+            self._merged.go_on()
+            with part("paths"):
+                await self._paths(journal)
+            with part("shrinking"):
+                await reports.rest()
 
     async def _retry(self, journal: Journal) -> None:
         """Drive the failures of earlier campaigns first."""
@@ -198,23 +221,25 @@ class Campaign:
         await together(work, min(self._lanes, self.settings.traces))
 
     async def _lane(self, lane: int, journal: Journal) -> None:
-        numbers = range(lane + 1, self.settings.traces + 1, self._lanes)
-        for number in (each for each in numbers if each not in self._past.counted):
-            known = await self._merged.known(number)
-            async with self._turns.path():
-                if known is None or self._stop or self._done or anyio.current_time() >= self._paths_end:
-                    break
-                try:
-                    await self._counted(number, lane, known, journal)
-                except ContactError as error:
-                    self._lost(error)
-                    break
-        else:
-            return
-        self._merged.end()
+        while left := self._left[lane]:
+            number = left[0]
+            if number not in self._past.counted:
+                known = await self._merged.known(number)
+                async with self._turns.path():
+                    if known is None or self._over:
+                        self._merged.end()
+                        return
+                    try:
+                        await self._counted(number, lane, known, journal)
+                    except ContactError as error:
+                        self._lost(error)
+                        self._merged.end()
+                        return
+            self._left[lane] = left[1:]
 
     async def _counted(self, number: int, lane: int, known: Known, journal: Journal) -> None:
         """Drive a path, and count it as confirmed."""
+        self._under_way.add(number)
         with blaming():
             result, learned = await self._path(number, lane, known, journal)
             counts = partial(self._finish, driven=result, learned=learned, journal=journal)
@@ -233,6 +258,16 @@ class Campaign:
         return again
 
     @property
+    def _over(self) -> bool:
+        """Return whether no other path begins now."""
+        return self._stop or self._done or anyio.current_time() >= self._paths_end
+
+    @property
+    def _goes_on(self) -> bool:
+        """Return whether there is time for paths after the failures so far were shrunk."""
+        return self.settings.time is not None and not self._over and any(self._left.values())
+
+    @property
     def _done(self) -> bool:
         return self._strategy.done() or (self.settings.decides and not self.summary.requirements.open())
 
@@ -243,8 +278,10 @@ class Campaign:
 
     @property
     def _paths_end(self) -> float:
-        """Return when the last path begins: once there is a failure to shrink, some of the time is left for that."""
-        if not self.summary.failures or not self.settings.shrink or self.settings.time is None or self.settings.spend:
+        """Return when the last path begins: while there is a failure to shrink, some of the time is left for that."""
+        if self.settings.time is None or self.settings.spend or not self.settings.shrink:
+            return self._deadline
+        if self._reports is None or not self._reports.new:
             return self._deadline
         return self._deadline - SHARE * self.settings.time
 
@@ -285,6 +322,7 @@ class Campaign:
         if path.trouble is not None:
             self._lost(path.trouble)
         result, known_issue = path.result, self._confirmer.known_issue(path.result)
+        self._under_way.discard(result.number)
         self.summary.add(result, path.tries, path.known, known_issue, driven)
         self.summary.parts.tried(learned.visits)
         self.summary.parts.paths += 1

@@ -93,6 +93,7 @@ COMPLETED: Final = "campaign completed"
 KINDS: Final = "kinds of failure"
 SHRUNK: Final = "failure shrunk"
 FAILED_START: Final = "start failed"
+SPENT: Final = "time spent"
 NAMES: Final = 1_000_000
 """Pairs of state and input that have numbers in one folder, 100 bytes each in memory. Of a model with more, later pairs
 are not written: such a pair hardly ever comes again, and a night of them would fill the disk."""
@@ -174,6 +175,7 @@ class Journal:
             trace=result.trace.name,
             tries=path.tries,
             truncated=driven.verdict.truncated,
+            short=driven.short,
             late=len(driven.verdict.late),
             silence=driven.silence,
             unwritten=result.unwritten,
@@ -205,6 +207,10 @@ class Journal:
     def failed_start(self, number: int, why: str, pause: float) -> None:
         """Log that a path could not reach the system, and is driven again after a pause in seconds."""
         self._log.warning(FAILED_START, path=number, why=why, pause=round(pause, 3))
+
+    def ended(self, parts: Mapping[str, float]) -> None:
+        """Log on what the campaign spent its seconds, whatever ended it."""
+        self._log.info(SPENT, parts={name: round(each, 3) for name, each in parts.items() if each})
 
     def completed(self, trouble: str, seconds: Mapping[str, float]) -> None:
         """Log that nothing interrupted the campaign, and where its time went.

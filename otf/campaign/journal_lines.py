@@ -10,7 +10,7 @@ from typing import Any, Final, Self, TypeVar
 import msgspec
 
 from otf.adapter import Bench
-from otf.campaign.journal import COUNTED, FAILED_START, SHRUNK, STARTED
+from otf.campaign.journal import COUNTED, FAILED_START, SHRUNK, SPENT, STARTED
 from otf.campaign.knowledge import Knowledge
 from otf.campaign.results import Shrunk
 from otf.campaign.saved import TIMES
@@ -78,6 +78,7 @@ class CountedLine(msgspec.Struct, frozen=True, gc=False):  # it refers to no obj
     trace: str = ""
     tries: int = 0
     truncated: bool = False
+    short: bool = False
     late: int = 0
     silence: str = ""
     unwritten: str = ""
@@ -88,6 +89,17 @@ class CountedLine(msgspec.Struct, frozen=True, gc=False):  # it refers to no obj
     new: msgspec.Raw = EMPTY
     visits: msgspec.Raw = msgspec.Raw(b"[]")
     learned: msgspec.Raw = EMPTY
+
+
+class SpentLine(msgspec.Struct, frozen=True):
+    """On what a campaign spent its seconds until it ended or was interrupted."""
+
+    parts: dict[str, float] = {}
+
+    @property
+    def seconds(self) -> float:
+        """Return how many seconds that are."""
+        return sum(self.parts.values())
 
 
 class ShrunkLine(msgspec.Struct, frozen=True):
@@ -137,10 +149,11 @@ class StartedLine(msgspec.Struct, frozen=True):
 COUNTED_LINES: Final = msgspec.json.Decoder(CountedLine)
 SHRUNK_LINES: Final = msgspec.json.Decoder(ShrunkLine)
 STARTED_LINES: Final = msgspec.json.Decoder(StartedLine)
+SPENT_LINES: Final = msgspec.json.Decoder(SpentLine)
 LEARNED: Final = msgspec.json.Decoder(Knowledge)
 NEW: Final = msgspec.json.Decoder(dict[int, str])
 VISITS: Final = msgspec.json.Decoder(list[int])
-MARKS: Final = {event: f'"event":"{event}"'.encode() for event in (STARTED, COUNTED, SHRUNK, FAILED_START)}
+MARKS: Final = {event: f'"event":"{event}"'.encode() for event in (STARTED, COUNTED, SHRUNK, FAILED_START, SPENT)}
 
 
 def decoded(line: bytes | msgspec.Raw, decoder: msgspec.json.Decoder[Line]) -> Line | None:

@@ -92,6 +92,10 @@ class Merged:
         self._over = True
         self._moved.set()
 
+    def go_on(self) -> None:
+        """Let lanes wait again: the paths that were left are driven after all."""
+        self._over = False
+
     async def known(self, number: int) -> Known | None:
         """Wait until what a path knows is there, and return it; None if it never will be."""
         if self._alone:

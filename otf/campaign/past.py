@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from otf.adapter import Bench
-from otf.campaign.journal import COUNTED, FAILED_START, JOURNAL, SHRUNK, STARTED
+from otf.campaign.journal import COUNTED, FAILED_START, JOURNAL, SHRUNK, SPENT, STARTED
 from otf.campaign.journal_lines import (
     COUNTED_LINES,
     EMPTY,
@@ -20,11 +21,13 @@ from otf.campaign.journal_lines import (
     MARKS,
     NEW,
     SHRUNK_LINES,
+    SPENT_LINES,
     STARTED_LINES,
     VISITS,
     About,
     CountedLine,
     ShrunkLine,
+    SpentLine,
     decoded,
 )
 from otf.campaign.knowledge import Knowledge
@@ -60,6 +63,7 @@ class Past:
         self.shrunk: dict[str, ShrunkLine] = {}
         self._requirements = RequirementRecord()
         self._failed_starts = 0
+        self._seconds = 0.0
         try:
             with (folder / JOURNAL).open("rb") as file:
                 for line in bounded(file):
@@ -72,7 +76,7 @@ class Past:
         finally:
             self.counted = {number: line for number, line in self.counted.items() if not line.again}
 
-    def _line(self, line: bytes) -> None:
+    def _line(self, line: bytes) -> None:  # noqa: C901 -- a branch for each kind of line
         # most lines are about the start of a path, and are not decoded
         if MARKS[COUNTED] in line:
             counted = decoded(line, COUNTED_LINES)
@@ -94,6 +98,8 @@ class Past:
                 self.about = started.about
         elif MARKS[FAILED_START] in line:
             self._failed_starts += 1
+        elif MARKS[SPENT] in line:
+            self._seconds += (decoded(line, SPENT_LINES) or SpentLine()).seconds
 
     @property
     def names(self) -> dict[str, int]:
@@ -139,7 +145,7 @@ class Past:
     def restore(self, summary: Summary, bench: Bench) -> None:
         """Add the counted paths to a summary. Raises TraceError if the trace of a failure cannot be read."""
         summary.requirements.add(self._requirements)
-        summary.failed_starts = self._failed_starts
+        summary.failed_starts, summary.earlier = self._failed_starts, self._seconds
         groups = dict[tuple[str, str], FailureGroup]()
         issues = {issue.says: issue for issue in summary.known_issues}
         for number in sorted(self.counted):
@@ -151,6 +157,7 @@ class Past:
                 _excused(known_issue, counted, self.folder)
             elif counted.verdict == "fail" and group is not None:
                 group.count += 1
+                group.shorten(self._shorter(counted, group, bench))
             elif counted.verdict == "fail":
                 groups[same] = self._group(counted, bench)
         oracle = bench.oracle()
@@ -162,6 +169,13 @@ class Past:
             line = self.shrunk.get(str(kind))
             if line is not None and not line.ended:
                 group.shrunk = shrunk_of(self.folder, line, group.first.number, bench)
+
+    def _shorter(self, counted: CountedLine, group: FailureGroup, bench: Bench) -> PathResult:
+        """Return another path of a group; only one that is shorter is judged again."""
+        if counted.steps < group.result.steps:
+            with suppress(OSError, TraceError):
+                return _judged(self.folder / Path(counted.trace).name, counted.path, bench)
+        return _result(counted, self.folder)
 
     def _group(self, counted: CountedLine, bench: Bench) -> FailureGroup:
         trace = self.folder / Path(counted.trace).name
@@ -188,6 +202,7 @@ def _add(summary: Summary, counted: CountedLine, folder: Path) -> None:
     summary.paths += 1
     summary.steps += counted.steps
     summary.truncated += counted.truncated
+    summary.short += counted.short
     summary.late += counted.late
     if counted.silence:
         summary.silence[counted.silence] = summary.silence.get(counted.silence, 0) + 1

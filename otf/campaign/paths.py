@@ -66,6 +66,7 @@ class PathRun:
         self.largest = largest
         self._on_event = on_event
         self.silence: str = ""
+        self.short: bool = False
         self._session: Session | None = None
         self._writer: TraceWriter
         self._record: Recorder
@@ -84,7 +85,7 @@ class PathRun:
             where = bound(run=self.header.run, path=self.header.path)
             with where, blaming(), planned(f"{self.header.seed}/{self.header.path}", self.header.faults):
                 note("path begins", trace=str(self.trace))
-                verdict = await self._bounded(_until(chooser, until), steps, pacing, until)
+                verdict = await self._bounded(self._until(chooser, until), steps, pacing, until)
             self._finish(verdict)
         except Exception as error:
             with suppress(WriteError):
@@ -97,10 +98,9 @@ class PathRun:
         finally:
             self._writer.close()
         kept = self._events() if verdict.failed else ()
-        faults, writer, lasted = tuple(self._record.faults), self._writer, current_time() - began
-        return PathResult(
-            self.header.path, verdict, writer.steps, self.trace, kept, faults, writer.trouble, self.silence, lasted
-        )
+        writer, lasted = self._writer, current_time() - began
+        told = tuple(self._record.faults), writer.trouble, self.silence, lasted, self.short
+        return PathResult(self.header.path, verdict, writer.steps, self.trace, kept, *told)
 
     def _begin(self) -> None:
         self._writer = TraceWriter(self.trace, self.header, datetime.now(UTC))
@@ -131,6 +131,13 @@ class PathRun:
         """Send no more inputs: the path ends."""
         if self._session is not None:
             self._session.steps = 0
+
+    def _until(self, chooser: Chooser, until: float) -> Chooser:
+        # every step makes a choice, and reading the clock takes time: without an end it is not read
+        return chooser if until == inf else _Timed(chooser, until, self._over)
+
+    def _over(self) -> None:
+        self.short = True
 
     async def _bounded(self, chooser: Chooser, steps: int, pacing: Pacing | None, until: float) -> Verdict:
         """Return the verdict, with the reason if the path was ended because its trace grew too long."""
@@ -166,6 +173,7 @@ class PathRun:
             try:
                 with CancelScope(deadline=until + grace):
                     return await drive(self.bench, session, self._record, self._known, self.aftermath, self._wakers)
+                self.short = True
                 return _cut(session, grace)
             except ContactError:
                 # after the first event the path is spent: a second start would be another path under the same name
@@ -175,20 +183,19 @@ class PathRun:
         raise AssertionError
 
 
-def _until(chooser: Chooser, until: float) -> Chooser:
-    # every step makes a choice, and reading the clock takes time: without an end it is not read
-    return chooser if until == inf else _Timed(chooser, until)
-
-
 class _Timed:
     """Ends a path once its time is over, after the quiescence of its last step."""
 
-    def __init__(self, chooser: Chooser, until: float) -> None:
+    def __init__(self, chooser: Chooser, until: float, over: Callable[[], None]) -> None:
         self._chooser = chooser
         self._until = until
+        self._over = over
 
     def choose(self, view: View) -> Symbol | None:
-        return None if current_time() >= self._until else self._chooser.choose(view)
+        if current_time() < self._until:
+            return self._chooser.choose(view)
+        self._over()
+        return None
 
 
 def _cut(session: Session, grace: float) -> Verdict:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
@@ -19,6 +20,8 @@ from otf.trace.record import event_line
 from otf.trace.tagged import Registry, encode
 
 OnEvent: TypeAlias = Callable[[Event], None]
+
+SENT: Final = b'{"event":"sent"'  # with this the line of an input begins
 
 KEPT: Final = 100_000
 """Events that are kept in memory: a path may go on all night, and its trace has them all."""
@@ -144,3 +147,10 @@ def reread(trace: Path, bench: Bench) -> list[Event]:
     except OSError as error:
         message = f"{trace}: it cannot be read ({error.strerror or error})"
         raise TraceError(message) from error
+
+
+def inputs_in(trace: Path) -> int:
+    """Return the number of inputs in the trace of a path that did not come to its end; 0 if there is no trace."""
+    with suppress(OSError), trace.open("rb") as file:
+        return sum(line.startswith(SENT) for line in bounded(file))
+    return 0

@@ -55,6 +55,7 @@ class ResultLine(msgspec.Struct, omit_defaults=True):
     unwritten: str = ""
     silence: str = ""
     seconds: float = 0.0
+    short: bool = False
     learned: Knowledge = msgspec.field(default_factory=Knowledge)
     cut: bool = False
     lacks: bool = False
@@ -68,7 +69,7 @@ class ResultLine(msgspec.Struct, omit_defaults=True):
     def of(cls, job: int, result: PathResult) -> ResultLine:
         """Return the line of a run."""
         name, faults = result.trace.name, result.faults
-        told = result.unwritten, result.silence, result.seconds
+        told = result.unwritten, result.silence, result.seconds, result.short
         return cls(job, result.number, result.verdict, result.steps, name, faults, *told)
 
     def result(self, settings: Settings, bench: Bench) -> PathResult:
@@ -86,6 +87,7 @@ class ResultLine(msgspec.Struct, omit_defaults=True):
             self.unwritten,
             self.silence,
             self.seconds,
+            self.short,
         )
 
 

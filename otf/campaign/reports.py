@@ -66,7 +66,7 @@ class FailureReports:
     async def first(self) -> None:
         """Shrink the first kind of failure that is new; some time is left for kinds that are found later."""
         group = self.new[0]
-        with self._summary.parts.part("shrinking", within="paths"):
+        with self._summary.parts.part("shrinking"):
             if self._settings.shrink and group.shrunk is None:
                 await self._shrink(group, max(LEAST, self._between / (1 + len(self.new))))
             self._report(group)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from otf.campaign.turns import SpentParts
@@ -21,8 +21,8 @@ class PathResult:
     """One path: its number, verdict, steps and trace; a failing path keeps its events for the shrinker.
 
     `faults` are the injected faults, as the trace records them; `unwritten` is the reason why part of the trace of a
-    failure is missing. `silence` says how its silences are known. It lasted so many `seconds`.
-    `passed` are the steps before its failure.
+    failure is missing. `silence` says how its silences are known. It lasted so many `seconds`; `short`: the end of the
+    time cut it short. `passed` are the steps before its failure.
 
     >>> from pathlib import Path
     >>> from otf.trace import Verdict
@@ -39,6 +39,7 @@ class PathResult:
     unwritten: str = ""
     silence: str = ""
     seconds: float = 0.0
+    short: bool = False
     passed: Sequence[PassedStep] = ()
 
 
@@ -107,8 +108,8 @@ class FailureGroup:
     """All failures of one kind: the first path that showed it, the number of such paths, and the shrunk trace.
 
     `count` is 0 if only the run of a saved failure showed it. `tries` is the number of strict re-runs until a failure
-    of eager mode showed again (0: none was needed). `unshrunk` is the reason why there is no shrunk trace, "" if
-    none was asked for.
+    of eager mode showed again (0: none was needed). `shorter` is a later path with fewer steps. `unshrunk` is the
+    reason why there is no shrunk trace, "" if none was asked for.
 
     >>> from pathlib import Path
     >>> from otf.trace import Signature, Verdict
@@ -124,11 +125,19 @@ class FailureGroup:
     tries: int = 0
     shrunk: Shrunk | None = None
     unshrunk: str = ""
+    shorter: PathResult | None = None
+
+    def shorten(self, result: PathResult | None) -> None:
+        """Note another path that showed it, if it is shorter than those before."""
+        least = self.shorter or self.first
+        if result is not None and result.verdict.failure is not None and result.steps < least.steps:
+            self.shorter = replace(result, events=())
 
     @property
     def result(self) -> FailureResult:
         """Return what is to be reported of the failure, wherever it is reported."""
-        shortest = self.shrunk or self.first
+        found = [each for each in (self.shrunk, self.first, self.shorter) if each is not None]
+        shortest = min(found, key=lambda each: each.steps)
         return FailureResult(str(self.signature), self.count, str(shortest.trace), shortest.steps)
 
 
@@ -147,11 +156,12 @@ class Summary:
 
     `saved` are the failures of earlier campaigns; their runs count neither as paths nor as steps. A path that shows one
     of the `known_issues` of the bench is no failure. `silence` counts the paths by how their silences are known,
-    `spent` is where the time went, `parts` how the campaign divided it. `cut`: a state enabled more inputs than were
-    drawn from. `failed_starts` of the system were tried again after a pause, and are in the log.
-    `untested` is the reason why nothing was tested at all. `longest` is the greatest number of inputs on one path,
-    `uptime` the seconds of the path that lasted longest. `kinds` tells failures apart; those that turned out to be the
-    `same` count with another kind.
+    `short` those that the end of the time cut short; `unfinished` are the steps of paths that were interrupted. `spent`
+    is where the time went, `parts` how the campaign divided it, `earlier` the seconds before it continued. `cut`: a
+    state enabled more inputs than were drawn from. `failed_starts` of the system were tried again after a pause, and
+    are in the log. `untested` is the reason why nothing was tested at all. `longest` is the greatest number of inputs
+    on one path, `uptime` the seconds of the path that lasted longest. `kinds` tells failures apart; those that turned
+    out to be the `same` count with another kind.
 
     >>> from pathlib import Path
     >>> from otf.trace import Verdict
@@ -164,7 +174,9 @@ class Summary:
     paths: int = 0
     steps: int = 0
     truncated: int = 0
+    short: int = 0
     late: int = 0
+    unfinished: list[int] = field(default_factory=list[int])
     inconclusive: list[PathResult] = field(default_factory=list[PathResult])
     failures: dict[Signature, FailureGroup] = field(default_factory=dict[Signature, FailureGroup])
     kinds: Kinds = field(default_factory=Kinds)
@@ -177,6 +189,7 @@ class Summary:
     spent: TimeSpent = field(default_factory=TimeSpent)
     cut: bool = False
     parts: SpentParts = field(default_factory=SpentParts)
+    earlier: float = 0.0
     failed_starts: int = 0
     requirements: RequirementRecord = field(default_factory=RequirementRecord)
     untested: str = ""
@@ -190,7 +203,7 @@ class Summary:
     def result(self) -> CampaignResult:
         """Return what is to be reported of the campaign, wherever it is reported."""
         undecided: dict[str, list[PathResult]] = {}
-        for each in self.inconclusive:
+        for each in sorted(self.inconclusive, key=lambda path: path.number):
             undecided.setdefault(each.verdict.why, []).append(each)
         return CampaignResult(
             paths=self.paths,
@@ -205,7 +218,11 @@ class Summary:
             ),
             silence=dict(self.silence),
             truncated=self.truncated,
+            short=self.short,
             late=self.late,
+            unfinished=len(self.unfinished),
+            unfinished_steps=sum(self.unfinished),
+            parts=self.parts.named(self.earlier),
             failed_starts=self.failed_starts,
             trouble=self.trouble,
             interrupted=self.interrupted,
@@ -245,12 +262,14 @@ class Summary:
         self.steps += driven.steps
         self.longest, self.uptime = max(self.longest, driven.steps), max(self.uptime, driven.seconds)
         self.truncated += driven.verdict.truncated
+        self.short += driven.short
         self.late += len(driven.verdict.late)
         if result.verdict.outcome == "inconclusive":
             self.inconclusive.append(result)
         elif known_issue is not None:
             known_issue.count += 1
-            known_issue.first = known_issue.first or result
+            first = known_issue.first or result
+            known_issue.first = min(first, result, key=lambda path: path.number)
         elif result.verdict.failure is not None:
             self.failed(FailureGroup(known or result.verdict.failure.signature, result, tries=tries))
 
@@ -259,13 +278,18 @@ class Summary:
         signature = found.signature
         same = self._alike.setdefault(signature.fingerprint, found)
         self.kinds.add(signature, found.first.passed)
+        # another failure, which counts with this one, does not explain it
+        failure = found.first.verdict.failure
+        shown = found.first if failure is not None and failure.signature == signature else None
         if same is not found:
             same.count += found.count
+            same.shorten(shown)
         group = self.failures.get(self._merged(self.kinds.of(signature)))
         if same is found or group is None:
             self.regroup()
         else:
             group.count += found.count
+            group.shorten(shown)
 
     def regroup(self) -> None:
         """Group the failures by the kinds that are known now; a shrunk trace stays with the kind that it shows."""
@@ -275,9 +299,11 @@ class Summary:
             group = self.failures.get(kind)
             if group is not None:
                 group.count += each.count
+                group.shorten(each.shorter or each.first)
                 continue
             group = self.failures[kind] = before.get(kind) or FailureGroup(kind, each.first, tries=each.tries)
             group.count = each.count
+            group.shorten(each.shorter)
         for group in before.values():
             shown = None if group.shrunk is None else group.shrunk.verdict.failure
             if shown is not None and group.signature not in self.failures:

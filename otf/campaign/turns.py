@@ -7,15 +7,16 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Literal
 
-SpentPart = Literal["saved failures", "paths", "shrinking"]
+SpentPart = Literal["start", "saved failures", "clock", "paths", "shrinking", "end"]
+"""What a second of a campaign may be spent on: `start` is all before the first run, `end` all after the last."""
 
 
 @dataclass(slots=True)
 class SpentParts:
     """The seconds that each part of a campaign took, and how many changed transitions of the model were tried.
 
-    `paths` and `saved` count what was driven now, not what a campaign that continues had before. The time of shrinking
-    between paths is not that of the paths.
+    `paths` and `saved` count what was driven now, not what a campaign that continues had before. Each second is that
+    of one part: the time of shrinking between paths is not that of the paths.
 
     >>> spent = SpentParts(changed={"s1 i1", "s1 i2"})
     >>> spent.tried(["s1 i2", "s3 i1"])
@@ -28,6 +29,8 @@ class SpentParts:
     paths: int = 0
     saved: int = 0
     _untried: set[str] = field(init=False)
+    _now: SpentPart = "start"
+    _since: float | None = None
 
     def __post_init__(self) -> None:
         """Begin with all of them untried."""
@@ -42,19 +45,41 @@ class SpentParts:
         """Note transitions that a path took, each as `STATE INPUT`."""
         self._untried.difference_update(pairs)
 
-    @contextmanager
-    def part(self, name: SpentPart, within: SpentPart | None = None) -> Generator[None]:
-        """Count the time until the context is left to a part, and not to the one `within` which it lies."""
-        from anyio import current_time  # a model file needs no event loop
+    def expect(self, changed: Iterable[str]) -> None:
+        """Note the changed transitions, none of which was tried."""
+        self.changed = {*changed}
+        self._untried = {*self.changed}
 
-        began = current_time()
+    def begin(self, spent: float = 0.0) -> None:
+        """Begin to count; `spent` seconds are gone already."""
+        self._since = _now() - spent
+
+    @contextmanager
+    def part(self, name: SpentPart) -> Generator[None]:
+        """Count the time until the context is left to a part, and not to the one within which it lies."""
+        outer = self._now
+        self.to(name)
         try:
             yield
         finally:
-            took = current_time() - began
-            self.seconds[name] = self.seconds.get(name, 0.0) + took
-            if within is not None:
-                self.seconds[within] = self.seconds.get(within, 0.0) - took
+            self.to("end" if outer == "start" else outer)
+
+    def named(self, earlier: float) -> dict[str, float]:
+        """Return the seconds by their parts, with those before the campaign continued."""
+        return {name: round(each, 3) for name, each in {**self.seconds, "earlier": earlier}.items() if each}
+
+    def to(self, name: SpentPart) -> None:
+        """Count the time until now to the part that ends, and the time from now on to another."""
+        now = _now()
+        if self._since is not None:
+            self.seconds[self._now] = self.seconds.get(self._now, 0.0) + now - self._since
+        self._now, self._since = name, now
+
+
+def _now() -> float:
+    from anyio import current_time  # a model file needs no event loop
+
+    return current_time()
 
 
 class Turns:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from otf.adapter import Bench
+from otf.campaign import Campaign
 from otf.campaign.shrinking import INTERRUPTED
 from otf.campaign.worth import Discoveries, learn, stated
 from otf.cli.campaign_log import CampaignLog, PathRecord
@@ -21,12 +22,17 @@ from otf.offline import Judgement, judge
 from otf.report import Gathered, ReportedFailure
 from otf.report import PathSummary as Walked
 from otf.report.mutants import read_mutation
+from otf.report.space import MOST
 from otf.spec.transition import requirements
 from otf.trace.reading import TracedEvent
+from otf.trace.record import Header
 from otf.trace.requirements import RequirementRecord
 
 PATH: Final = re.compile(r"(path|saved)-\d+\.jsonl")
 SAVED: Final = re.compile(r"saved-\d+\.jsonl")
+FEW: Final = 300  # states that are explored where the user waits: few models take longer than 0.3 s for them
+WALKED: Final = 1_000  # steps that are judged once more where the user waits
+NOT_KEPT: Final = "its trace was not kept"
 Shows = Callable[[list[Path]], Iterable[Path]]
 
 
@@ -66,14 +72,31 @@ def gathered(folder: Path, named: str | None, sets: Mapping[str, object], show: 
     files = paths(folder)
     with reading(str(files[0])) as reader:
         bench = bench_of(reader, named, sets, drives=False)
-        found = Gathered.of(reader.header, Model(bench.spec, bench.oracle().model.routes))
+        header = reader.header
+    return judged(folder, bench, header, show(files))
+
+
+def visited(campaign: Campaign) -> str:
+    """Return what a campaign that passed visited, as its report has it; "" where it would take the user's time."""
+    summary, settings, bench = campaign.summary, campaign.settings, campaign.bench
+    if summary.verdict != "pass" or summary.steps > WALKED or settings.keep != "all":
+        return ""
+    files = paths(settings.out)
+    with reading(str(files[0])) as reader:
+        header = reader.header
+    return str(judged(settings.out, bench, header, files, FEW).coverage)
+
+
+def judged(folder: Path, bench: Bench, header: Header, files: Iterable[Path], most: int = MOST) -> Gathered:
+    """Return the content of these traces of a folder, by this bench; at most so many of its states are explored."""
+    found = Gathered.of(header, Model(bench.spec, bench.oracle().model.routes), most)
     found.known_issues = tuple(dict.fromkeys(issue.says for issue in bench.known_issues))
     found.requirements = RequirementRecord(bench.requirements)
-    found.bench = bench
+    found.bench, found.folder = bench, str(folder)
     found.mutation = read_mutation(folder, found.notes)
     found.source = source(bench.spec.step, Path.cwd())
     gathering = _Gathering(bench, found, CampaignLog.of(folder))
-    for file in show(files):
+    for file in files:
         gathering.trace(file)
     gathering.end()
     return found
@@ -111,7 +134,7 @@ class _Gathering:
         """Add what is left: paths whose traces were not kept, failures that count with others, and shorter traces."""
         for record in self._left.values():
             if record.verdict == "pass" and not record.known_issue:
-                self._found.done(Walked(record.path, "", "pass", record.steps, 0.0, "its trace was not kept"))
+                self._found.done(Walked(record.path, "", "pass", record.steps, 0.0, NOT_KEPT, short=record.short))
                 self._found.requirements.add(RequirementRecord(reached={*record.reached}, decided={*record.decided}))
         for at, found in self._others:
             path = self._found.paths[at]
@@ -122,7 +145,7 @@ class _Gathering:
             if shrunk.signature in self._found.failures:
                 self._found.failed(shrunk)
         self._found.trouble = self._log.trouble
-        self._found.failed_starts = self._log.failed_starts
+        self._found.failed_starts, self._found.parts = self._log.failed_starts, self._log.parts
         self._found.time = time_spent(self._log.spent, own=self._bench.system is not None)
         self._found.interrupted = self._log.counts and not self._log.completed
         self._found.worth = tuple(self._worth())
@@ -152,9 +175,14 @@ class _Gathering:
         self._found.done(result)
 
     def _interrupted(self, file: Path) -> bool:
-        """Return whether the campaign did not count a path, since it was interrupted or lost contact."""
-        if self._read(file).judgement.recorded != "inconclusive":
+        """Return whether the campaign did not count a path, since it was interrupted or lost contact.
+
+        A path may also have come to its end: then the runs that were to confirm its failure were interrupted.
+        """
+        judgement = self._read(file).judgement
+        if judgement.recorded is None:
             return False
+        self._found.unfinished += [judgement.steps] * bool(judgement.steps)
         self._note(f"{file.name} does not count: it was interrupted, or there was no contact with the system")
         return True
 
@@ -166,10 +194,11 @@ class _Gathering:
             if again.verdict.failure is None and record is None:
                 why = "a failure in eager mode did not recur in strict mode"
                 return replace(result, verdict="inconclusive", why=why)
-            if again.verdict.failure is not None and (record is None or record.signature != own.signature):
+            decides = record is None or record.signature != own.signature or Path(record.trace).name == strict.name
+            if again.verdict.failure is not None and decides:
                 found = self._seen(again, strict)
                 self._known[own.signature] = found.signature
-        if excused := self._excused(own) or self._excused(found):
+        if excused := self._excused(found):
             self._found.requirements.failed(own.failure, str(file))
             self._found.requirements.violates(self._required(excused), str(file))
             return replace(result, verdict="pass", why=f"known issue: {excused}", known_issue=excused)
@@ -263,4 +292,6 @@ def _result(read: Read, file: Path, record: PathRecord | None) -> Walked:
         # for a system in this process, which answers before any time passes, the header says no more than this
         silence="" if silence == "timed" else silence,
         late=len(judgement.verdict.late),
+        short=record is not None and record.short,
+        decided="" if record is None else Path(record.trace).name,
     )

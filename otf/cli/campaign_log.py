@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from otf.campaign.journal import COMPLETED, COUNTED, FAILED_START, JOURNAL, KINDS, STARTED
+from otf.campaign.journal import COMPLETED, COUNTED, FAILED_START, JOURNAL, KINDS, SPENT, STARTED
 from otf.runner.time_spent import TimeSpent
 from otf.trace.reading import BAD_JSON, bounded
 from otf.trace.verdict import Outcome
@@ -25,6 +25,8 @@ class PathRecord(msgspec.Struct, frozen=True):
     signature: str = ""
     exact: str = ""
     known_issue: str = ""
+    trace: str = ""
+    short: bool = False
     reached: list[str] = []
     decided: list[str] = []
 
@@ -44,6 +46,7 @@ class LogLine(msgspec.Struct, frozen=True):
     counts: str = ""
     trouble: str | None = ""
     time: dict[str, float] = {}
+    parts: dict[str, float] = {}
     about: Plan | None = None
     kinds: dict[str, str] = {}
 
@@ -54,8 +57,8 @@ class CampaignLog:
 
     `counts`: it says how each path counts, as logs of earlier versions did not. `completed`: nothing interrupted the
     campaign; `trouble` is the error that ended contact with the system, `spent` is where its time went, `plan` what was
-    to be run. `failed_starts` of the system were tried again. `kinds` are those of failures, by their
-    fingerprints, where their signatures do not tell them apart.
+    to be run, `parts` the seconds of the campaign by what they were spent on. `failed_starts` of the system were tried
+    again. `kinds` are those of failures, by their fingerprints, where their signatures do not tell them apart.
     """
 
     counts: bool = False
@@ -65,6 +68,7 @@ class CampaignLog:
     plan: Plan | None = None
     failed_starts: int = 0
     kinds: dict[str, str] = field(default_factory=dict[str, str])
+    parts: dict[str, float] = field(default_factory=dict[str, float])
     paths: dict[int, PathRecord] = field(default_factory=dict[int, PathRecord])
 
     @classmethod
@@ -92,6 +96,9 @@ class CampaignLog:
         elif known.event == COMPLETED:
             self.completed, self.trouble = True, known.trouble or ""
             self.spent = msgspec.convert(known.time, TimeSpent)
+        elif known.event == SPENT:
+            earlier = sum(self.parts.values())
+            self.parts = known.parts | ({"earlier": earlier} if earlier else {})
         elif known.event == FAILED_START:
             self.failed_starts += 1
         elif known.event == KINDS:

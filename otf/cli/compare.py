@@ -130,8 +130,8 @@ def _figures(found: Gathered) -> Iterator[str]:
     yield f"{len(found.paths):,}"
     yield f"{found.steps:,}"
     yield f"{len(found.failures):,}"
-    yield f"{len(found.visits.states & found.space.states.keys()):,} of {len(found.space.states):,}"
-    yield f"{len(found.visits.edges):,} of {len(found.space.edges):,}"
+    yield str(found.coverage.states)
+    yield str(found.coverage.transitions)
 
 
 def _lines(found: Comparison) -> Iterator[str]:

@@ -25,6 +25,7 @@ from otf.errors import OtfError, UsageError
 from otf.report.live import live_page
 from otf.runner.writer import writing
 from otf.trace.events import Event as TraceEvent
+from otf.trace.result import counted
 from otf.values import show
 
 EVERY: Final = 1.0  # seconds between two samples
@@ -47,7 +48,8 @@ class LiveFigures(Listener):
         self._met: set[Node] = set()
         # by their numbers, which stay theirs as long as they are kept here
         self._known: dict[int, Node] = {}
-        self._choices = 0
+        # inputs chosen on the paths under way; the others are in the summary, wherever they were driven
+        self._chosen: dict[int, int] = {}
         self._now = ""
         self._growth: list[tuple[int, int]] = [(0, 0)]
         self.done: bool = False
@@ -56,7 +58,7 @@ class LiveFigures(Listener):
     def enabled(self, number: int, view: View) -> None:
         """Note the possible states."""
         self._view = view
-        self._choices += 1
+        self._chosen[number] = self._chosen.get(number, 0) + 1
         nodes = view.nodes
         # hashing a node takes longer than all the rest, and nearly all are known: their numbers are looked up first
         if len(nodes) == 1 and id(nodes[0]) not in self._known:
@@ -71,7 +73,8 @@ class LiveFigures(Listener):
         self._met.add(node)
 
     def path(self, result: PathResult, summary: Summary) -> None:
-        """Pass a path on."""
+        """Pass a path on; its steps are in the summary now."""
+        self._chosen.pop(result.number, None)
         self._inner.path(result, summary)
 
     def shrinking(self, group: FailureGroup, length: int, transitions: int) -> None:
@@ -84,33 +87,41 @@ class LiveFigures(Listener):
         self._now = ""
         self._inner.failure(group)
 
+    @property
+    def steps(self) -> int:
+        """Return the steps of the paths that count and of those under way: the last choice may not be sent yet."""
+        return self._campaign.summary.steps + sum(max(0, each - 1) for each in [*self._chosen.values()])
+
     def sample(self) -> None:
         """Add a point to the curve."""
-        self._growth.append((self._choices, len(self._met)))
+        self._growth.append((self.steps, len(self._met)))
         if len(self._growth) > POINTS:
             del self._growth[1:-1:2]
 
     def state(self) -> dict[str, Any]:
         """Return the figures as JSON data; another thread may call it."""
         summary, settings = self._campaign.summary, self._campaign.settings
-        seconds = monotonic() - self._began
+        steps, seconds = self.steps, monotonic() - self._began + self._campaign.spent
         nodes = () if self._view is None else self._view.nodes
         groups = list(summary.failures.values())
         return {
             "done": self.done,
             "verdict": summary.verdict,
             "paths": summary.paths,
+            "ruling": summary.result.ruling,
             "traces": settings.traces if settings.traces < UNLIMITED else None,
-            "steps": self._choices,
-            "rate": self._choices / seconds if seconds else 0.0,
+            "steps": steps,
+            "rate": steps / seconds if seconds else 0.0,
             "seconds": seconds,
             "left": self._left(seconds),
             "met": len(self._met),
             "kinds": len(groups),
             "now": self._now,
             "possible": [show(node.value) for node in nodes[:SHOWN]],
-            "failures": [f"{each.signature} ({each.count} of {summary.paths} paths)" for each in groups[:KINDS]],
-            "growth": list(self._growth),
+            "failures": [
+                f"{each.signature} ({each.count:,} of {counted(summary.paths, 'path')})" for each in groups[:KINDS]
+            ],
+            "growth": [*self._growth, *({(steps, len(self._met))} - {self._growth[-1]})],
         }
 
     def _left(self, seconds: float) -> float | None:

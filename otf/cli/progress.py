@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TextIO
 from otf.campaign import Budget, FailureGroup, Listener, PathResult, Settings, Summary
 from otf.campaign.settings import UNLIMITED
 from otf.cli.output import harmless, warn
+from otf.cli.signals import SIGNALS
 from otf.core import View
 from otf.trace.events import Event
 from otf.trace.explain import explanation
@@ -36,11 +37,12 @@ FEW: Final = 10  # a rate below this is shown with a decimal: 0.4 is not 0
 class Figures:
     """Counts what a campaign does; times are in seconds, those of events are since the start of their path.
 
-    `met` are states that the system was certainly in; `pairs` are such states with the inputs that were sent in them.
+    `counted` are the steps of the paths that count. `met` are states that the system was certainly in; `pairs` are such
+    states with the inputs that were sent in them.
     """
 
     settings: Settings
-    steps: int = 0
+    counted: int = 0
     ended: int = 0
     failures: int = 0
     possible: int = 0
@@ -71,8 +73,14 @@ class Figures:
         elif isinstance(event, Sent):
             self._sent(number, event)
 
-    def path(self, number: int, *, failed: bool) -> None:
-        """Count the end of a path."""
+    @property
+    def steps(self) -> int:
+        """Return the steps of the paths that count and of those under way."""
+        return self.counted + sum(self._steps.values())
+
+    def path(self, number: int, steps: int, *, failed: bool) -> None:
+        """Count the end of a path; the campaign has so many steps now."""
+        self.counted = steps
         self.ended += 1
         self.failures += failed
         for table in (self._at, self._steps, self._node):
@@ -110,7 +118,6 @@ class Figures:
         yield counted(self.failures, "failure")
 
     def _sent(self, number: int, event: Sent) -> None:
-        self.steps += 1
         self._steps[number] = self._steps.get(number, 0) + 1
         self.inputs.add(event.input)
         node = self._node.get(number)
@@ -132,7 +139,7 @@ def listening(
             yield reporting
         return
     figures = Figures(settings)
-    with board(figures, monotonic()) as bars:
+    with board(figures, monotonic() - SIGNALS.spent) as bars:
         total = None if settings.traces >= UNLIMITED else settings.traces
         yield Moving(settings, summary, printer, figures, bars, bars.add_task(what, total=total, more=""))
 
@@ -276,7 +283,7 @@ class Moving(Reporting):
         """Move the bar; show a failure of a new kind at once."""
         # a path that showed a known issue failed for itself, but not for the campaign
         failed = sum(group.count for group in summary.failures.values())
-        self._figures.path(result.number, failed=failed > self._figures.failures)
+        self._figures.path(result.number, summary.steps, failed=failed > self._figures.failures)
         self.bars.update(self._task, completed=summary.paths)
         if self._printer is not None and len(summary.failures) > self._kinds:
             self._kinds = len(summary.failures)

@@ -186,23 +186,9 @@ def _text(found: Gathered, file: Path) -> str:
 
 
 def _json(found: Gathered, file: Path) -> dict[str, Any]:
-    from otf.cli.campaign_data import lists
-
     return {
         "report": str(file),
-        "verdict": found.verdict,
-        "paths": len(found.paths),
-        "steps": found.steps,
-        "failures": [
-            {"signature": name, "count": each.count, "trace": each.file, "steps": each.steps}
-            for name, each in found.failures.items()
-        ],
-        **lists(found.result),
-        "silence": found.result.silence,
+        **found.result.data(),
         "mutants": None if found.mutation is None else found.mutation.counts,
-        "states": len(found.space.states),
-        "visited_states": len(found.visits.states & found.space.states.keys()),
-        "transitions": len(found.space.edges),
-        "visited_transitions": len(found.visits.edges),
-        "whole": found.space.whole,
+        "visited": found.coverage.data(),
     }

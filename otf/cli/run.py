@@ -8,7 +8,6 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -163,19 +162,19 @@ def _is_given(ctx: typer.Context, name: str) -> bool:
 def _judged(loaded: Bench, settings: Settings, until: str | None, options: str, shown: _Shown, *, as_json: bool) -> int:
     from otf.campaign import Campaign
     from otf.cli.campaign_data import campaign_data
+    from otf.cli.campaign_folder import visited
     from otf.cli.run_options import counting
     from otf.cli.summary import SummaryPrinter
 
     settings, covered = counting(loaded, settings, until)
     campaign = Campaign(loaded, settings)
     printer = SummaryPrinter(campaign.summary, settings, loaded, options)
-    began = monotonic()
     with shown(campaign) as watch:
         done, error = _driven(campaign, None if as_json else printer, watch)
         if as_json:
             document({**campaign_data(campaign.summary, settings, error), **covered.data()})
         elif error is None:
-            printer.whole(monotonic() - began)
+            printer.whole(visited(campaign))
             covered.report()
         else:
             printer.failures()

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
@@ -14,7 +13,7 @@ import typer
 from otf.cli.choices import ADAPTIVE, METHODS, RUNS, among
 from otf.cli.options import AsJson, BenchName, Jobs, Out, Pids, Quiescence, Sets, SilenceOption, Suts, fresh
 from otf.cli.output import document, guarded, say
-from otf.cli.signals import interruptible
+from otf.cli.signals import SIGNALS, interruptible
 from otf.errors import FAIL, PASS, UsageError
 
 if TYPE_CHECKING:
@@ -180,12 +179,12 @@ def _run(bench: Bench, plan: _Intended, asked: Settings, given: str, *, as_json:
         mode=plan.mode,
         keep="failures",
     )
-    campaign, began = Campaign(bench, settings), monotonic()
-
+    campaign = Campaign(bench, settings)
     printer = None if as_json else SummaryPrinter(campaign.summary, settings, bench, given)
 
     async def work() -> None:
         with listening(settings, campaign.summary, printer, quiet=as_json) as campaign.listener:
+            campaign.spent = SIGNALS.spent
             await campaign.run()
 
     done = interruptible(work)
@@ -195,5 +194,5 @@ def _run(bench: Bench, plan: _Intended, asked: Settings, given: str, *, as_json:
         ran = {"verdict": summary.verdict, "ran": summary.paths, "sent": summary.steps, "out": str(settings.out)}
         document({**data, **ran, "failures": [str(each) for each in summary.failures]})
     else:
-        printer.whole(monotonic() - began)
+        printer.whole()
     return FAIL if summary.failures else done.status(summary.exit_status)

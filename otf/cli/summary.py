@@ -96,8 +96,8 @@ class SummaryPrinter:
             say(f"inconclusive ({counted(each.paths, 'path')}): {each.why}")
             say(f"  look at it:      otf show {self._call(first[each.why])}")
 
-    def whole(self, seconds: float) -> None:
-        """Print all that is left, and the verdict."""
+    def whole(self, coverage: str = "") -> None:
+        """Print all that is left, and the verdict, with the `coverage` in words."""
         for kept in self._summary.saved[self._saved :]:
             say(f"{kept}: {kept.signature or 'a failure'} of an earlier run ({kept.trace})")
         self._saved = len(self._summary.saved)
@@ -105,20 +105,21 @@ class SummaryPrinter:
         if self._summary.trouble:
             say(f"stopped: {self._summary.trouble}")
         result = self._summary.result
-        say(f"{result.headline} ({result.totals}, {seconds:.1f} s, seed {self._settings.seed})")
-        for line in (*_table(result), *self._known_issues(), *_notes(self._summary)):
+        say(f"{result.headline} ({result.totals}, seed {self._settings.seed})")
+        for line in (*_table(result), *self._known_issues(), *filter(None, [coverage]), *_notes(self._summary)):
             say(line)
         if self._summary.longest and not result.failures and self._bench.system is None:
             say(
                 f"longest path: {counted(self._summary.longest, 'input')}; longest uptime: {self._summary.uptime:.1f} s"
             )
-        if self._settings.spend:
-            say(f"spent: {spent_on(self._summary.parts, seconds)}")
-        for line in _time_spent(self._summary, seconds, own=self._bench.system is not None):
+        if self._settings.spend or result.seconds >= SLOW:
+            say(f"spent: {spent_on(self._summary.parts)}")
+        for line in _time_spent(self._summary, own=self._bench.system is not None):
             say(line)
         if worth := self._worth():
             say(worth)
         say(f"traces: {self._settings.out}/")
+        say(f"report: otf report {shlex.quote(str(self._settings.out))}{self._named(drives=False)}")
 
     def _worth(self) -> str:
         """Return what the paths are worth if none failed and they are independent; "" otherwise."""
@@ -153,10 +154,14 @@ class SummaryPrinter:
         yield ""
 
     def _call(self, result: PathResult | Shrunk, *, drives: bool = False) -> str:
+        given = self._given if drives else ""
+        return f"{shlex.quote(str(result.trace))}{self._named(drives=drives)}{given}"
+
+    def _named(self, *, drives: bool) -> str:
+        """Return the options that name the bench of a trace."""
         reference = self._settings.reference
         named = "" if is_shipped(reference) else f" --bench {shlex.quote(reference)}"
-        given = self._given if drives else ""
-        return shlex.quote(str(result.trace)) + named + repeated(self._bench, reference, drives=drives) + given
+        return named + repeated(self._bench, reference, drives=drives)
 
 
 def given(suts: Sequence[str] | None, silence: str | None, pids: Sequence[str] | None) -> str:
@@ -218,10 +223,10 @@ def _notes(summary: Summary) -> Iterator[str]:
     yield from summary.result.basis()
 
 
-def _time_spent(summary: Summary, seconds: float, *, own: bool) -> Iterator[str]:
+def _time_spent(summary: Summary, *, own: bool) -> Iterator[str]:
     """Yield where the time of a slow campaign went, and how to save most of it; `own`: its system is an object."""
     shown = time_spent(summary.spent, own=own)
-    if seconds >= SLOW and shown:
+    if summary.result.seconds >= SLOW and shown:
         yield f"time: {shown}"
         yield f"  to save time:    {_SHARES[next(iter(summary.spent.shares()))][1]}"
 
@@ -239,22 +244,24 @@ def time_spent(spent: TimeSpent, *, own: bool) -> str:
     return ", ".join(f"{share / whole:.0%} {named[name]}" for name, share in shares.items() if share >= LEAST * whole)
 
 
-def spent_on(parts: SpentParts, whole: float) -> str:
-    """Return on what a campaign spent the seconds that it took as a whole.
+def spent_on(parts: SpentParts) -> str:
+    """Return on what a campaign spent the seconds that it took.
 
-    >>> spent_on(SpentParts({"saved failures": 1.25, "paths": 40.0}, changed={"s1 i1"}, paths=310, saved=3), 42.0)
-    '1.2 s on 3 saved failures, 40.0 s on 310 paths (0 of 1 changed transition tried), 0.8 s on getting ready'
+    >>> seconds = {"start": 0.75, "saved failures": 1.25, "paths": 40.0}
+    >>> spent_on(SpentParts(seconds, changed={"s1 i1"}, paths=310, saved=3))
+    '0.8 s on getting ready, 1.2 s on 3 saved failures, 40.0 s on 310 paths (0 of 1 changed transition tried)'
     """
     tried = f" ({parts.done:,} of {counted(len(parts.changed), 'changed transition')} tried)" if parts.changed else ""
     counts = {
+        "start": "getting ready",
         "saved failures": counted(parts.saved, "saved failure"),
+        "clock": "checking the faster clock",
         "paths": f"{counted(parts.paths, 'path')}{tried}",
         "shrinking": "shrinking",
-        "": "getting ready",
+        "end": "stopping",
     }
-    seconds = {**parts.seconds, "": whole - sum(parts.seconds.values())}
-    shown = [name for name in counts if name == "paths" or seconds.get(name, 0.0) >= SHOWN]
-    return ", ".join(f"{seconds.get(name, 0.0):.1f} s on {counts[name]}" for name in shown)
+    shown = [name for name in counts if name == "paths" or parts.seconds.get(name, 0.0) >= SHOWN]
+    return ", ".join(f"{parts.seconds.get(name, 0.0):.1f} s on {counts[name]}" for name in shown)
 
 
 def _recurrence(group: FailureGroup) -> Iterator[str]:

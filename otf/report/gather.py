@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Final, Literal
 
 from otf.adapter import Bench
 from otf.core import Model, Monitor, RequirementEvidence
 from otf.report.mutants import ReportedMutation
-from otf.report.space import Space, VisitedSpace, Walker, space
+from otf.report.space import MOST, Coverage, Space, VisitedSpace, Walker, space
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Stalled, Taken
 from otf.trace.record import Header
 from otf.trace.requirements import RequirementRecord
@@ -25,7 +26,8 @@ class PathSummary:
     """One path of a campaign, from its trace.
 
     A path that showed the `known_issue` of that description passed. `silence` is how its silences are known, `late` the
-    number of outputs after the quiescence time.
+    number of outputs after the quiescence time. The end of the time cut it `short`. `decided` is the
+    trace of the run that decided, if that is another.
 
     >>> PathSummary(1, "path-0001.jsonl", "pass", steps=20, seconds=0.4).signature
     ''
@@ -42,6 +44,8 @@ class PathSummary:
     known_issue: str = ""
     silence: str = ""
     late: int = 0
+    short: bool = False
+    decided: str = ""
 
     @property
     def undecided(self) -> str:
@@ -83,10 +87,12 @@ class Gathered:
     """The results of a campaign; `follow` takes the events of each path, `done` its end.
 
     `windows` are those in which the model allows the answers to each type of input, `waits` the seconds of all paths
-    until events of each kind. `bench` judges the traces; `known_issues` are its, and `source` is the file and line of
-    its model. `failed_starts` of the system were tried again, `trouble` is the error that ended contact with it. `time`
-    is where the time went, `worth` what the paths are worth if none failed, both in words; `requirements` is what the
-    paths say of these, `mutation` the result of `otf mutants`, if the folder has one.
+    until events of each kind. `bench` judges the traces in the `folder`; `known_issues` are its, and `source` is the
+    file and line of its model. `failed_starts` of the system were tried again, `trouble` is the error that ended
+    contact with it. `unfinished` are the steps of paths that were interrupted, and do not count. `parts` are the
+    seconds of the campaign by what they were spent on, `time` is where the time of its paths went, `worth` what the
+    paths are worth if none failed, both in words; `requirements` is what the paths say of these, `mutation` the result
+    of `otf mutants`, if the folder has one.
 
     >>> from otf.core import Model
     >>> from otf.models.coffee import coffee
@@ -102,11 +108,14 @@ class Gathered:
     space: Space
     visits: VisitedSpace
     bench: Bench | None = None
+    folder: str = ""
     source: tuple[str, int] | None = None
     known_issues: tuple[str, ...] = ()
     started: str = ""
     trouble: str = ""
     failed_starts: int = 0
+    parts: Mapping[str, float] = field(default_factory=dict[str, float])
+    unfinished: list[int] = field(default_factory=list[int])
     time: str = ""
     worth: tuple[str, ...] = ()
     interrupted: bool = False
@@ -126,9 +135,12 @@ class Gathered:
     _at: float = 0.0
 
     @classmethod
-    def of(cls, header: Header, model: Model) -> Gathered:
-        """Return the results before any trace was read; `model` is that of the bench, not completed."""
-        found = space(model)
+    def of(cls, header: Header, model: Model, most: int = MOST) -> Gathered:
+        """Return the results before any trace was read; `model` is that of the bench, not completed.
+
+        At most so many of its states are explored.
+        """
+        found = space(model, most)
         return cls(header, found, VisitedSpace(found), windows=_windows(model))
 
     @property
@@ -142,15 +154,19 @@ class Gathered:
                 FailureResult(name, found.count, found.file, found.steps) for name, found in self.failures.items()
             ),
             known_issues=tuple(
-                KnownIssueResult(says, len(paths), paths[0].file if paths else "")
+                KnownIssueResult(says, len(paths), self._trace(paths) if paths else "")
                 for says, paths in {**{says: [] for says in self.known_issues}, **known}.items()
             ),
             inconclusive=tuple(
-                InconclusiveResult(why, len(paths), paths[0].file) for why, paths in self._paths_by("undecided")
+                InconclusiveResult(why, len(paths), self._trace(paths)) for why, paths in self._paths_by("undecided")
             ),
             silence={how: len(paths) for how, paths in self._paths_by("silence")},
             truncated=sum(path.truncated for path in self.paths),
+            short=sum(path.short for path in self.paths),
             late=sum(path.late for path in self.paths),
+            unfinished=len(self.unfinished),
+            unfinished_steps=sum(self.unfinished),
+            parts=self.parts,
             failed_starts=self.failed_starts,
             trouble=self.trouble,
             interrupted=self.interrupted,
@@ -172,6 +188,15 @@ class Gathered:
     def steps(self) -> int:
         """Return the number of inputs sent on all paths."""
         return sum(path.steps for path in self.paths)
+
+    @property
+    def coverage(self) -> Coverage:
+        """Return what of the model the paths visited."""
+        return self.visits.coverage
+
+    def _trace(self, paths: Sequence[PathSummary]) -> str:
+        """Return the name of the first trace, with the folder."""
+        return str(Path(self.folder, paths[0].decided or paths[0].file))
 
     def _paths_by(
         self, name: Literal["known_issue", "undecided", "silence"]

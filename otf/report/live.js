@@ -18,7 +18,7 @@
     say("last", `${points.at(-1)[0].toLocaleString("en")} steps`);
   };
   const show = (state) => {
-    say("verdict", state.verdict);
+    say("verdict", state.ruling);
     place("verdict").className = `verdict ${state.verdict}`;
     const number = (count) => count.toLocaleString("en");
     say("paths", state.traces === null ? number(state.paths) : `${number(state.paths)} of ${number(state.traces)}`);

@@ -13,6 +13,7 @@ from otf.report.gather import Gathered, PathSummary, ReportedFailure
 from otf.report.markup import MARK, Markup, framed, joined, own, tag
 from otf.report.mutants import mutants_section
 from otf.report.requirements import section as requirements_section
+from otf.report.space import CoveredPart
 from otf.report.states import legend, space_data, walk
 from otf.trace.explain import explanation
 from otf.trace.record import Header
@@ -33,8 +34,8 @@ def overview(gathered: Gathered) -> Markup:
     silence = "" if header.silence == "timed" else f", silence {header.silence}"
     versions = ", ".join(f"{name} {number}" for name, number in header.versions.items())
     return joined(
-        tag("p", "verdict: ", tag("span", gathered.verdict, class_=f"verdict {gathered.verdict}")),
-        tag("p", f"{gathered.result.headline}. {gathered.result.tally}"),
+        tag("p", "verdict: ", tag("span", gathered.result.ruling, class_=f"verdict {gathered.verdict}")),
+        tag("p", f"{gathered.result.headline} ({gathered.result.totals}). {gathered.result.tally}"),
         tag(
             "p",
             f"{settings}, {header.mode}, inputs {header.inputs}{silence}, {versions}, started {gathered.started[:19]}",
@@ -54,20 +55,23 @@ def overview(gathered: Gathered) -> Markup:
 
 
 def _cards(gathered: Gathered) -> list[tuple[str, str]]:
-    pairs, edges = len(gathered.space.pairs), len(gathered.space.edges)
-    more = "" if gathered.space.whole else "+"
+    result, coverage = gathered.result, gathered.coverage
     return [
-        ("paths", f"{len(gathered.paths):,}"),
-        ("steps", f"{gathered.steps:,}"),
-        ("kinds of failure", f"{len(gathered.failures)}"),
-        ("paths that failed", f"{sum(path.verdict == 'fail' for path in gathered.paths):,}"),
-        (
-            "states visited",
-            f"{len(gathered.visits.states & gathered.space.states.keys()):,} of {len(gathered.space.states):,}{more}",
-        ),
-        ("inputs tried in their states", f"{len(gathered.visits.pairs):,} of {pairs:,}{more}"),
-        ("transitions visited", f"{len(gathered.visits.edges):,} of {edges:,}{more}"),
+        ("paths", f"{result.paths:,}"),
+        ("steps", f"{result.steps:,}"),
+        ("kinds of failure", f"{len(result.failures)}"),
+        ("paths that failed", f"{result.failed:,}"),
+        *([("known issues", f"{len(result.seen_issues)}")] if result.seen_issues else []),
+        _card("states visited", coverage.states),
+        _card("inputs tried in their states", coverage.inputs),
+        _card("transitions visited", coverage.transitions),
     ]
+
+
+def _card(name: str, part: CoveredPart) -> tuple[str, str]:
+    if part.whole:
+        return name, str(part)
+    return f"{name}, {part.within:,} of them among the {part.explored:,} explored", f"{part.visited:,}"
 
 
 def failures(gathered: Gathered, names: Container[str]) -> Markup:
@@ -78,7 +82,8 @@ def failures(gathered: Gathered, names: Container[str]) -> Markup:
     ]
     others = tag("ul", *(tag("li", each) for each in apart)) if apart else Markup()
     if not gathered.failures:
-        return joined(tag("p", f"None. {gathered.result.headline}."), others)
+        none = "No other failure." if gathered.result.seen_issues else f"None. {gathered.result.headline}."
+        return joined(others, tag("p", none))
     shown = [*gathered.failures.items()][:KINDS]
     left = len(gathered.failures) - len(shown)
     more = tag("p", f"… and {counted(left, 'other kind')} of failure") if left else ""
@@ -144,10 +149,10 @@ def graph(gathered: Gathered) -> Markup:
 
 def coverage(gathered: Gathered) -> Markup:
     """Return how many transitions had been visited after how many steps."""
-    edges = len(gathered.space.edges)
+    visited = gathered.coverage.transitions
     points = [*gathered.growth, (gathered.steps, gathered.growth[-1][1])]
-    caption = f"Transitions of the model that were visited, of {edges:,}, over the steps of all paths."
-    return joined(tag("p", caption), growth(points, edges))
+    caption = f"Transitions of the model that were visited ({visited}), over the steps of all paths."
+    return joined(tag("p", caption), growth(points, visited.explored if visited.whole else visited.visited))
 
 
 def times(gathered: Gathered) -> Markup:

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from otf.core import Model, Monitor, Node, Symbol
 from otf.trace.events import Event, Sent
+from otf.trace.result import counted
 from otf.values import show
 
 MOST: Final = 2_000  # states that are explored
@@ -101,9 +102,47 @@ def _outputs(texts: tuple[str, ...]) -> str:
     return ", ".join(filter(None, texts)) or "no output"
 
 
+class CoveredPart(NamedTuple):
+    """How many were visited, how many of them are among those that were `explored`, and whether these are all.
+
+    >>> str(CoveredPart(36, 36, 37, whole=True)), str(CoveredPart(39, 8, 2000, whole=False))
+    ('36 of 37', '39, 8 of them among the 2,000 explored')
+    """
+
+    visited: int
+    within: int
+    explored: int
+    whole: bool
+
+    def __str__(self) -> str:
+        """Return it in words."""
+        if self.whole:
+            return f"{self.within:,} of {self.explored:,}"
+        return f"{self.visited:,}, {self.within:,} of them among the {self.explored:,} explored"
+
+
+class Coverage(NamedTuple):
+    """What the paths of a campaign visited: states, inputs in their states, and transitions."""
+
+    states: CoveredPart
+    inputs: CoveredPart
+    transitions: CoveredPart
+
+    def __str__(self) -> str:
+        """Return it in a line: the totals only where all are known."""
+        whole = self.states.whole
+        parts = ((self.states, "state"), (self.transitions, "transition"))
+        each = (f"{part} {what}s" if whole else counted(part.visited, what) for part, what in parts)
+        return f"visited: {', '.join(each)}"
+
+    def data(self) -> dict[str, dict[str, object]]:
+        """Return it as JSON data."""
+        return {name: part._asdict() for name, part in self._asdict().items()}
+
+
 @dataclass
 class VisitedSpace:
-    """The part of the space that all runs together visited.
+    """What all runs together visited, whether or not it lies within the space.
 
     A transition counts if some explanation of the observed outputs contains it. What a completed model adds (ignoring
     unspecified inputs) does not count.
@@ -114,16 +153,27 @@ class VisitedSpace:
     pairs: set[StatePair] = field(default_factory=set[StatePair])
     edges: set[EdgeKey] = field(default_factory=set[EdgeKey])
 
-    def tried(self, node: Node, inp: Symbol) -> None:
-        """Note that an input was sent in a state."""
-        if (node.key, inp.key) in self.space.pairs:
-            self.pairs.add((node.key, inp.key))
+    @property
+    def coverage(self) -> Coverage:
+        """Return how much was visited, and how much of that lies within the space."""
+        found, whole = self.space, self.space.whole
+        return Coverage(
+            CoveredPart(len(self.states), len(self.states & found.states.keys()), len(found.states), whole),
+            CoveredPart(len(self.pairs), len(self.pairs & found.pairs.keys()), len(found.pairs), whole),
+            CoveredPart(len(self.edges), len(self.edges & found.edges.keys()), len(found.edges), whole),
+        )
 
-    def went(self, node: Node, inp: Symbol, target: Node) -> None:
+    def tried(self, node: Node, inp: Symbol, model: Model) -> bool:
+        """Note that an input was sent in a state; return whether the model itself specifies it there."""
+        pair = node.key, inp.key
+        if pair not in self.pairs and model.specified(node, inp):
+            self.pairs.add(pair)
+        return pair in self.pairs
+
+    def went(self, node: Node, inp: Symbol, target: Node, model: Model) -> None:
         """Note that an input led from one state to another."""
-        self.tried(node, inp)
         self.states.update((node.key, target.key))
-        if (node.key, inp.key, target.key) in self.space.edges:
+        if self.tried(node, inp, model):
             self.edges.add((node.key, inp.key, target.key))
 
 
@@ -148,7 +198,7 @@ class Walker:
         nodes = self._nodes
         for inp in self._inputs:
             for node in nodes:
-                self._visits.tried(node, inp)
+                self._visits.tried(node, inp, self._model)
             nodes = frozenset(target for node in nodes for target in self._targets(node, inp))
 
     def _settle(self, now: frozenset[Node]) -> None:
@@ -169,7 +219,7 @@ class Walker:
             for target in self._targets(node, inp):
                 if target in after or not _closed(self._model, [target]).isdisjoint(after):
                     used.add(node)
-                    self._visits.went(node, inp, target)
+                    self._visits.went(node, inp, target, self._model)
         return frozenset(used)
 
     def _targets(self, node: Node, inp: Symbol) -> list[Node]:

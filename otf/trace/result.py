@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from otf.trace.requirements import RequirementResult
 from otf.trace.requirements import tally as requirements_tally
@@ -37,6 +38,10 @@ class FailureResult:
     paths: int
     trace: str
     steps: int = 0
+
+    def data(self) -> dict[str, Any]:
+        """Return what every JSON document has of it: of the shortest trace, whether or not it was shrunk."""
+        return {"signature": self.signature, "count": self.paths, "trace": self.trace, "steps": self.steps}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +75,9 @@ class CampaignResult:
     """What is to be reported of a campaign, wherever it is reported.
 
     `silence` counts the paths by how their silences are known, `truncated` those that ended at an unspecified input,
-    `late` the outputs that came after the quiescence time. `failed_starts` of the
+    `short` those that the end of the time cut short, `late` the outputs that came after the quiescence time.
+    `unfinished` paths, with so many `unfinished_steps`, were under way when the campaign was interrupted, and count
+    nowhere else. `parts` are the seconds of the campaign by what they were spent on. `failed_starts` of the
     system were tried again after a pause. `requirements` are those of the bench. `trouble` is the error that ended
     contact with the system, `untested` the reason why nothing was tested. `full`: there were
     more different failures than are told apart.
@@ -78,7 +85,7 @@ class CampaignResult:
     >>> known = KnownIssueResult("it answers late after a reset", 2, "path-0001.jsonl")
     >>> result = CampaignResult(paths=2, steps=9, known_issues=(known,))
     >>> result.headline
-    'PASS: every failure is a known issue'
+    'PASS, 1 known issue: no other failure'
     >>> result.tally
     'paths: 2 showed a known issue'
     """
@@ -90,7 +97,11 @@ class CampaignResult:
     inconclusive: tuple[InconclusiveResult, ...] = ()
     silence: Mapping[str, int] = field(default_factory=dict[str, int])
     truncated: int = 0
+    short: int = 0
     late: int = 0
+    unfinished: int = 0
+    unfinished_steps: int = 0
+    parts: Mapping[str, float] = field(default_factory=dict[str, float])
     failed_starts: int = 0
     trouble: str = ""
     interrupted: bool = False
@@ -119,6 +130,16 @@ class CampaignResult:
         return self.paths - self.failed - self.known - self.undecided
 
     @property
+    def seconds(self) -> float:
+        """Return for how long the campaign took, from the start of its command; 0 if no one noted it."""
+        return sum(self.parts.values())
+
+    @property
+    def seen_issues(self) -> tuple[KnownIssueResult, ...]:
+        """Return the known issues that a path showed."""
+        return tuple(each for each in self.known_issues if each.paths)
+
+    @property
     def verdict(self) -> Outcome:
         """Return the verdict: fail before inconclusive before pass."""
         if self.failures:
@@ -139,14 +160,22 @@ class CampaignResult:
             return "INCONCLUSIVE: neither passed nor failed"
         if self.untested:
             return "INCONCLUSIVE: nothing was tested"
-        return (
-            f"PASS: {'every failure is a known issue' if self.known else 'every answer is one that the model allows'}"
-        )
+        ruling = self.ruling.replace("pass", "PASS")
+        return f"{ruling}: {'no other failure' if self.seen_issues else 'every answer is one that the model allows'}"
+
+    @property
+    def ruling(self) -> str:
+        """Return the verdict in lower case, with the number of known issues if that is all that failed."""
+        issues = counted(len(self.seen_issues), "known issue")
+        return f"pass, {issues}" if self.verdict == "pass" and self.seen_issues else self.verdict
 
     @property
     def totals(self) -> str:
-        """Return the size of the campaign: `2 paths, 9 steps`."""
-        return f"{counted(self.paths, 'path')}, {counted(self.steps, 'step')}"
+        """Return the size of the campaign: `2 paths, 9 steps, 0.5 s`."""
+        unfinished = f"{counted(self.unfinished, 'unfinished path')} with {counted(self.unfinished_steps, 'step')}"
+        parts = [counted(self.paths, "path"), counted(self.steps, "step")]
+        parts += [unfinished] if self.unfinished else []
+        return ", ".join([*parts, *([f"{self.seconds:.1f} s"] if self.parts else [])])
 
     @property
     def tally(self) -> str:
@@ -171,6 +200,8 @@ class CampaignResult:
         if self.truncated:
             paths = counted(self.truncated, "path")
             yield f"{paths} ended early: an input arrived where the model does not specify it"
+        if self.short:
+            yield f"{counted(self.short, 'path')} cut short by the end of the time"
         for how, number in self.silence.items():
             several = f" ({counted(number, 'path')})" if len(self.silence) > 1 else ""
             yield f"silence: {how}{several}"
@@ -181,3 +212,32 @@ class CampaignResult:
             yield "more than 1,000 different failures: those after them are told apart by their types alone"
         yield from self.away()
         yield from requirements_tally(self.requirements)
+
+    def data(self) -> dict[str, Any]:
+        """Return what every JSON document has of a campaign."""
+        return {
+            "verdict": self.verdict,
+            "headline": self.headline,
+            "paths": self.paths,
+            "steps": self.steps,
+            "passed": self.passed,
+            "truncated": self.truncated,
+            "short": self.short,
+            "late": self.late,
+            "unfinished": {"paths": self.unfinished, "steps": self.unfinished_steps},
+            "silence": dict(self.silence),
+            "interrupted": self.interrupted,
+            "trouble": self.trouble,
+            "seconds": round(self.seconds, 3),
+            "parts": {name: round(seconds, 3) for name, seconds in self.parts.items()},
+            "failed_starts": self.failed_starts,
+            "failures": [each.data() for each in self.failures],
+            "departures": [
+                {"says": each.says, "count": each.paths, "trace": each.trace or None} for each in self.known_issues
+            ],
+            "inconclusive": [{"why": each.why, "count": each.paths, "trace": each.trace} for each in self.inconclusive],
+            "requirements": [
+                {"id": each.requirement.id, "level": each.requirement.level, "status": each.status}
+                for each in self.requirements
+            ],
+        }

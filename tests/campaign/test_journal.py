@@ -46,6 +46,7 @@ def test_the_story_of_a_campaign(tmp_path: Path) -> None:
         ("path ended", 2),
         ("path counted", 2),
         *[("failure shrunk", None)] * len(summary.failures),
+        ("time spent", None),
         ("campaign completed", None),
         ("campaign ended", None),
     ]

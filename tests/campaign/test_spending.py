@@ -337,7 +337,7 @@ def test_what_each_part_took() -> None:
         parts = SpentParts(changed={"a b"})
         with parts.part("paths"):
             await anyio.sleep(2)
-            with parts.part("shrinking", within="paths"):
+            with parts.part("shrinking"):
                 await anyio.sleep(3)
         return parts
 

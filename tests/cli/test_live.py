@@ -53,8 +53,8 @@ def test_the_figures(campaign: Campaign) -> None:
     signature = Signature("wrong", "int", "Button", "Coffee", "Tea")
     campaign.summary.failures[signature] = FailureGroup(signature, result())
     state = figures.state()
-    assert (state["steps"], state["met"], state["possible"], state["paths"]) == (1, 1, ["0"], 1)
-    assert state["failures"] == [f"{signature} (1 of 1 paths)"]
+    assert (state["steps"], state["met"], state["possible"], state["paths"]) == (20, 1, ["0"], 1)
+    assert state["failures"] == [f"{signature} (1 of 1 path)"]
     assert state["left"] > 0
 
 
@@ -73,9 +73,21 @@ def test_the_curve_is_bounded(campaign: Campaign) -> None:
     for _ in range(10 * POINTS):
         figures.enabled(1, view())
         figures.sample()
-    growth = figures.state()["growth"]
-    assert len(growth) <= POINTS
-    assert (growth[0], growth[-1][0]) == ((0, 0), 10 * POINTS)
+    state = figures.state()
+    assert len(state["growth"]) <= POINTS + 1
+    assert (state["growth"][0], state["growth"][-1][0]) == ((0, 0), state["steps"])
+
+
+def test_a_tile_and_the_chart_show_the_same_steps(campaign: Campaign) -> None:
+    """Between two samples as well: the curve ends with the figures of now."""
+    figures = LiveFigures(campaign, Listener())
+    for number in (1, 1, 1, 2, 2):
+        figures.enabled(number, view())
+    campaign.summary.add(result())
+    figures.path(result(), campaign.summary)
+    state = figures.state()
+    assert state["steps"] == 20 + 1  # those of path 1, and one on path 2, whose second input is only chosen
+    assert state["growth"] == [(0, 0), (21, 1)]
 
 
 def test_states_that_are_made_anew(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:

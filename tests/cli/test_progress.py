@@ -70,7 +70,7 @@ def test_where_the_state_is_not_certain_nothing_is_met() -> None:
 def test_a_path_that_ends_early_counts_whole() -> None:
     """The time left is estimated from the share of the campaign that is done."""
     told = driven()
-    told.path(1, failed=True)
+    told.path(1, 2, failed=True)
     assert (told.failures, told.left(7.0)) == (1, 7.0)
     told.event(2, Sent("count", "p", 0.1))
     assert told.left(6.0) == 4.0

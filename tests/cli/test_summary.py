@@ -24,7 +24,8 @@ SHRUNK = Shrunk(Path("short.jsonl"), 1, 40, 20, 1.0, FAILED, minimal=True, event
 
 def told(summary: Summary, capsys: pytest.CaptureFixture[str], seconds: float = 1.25, bench: str = "coffee") -> str:
     """The printed summary of a campaign."""
-    SummaryPrinter(summary, Settings(out=Path("out"), reference=bench, seed=7), load(bench)).whole(seconds)
+    summary.parts.seconds = {"paths": seconds}
+    SummaryPrinter(summary, Settings(out=Path("out"), reference=bench, seed=7), load(bench)).whole()
     return capsys.readouterr().out
 
 
@@ -123,7 +124,7 @@ def test_a_failure_is_printed_once(capsys: pytest.CaptureFixture[str]) -> None:
     printer.failure(summary.failures[SIGNATURE])
     first = capsys.readouterr().out
     assert first.startswith(f"fixed: {SIGNATURE} of an earlier run (b)\nfailed on 2 of 3 paths, ")
-    printer.whole(1.0)
+    printer.whole()
     assert capsys.readouterr().out.startswith("FAIL: 1 kind of failure")
 
 
@@ -131,7 +132,7 @@ def test_what_a_command_was_given_is_repeated(capsys: pytest.CaptureFixture[str]
     """Where the system is stands in no trace: the command that drives it again says it, and only that one."""
     options = given(["line=exec:a b"], "timed", ["7"])
     settings = Settings(out=Path("out"), reference="coffee", seed=7)
-    SummaryPrinter(failing(SHRUNK), settings, load("coffee"), options).whole(1.0)
+    SummaryPrinter(failing(SHRUNK), settings, load("coffee"), options).whole()
     text = capsys.readouterr().out
     assert "drive it again:  otf rerun short.jsonl --sut 'line=exec:a b' --pid 7 --silence timed\n" in text
     assert text.count("--sut") == 1
@@ -234,7 +235,8 @@ def test_a_slow_campaign_shows_where_its_time_went(capsys: pytest.CaptureFixture
     """Its shares, the largest first, and what to do about that one; shares that round to nothing are left out."""
     spent = TimeSpent(silence=15.0, starts=3.0, wire=0.01, model=0.0, otf=2.0)
     summary = Summary(paths=3, steps=27, spent=spent)
-    assert told(summary, capsys, 20.0, "conference").splitlines()[1:3] == [
+    assert told(summary, capsys, 20.0, "conference").splitlines()[1:4] == [
+        "spent: 20.0 s on 0 paths",
         "time: 75% waiting for silence, 15% starting and stopping the system, 10% otf itself",
         "  to save time:    --calibrate suggests shorter times, and a barrier needs no silence; or --jobs",
     ]
@@ -248,5 +250,6 @@ def test_a_system_in_this_process_takes_part_of_the_time_of_otf(capsys: pytest.C
     """Its CPU time cannot be told from that of the tester."""
     bench = Bench(load("coffee").spec, system=lambda: lambda _inp: [])
     summary = Summary(spent=TimeSpent(otf=12.0))
-    SummaryPrinter(summary, Settings(out=Path("out"), reference="coffee"), bench).whole(12.0)
+    summary.parts.seconds = {"paths": 12.0}
+    SummaryPrinter(summary, Settings(out=Path("out"), reference="coffee"), bench).whole()
     assert "time: 100% otf and the system itself\n" in capsys.readouterr().out

@@ -41,8 +41,8 @@ def test_what_was_visited_and_what_failed() -> None:
     found = space(model)
     visits = VisitedSpace(found)
     dark, light = model.node(0), model.node(1)
-    visits.went(dark, model.symbol("left"), light)
-    visits.went(light, model.symbol("off"), dark)
+    visits.went(dark, model.symbol("left"), light, model)
+    visits.went(light, model.symbol("off"), dark, model)
     data = space_data(found, visits, {("1", "'left'")})
     rows = listed(data)
     assert [rows[arc] for arc in data["went"]] == [(0, "'left'", "no output", 1), (1, "'off'", "no output", 0)]

@@ -21,7 +21,7 @@ PASSED = CampaignResult(paths=5, steps=1200)
         (
             replace(PASSED, known_issues=(KNOWN,)),
             "pass",
-            "PASS: every failure is a known issue",
+            "PASS, 1 known issue: no other failure",
             "paths: 4 passed, 1 showed a known issue",
         ),
         (

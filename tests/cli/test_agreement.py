@@ -1,0 +1,200 @@
+"""Every number that two outputs share is one number: terminal, JSON, JUnit, Markdown, page, live page.
+
+Each kind of campaign is driven once, as a process of its own, and told in all ways.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+from time import monotonic
+from typing import Any, NamedTuple
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from tests.cli.command import otf
+from tests.cli.test_truth import BENCHES
+
+pytestmark = pytest.mark.real
+MORE = '''
+
+def wide():
+    """A model without an end: each state has an input of its own."""
+    step = lambda state, inp: [goto(state + inp, Ok())]
+    spec = Spec(step, 0, lambda state: [state + 1])
+    return Bench(spec, ports={"p": inprocess(lambda: lambda _: b"ok")}, codec=lines({int: "{}", Ok: "ok"}), **TIMES)
+
+
+def slow():
+    """A step takes long enough to interrupt a path."""
+    return replace(chancy(0.0), **{**TIMES, "quiescence": 0.05})
+'''
+KINDS: dict[str, tuple[str, ...]] = {
+    "passing": ("chancy", "--set", "rate=0.0"),
+    "failing": ("chancy", "--set", "kinds=3", "--budget", "60", "--mode", "strict"),
+    "not shrunk": ("chancy", "--no-shrink", "--mode", "strict"),
+    "a known issue": ("known", "--set", "rate=0.3"),
+    "known and not": ("known", "--set", "kinds=3", "--mode", "strict"),
+    "undecided": ("vague",),
+    "a model without an end": ("wide", "--traces", "40", "--steps", "60"),
+    "several processes": ("chancy", "--processes", "2", "--jobs", "2", "--no-shrink", "--mode", "strict"),
+    "only failures kept": ("chancy", "--keep", "failures"),
+    "cut by its time": ("slow", "--time", "2", "--mode", "strict"),
+    "failing, and cut by its time": ("chancy", "--time", "3", "--steps", "200", "--budget", "200", "--mode", "strict"),
+    "interrupted": ("slow", "--steps", "100000", "--mode", "strict"),
+}
+
+
+class Told(NamedTuple):
+    """A campaign in all its outputs; `wall` is how long its process took."""
+
+    run: dict[str, Any]
+    wall: float
+    report: dict[str, Any]
+    said: str
+    page: str
+    junit: ET.Element
+    markdown: str
+
+
+def told(folder: Path, kind: str) -> Told:
+    """Drive a campaign and report it."""
+    (folder / "benches.py").write_text(BENCHES + MORE, encoding="utf-8")
+    name, *options = KINDS[kind]
+    bench = f"benches.py:{name}"
+    first = [] if {"--traces", "--time"} & {*options} else ["--traces", "8"]
+    call = [sys.executable, "-m", "otf", "run", bench, "--json", "--seed", "1", "--no-saved", "--out", "out"]
+    began = monotonic()
+    with subprocess.Popen([*call, *first, *options], stdout=subprocess.PIPE, text=True) as run:
+        if kind == "interrupted":
+            _wait_for(folder / "out" / "path-0001.jsonl", inputs=5)
+            run.send_signal(signal.SIGINT)
+        data = json.loads(run.communicate(timeout=120)[0])
+    wall = monotonic() - began
+    sets = [part for each in options if "=" in each for part in ("--set", each)]
+    files = ("--junit", "x.xml", "--markdown", "x.md")
+    said = otf("report", "out", "--bench", bench, *sets, *files).out
+    report = otf("report", "out", "--bench", bench, *sets, "--json").data
+    page = unescape((folder / "out" / "report.html").read_text(encoding="utf-8"))
+    junit = ET.parse("x.xml").getroot()[0]  # noqa: S314 -- it is our own
+    return Told(data, wall, report, said, page, junit, unescape((folder / "x.md").read_text(encoding="utf-8")))
+
+
+def _wait_for(trace: Path, inputs: int) -> None:
+    until = monotonic() + 60
+    while monotonic() < until:
+        if trace.is_file() and trace.read_bytes().count(b'"event":"sent"') >= inputs:
+            return
+    raise AssertionError
+
+
+def tiles(page: str) -> dict[str, str]:
+    """Return the tiles of a page by what they count."""
+    return {what: number for number, what in re.findall(r'class="card"><b>([^<]*)</b><span>([^<]*)<', page)}
+
+
+def clashes(made: Told) -> Iterator[str]:
+    """Yield every number that two outputs have differently."""
+    for name in made.run.keys() & made.report.keys() - {"failures"}:
+        if made.run[name] != made.report[name]:
+            yield f"{name}: {made.run[name]} in the run, {made.report[name]} in the report"
+    for each in made.report["failures"]:
+        if each not in [{name: one[name] for name in each} for one in made.run["failures"]]:
+            yield f"{each} is not among {made.run['failures']}"
+    counts = len(made.run["failures"]), *(int(made.junit.get(name) or -1) for name in ("failures",))
+    if len({*counts, len(made.report["failures"]), len([*made.junit.iter("failure")])}) > 1:
+        yield f"failures: {counts}"
+    if made.junit.get("time") != f"{made.run['seconds']:.6f}":
+        yield f"seconds: {made.junit.get('time')} in JUnit, {made.run['seconds']} in the run"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_all_outputs_agree(folder: Path, kind: str) -> None:
+    """What `run --json` counts is what all others count, and every second of it has a name."""
+    made = told(folder, kind)
+    run = made.run
+    assert list(clashes(made)) == []
+    head = f"{run['headline']} ("
+    assert made.said.startswith(head)
+    totals = made.said[len(head) :].partition(", seed")[0]
+    assert f"{run['paths']:,} path{'s' * (run['paths'] != 1)}, {run['steps']:,} step" in totals
+    assert totals.endswith(f"{run['seconds']:.1f} s")
+    assert totals in made.markdown
+    assert totals in made.page
+    assert run["headline"] in made.markdown
+    shown = tiles(made.page)
+    assert (shown["paths"], shown["steps"]) == (f"{run['paths']:,}", f"{run['steps']:,}")
+    assert shown["kinds of failure"] == str(len(run["failures"]))
+    assert sum(run["parts"].values()) == pytest.approx(run["seconds"], abs=0.01)
+    assert run["seconds"] <= made.wall
+
+
+def test_what_was_under_way_is_counted(folder: Path) -> None:
+    """Of an interrupted path neither output says that nothing was sent."""
+    made = told(folder, "interrupted")
+    assert made.run["interrupted"]
+    assert (made.run["paths"], made.run["unfinished"]["paths"]) == (0, 1)
+    assert made.run["unfinished"]["steps"] == (folder / "out" / "path-0001.jsonl").read_bytes().count(b'"sent"') >= 5
+    assert "0 paths, 0 steps, 1 unfinished path with " in made.said
+
+
+def test_a_path_that_the_time_cut_is_counted_as_cut(folder: Path) -> None:
+    """The last one, whose inputs are fewer than it was to have."""
+    made = told(folder, "cut by its time")
+    assert made.run["short"] == 1
+    assert "1 path cut short by the end of the time" in made.said
+
+
+def test_the_time_is_used_also_after_a_failure(folder: Path) -> None:
+    """What shrinking leaves of its share goes to paths."""
+    run = told(folder, "failing, and cut by its time").run
+    assert run["verdict"] == "fail"
+    assert run["seconds"] >= 2.9
+
+
+def test_a_model_without_an_end_was_visited_where_it_was(folder: Path) -> None:
+    """States beyond the explored ones count: the traces are where they come from."""
+    made = told(folder, "a model without an end")
+    states = made.report["visited"]["states"]
+    assert states["visited"] > 1
+    assert not states["whole"]
+    assert tiles(made.page)[f"states visited, {states['within']:,} of them among the {states['explored']:,} explored"]
+
+
+def test_a_known_issue_is_not_a_bare_pass(folder: Path) -> None:
+    """The verdict has its number, and so has a tile; nothing says that there is no failure."""
+    made = told(folder, "a known issue")
+    assert made.run["headline"] == "PASS, 1 known issue: no other failure"
+    assert ">pass, 1 known issue<" in made.page
+    assert tiles(made.page)["known issues"] == "1"
+    assert "None. PASS" not in made.page
+
+
+def test_a_campaign_that_continues_adds_its_seconds(folder: Path) -> None:
+    """Those of the first run are a part of their own; paths and steps are of both."""
+    (folder / "benches.py").write_text(BENCHES, encoding="utf-8")
+    call = ("run", "benches.py:chancy", "--set", "rate=0.0", "--json", "--no-saved", "--into", "out")
+    first = otf(*call, "--seed", 1, "--traces", 2).data
+    both = otf(*call, "--traces", 3).data
+    assert (first["paths"], both["paths"]) == (2, 5)
+    assert both["parts"]["earlier"] == pytest.approx(first["seconds"], abs=0.01)
+    report = otf("report", "out", "--bench", "benches.py:chancy", "--set", "rate=0.0", "--json").data
+    assert (report["seconds"], report["parts"]) == (both["seconds"], both["parts"])
+
+
+def test_the_page_of_a_running_campaign_ends_with_its_figures(folder: Path) -> None:
+    """Where no report can be made, the live page has the numbers of the campaign."""
+    (folder / "benches.py").write_text(BENCHES, encoding="utf-8")
+    call = ("run", "benches.py:chancy", "--set", "rate=0.0", "--seed", 1, "--no-saved", "--traces", 3)
+    run = otf(*call, "--keep", "failures", "--json", "--page", "page.html", "--out", "out").data
+    [data] = re.findall(r'id="live-data">(.*?)</script>', (folder / "page.html").read_text(encoding="utf-8"))
+    shown = json.loads(data)
+    assert (shown["paths"], shown["steps"], shown["growth"][-1][0]) == (run["paths"], run["steps"], run["steps"])
+    assert shown["seconds"] >= run["seconds"] - 0.01
