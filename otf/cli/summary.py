@@ -149,8 +149,9 @@ class SummaryPrinter:
         yield f"  look at it:      otf show {self._call(shown)}"
         yield f"  judge it again:  otf replay {self._call(shown)}"
         yield f"  drive it again:  otf rerun {self._call(shown, drives=True)}"
-        if shrunk is not None and shrunk.program is not None and find_spec("pytest"):
-            yield f"  as a test:       pytest {shlex.quote(str(shrunk.program))}"
+        if shrunk is not None and shrunk.program is not None:
+            without = "" if find_spec("pytest") else "  (pytest is not installed)"
+            yield f"  as a test:       pytest {shlex.quote(str(shrunk.program))}{without}"
         yield ""
 
     def _call(self, result: PathResult | Shrunk, *, drives: bool = False) -> str:

@@ -141,7 +141,7 @@ def test_what_a_command_was_given_is_repeated(capsys: pytest.CaptureFixture[str]
 def test_a_test_is_offered_where_pytest_is_installed(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without pytest the command would not run."""
+    """Without pytest the line says why the command would not run."""
     summary = failing(replace(SHRUNK, program=Path("out/short.py")))
     assert "as a test:       pytest out/short.py\n" in told(summary, capsys)
 
@@ -149,7 +149,7 @@ def test_a_test_is_offered_where_pytest_is_installed(
         """Find no module."""
 
     monkeypatch.setattr("otf.cli.summary.find_spec", none_found)
-    assert "as a test" not in told(summary, capsys)
+    assert "as a test:       pytest out/short.py  (pytest is not installed)\n" in told(summary, capsys)
 
 
 def test_what_is_worth_a_note(capsys: pytest.CaptureFixture[str]) -> None:
