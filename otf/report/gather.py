@@ -11,7 +11,7 @@ from typing import Final, Literal
 from otf.adapter import Bench
 from otf.core import Model, Monitor, RequirementEvidence
 from otf.report.mutants import ReportedMutation
-from otf.report.space import MOST, Coverage, Space, VisitedSpace, Walker, space
+from otf.report.space import MOST, Space, VisitedParts, VisitedSpace, Walker, space
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Stalled, Taken
 from otf.trace.record import Header
 from otf.trace.requirements import RequirementRecord
@@ -190,7 +190,7 @@ class Gathered:
         return sum(path.steps for path in self.paths)
 
     @property
-    def coverage(self) -> Coverage:
+    def coverage(self) -> VisitedParts:
         """Return what of the model the paths visited."""
         return self.visits.coverage
 

@@ -121,7 +121,7 @@ class CoveredPart(NamedTuple):
         return f"{self.visited:,}, {self.within:,} of them among the {self.explored:,} explored"
 
 
-class Coverage(NamedTuple):
+class VisitedParts(NamedTuple):
     """What the paths of a campaign visited: states, inputs in their states, and transitions."""
 
     states: CoveredPart
@@ -154,10 +154,10 @@ class VisitedSpace:
     edges: set[EdgeKey] = field(default_factory=set[EdgeKey])
 
     @property
-    def coverage(self) -> Coverage:
+    def coverage(self) -> VisitedParts:
         """Return how much was visited, and how much of that lies within the space."""
         found, whole = self.space, self.space.whole
-        return Coverage(
+        return VisitedParts(
             CoveredPart(len(self.states), len(self.states & found.states.keys()), len(found.states), whole),
             CoveredPart(len(self.pairs), len(self.pairs & found.pairs.keys()), len(found.pairs), whole),
             CoveredPart(len(self.edges), len(self.edges & found.edges.keys()), len(found.edges), whole),
