@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Generator, Iterator
+from functools import wraps
+from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
 FOUND = "otf.adapter.bench"  # defines benches: before it is imported there are none
 RAISED = "otf.campaign.run"  # raises failures
+ASKED = "otf.pytest_plugin.asked"  # notes what tests asked of the fixtures
 MARKER = "otf"
 FIXTURES = frozenset({"otf_run", "otf_run_async", "otf_open", "otf_open_async"})
 
@@ -65,14 +68,54 @@ def _is_test(collector: Any, name: str) -> bool:  # noqa: ANN401 -- pytest does 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
-    """Add the command that runs a test again to a failure of `run(bench)`, which knows of no test."""
+    """Fail a test that asked for a run and drove nothing; name the command that runs it again.
+
+    The error of `run(bench)` does not name it: it knows of no test.
+    """
     try:
-        return (yield)
+        done = yield
     except AssertionError as error:
         module: Any = sys.modules.get(RAISED)
         if module is not None and isinstance(error, module.NonconformanceError) and not hasattr(error, "__notes__"):
             error.add_note(f"the same inputs: pytest {item.nodeid}")
         raise
+    asked: Any = sys.modules.get(ASKED)
+    if asked is not None:
+        asked.check_call(item)
+    return done
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, object, object]:
+    """Fail a test that asked for a run by a fixture of its own, which drove nothing until its end."""
+    done = yield
+    asked: Any = sys.modules.get(ASKED)
+    if asked is not None:
+        asked.check_end(item)
+    return done
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> None:
+    """Fail a function that has the name of a test and returns a bench: pytest would drop it, and report a pass."""
+    if FOUND in sys.modules and not iscoroutinefunction(pyfuncitem.obj):
+        pyfuncitem.obj = _refusing_bench(pyfuncitem.obj, pyfuncitem.name)
+
+
+def _refusing_bench(function: Callable[..., object], name: str) -> Callable[..., object]:
+    @wraps(function)
+    def call(*arguments: object, **named: object) -> object:
+        __tracebackhide__ = True
+        returned = function(*arguments, **named)
+        if isinstance(returned, sys.modules[FOUND].Bench):
+            message = (
+                f"{name} returned a bench, which nothing drives: give the bench itself the name of a test, "
+                f"`{name} = make_bench()`, or drive it: `def {name}(otf_run): otf_run(make_bench)`"
+            )
+            pytest.fail(message, pytrace=False)
+        return returned
+
+    return call
 
 
 @pytest.hookimpl(wrapper=True)
@@ -90,6 +133,14 @@ def pytest_runtest_makereport(call: pytest.CallInfo[None]) -> Generator[None, py
     return report
 
 
+def _asking(request: pytest.FixtureRequest) -> pytest.Item:
+    from otf.pytest_plugin.asked import asked_of
+
+    item: pytest.Item = request.node
+    asked_of(item).fixtures[str(request.fixturename)] = None
+    return item
+
+
 @pytest.fixture
 def otf_run(request: pytest.FixtureRequest) -> Callable[..., Summary]:
     """Return a function that drives a bench: `otf_run(bench, steps=100)`.
@@ -99,7 +150,7 @@ def otf_run(request: pytest.FixtureRequest) -> Callable[..., Summary]:
     """
     from otf.pytest_plugin.running import Running
 
-    return Running(request.node).run
+    return Running(_asking(request)).run
 
 
 @pytest.fixture
@@ -107,7 +158,7 @@ def otf_run_async(request: pytest.FixtureRequest) -> Callable[..., Any]:
     """Return the same for a test that is a coroutine, which awaits it."""
     from otf.pytest_plugin.running import Running
 
-    return Running(request.node).run_async
+    return Running(_asking(request)).run_async
 
 
 @pytest.fixture
@@ -118,7 +169,7 @@ def otf_open(request: pytest.FixtureRequest) -> Iterator[Callable[..., Talk]]:
     """
     from otf.pytest_plugin.talking import SystemOpener
 
-    opening = SystemOpener(request.node)
+    opening = SystemOpener(_asking(request))
     yield opening.open
     opening.close()
 
@@ -128,4 +179,4 @@ def otf_open_async(request: pytest.FixtureRequest) -> Callable[..., AbstractAsyn
     """Return the same for a test that is a coroutine: a context manager whose methods are awaited."""
     from otf.pytest_plugin.talking import SystemOpener
 
-    return SystemOpener(request.node).open_async
+    return SystemOpener(_asking(request)).open_async

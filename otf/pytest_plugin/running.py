@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import replace
 from functools import cache
@@ -19,6 +19,7 @@ from otf.campaign import Campaign, NonconformanceError, PathResult, Settings, Su
 from otf.campaign.saved import Saved
 from otf.campaign.settings import header
 from otf.errors import OtfError, UsageError
+from otf.pytest_plugin.asked import asked_of
 from otf.pytest_plugin.planned_run import PlannedRun, given, reserved
 
 
@@ -55,6 +56,7 @@ class Running:
 
     def __init__(self, item: pytest.Item) -> None:
         self._item = item
+        self._asked = asked_of(item)
 
     def __repr__(self) -> str:
         """Show the name of the test: pytest prints the fixtures of one that fails."""
@@ -66,6 +68,7 @@ class Running:
         Raises NonconformanceError, UsageError, and if nothing could be decided ContactError or InconclusiveError.
         """
         __tracebackhide__ = True
+        self._asked.driven = True
         _refuse_loop()
         asked = given(self._item, bench, more)
         with reserved(self._item, asked.bench, alone):
@@ -75,16 +78,30 @@ class Running:
                 # the frames of the event loop explain nothing; the test and the message do
                 raise error.with_traceback(None) from None
 
-    async def run_async(
+    def run_async(
         self,
         bench: Bench | Callable[..., Bench],
         *,
         alone: str | bool = True,
         **more: Any,  # noqa: ANN401 -- the same
+    ) -> Awaitable[Summary]:
+        """Drive a bench on the event loop of the test, which awaits it."""
+        self._asked.waiting.append("otf_run_async")
+        return self._awaited(bench, alone, more)
+
+    async def _awaited(
+        self,
+        bench: Bench | Callable[..., Bench],
+        alone: str | bool,  # noqa: FBT001 -- as in the test
+        more: Mapping[str, object],
     ) -> Summary:
-        """Drive a bench on the event loop of the test."""
         __tracebackhide__ = True
-        asked = given(self._item, bench, more)
+        with self._asked.awaited("otf_run_async"):
+            asked = given(self._item, bench, more)
+            return await self._on_loop(asked, alone)
+
+    async def _on_loop(self, asked: PlannedRun, alone: str | bool) -> Summary:  # noqa: FBT001 -- as in the test
+        __tracebackhide__ = True
         with reserved(self._item, asked.bench, alone):
             try:
                 return await self._driven(asked)

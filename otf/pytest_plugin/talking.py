@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
 from typing import Any, Final
 
 import pytest
@@ -14,6 +14,7 @@ from otf.adapter import Arrival, Bench, Ending, Line, Trouble
 from otf.adapter.life import perform
 from otf.codec import Codec
 from otf.errors import CodecError, ContactError, UsageError
+from otf.pytest_plugin.asked import asked_of
 from otf.pytest_plugin.planned_run import made_with, reserved
 from otf.runner.wire import Wire
 from otf.trace.events import Ended, Undecodable
@@ -146,6 +147,7 @@ class SystemOpener:
 
     def __init__(self, item: pytest.Item) -> None:
         self._item = item
+        self._asked = asked_of(item)
         self._open = ExitStack()
 
     def __repr__(self) -> str:
@@ -154,17 +156,28 @@ class SystemOpener:
 
     def open(self, bench: Bench | Callable[..., Bench], *, alone: str | bool = True, **parameters: object) -> Talk:
         """Start a system; `parameters` are those of the function that makes the bench."""
+        self._asked.driven = True
         made = self._made(bench, parameters)
         self._open.enter_context(reserved(self._item, made, alone))
         portal = self._open.enter_context(start_blocking_portal())
         return Talk(self._open.enter_context(portal.wrap_async_context_manager(talking(made))), portal)
 
-    @asynccontextmanager
-    async def open_async(
+    def open_async(
         self, bench: Bench | Callable[..., Bench], *, alone: str | bool = True, **parameters: object
+    ) -> AbstractAsyncContextManager[Spoken]:
+        """Start a system on the event loop of the test, which enters the context."""
+        self._asked.waiting.append("otf_open_async")
+        return self._entered(bench, alone, parameters)
+
+    @asynccontextmanager
+    async def _entered(
+        self,
+        bench: Bench | Callable[..., Bench],
+        alone: str | bool,  # noqa: FBT001 -- as in the test
+        parameters: dict[str, object],
     ) -> AsyncGenerator[Spoken]:
-        """Start a system on the event loop of the test."""
-        made = self._made(bench, parameters)
+        with self._asked.awaited("otf_open_async"):
+            made = self._made(bench, parameters)
         with reserved(self._item, made, alone):
             async with talking(made) as spoken:
                 yield spoken

@@ -114,7 +114,7 @@ def test_marked(otf_run):
 test_bench = coffee.bench()
 
 def test_by_hand(otf_open):
-    pass
+    otf_open(coffee.bench)
 
 def test_other():
     pass
