@@ -53,6 +53,9 @@ VARIES = (
     # on a busy machine the short campaign of a page counts as slow
     (re.compile(r"^spent: .*\n", re.MULTILINE), ""),
     (re.compile(r"^time: .*\n  to save time: .*\n", re.MULTILINE), ""),
+    # of a model with windows a trace has the stalls of the machine, and its verdict counts what they left open
+    (re.compile(r"^ *(?:…|\d+\.\d+)? *stall \(.*\n", re.MULTILINE), ""),
+    (re.compile(r"; \d+ events? judged while stalls left times open"), ""),
     # a machine that does not let otf look at processes
     (re.compile(r"^silence: .*$", re.MULTILINE), "silence: …"),
     (re.compile(r"quiet \((observed|timed)\)"), "quiet (…)"),
