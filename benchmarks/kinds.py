@@ -1,7 +1,7 @@
 """How many kinds of failure a campaign finds where the number of defects is known: `python -m benchmarks.kinds`.
 
 Ten systems in this process have 5 to 40 defects each, which show independently: in place of a right answer there is a
-wrong one. With `--conference`, the faults of the conference entity are tried too: each alone, and ten mixes of three.
+wrong one.
 """
 
 from __future__ import annotations
