@@ -105,7 +105,7 @@ class ProtectedCodec:
     def decode(self, port: str, data: bytes) -> object:
         """Return the message in a frame, whose checksum reads 0 if it is right. Raises CodecError."""
         message: Any = self.inner.decode(port, data)
-        rule = self.rules.get(type(message))
+        rule = self.rules.get(message.__class__)
         if rule is None:
             return message
         right = rule.fits(decode_can(data).data)

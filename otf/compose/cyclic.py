@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Generic, TypeVar
 
@@ -173,14 +173,19 @@ class _Cyclic:
     def moved(self, now: Cycling[Any], way: Any) -> Any:  # noqa: ANN401 -- whatever a model yields
         """Return a transition of the base with what it does to the message."""
         if isinstance(way, Accept):
-            return replace(way, then=lambda seen: [self._unmoved(now, state) for state in way.then(seen)])
+
+            def then(seen: Sequence[Any]) -> list[Cycling[Any]]:
+                return [self._unmoved(now, state) for state in way.then(seen)]
+
+            return replace(way, then=then)
         if not isinstance(way, Transition):
             return way  # the oracle reports it, with its place
-        before, after = self.runs(now.state), self.runs(way.state)
+        moved: Transition[Any] = way  # pyright: ignore[reportUnknownVariableType] -- a model may yield anything
+        before, after = self.runs(now.state), self.runs(moved.state)
         if before == after:
-            return replace(way, state=Cycling(way.state, now.number, now.period))
+            return replace(moved, state=Cycling(moved.state, now.number, now.period))
         actions = [self.cycle.begins] if after else self.cycle.stops
-        return replace(way, state=Cycling(way.state), timers=(*way.timers, *actions))
+        return replace(moved, state=Cycling(moved.state), timers=(*moved.timers, *actions))
 
     def _unmoved(self, now: Cycling[Any], state: Hashable) -> Cycling[Any]:
         if self.runs(now.state) != self.runs(state):

@@ -10,9 +10,10 @@ if TYPE_CHECKING:
     from otf.core.evidence import RequirementEvidence
     from otf.core.memory import Symbol
     from otf.core.model import Model
-    from otf.core.monitor import Monitor, Oracle
+    from otf.core.monitor import Monitor
     from otf.core.moves import Limits, Relation
     from otf.core.nodes import FEW, EnabledInputs, Node
+    from otf.core.oracle import Oracle
     from otf.core.pacing import Moment, Pacing, Pause
     from otf.core.session import Session
     from otf.core.timing import Timing
@@ -56,7 +57,8 @@ if not TYPE_CHECKING:
             "core.evidence": ("RequirementEvidence",),
             "core.memory": ("Symbol",),
             "core.model": ("Model",),
-            "core.monitor": ("Monitor", "Oracle"),
+            "core.monitor": ("Monitor",),
+            "core.oracle": ("Oracle",),
             "core.moves": ("Limits", "Relation"),
             "core.nodes": ("FEW", "EnabledInputs", "Node"),
             "core.pacing": ("Moment", "Pacing", "Pause"),

@@ -16,7 +16,7 @@ from typing import Final, Self, TypeAlias
 from otf.core.belief import Belief, EventResult
 from otf.core.due import Ledger, silent
 from otf.core.memory import Symbol
-from otf.core.monitor import Oracle
+from otf.core.oracle import Oracle
 from otf.core.session import Session
 from otf.core.timing import Timing
 from otf.core.view import View

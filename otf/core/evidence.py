@@ -9,8 +9,9 @@ from typing import Final, cast
 from otf.core.belief import Belief
 from otf.core.due import Ledger
 from otf.core.lookahead import Lookahead
-from otf.core.monitor import Monitor, Oracle
+from otf.core.monitor import Monitor
 from otf.core.moves import Moves
+from otf.core.oracle import Oracle
 from otf.trace.events import Event
 from otf.trace.verdict import Verdict
 

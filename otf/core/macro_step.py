@@ -14,7 +14,8 @@ from typing import Any, NamedTuple, TypeAlias
 from otf.core.belief import Belief
 from otf.core.compile import Routes
 from otf.core.memory import Symbol
-from otf.core.monitor import PASS, TRUNCATED, Monitor, Oracle
+from otf.core.monitor import PASS, TRUNCATED, Monitor
+from otf.core.oracle import Oracle
 from otf.core.view import View
 from otf.errors import UsageError
 from otf.trace.events import Closed, Ended, Event, Quiet, Seen, Sent

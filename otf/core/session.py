@@ -11,8 +11,9 @@ from otf.core.commands import Chooser, Ping, Send, SessionCommand, Stop, Wait
 from otf.core.due import Ledger, may_answer, silent
 from otf.core.failure import flooded
 from otf.core.memory import Symbol
-from otf.core.monitor import Monitor, Oracle
+from otf.core.monitor import Monitor
 from otf.core.nodes import UNCONSTRAINED
+from otf.core.oracle import Oracle
 from otf.core.pacing import PATIENCE, Moment, Pacing, Pause, SentInput, Times
 from otf.core.view import View
 from otf.core.waits import Barrier, Round

@@ -201,7 +201,7 @@ async def test_a_serial_port_pulses_its_lines(action: PortAction, sets: list[tup
         with pytest.raises(CodecError, match=f"a pseudo-terminal cannot {action.value}"):
             await line.perform(action)
         recorded = Lines()
-        line.port, line._held.found.pty = recorded, False  # noqa: SLF001 -- a device of which only the lines matter
+        line.port, line._held.found.pty = recorded, False  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] -- a device of which only the lines matter
         await line.perform(action)
         assert recorded.sets == sets
         with pytest.raises(CodecError, match="this port cannot connect"):

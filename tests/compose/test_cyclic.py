@@ -39,7 +39,7 @@ def node(*, always: bool = True, **times: Any) -> Spec[Any, Any]:  # noqa: ANN40
     """A node that counts to four: from power-on, or while it is on."""
     base: Spec[str, str] = Spec(switch, "off", ["a", "b"], name="node")
     given: dict[str, Any] = {"every": EVERY, "jitter": JITTER, "wraps": WRAPS}
-    runs = {} if always else {"runs": is_on}
+    runs: dict[str, Any] = {} if always else {"runs": is_on}
     return cyclic(base, "beat", message, **{**given, **runs, **times})
 
 
@@ -135,7 +135,9 @@ def test_the_rest_of_the_model_is_as_it_was() -> None:
     def malformed(_state: object, inp: Malformed) -> Any:  # noqa: ANN401 -- as a model yields it
         return None if inp.raw else [goto("on", "e")]
 
-    odd: Any = lambda state, inp: [3] if inp == "odd" else [goto(state)] if inp == "a" else []  # noqa: E731
+    def odd(state: str, inp: str) -> Any:  # noqa: ANN401 -- as a model yields it
+        return [3] if inp == "odd" else [goto(state)] if inp == "a" else []
+
     base: Spec[Any, Any] = Spec(odd, "off", ["a"], emits, malformed=malformed)
     spec = cyclic(total(base), "beat", "x", every=1.0, first=(0.5, 0.6))
     assert spec.timers == (start("beat", 0.5, 0.6),)

@@ -61,19 +61,23 @@ def test_the_moments_are_those_of_the_system_at_another_speed() -> None:
     assert judged(faster(device(TICK), 10), "quiet0.9") == "fail: missing"
 
 
+Made = Callable[[Spec[Any, Any]], Spec[Any, Any]]
+MADE: list[Made] = [
+    total,
+    lambda spec: restrict(spec, lambda _state, _inp: True),
+    lambda spec: guided(spec, scenario("a*")),
+    lambda spec: product(spec, device(start("other", 0.9, 1.1), name="other"), actions=[["a"], ["b"]]),
+    lambda spec: lossy(spec, inputs=["A"], port=lambda _: "A"),
+    lambda spec: faulty(spec, Mutation("surplus", 7, "a", "y")),
+]
+
+
 @pytest.mark.parametrize(
     "made",
-    [
-        total,
-        lambda spec: restrict(spec, lambda _state, _inp: True),
-        lambda spec: guided(spec, scenario("a*")),
-        lambda spec: product(spec, device(start("other", 0.9, 1.1), name="other"), actions=[["a"], ["b"]]),
-        lambda spec: lossy(spec, inputs=["A"], port=lambda _: "A"),
-        lambda spec: faulty(spec, Mutation("surplus", 7, "a", "y")),
-    ],
+    MADE,
     ids=["completed", "restricted", "guided", "composed", "behind a net", "faulty"],
 )
-def test_what_is_made_of_a_spec_keeps_its_timers(made: Callable[[Spec[Any, Any]], Spec[Any, Any]]) -> None:
+def test_what_is_made_of_a_spec_keeps_its_timers(made: Made) -> None:
     """A completed, restricted, guided, composed or faulty spec, and one behind a net: the first tick stays due."""
     assert TICK in made(device(TICK)).timers
     assert judged(made(device(TICK)), "quiet1.3") == "fail: missing"

@@ -12,8 +12,8 @@ import pytest
 
 from otf.core import FEW, InputMode, Limits, Model, Monitor, Oracle, Relation, View
 from otf.core.memory import Memory
-from otf.core.monitor import VIEWED
 from otf.core.nodes import ITERATED, KEPT
+from otf.core.oracle import VIEWED
 from otf.core.timing import Span
 from otf.core.view import NOTED, SPECIFIED
 from otf.errors import ModelError

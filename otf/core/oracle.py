@@ -1,0 +1,105 @@
+"""What all runs against one spec share: the model, how it is judged, and what is remembered of it."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from otf.core.belief import Belief, Beliefs
+from otf.core.hypothesis import Hypothesis, Timer
+from otf.core.memory import Symbol
+from otf.core.model import Model
+from otf.core.moves import Limits, Relation
+from otf.core.nodes import Node
+from otf.core.timing import FOREVER, Span, Timing, Window
+from otf.core.view import View, view
+from otf.spec.requirements import Requirement, Requirements
+
+VIEWED: Final = 32  # views kept with a long list of inputs: one for each path that runs at the same time, and more
+
+
+@dataclass(slots=True)
+class Oracle:
+    """The parts that all runs against one spec share: the model, the relation, the limits and the beliefs.
+
+    `silence_key` makes of a state and an input what a silence after that transition is remembered under. `requirements`
+    is the table that failures cite.
+
+    >>> from otf.core import Model
+    >>> from otf.spec import Spec, goto
+    >>> oracle = Oracle(Model(Spec(lambda lit, inp: [goto(not lit, "on" if not lit else "off")], False, ["press"])))
+    >>> [node.value for node in oracle.view(oracle.start()).nodes]
+    [False]
+    """
+
+    model: Model
+    relation: Relation = "uioco"
+    limits: Limits = field(default_factory=Limits)
+    timing: Timing = field(default_factory=Timing)
+    silence_key: Callable[[Any, Any], Hashable] | None = None
+    requirements: Mapping[str, Requirement] = field(default_factory=Requirements)
+    beliefs: Beliefs = field(init=False)
+    _deeper: dict[int, Oracle] = field(init=False, default_factory=dict[int, "Oracle"], repr=False, compare=False)
+    _viewed: deque[View] = field(init=False, default_factory=deque["View"], repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Remember beliefs in the memory of the model."""
+        self.beliefs = Beliefs(self.model.memory)
+
+    def following(self, spontaneous: int) -> Oracle:
+        """Return the oracle that follows so many spontaneous outputs under way, with beliefs of its own."""
+        if spontaneous <= self.limits.spontaneous:
+            return self
+        found = self._deeper.get(spontaneous)
+        if found is None:
+            found = replace(self, limits=replace(self.limits, spontaneous=spontaneous))
+            self._deeper[spontaneous] = found
+        return found
+
+    def start(self) -> Belief:
+        """Return the belief at the start of a run: the initial state and nothing else."""
+        # the system may have been started long ago, but it is there now
+        return self.anywhere([self.model.initial], Span(-FOREVER, 0.0))
+
+    def anywhere(self, nodes: list[Node], since: Span) -> Belief:
+        """Return the belief that the system is quiet in one of these nodes, since a moment in this span."""
+        begun = sorted(self.model.spec.timers, key=lambda each: each.name)
+        named = [Timer(each.name, Window(since, each.lo, each.hi)) for each in begun]
+        return self.beliefs.of(
+            Hypothesis(
+                node, timers=(*(Timer(at, Window(since, lo, hi)) for at, lo, hi in self.model.windows(node)), *named)
+            )
+            for node in nodes
+        )
+
+    def silence_of(self, node: Node, inp: Symbol) -> Hashable:
+        """Return what silence after a transition is remembered under. Raises ModelError if the user's function does."""
+        if self.silence_key is None:
+            return node, inp
+        return self.model.called("silence_key", self.silence_key, node.value, inp.value)
+
+    def answers_of(self, node: Node, inp: Symbol) -> Hashable:
+        """Return what silence is remembered under besides, where spontaneous outputs lead to ever new states.
+
+        A device that numbers what it says is never in a state twice. Then the input and its answers have to do.
+        """
+        if not self.model.spontaneous(node):
+            return self.silence_of(node, inp)
+        return inp, tuple(move.texts for move in self.model.moves(node, inp))
+
+    def view(self, belief: Belief) -> View:
+        """Return what a chooser sees in a belief, found once for each.
+
+        A view forgets its long list of inputs when many others came after it.
+        """
+        found = belief.view
+        if found is None:
+            found = belief.view = view(self.model, self.relation, self.limits, belief.hypotheses, self._long)
+        return found
+
+    def _long(self, found: View) -> None:
+        self._viewed.append(found)
+        if len(self._viewed) > VIEWED:
+            self._viewed.popleft().forget()
