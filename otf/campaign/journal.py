@@ -176,6 +176,7 @@ class Journal:
             tries=path.tries,
             truncated=driven.verdict.truncated,
             short=driven.short,
+            malformed=driven.malformed,
             late=len(driven.verdict.late),
             silence=driven.silence,
             unwritten=result.unwritten,

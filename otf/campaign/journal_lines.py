@@ -79,6 +79,7 @@ class CountedLine(msgspec.Struct, frozen=True, gc=False):  # it refers to no obj
     tries: int = 0
     truncated: bool = False
     short: bool = False
+    malformed: int = 0
     late: int = 0
     silence: str = ""
     unwritten: str = ""

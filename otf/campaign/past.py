@@ -203,6 +203,7 @@ def _add(summary: Summary, counted: CountedLine, folder: Path) -> None:
     summary.steps += counted.steps
     summary.truncated += counted.truncated
     summary.short += counted.short
+    summary.malformed += counted.malformed
     summary.late += counted.late
     if counted.silence:
         summary.silence[counted.silence] = summary.silence.get(counted.silence, 0) + 1

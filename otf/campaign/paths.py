@@ -23,6 +23,7 @@ from otf.adapter.rest.wakers import Wakers
 from otf.campaign.recorder import LongTraceError, OnEvent, Recorder, reread
 from otf.campaign.results import PathResult
 from otf.campaign.settings import LARGEST, Mode
+from otf.codec.malformed import Malformed
 from otf.core import Chooser, Oracle, Pacing, Session, Symbol, Timing, View
 from otf.core.pacing import Timers
 from otf.core.waits import Burst, Eager, Strict
@@ -31,7 +32,7 @@ from otf.runner import TraceWriter, drive
 from otf.runner.driving import Aftermath
 from otf.simulate import Walk
 from otf.simulate.walk import Act, bounded, excused
-from otf.trace.events import Event
+from otf.trace.events import Event, Sent
 from otf.trace.record import Header
 from otf.trace.verdict import Verdict
 
@@ -67,6 +68,7 @@ class PathRun:
         self._on_event = on_event
         self.silence: str = ""
         self.short: bool = False
+        self.malformed: int = 0
         self._session: Session | None = None
         self._writer: TraceWriter
         self._record: Recorder
@@ -99,13 +101,16 @@ class PathRun:
             self._writer.close()
         kept = self._events() if verdict.failed else ()
         writer, lasted = self._writer, current_time() - began
-        told = tuple(self._record.faults), writer.trouble, self.silence, lasted, self.short
+        told = tuple(self._record.faults), writer.trouble, self.silence, lasted, self.short, (), self.malformed
         return PathResult(self.header.path, verdict, writer.steps, self.trace, kept, *told)
 
     def _begin(self) -> None:
         self._writer = TraceWriter(self.trace, self.header, datetime.now(UTC))
         types = None if self.bench.codec is None else self.bench.known_types
-        self._record = Recorder(self._writer, self._on_event, types, largest=self.largest, end=self._end)
+        # where the model says what follows them, malformed inputs test as others do
+        counts = self.bench.malformed and self.bench.spec.malformed is None
+        told = self._counted if counts else self._on_event
+        self._record = Recorder(self._writer, told, types, largest=self.largest, end=self._end)
 
     def _finish(self, verdict: Verdict) -> None:
         head, steps = self.header, self._writer.steps
@@ -116,6 +121,11 @@ class PathRun:
             if not verdict.failed:
                 raise
             # a failure was found: it is reported, even if the disk is full
+
+    def _counted(self, event: Event) -> None:
+        self.malformed += isinstance(event, Sent) and isinstance(event.input, Malformed)
+        if self._on_event is not None:
+            self._on_event(event)
 
     def _events(self) -> Sequence[Event]:
         return self._record.events if self._record.whole else reread(self.trace, self.bench)

@@ -56,6 +56,7 @@ class ResultLine(msgspec.Struct, omit_defaults=True):
     silence: str = ""
     seconds: float = 0.0
     short: bool = False
+    malformed: int = 0
     learned: Knowledge = msgspec.field(default_factory=Knowledge)
     cut: bool = False
     lacks: bool = False
@@ -69,7 +70,7 @@ class ResultLine(msgspec.Struct, omit_defaults=True):
     def of(cls, job: int, result: PathResult) -> ResultLine:
         """Return the line of a run."""
         name, faults = result.trace.name, result.faults
-        told = result.unwritten, result.silence, result.seconds, result.short
+        told = result.unwritten, result.silence, result.seconds, result.short, result.malformed
         return cls(job, result.number, result.verdict, result.steps, name, faults, *told)
 
     def result(self, settings: Settings, bench: Bench) -> PathResult:
@@ -88,6 +89,7 @@ class ResultLine(msgspec.Struct, omit_defaults=True):
             self.silence,
             self.seconds,
             self.short,
+            malformed=self.malformed,
         )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from otf.campaign.turns import SpentParts
+from otf.codec.malformed import ONLY_MALFORMED
 from otf.errors import FAIL, INCONCLUSIVE, PASS
 from otf.runner.time_spent import TimeSpent
 from otf.trace.events import Event
@@ -22,7 +23,8 @@ class PathResult:
 
     `faults` are the injected faults, as the trace records them; `unwritten` is the reason why part of the trace of a
     failure is missing. `silence` says how its silences are known. It lasted so many `seconds`; `short`: the end of the
-    time cut it short. `passed` are the steps before its failure.
+    time cut it short. `passed` are the steps before its failure; of the answers to
+    the `malformed` ones of its inputs the model says nothing.
 
     >>> from pathlib import Path
     >>> from otf.trace import Verdict
@@ -41,6 +43,7 @@ class PathResult:
     seconds: float = 0.0
     short: bool = False
     passed: Sequence[PassedStep] = ()
+    malformed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +178,7 @@ class Summary:
     steps: int = 0
     truncated: int = 0
     short: int = 0
+    malformed: int = 0
     late: int = 0
     unfinished: list[int] = field(default_factory=list[int])
     inconclusive: list[PathResult] = field(default_factory=list[PathResult])
@@ -263,6 +267,7 @@ class Summary:
         self.longest, self.uptime = max(self.longest, driven.steps), max(self.uptime, driven.seconds)
         self.truncated += driven.verdict.truncated
         self.short += driven.short
+        self.malformed += driven.malformed
         self.late += len(driven.verdict.late)
         if result.verdict.outcome == "inconclusive":
             self.inconclusive.append(result)
@@ -350,6 +355,8 @@ class Summary:
             over = "the time was over before the first input, or " * timed
             none = "the model enables no input in its initial state, or the strategy chooses none"
             self.untested = f"nothing was sent: {over}{none}"
+        elif self.steps == self.malformed and not driven:
+            self.untested = ONLY_MALFORMED
 
     def admit(self) -> None:
         """Count saved failures that are still there and that no path showed."""

@@ -134,7 +134,8 @@ class _Gathering:
         """Add what is left: paths whose traces were not kept, failures that count with others, and shorter traces."""
         for record in self._left.values():
             if record.verdict == "pass" and not record.known_issue:
-                self._found.done(Walked(record.path, "", "pass", record.steps, 0.0, NOT_KEPT, short=record.short))
+                told = Walked(record.path, "", "pass", record.steps, 0.0, NOT_KEPT, short=record.short)
+                self._found.done(replace(told, malformed=record.malformed))
                 self._found.requirements.add(RequirementRecord(reached={*record.reached}, decided={*record.decided}))
         for at, found in self._others:
             path = self._found.paths[at]
@@ -293,5 +294,6 @@ def _result(read: Read, file: Path, record: PathRecord | None) -> Walked:
         silence="" if silence == "timed" else silence,
         late=len(judgement.verdict.late),
         short=record is not None and record.short,
+        malformed=0 if record is None else record.malformed,
         decided="" if record is None else Path(record.trace).name,
     )

@@ -27,6 +27,7 @@ class PathRecord(msgspec.Struct, frozen=True):
     known_issue: str = ""
     trace: str = ""
     short: bool = False
+    malformed: int = 0
     reached: list[str] = []
     decided: list[str] = []
 

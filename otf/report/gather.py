@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from otf.adapter import Bench
+from otf.codec.malformed import ONLY_MALFORMED
 from otf.core import Model, Monitor, RequirementEvidence
 from otf.report.mutants import ReportedMutation
 from otf.report.space import MOST, Space, VisitedParts, VisitedSpace, Walker, space
@@ -27,7 +28,7 @@ class PathSummary:
 
     A path that showed the `known_issue` of that description passed. `silence` is how its silences are known, `late` the
     number of outputs after the quiescence time. The end of the time cut it `short`. `decided` is the
-    trace of the run that decided, if that is another.
+    trace of the run that decided, if that is another. Of the answers to `malformed` inputs the model says nothing.
 
     >>> PathSummary(1, "path-0001.jsonl", "pass", steps=20, seconds=0.4).signature
     ''
@@ -46,6 +47,7 @@ class PathSummary:
     late: int = 0
     short: bool = False
     decided: str = ""
+    malformed: int = 0
 
     @property
     def undecided(self) -> str:
@@ -171,7 +173,7 @@ class Gathered:
             trouble=self.trouble,
             interrupted=self.interrupted,
             requirements=self.requirements.results(),
-            untested="" if self.steps or self.bench is None or self.bench.spec.emits else "nothing was sent",
+            untested="" if self.bench is None or self.bench.spec.emits else self._untested(),
         )
 
     @property
@@ -207,6 +209,11 @@ class Gathered:
             if text := getattr(path, name):
                 found[text].append(path)
         return found.items()
+
+    def _untested(self) -> str:
+        if not self.steps:
+            return "nothing was sent"
+        return ONLY_MALFORMED if self.steps == sum(path.malformed for path in self.paths) else ""
 
     def follow(self, event: Event, monitor: Monitor) -> None:
         """Add an event of the current path, with the monitor after that event."""

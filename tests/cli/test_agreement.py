@@ -43,6 +43,7 @@ KINDS: dict[str, tuple[str, ...]] = {
     "a known issue": ("known", "--set", "rate=0.3"),
     "known and not": ("known", "--set", "kinds=3", "--mode", "strict"),
     "undecided": ("vague",),
+    "only malformed inputs": ("chancy", "--malformed", "1.0"),
     "a model without an end": ("wide", "--traces", "40", "--steps", "60"),
     "several processes": ("chancy", "--processes", "2", "--jobs", "2", "--no-shrink", "--mode", "strict"),
     "only failures kept": ("chancy", "--keep", "failures"),

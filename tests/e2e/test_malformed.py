@@ -8,14 +8,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import pytest
 
 from otf.adapter import Bench, Ending, Line, LineLost
 from otf.adapters import inprocess
-from otf.campaign import run
-from otf.campaign.run import NonconformanceError
+from otf.campaign import InconclusiveError, NonconformanceError, run
 from otf.campaign.settings import Mode
 from otf.codec import lines
 from otf.codec.malformed import Malformed, MalformedCodec
@@ -296,3 +295,25 @@ def test_bytes_that_the_port_cannot_carry_are_left_out(refused: Refusal, tmp_pat
 
     made = replace(bench(), ports={"": narrow})
     assert run(made, out=tmp_path / "out", traces=12, steps=50, seed=1).verdict == "pass"
+
+
+@pytest.mark.parametrize("keep", ["all", "failures"])
+def test_malformed_inputs_alone_test_nothing(tmp_path: Path, keep: Literal["all", "failures"]) -> None:
+    """A system that answers every valid input wrongly would pass: without one it is inconclusive, also if resumed."""
+    wrong = replace(bench(), ports={"": inprocess(lambda: lambda _: b"wrong")})
+    with pytest.raises(NonconformanceError):
+        run(wrong.with_malformed(0.5), out=tmp_path / "half", traces=2, steps=10, seed=1)
+    for resume in (False, True):
+        with pytest.raises(InconclusiveError, match="only malformed inputs were sent"):
+            run(wrong.with_malformed(1.0), out=tmp_path / "out", traces=2, steps=10, seed=1, keep=keep, resume=resume)
+
+
+def test_malformed_inputs_of_which_the_model_speaks_test_something(tmp_path: Path) -> None:
+    """Where the model says what follows them, no valid input is needed."""
+
+    def refused(state: State, _: object) -> list[Transition[State]]:
+        return [goto(state, Wrong("no message"))]
+
+    spec = Spec(step, EMPTY, INPUTS, name="store", malformed=refused)
+    only = replace(bench(refuse="one error"), spec=spec).with_malformed(1.0)
+    assert run(only, out=tmp_path / "out", traces=2, steps=10, seed=1).verdict == "pass"
