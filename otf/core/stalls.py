@@ -98,6 +98,12 @@ class Stalls:
         self._asked, self._until = asked, min(now + lost, most)
         return self._until > now
 
+    def begin(self, now: float, use: CpuUse, *, timed: bool) -> None:
+        """Take what was done before the first look; only windows ask what was lost by then."""
+        if timed:
+            self.sample(now, use)
+        self._sample, self._sampled = use, now
+
     def sample(self, now: float, use: CpuUse, busy: float = 0.0) -> None:
         """Take what the system and the tester have done by now, from which stalls follow.
 

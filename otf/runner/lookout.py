@@ -56,7 +56,7 @@ class Lookout:
         self._started = started
         # what is in threads of this process is known as exactly as a process: a busy machine alone excuses nothing
         self._threads = all(isinstance(line, Placed) and line.place().threads for line in wire.lines.values())
-        self.stalls.sample(self.looked, self._cpu_use())
+        self.stalls.begin(self.looked, self._cpu_use(), timed=self._model.timed)
 
     @property
     def overdue(self) -> bool:

@@ -17,9 +17,6 @@ from otf.cli.app import app
 from otf.errors import INCONCLUSIVE, UsageError
 from otf.models.session_device import MUTANTS, bench
 from otf.models.session_server import Device
-from otf.offline import judge
-from otf.runner.lookout import Lookout
-from otf.trace.reading import TraceReader
 from tests.models.virtual import in_memory, virtually
 from tests.real.needs import needs
 
@@ -51,21 +48,6 @@ def test_each_mutant_is_found_in_virtual_time(fault: str, tmp_path: Path) -> Non
     """By a message that comes too early or late, or by a session that should have ended."""
     summary = campaign(virtual(fault), tmp_path / "out", 200, shrink=False)
     assert summary.verdict == "fail"
-
-
-def test_a_failure_that_a_delay_explains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a machine that delays messages by 0.2 s no window is sure; the trace is judged again in the same way."""
-
-    def delay(_lookout: Lookout) -> float:
-        return 0.2
-
-    monkeypatch.setattr(Lookout, "delay", delay)
-    summary = campaign(virtual("late"), tmp_path / "out", 5, shrink=False)
-    assert summary.verdict == "inconclusive"
-    for each in summary.inconclusive:
-        lines = each.trace.read_bytes().splitlines(keepends=True)
-        assert "delayed the tester or the system by up to 0.200 s" in each.verdict.why
-        assert judge(TraceReader(lines, each.trace.name), bench()).verdict.why == each.verdict.why
 
 
 async def by_streams(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
