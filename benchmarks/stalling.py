@@ -6,14 +6,14 @@ what was to happen meanwhile happens at its end, and the tester learns of it the
 
 from __future__ import annotations
 
-import argparse
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Final
 
 from benchmarks.campaigns import PATHS, TESTERS
+from benchmarks.measure import command, positive, save
 from benchmarks.simulating import FLOOD, Playing, Rehearsal, RunName, StuckError
 from otf.core import Send, Session, Stop, Wait
 from otf.simulate import World
@@ -100,12 +100,12 @@ def stalling(name: RunName) -> Iterator[tuple[RunName, Verdict, Playing]]:
         yield playing.name, StallingRun(session, world, rehearsal, playing, random).verdict(), playing
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Read the command line, run, and print what came of it."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.stalling", description=__doc__)
-    parser.add_argument("--runs", type=int, default=2_000)
-    parser.add_argument("--seed", type=int, default=1)
-    chosen = parser.parse_args()
+    parser = command("stalling", __doc__)
+    parser.add_argument("--runs", type=positive, default=2_000, help="runs in all")
+    parser.add_argument("--seed", type=int, default=1, help="of the first campaign")
+    chosen = parser.parse_args(arguments)
     found, alarms, doubtful, events = Counter[str](), list[str](), 0, 0
     for campaign in range(-(-chosen.runs // (len(TESTERS) * PATHS))):
         for mode in TESTERS:
@@ -115,6 +115,7 @@ def main() -> None:
                 doubtful, events = doubtful + verdict.doubtful, events + len(playing.events)
     print(f"{dict(found)}; {doubtful / events:.1%} of {events:,} events judged while stalls left times open")
     print(f"{len(alarms)} false alarms: {alarms[:20]}")
+    save({**found, "alarms": len(alarms), "doubtful": doubtful / events}, chosen.json)
 
 
 if __name__ == "__main__":

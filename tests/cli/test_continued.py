@@ -109,8 +109,9 @@ def test_a_folder_for_each_budget(folder: Path) -> None:
     earlier = _inputs(folder / "ci")
     machine(folder, {"yield goto(paid - 10, Coffee())": "yield goto(max(paid - 10, 0), Coffee(), Coffee())"})
     done = otf(*call, "--processes", 2, "--traces", 2, "--json").data
-    assert (done["verdict"], done["parts"]["changed"] > 0, done["parts"]["tried"] > 0) == ("fail", True, True)
-    assert set(done["parts"]["seconds"]) == {"saved failures", "paths", "shrinking"}
+    assert done["verdict"] == "fail"
+    assert 0 < done["changed"]["tried"] <= done["changed"]["transitions"]
+    assert {"saved failures", "paths", "shrinking"} <= set(done["parts"])
     [aside] = (folder / "ci").glob("before-*")
     assert _inputs(aside) == earlier
     again = otf(*call, "--processes", 2, "--traces", 2)

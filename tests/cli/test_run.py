@@ -16,15 +16,16 @@ BROKEN = ("machine.py:make", "--set", "broken=true")
 
 
 def test_a_pass_says_so_first(folder: Path) -> None:
-    """A correct system ends with status 0, one line that says PASS, how far it went, and the folder."""
+    """A correct system ends with status 0, one line that says PASS, how far it went, the folder, and the report."""
     machine(folder)
     done = otf("run", "machine.py", "--traces", 3, "--steps", 7, "--seed", 5, "--out", "out")
-    verdict, longest, where = done.out.splitlines()
+    verdict, *_, longest, where, report = done.out.splitlines()
     assert done.status == 0
     assert verdict.startswith("PASS: every answer is one that the model allows (3 paths, 21 steps, ")
     assert verdict.endswith(" s, seed 5)")
     assert longest.startswith("longest path: 7 inputs; longest uptime: ")
     assert where == "traces: out/"
+    assert report == "report: otf report out --bench machine.py"
     assert len(list((folder / "out").glob("path-*.jsonl"))) == 3
 
 
@@ -55,6 +56,7 @@ def test_a_failure_is_told_from_the_beginning(folder: Path) -> None:
         "",
         next(line for line in lines if line.startswith("FAIL: 1 kind of failure (2 paths, ")),
         "traces: out/",
+        "report: otf report out --bench machine.py:make",
     ]
 
 

@@ -169,7 +169,7 @@ def test_workers_are_interrupted_while_they_shrink(folder: Path) -> None:
         done = running.ends(INT, status=1)
     stopped = [each for each in done.data["failures"] if each["shrunk"] and each["shrunk"]["ended"]]
     assert {each["shrunk"]["ended"] for each in stopped} == {"it was interrupted"}
-    assert any(each["shrunk"]["steps"] < each["steps"] for each in stopped)
+    assert any(each["shrunk"]["steps"] < each["first"]["steps"] for each in stopped)
     assert gone(folder)
 
 

@@ -168,6 +168,7 @@ def test_the_end_tells_the_failure_as_data(tmp_path: Path) -> None:
         "input": "Order",
         "expected": "Cup",
         "seen": "Ended",
+        "exact": None,
     }
 
 
