@@ -138,7 +138,8 @@ def test_all_outputs_agree(folder: Path, kind: str) -> None:
     assert (shown["paths"], shown["steps"]) == (f"{run['paths']:,}", f"{run['steps']:,}")
     assert shown["kinds of failure"] == str(len(run["failures"]))
     assert sum(run["parts"].values()) == pytest.approx(run["seconds"], abs=0.01)
-    assert run["seconds"] <= made.wall
+    # the kernel says in ticks of a hundredth of a second when a process began
+    assert run["seconds"] <= made.wall + 0.01
 
 
 def test_what_was_under_way_is_counted(folder: Path) -> None:
