@@ -16,6 +16,7 @@ from otf.errors import CodecError, TraceError, UsageError
 from otf.framing import Frame, Framer, lines
 from otf.framing.lines import LineFraming, Prompt
 from otf.offline.logs import Noted
+from otf.spec import Elapse
 from otf.trace.events import Event, Seen, Sent, Undecodable
 from otf.values import show
 
@@ -48,11 +49,13 @@ class LogEntry(NamedTuple):
 class InputFinder:
     """Finds the input that some bytes encode: a codec only decodes outputs, so all inputs are encoded once.
 
-    If there are too many inputs, a codec may have a method `decode_input(port, data)` instead.
+    If there are too many inputs, a codec may have a method `decode_input(port, data)` instead. An input that the codec
+    cannot encode is none that a log contains: the first of them is named where bytes are unknown.
     """
 
     bench: Bench
     _known: dict[tuple[str, bytes], object] = field(default_factory=dict[tuple[str, bytes], object])
+    _refused: str = ""
 
     def of(self, port: str, data: bytes) -> object:
         """Return the input, `Undecodable` if there is none."""
@@ -61,7 +64,7 @@ class InputFinder:
             return decoded(decode, port, data)
         if not self._known:
             self._learn(self.bench.spec.initial)
-        return self._known.get((port, data), Undecodable(data, "no input of the model has these bytes"))
+        return self._known.get((port, data), Undecodable(data, f"no input of the model has these bytes{self._refused}"))
 
     def has(self, kind: type) -> bool:
         """Return whether the inputs, and they alone, have this type; they do not where messages have one type only."""
@@ -75,9 +78,15 @@ class InputFinder:
         for number, inp in enumerate(self.bench.spec.inputs(state)):
             if number > KNOWN:
                 return
-            data = codec.encode(inp)
+            if isinstance(inp, Elapse):
+                continue  # it is time that passes, and has no bytes
+            try:
+                data, port = codec.encode(inp), self.bench.port(inp)
+            except Exception as error:  # noqa: BLE001 -- a codec may raise anything, and other inputs have bytes
+                self._refused = self._refused or f"; the codec encodes no {show(inp)}: {type(error).__name__}: {error}"
+                continue
             if isinstance(data, bytes):
-                self._known[self.bench.port(inp), data] = inp
+                self._known[port, data] = inp
 
 
 def decoded(decode: object, port: str, data: bytes) -> object:

@@ -12,6 +12,7 @@ import pytest
 from otf.adapter import Bench
 from otf.adapters import tcp
 from otf.cli.foreign import How, form_of, opinion
+from otf.codec import LineCodec, PortAction
 from otf.errors import TraceError, UsageError
 from otf.framing import silence
 from otf.models import coffee
@@ -19,7 +20,7 @@ from otf.offline.captured import Captured
 from otf.offline.entries import Entries, LogEntry
 from otf.offline.formats import guessed
 from otf.offline.logs import Opinion
-from otf.spec import Spec, Transition
+from otf.spec import Elapse, Spec, Transition
 from otf.trace.pcap import Capture
 from tests.offline.captures import CaptureWriter
 from tests.offline.test_canlogs import BUS
@@ -134,6 +135,26 @@ def test_marks_say_what_was_sent() -> None:
     assert told(text.replace(b"3.000 <- %b\n", b"")).verdict.outcome == "pass"
     with pytest.raises(TraceError, match=r"some.log, number 1: no input of the model has these bytes: b'tea' was sent"):
         told(b"1.000 TX: tea\n")
+
+
+class Raising(LineCodec):
+    """A codec that raises what it likes for values that it does not know."""
+
+    def encode(self, value: object) -> bytes | PortAction:
+        """Return the bytes of a message."""
+        if not isinstance(value, (coffee.Coin, coffee.Button)):
+            raise TypeError(type(value).__name__)
+        return super().encode(value)
+
+
+def test_inputs_without_bytes_are_in_no_log() -> None:
+    """Time that passes has none, and neither has an input that the codec refuses; the error names that one."""
+    spec = BENCH.spec
+    patient = replace(spec, inputs=lambda state: [Elapse(1.0), object(), *spec.inputs(state)])
+    bench = replace(BENCH, spec=patient, codec=Raising(coffee.codec.rows))
+    assert told(ECHOED, bench).verdict.outcome == "pass"
+    with pytest.raises(TraceError, match=r"these bytes; the codec encodes no <object.*TypeError: object: b'tea'"):
+        told(b"1.000 TX: tea\n", bench)
 
 
 def test_messages_that_are_neither_are_counted() -> None:
