@@ -17,7 +17,7 @@ from random import Random
 from typing import Any, Final
 
 from otf.core import Model, Monitor, Oracle, Routes
-from otf.simulate import Walk
+from otf.core.walk import Walk
 from otf.spec import AnyOrder, OneOf, Spec, Transition, goto
 from otf.trace.events import Event, Quiet, Seen, Sent, Taken
 

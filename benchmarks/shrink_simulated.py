@@ -6,9 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from otf.core import Chooser, Oracle
+from otf.core.walk import Act, Walk
 from otf.shrink.issue import Candidate, Issue, Shrinking, issue_of
-from otf.simulate import Walk
-from otf.simulate.walk import Act
 
 
 @dataclass(slots=True)

@@ -14,6 +14,7 @@ from benchmarks.shrink_classical import TruncatedInputs
 from benchmarks.shrink_simulated import Simulated
 from otf.core import InputMode, Model, Monitor, Oracle, Symbol
 from otf.core.macro_step import MacroSteps, events, follow
+from otf.core.walk import Act
 from otf.models import laundry, queue, vending_faults
 from otf.models.laundry import LAUNDRY, Washer
 from otf.models.queue import QUEUE
@@ -22,7 +23,6 @@ from otf.models.vending import VENDING
 from otf.models.vending_faults import FAULTS, WEAR, Device
 from otf.shrink import AllowedInputs, Candidate, Issue, ModelStep
 from otf.shrink.issue import ANYWHERE
-from otf.simulate.walk import Act
 from otf.spec import Spec
 from otf.strategy import Pool, Uniform
 from otf.trace.verdict import Signature

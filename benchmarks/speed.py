@@ -19,11 +19,11 @@ from benchmarks.measure import Contender, command, positive, rates, save, table
 from benchmarks.peers import aalpy_walk, hypothesis_walk, mealy
 from benchmarks.turns import turns
 from otf.core import Model, Oracle, Routes
+from otf.core.walk import Walk
 from otf.models.conference import Sizes, conference
 from otf.models.conference.codec import ConferenceCodec
 from otf.models.conference.spec import inputs
 from otf.models.vending import INPUTS, VENDING
-from otf.simulate import Walk
 from otf.spec import Spec, total
 from otf.strategy import Strategy
 

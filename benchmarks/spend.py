@@ -26,8 +26,8 @@ from otf.campaign.changes import ChangedTransitions, TransitionPrints
 from otf.campaign.knowledge import named
 from otf.campaign.settings import UNLIMITED
 from otf.core import Chooser, Model, Oracle, Symbol, View
+from otf.core.walk import Walk
 from otf.models import conference
-from otf.simulate import Walk
 from otf.simulate.system import acting
 from otf.spec import Spec
 from otf.strategy import Strategy

@@ -13,10 +13,10 @@ from typing import Any, Final
 
 from benchmarks.measure import command, positive, save
 from otf.core import InputMode, Model, Oracle, Routes
+from otf.core.walk import Walk
 from otf.models import conference, queue, vending, vending_faults
 from otf.models.conference.codec import ConferenceCodec
 from otf.models.conference.entity import FAULTS, Entity
-from otf.simulate import Walk
 from otf.spec import Spec, total
 from otf.strategy import STRATEGIES, Strategy
 

@@ -11,7 +11,7 @@ from anyio.lowlevel import checkpoint
 
 from otf.core import Oracle
 from otf.core.macro_step import MacroSteps, follow
-from otf.simulate.walk import Act, Walk, WalkStep
+from otf.core.walk import Act, Walk, WalkStep
 from otf.strategy import Script
 from otf.trace.verdict import Verdict
 

@@ -20,13 +20,13 @@ from benchmarks.measure import command, positive, save
 from otf.campaign.budgeted import RESULT
 from otf.campaign.worth import Discoveries, passes_after, predicted, rate_interval, upper_bound
 from otf.core import Model, Monitor, Oracle
+from otf.core.walk import Walk
 from otf.models import conference
 from otf.models.coffee import coffee
 from otf.models.laundry import LAUNDRY
 from otf.models.queue import QUEUE
 from otf.models.stack import STACK
 from otf.models.vending import VENDING, Text
-from otf.simulate import Walk
 from otf.simulate.system import acting
 from otf.spec import Spec
 from otf.strategy import Strategy

@@ -15,7 +15,6 @@ from otf.adapter.child.faster import refused
 from otf.adapter.exits import blaming, watched
 from otf.adapter.serial import keeping
 from otf.campaign.changes import ChangedTransitions
-from otf.campaign.cluster import Cluster
 from otf.campaign.confirm import ConfirmedPath, Confirmer, DriveAgain
 from otf.campaign.evidence import cover, new_evidence
 from otf.campaign.failed_starts import PersistentExecutor
@@ -143,6 +142,8 @@ class Campaign:
             return self._paths_end
 
         if workers is not None and workers.cluster:
+            from otf.campaign.cluster import Cluster  # of no use without a cluster
+
             return Cluster(self.bench, self.settings, workers, self._merged.whole, ends)
         if workers is not None:
             return Processes(self.bench, self.settings, workers, self._merged.whole, ends)

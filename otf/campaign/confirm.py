@@ -20,8 +20,8 @@ from otf.campaign.results import KnownIssueCount, PathResult, Summary
 from otf.core import Oracle
 from otf.core.pacing import Timers
 from otf.core.stalls import CERTAIN
+from otf.core.steady import ask_again
 from otf.errors import ContactError, WriteError
-from otf.explore.steady import ask_again
 from otf.runner.observing import TRUSTING
 from otf.strategy import Script
 from otf.trace.events import Sent

@@ -27,11 +27,10 @@ from otf.codec.malformed import Malformed
 from otf.core import Chooser, Oracle, Pacing, Session, Symbol, Timing, View
 from otf.core.pacing import Timers
 from otf.core.waits import Burst, Eager, Strict
+from otf.core.walk import Act, Walk, bounded, excused
 from otf.errors import USERS_OWN, ContactError, OtfError, WriteError
 from otf.runner import TraceWriter, drive
 from otf.runner.driving import Aftermath
-from otf.simulate import Walk
-from otf.simulate.walk import Act, bounded, excused
 from otf.trace.events import Event, Sent
 from otf.trace.record import Header
 from otf.trace.verdict import Verdict

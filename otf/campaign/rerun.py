@@ -16,7 +16,7 @@ from otf.campaign.results import PathResult
 from otf.campaign.settings import Settings, header
 from otf.core import Chooser
 from otf.core.pacing import Timers
-from otf.explore.steady import ask_again
+from otf.core.steady import ask_again
 from otf.runner.reproduce import patience
 from otf.shrink import again, issue_of
 from otf.strategy import Script

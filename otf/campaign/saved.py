@@ -21,8 +21,8 @@ from otf.campaign.recorder import reread
 from otf.campaign.results import PathResult, Retried
 from otf.campaign.settings import Settings, header
 from otf.core import Monitor, Oracle
+from otf.core.steady import ask_again
 from otf.errors import TraceError
-from otf.explore.steady import ask_again
 from otf.runner.writer import writing
 from otf.shrink import Issue, again, issue_of
 from otf.trace.events import Event, Sent

@@ -18,14 +18,13 @@ from typing import Any, Final, get_type_hints
 import msgspec
 
 from otf.adapter import Bench
-from otf.cli import model_files
-from otf.cli.model_files import MODEL_FILES
 from otf.cli.suts import SUFFIX, Description, addressed, description
 from otf.cli.user_code import PREFIX, from_file, imported, located
 from otf.errors import OtfError, UsageError
 
 SHIPPED: Final = "otf.models"
 LONGEST: Final = 86_400.0  # seconds; a longer quiescence time is a typing error
+MODEL_FILES: Final = (".aut", ".dot", ".gv")  # what `otf.cli.model_files` reads
 PYMODEL: Final = "pymodel:"  # before the names of PyModel's modules
 TIMES: Final = {"quiescence": "quiescence", "L": "latency", "R": "busy"}
 _FORMS: Final = (
@@ -130,6 +129,8 @@ def _module(reference: str) -> tuple[ModuleType, str]:
         return as_module(reference), "bench"
     where, name = _parts(reference)
     if where.endswith(MODEL_FILES):
+        from otf.cli import model_files
+
         return model_files.as_module(Path(where)), name
     if where.endswith(".py") or "/" in where:
         return from_file(Path(where)), name

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from otf.adapter import Bench
-from otf.campaign import Campaign
 from otf.campaign.shrinking import INTERRUPTED
 from otf.campaign.worth import Discoveries, learn, stated
 from otf.cli.campaign_log import CampaignLog, PathRecord
@@ -18,11 +17,11 @@ from otf.cli.summary import time_spent
 from otf.cli.traces import bench_of, ordinary, reading
 from otf.core import Model, Monitor
 from otf.errors import UsageError
+from otf.explore.space import MOST
 from otf.offline import Judgement, judge
 from otf.report import Gathered, ReportedFailure
 from otf.report import PathSummary as Walked
 from otf.report.mutants import read_mutation
-from otf.report.space import MOST
 from otf.spec.transition import requirements
 from otf.trace.reading import TracedEvent
 from otf.trace.record import Header
@@ -30,8 +29,6 @@ from otf.trace.requirements import RequirementRecord
 
 PATH: Final = re.compile(r"(path|saved)-\d+\.jsonl")
 SAVED: Final = re.compile(r"saved-\d+\.jsonl")
-FEW: Final = 300  # states that are explored where the user waits: few models take longer than 0.3 s for them
-WALKED: Final = 1_000  # steps that are judged once more where the user waits
 NOT_KEPT: Final = "its trace was not kept"
 Shows = Callable[[list[Path]], Iterable[Path]]
 
@@ -74,17 +71,6 @@ def gathered(folder: Path, named: str | None, sets: Mapping[str, object], show: 
         bench = bench_of(reader, named, sets, drives=False)
         header = reader.header
     return judged(folder, bench, header, show(files))
-
-
-def visited(campaign: Campaign) -> str:
-    """Return what a campaign that passed visited, as its report has it; "" where it would take the user's time."""
-    summary, settings, bench = campaign.summary, campaign.settings, campaign.bench
-    if summary.verdict != "pass" or summary.steps > WALKED or settings.keep != "all":
-        return ""
-    files = paths(settings.out)
-    with reading(str(files[0])) as reader:
-        header = reader.header
-    return str(judged(settings.out, bench, header, files, FEW).coverage)
 
 
 def judged(folder: Path, bench: Bench, header: Header, files: Iterable[Path], most: int = MOST) -> Gathered:

@@ -15,8 +15,6 @@ from otf.errors import UsageError
 from otf.fronts import read_aut, read_dot
 
 PORT: Final = "line"
-_READERS: Final = {".aut": read_aut, ".dot": read_dot, ".gv": read_dot}
-MODEL_FILES: Final = tuple(_READERS)
 
 
 def as_module(path: Path) -> ModuleType:
@@ -27,7 +25,8 @@ def as_module(path: Path) -> ModuleType:
         raise UsageError(message)
 
     try:
-        spec = _READERS[path.suffix](path.read_text(encoding="utf-8"), path.name)
+        read = read_aut if path.suffix == ".aut" else read_dot
+        spec = read(path.read_text(encoding="utf-8"), path.name)
     except (OSError, UnicodeDecodeError) as error:
         message = f"{path}: {error}"
         raise UsageError(message) from error

@@ -133,9 +133,8 @@ def _all(names: Iterable[str], one: Callable[[str], Done[MutantResult]]) -> tupl
 
 def _bare(reference: str) -> Bench | None:
     """Return a bench around a model that has none; None if the reference is of a bench."""
-    from otf.cli.benches import named
+    from otf.cli.benches import MODEL_FILES, named
     from otf.cli.explore import model
-    from otf.cli.model_files import MODEL_FILES
     from otf.mutation import bench_of
     from otf.spec import Spec
 

@@ -162,9 +162,9 @@ def _is_given(ctx: typer.Context, name: str) -> bool:
 def _judged(loaded: Bench, settings: Settings, until: str | None, options: str, shown: _Shown, *, as_json: bool) -> int:
     from otf.campaign import Campaign
     from otf.cli.campaign_data import campaign_data
-    from otf.cli.campaign_folder import visited
     from otf.cli.run_options import counting
     from otf.cli.summary import SummaryPrinter
+    from otf.cli.visited import visited
 
     settings, covered = counting(loaded, settings, until)
     campaign = Campaign(loaded, settings)

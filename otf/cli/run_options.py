@@ -17,10 +17,8 @@ from otf.campaign.speed import greatest_speed
 from otf.cli.benches import named
 from otf.cli.output import document, say, warn
 from otf.cli.signals import interruptible
-from otf.compose import guided
 from otf.errors import INCONCLUSIVE, UsageError
 from otf.explore import explore
-from otf.explore.analysis import known as checked
 from otf.spec.places import places
 from otf.strategy import Coverage, StrategyKind, Until, covering, own
 from otf.strategy.coverage import KINDS, NOTHING_NEW
@@ -39,6 +37,9 @@ def under(bench: Bench, scenario: str | None) -> Bench:
     """Return the bench restricted to a scenario, if there is one."""
     if scenario is None:
         return bench
+    from otf.compose import guided
+    from otf.explore.analysis import known as checked
+
     return replace(bench, spec=guided(bench.spec, checked(bench.spec, scenario)))
 
 

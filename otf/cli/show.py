@@ -79,7 +79,6 @@ def _show(trace: str, bench: str | None, sets: dict[str, object], form: Form) ->
     from otf.cli.replay import notes
     from otf.cli.traces import bench_of, reading
     from otf.offline import judge
-    from otf.report import chart
     from otf.trace.explain import explanation
 
     rows = TraceRows()
@@ -88,6 +87,8 @@ def _show(trace: str, bench: str | None, sets: dict[str, object], form: Form) ->
         judgement = judge(reader, loaded, keep=form in CHARTS, on_step=rows.add)
     rows.rows += [_after(each) for each in reader.aftermath]
     if form in CHARTS:
+        from otf.report import chart
+
         _draw(chart(judgement.events, judgement.verdict.failure), form)
     elif form is Form.TABLE:
         header = judgement.header

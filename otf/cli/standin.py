@@ -16,10 +16,10 @@ from typing import Any
 from otf.adapter import Bench
 from otf.cli.benches import load, parsed
 from otf.codec import Codec
+from otf.core.walk import Act
 from otf.errors import CodecError, OtfError, UsageError
 from otf.explore import explore
 from otf.simulate.system import Mutation, acting
-from otf.simulate.walk import Act
 
 LOOKED = 10_000  # states in which a mutant may differ
 

@@ -14,9 +14,8 @@ from typing import Any, Final
 
 import msgspec
 
+from otf import adapters
 from otf.adapter import Bench, Opener, Port
-from otf.adapter.labs import board_port
-from otf.adapters import can, isotp, process, serialport, tcp, udp, unix, visa
 from otf.errors import UsageError
 from otf.framing import Framing
 
@@ -37,32 +36,44 @@ _SERIAL: Final = ("socket", "rfc2217", "loop", "spy", "hwgrep", "alt", "cp2110")
 _INPROCESS: Final = "inprocess"
 
 
-def _stream(make: Callable[..., Port]) -> Callable[[str, Framing | None], Port]:
-    return lambda url, framing: make(url) if framing is None else make(url, framing=framing)
+def _stream(adapter: str) -> Callable[[str, Framing | None], Port]:
+    def make(url: str, framing: Framing | None) -> Port:
+        return _adapter(adapter)(url) if framing is None else _adapter(adapter)(url, framing=framing)
+
+    return make
+
+
+def _frames(adapter: str) -> Callable[[str, Framing | None], Port]:
+    return lambda url, _framing: _adapter(adapter)(url)
+
+
+def _adapter(name: str) -> Callable[..., Port]:
+    """Import an adapter where an address asks for it: all of them take a tenth of a second."""
+    made: Callable[..., Port] = getattr(adapters, name)
+    return made
 
 
 def _program(url: str, framing: Framing | None) -> Port:
     scheme, _, command = url.partition(":")
-    make = partial(process, command, ready=None, pty=scheme == "pty")
+    make = partial(adapters.process, command, ready=None, pty=scheme == "pty")
     return make() if framing is None else make(framing=framing)
 
 
 def _lab(url: str, framing: Framing | None) -> Port:
+    from otf.adapter.labs import board_port
+
     board = board_port(url)
-    make = partial(serialport, board.url, baudrate=board.baudrate)
+    make = partial(adapters.serialport, board.url, baudrate=board.baudrate)
     return make() if framing is None else make(framing=framing)
 
 
 _MAKERS: Final[Mapping[str, tuple[str, Callable[[str, Framing | None], Port]]]] = {
-    **dict.fromkeys(("tcp", "tls", "tcp-listen"), ("tcp", _stream(tcp))),
+    **dict.fromkeys(("tcp", "tls", "tcp-listen"), ("tcp", _stream("tcp"))),
     **dict.fromkeys(("exec", "pty"), ("process", _program)),
-    **dict.fromkeys(_SERIAL, ("serialport", _stream(serialport))),
+    **dict.fromkeys(_SERIAL, ("serialport", _stream("serialport"))),
     **dict.fromkeys(("labgrid", "twister"), ("lab", _lab)),
-    "udp": ("udp", lambda url, _framing: udp(url)),
-    "unix": ("unix", _stream(unix)),
-    "can": ("can", lambda url, _framing: can(url)),
-    "visa": ("visa", lambda url, _framing: visa(url)),
-    "isotp": ("isotp", lambda url, _framing: isotp(url)),
+    "unix": ("unix", _stream("unix")),
+    **{name: (name, _frames(name)) for name in ("udp", "can", "visa", "isotp")},
 }
 
 
@@ -92,7 +103,7 @@ def _maker(url: str) -> tuple[str, Callable[[str, Framing | None], Port]]:
         return _MAKERS[scheme]
     # COM3 on Windows, or any path
     if url.startswith("/") or (url[:3].upper() == "COM" and url[3:4].isdigit()):
-        return "serialport", _stream(serialport)
+        return "serialport", _stream("serialport")
     message = f"{url!r} is not an address of a system; write one of\n{FORMS}"
     raise UsageError(message)
 

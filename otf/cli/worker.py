@@ -35,8 +35,8 @@ from otf.campaign.saved import Saved, saved_issue, saved_trace
 from otf.cli.continued import as_recorded, made, settings_of
 from otf.cli.run_arguments import RunOptions
 from otf.cli.workers import on_devices
+from otf.core.steady import ask_again
 from otf.errors import OtfError
-from otf.explore.steady import ask_again
 from otf.trace.record import Header
 from otf.trace.verdict import Signature, Verdict
 

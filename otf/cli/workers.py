@@ -17,7 +17,6 @@ import msgspec
 
 from otf.adapter import Bench
 from otf.campaign import Settings
-from otf.campaign.cluster import LARGEST
 from otf.campaign.lanes import make_room
 from otf.campaign.past import Past
 from otf.campaign.settings import Workers
@@ -79,6 +78,8 @@ def _with_workers(
         return settings
     if cluster is None:
         return replace(settings, workers=_workers(settings, options, bench, number, recorded=recorded))
+    from otf.campaign.cluster import LARGEST
+
     settings = replace(settings, jobs=settings.jobs * number, largest=min(settings.largest, LARGEST))
     options = replace(options, jobs=1, largest=settings.largest >> 20)
     workers = _workers(settings, options, bench, 1, recorded=recorded, checks=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from otf.adapter import Bench
+from otf.core.walk import Act
 from otf.errors import UsageError
 from otf.explore import explore
 from otf.mutation.choice import ModelMutant, Survey, candidates, drawn
@@ -17,7 +18,6 @@ from otf.mutation.judging import Fate, Judge, JudgedMutant
 from otf.mutation.material import Material
 from otf.mutation.rules import ModelRules
 from otf.mutation.served import CodecWire, ServedModel, plain
-from otf.simulate.walk import Act
 from otf.spec import Accept, Spec
 from otf.spec.outputs import vague
 from otf.trace.verdict import Failure

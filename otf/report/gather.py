@@ -11,8 +11,8 @@ from typing import Final, Literal
 from otf.adapter import Bench
 from otf.codec.malformed import ONLY_MALFORMED
 from otf.core import Model, Monitor, RequirementEvidence
+from otf.explore.space import MOST, Space, VisitedParts, VisitedSpace, Walker, space
 from otf.report.mutants import ReportedMutation
-from otf.report.space import MOST, Space, VisitedParts, VisitedSpace, Walker, space
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Stalled, Taken
 from otf.trace.record import Header
 from otf.trace.requirements import RequirementRecord

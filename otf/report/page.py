@@ -7,13 +7,13 @@ from math import inf
 from pathlib import Path
 from typing import Final
 
+from otf.explore.space import CoveredPart
 from otf.report.curves import duration, growth, response_times
 from otf.report.embedded import EmbeddedPath, address, document
 from otf.report.gather import Gathered, PathSummary, ReportedFailure
 from otf.report.markup import MARK, Markup, framed, joined, own, tag
 from otf.report.mutants import mutants_section
 from otf.report.requirements import section as requirements_section
-from otf.report.space import CoveredPart
 from otf.report.states import legend, space_data, walk
 from otf.trace.explain import explanation
 from otf.trace.record import Header

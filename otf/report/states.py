@@ -14,8 +14,8 @@ from otf.explore.fields import ordered, state_parts
 from otf.explore.finding import taken
 from otf.explore.graph import Graph
 from otf.explore.marks import Marks, times_text
+from otf.explore.space import Space, VisitedSpace
 from otf.report.markup import Markup, framed, joined, own, packed_data, tag
-from otf.report.space import Space, VisitedSpace
 from otf.values import key, show
 
 STATES: Final = 20_000  # in a page: a browser walks through as many in a blink, and the nearest come first

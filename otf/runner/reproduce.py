@@ -12,12 +12,11 @@ from otf.adapter import Bench
 from otf.adapter.exits import watched
 from otf.core import Oracle, Session
 from otf.core.pacing import Timers
+from otf.core.steady import ask_again
 from otf.core.waits import Burst, Strict
-from otf.explore.steady import ask_again
+from otf.core.walk import Walk, bounded, excused
 from otf.runner.driving import drive
 from otf.shrink import AllowedInputs, Candidate, again, issue_of
-from otf.simulate import Walk
-from otf.simulate.walk import bounded, excused
 from otf.strategy.pool import PlanPatience
 from otf.trace.events import Event, Quiet, Seen, Sent
 from otf.trace.explain import explanation

@@ -106,7 +106,7 @@ def shrinking(issue: Issue, setting: Setting, algorithm: Algorithm = by_model) -
 
     >>> from otf.core import Model, Oracle
     >>> from otf.shrink import Issue, issue_of
-    >>> from otf.simulate import Walk
+    >>> from otf.core.walk import Walk
     >>> from otf.spec import Spec, goto
     >>> from otf.strategy import Script
     >>> spec = Spec(lambda state, inp: [goto(state)], 0, ["wait", "press"])

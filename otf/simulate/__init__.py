@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from otf.core import Ping, Send, Session, Stop, Wait
+from otf.core.walk import Walk
 from otf.simulate.channel import Net, UnreliableWorld
 from otf.simulate.system import Emission, Happening, Mutation, PortChoice, SimulatedSystem, System, faulty
-from otf.simulate.walk import Walk
 from otf.simulate.world import TimeBounds, World
 from otf.trace.events import Event, Sent
 from otf.trace.verdict import Verdict

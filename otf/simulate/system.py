@@ -8,8 +8,8 @@ from itertools import count
 from random import Random
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
+from otf.core.walk import Act
 from otf.errors import ModelError
-from otf.simulate.walk import Act
 from otf.spec import Accept, AnyOrder, On, OneOf, Spec, TimerAction, TimerStop, Transition, start
 from otf.spec.outputs import vague
 from otf.values import show

@@ -14,8 +14,8 @@ import pytest
 from otf.adapter import Barrier, Bench, Codec, Life, Line
 from otf.adapter.bench_options import PortOptions, ProcessOptions
 from otf.core import InputMode, Limits, Monitor, Relation, Timing
+from otf.core.walk import Act
 from otf.errors import CodecError, ContactError, ModelError, OtfError, UsageError
-from otf.simulate.walk import Act
 from otf.spec import Spec, Transition, goto
 from otf.trace.events import Event, Seen, Sent
 from otf.trace.verdict import Failure

@@ -10,10 +10,10 @@ import pytest
 
 from otf import Bench
 from otf.campaign import Settings, rerun
+from otf.core.walk import Act
 from otf.models.refusing import REFUSING, moody
 from otf.models.vending import Change, Cup, Text
 from otf.models.vending_faults import Device
-from otf.simulate.walk import Act
 from otf.trace.reading import TraceReader, bounded
 from tests.campaign.machine import judged, run
 from tests.runner.playing import virtually

@@ -11,9 +11,9 @@ import pytest
 
 from otf.adapter import Bench
 from otf.compat.pymodel import bench, selecting, tidying
+from otf.core.walk import Walk
 from otf.errors import ModelError, UsageError
 from otf.models.coffee import bench as coffee
-from otf.simulate import Walk
 from otf.strategy import StrategyKind
 from otf.strategy.kinds import Strategy
 from tests.compat.samples import SPEED, STACK, SWITCH, write

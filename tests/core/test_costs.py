@@ -15,7 +15,7 @@ import pytest
 
 from otf.core import Limits, Model, Monitor, Oracle, Routes
 from otf.core.memory import Memory, Symbol
-from otf.simulate import Walk
+from otf.core.walk import Walk
 from otf.spec import AnyOrder, OneOf, Spec, Transition, Where, goto
 from otf.trace.events import Event, Quiet, Seen, Sent, Taken
 

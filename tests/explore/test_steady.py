@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from otf.core import Monitor
+from otf.core.steady import ask_again
 from otf.errors import ModelError
 from otf.explore import explore
-from otf.explore.steady import ask_again, ask_twice
+from otf.explore.steady import ask_twice
 from otf.spec import Accept, AnyOrder, Spec, Transition, Where, goto, on
 from tests.core.scripts import events, machine, oracle
 

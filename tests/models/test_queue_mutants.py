@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from otf.core import Model, Oracle
+from otf.core.walk import Walk
 from otf.models.queue import FAULTS, QUEUE, Elements, react
-from otf.simulate import Walk
 from otf.strategy import Strategy
 
 PATHS, STEPS = 200, 50

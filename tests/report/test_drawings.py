@@ -9,8 +9,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from otf.core import Model
+from otf.explore.space import space
 from otf.report.curves import duration, growth, response_times
-from otf.report.space import space
 from otf.spec import Accept, Spec, Transition, goto
 from tests.report.runs import parsed
 
@@ -39,7 +39,7 @@ def test_a_model_without_end_is_cut() -> None:
 
 def test_a_model_with_very_many_inputs_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     """So many inputs are looked at, those of the nearest states, and that there are more is known."""
-    monkeypatch.setattr("otf.report.space.PAIRS", 6)
+    monkeypatch.setattr("otf.explore.space.PAIRS", 6)
     found = space(Model(Spec(lambda state, _: [goto(state + 1)], initial=0, inputs=["go", "run"])))
     assert (len(found.pairs), len(found.states), found.whole) == (6, 4, False)
 

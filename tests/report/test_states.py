@@ -16,7 +16,7 @@ import pytest
 from otf.core import Model
 from otf.explore import Graph, explore
 from otf.explore.marks import Marks, marks
-from otf.report.space import VisitedSpace, space
+from otf.explore.space import VisitedSpace, space
 from otf.report.states import graph_data, model_page, space_data, walk
 from otf.spec import Accept, Spec, Transition, goto
 from tests.report.browser import CHROMIUM, Browser, browser

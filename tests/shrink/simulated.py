@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 from benchmarks.shrink_classical import ALGORITHMS
 from benchmarks.shrink_simulated import Simulated, drive
 from otf.core import Model, Oracle, Symbol
+from otf.core.walk import Act
 from otf.shrink import Candidate, Issue, Setting, Shrinking, shrinking
-from otf.simulate.walk import Act
 from otf.spec import Spec, Transition, goto
 from otf.strategy import Script
 

@@ -16,8 +16,8 @@ from otf.core.nodes import ITERATED, KEPT
 from otf.core.oracle import VIEWED
 from otf.core.timing import Span
 from otf.core.view import NOTED, SPECIFIED
+from otf.core.walk import Walk
 from otf.errors import ModelError
-from otf.simulate import Walk
 from otf.spec import Spec, Transition, goto, total
 from otf.strategy import STRATEGIES, Strategy, StrategyKind, goal, weighted
 from otf.strategy.pool import Pool

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from otf.core import Model, Oracle
+from otf.core.walk import Walk
 from otf.errors import ModelError, UsageError
 from otf.explore import explore
 from otf.fronts import table
-from otf.simulate import Walk
 from otf.simulate.system import acting
 from otf.spec import AnyOrder, Spec, on
 from otf.suite import AdaptiveSuite, adaptive

@@ -22,9 +22,9 @@ from otf.compat.pymodel.loading import Live, Loaded, load
 from otf.compat.pymodel.modules import Modules
 from otf.compat.pymodel.product import Composition, Numbers, explored
 from otf.compat.pymodel.strategy import selecting, tidying
+from otf.core.walk import Act
 from otf.errors import CodecError, UsageError
 from otf.fronts import Call
-from otf.simulate.walk import Act
 
 TIMEOUT = 10.0  # seconds for one action
 PREFIX: Final = "pymodel:"

@@ -13,9 +13,9 @@ from otf.compat.pymodel.apart import Harness, LostStepperError
 from otf.compat.pymodel.loading import Live
 from otf.compat.pymodel.parts import Effect
 from otf.compat.pymodel.product import Composition, plainly
+from otf.core.walk import Act
 from otf.errors import OtfError, UsageError
 from otf.fronts import Call
-from otf.simulate.walk import Act
 from otf.trace.events import Ended
 from otf.values import key, show
 

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from otf.core import Model, Oracle, Routes
+from otf.core.walk import Walk, bounded
 from otf.errors import ModelError, UsageError
-from otf.simulate import Walk
-from otf.simulate.walk import bounded
 from otf.spec import Spec, Transition, goto, total
 from otf.strategy import Script, Strategy
 from otf.trace.events import Closed, Quiet, Seen, Sent

@@ -8,7 +8,7 @@ import pytest
 
 from otf.core import Model, Monitor, Oracle
 from otf.core.compile import Routes
-from otf.report.space import VisitedSpace, Walker, space
+from otf.explore.space import VisitedSpace, Walker, space
 from otf.spec import Spec, Transition, goto, total
 from otf.trace.events import Event, Quiet, Seen, Sent
 from tests.report.runs import gathered, step

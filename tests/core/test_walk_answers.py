@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from otf.adapter import Bench
+from otf.core.walk import HEAVY, OUTPUTS, Act, Cut, bounded
 from otf.runner.reproduce import reproduce
-from otf.simulate.walk import HEAVY, OUTPUTS, Act, Cut, bounded
 from otf.spec import Spec, Transition, goto
 from otf.trace.events import Ended
 from tests.campaign.machine import run

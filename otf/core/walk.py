@@ -9,8 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from copy import deepcopy
 from itertools import islice
-from random import Random
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 from otf.core import Chooser, Monitor, Oracle
 from otf.core.due import Ledger
@@ -21,6 +20,15 @@ from otf.trace.verdict import Verdict
 from otf.values import fresh, show
 from otf.values.cost import weight
 from otf.values.identity import shape
+
+
+class RandomNumbers(Protocol):
+    """A source of random numbers, such as `random.Random`."""
+
+    def random(self) -> float:
+        """Return a number from 0 on, below 1."""
+        ...
+
 
 Act: TypeAlias = Callable[[Any], Iterable[object]]
 """A system: takes an input and returns its outputs."""
@@ -56,7 +64,7 @@ class Walk:
         self._act = act
         self._ways = MacroSteps.start(oracle)
 
-    def uniform(self, random: Random, steps: int) -> Verdict:
+    def uniform(self, random: RandomNumbers, steps: int) -> Verdict:
         """Go so many steps with inputs drawn uniformly from those specified; the fastest there is.
 
         An exception of the system is not caught.

@@ -1,0 +1,44 @@
+"""What a campaign that passed visited of the model: its traces are judged once more, where that takes no time."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Final
+
+from otf.adapter import Bench
+from otf.campaign import Campaign
+from otf.cli.traces import reading
+from otf.core import Model, Monitor
+from otf.explore.space import VisitedSpace, Walker, space
+from otf.offline import judge
+from otf.trace.reading import TracedEvent
+
+PATH: Final = re.compile(r"path-\d+\.jsonl")
+FEW: Final = 300  # states that are explored where the user waits: few models take longer than 0.3 s for them
+WALKED: Final = 1_000  # steps that are judged once more where the user waits
+
+
+def visited(campaign: Campaign) -> str:
+    """Return what a campaign that passed visited, as its report has it; "" where it would take the user's time."""
+    summary, settings, bench = campaign.summary, campaign.settings, campaign.bench
+    if summary.verdict != "pass" or summary.steps > WALKED or settings.keep != "all":
+        return ""
+    visits = VisitedSpace(space(Model(bench.spec, bench.oracle().model.routes), FEW))
+    for file in sorted(file for file in settings.out.iterdir() if PATH.fullmatch(file.name)):
+        _follow(file, bench, visits)
+    return str(visits.coverage)
+
+
+def _follow(file: Path, bench: Bench, visits: VisitedSpace) -> None:
+    walkers = list[Walker]()
+
+    def step(traced: TracedEvent, monitor: Monitor) -> None:
+        if not walkers:
+            walkers.append(Walker(visits, monitor.oracle.model))
+        walkers[0].event(traced.event, monitor)
+
+    with reading(str(file)) as reader:
+        judge(reader, bench, on_step=step)
+    for walker in walkers:
+        walker.end()
