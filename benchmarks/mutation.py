@@ -12,7 +12,8 @@ from time import process_time
 from typing import Any
 
 from benchmarks.measure import command, positive, save
-from otf.cli.benches import load, shipped
+from otf.cli.benches import load
+from otf.cli.catalogue import sources
 from otf.errors import OtfError
 from otf.mutation import Fate, HuntBudget
 from otf.mutation.report import MutationAnalysis
@@ -69,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seconds", type=float, default=300.0, help="virtual time for each mutant")
     parser.add_argument("--cpu", type=float, default=120.0, help="CPU time for each bench")
     chosen = parser.parse_args(arguments)
-    data = rows(chosen.benches or shipped(), chosen.most, HuntBudget(chosen.steps, chosen.seconds), chosen.cpu)
+    data = rows(chosen.benches or [*sources()], chosen.most, HuntBudget(chosen.steps, chosen.seconds), chosen.cpu)
     tried, still = (sum(row[what] for row in data.values()) for what in ("tried", "open"))
     print(f"{still} of {tried} open")
     save({"benches": data, "tried": tried, "open": still}, chosen.json)

@@ -16,12 +16,13 @@ from otf.adapter import Bench, trace_may_set
 from otf.adapter.malformed import Disturbed
 from otf.codec.malformed import Malformed
 from otf.errors import CodecError
-from otf.models.microbit_board import FIRMWARE, MORE, PROMPT, connect
+from otf.models.microbit_board import MORE, PROMPT, connect
 from otf.models.serving import chosen, expected, known_issue
 from otf.models.texts import printable, text_of, whole_line
 from otf.spec import Spec, Transition, Where, goto
 from otf.values import show
 
+FIRMWARE: Final = "/usr/share/firmware-microbit-micropython/firmware.hex"
 NAMES: Final = ("a", "b")
 NUMBERS: Final = (0, -7, 3, 2**30 - 1)
 LARGEST: Final = 2**90

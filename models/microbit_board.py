@@ -15,7 +15,6 @@ from otf.errors import ContactError
 from otf.framing import prompt
 from otf.models.serving import GRACE, HOST, free_port, program, until_told
 
-FIRMWARE: Final = "/usr/share/firmware-microbit-micropython/firmware.hex"
 READY: Final = 20.0
 PROMPT, MORE = b">>> ", b"... "
 

@@ -38,7 +38,7 @@ VERSIONS: Final[dict[str, MqttVersion]] = {"3.1.1": 4, "5": 5}
 
 
 @trace_may_set(version=VERSIONS, also=ALSO)
-def bench(*, version: Literal["3.1.1", "5"] = "3.1.1", server: str = MOSQUITTO, also: str = "") -> Bench:
+def bench(*, version: Literal["3.1.1", "5"] = "3.1.1", server: str = "mosquitto", also: str = "") -> Bench:
     """Return the bench of an MQTT broker: mosquitto, aedes, aedes2, or a command line with {host} and {port} in it.
 
     `version` is that of the protocol: aedes, which is 1.2.0, speaks 3.1.1, and aedes2, which is 2.0.0-beta.1, is tested

@@ -6,18 +6,23 @@ import errno
 import os
 import sys
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from importlib import import_module
-from typing import Annotated, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
 import typer
 from typer.core import TyperGroup
 
 from otf.cli.choices import VARIABLE, prepare
 from otf.cli.grouped_help import GroupedHelp
-from otf.cli.output import STDOUT_ERRORS, document, error_document, say, stdout_failed, warn
+from otf.cli.installed import COMMANDS as ADDED
+from otf.cli.installed import function_of, installed
+from otf.cli.output import STDOUT_ERRORS, document, error_document, guarded, say, stdout_failed, warn
 from otf.errors import FAIL, INCONCLUSIVE, USAGE, USERS_OWN, UsageError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 
 class Entry(NamedTuple):
@@ -54,40 +59,51 @@ class Lazy(TyperGroup):
     """The group of all commands. A command is imported when it is called: the list must not wait for the engine."""
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401 -- typer does not export the type
-        """Return the names, in the order of the table."""
+        """Return the names, in the order of the table; then those of other packages."""
         del ctx
-        return list(COMMANDS)
+        return [*COMMANDS, *_others()]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401 -- as above
         """Import a command and return it; None if there is no such command."""
-        del ctx
-        entry = COMMANDS.get(cmd_name)
-        if entry is None:
+        if cmd_name in COMMANDS:
+            entry = COMMANDS[cmd_name]
+            module = import_module(f"otf.cli.{entry.module}")
+            return _command(cmd_name, getattr(module, entry.function), getattr(module, "EXAMPLES", None))
+        if cmd_name not in installed(ADDED):
             return None
-        module = import_module(f"otf.cli.{entry.module}")
-        single = typer.Typer(rich_markup_mode=None, add_completion=False)
-        single.command(
-            cmd_name,
-            cls=GroupedHelp,
-            short_help=entry.says,
-            epilog=getattr(module, "EXAMPLES", None),
-            context_settings=HELP,
-        )(getattr(module, entry.function))
-        return typer.main.get_command(single)
+        try:
+            # like those of otf it returns its exit status
+            return _command(cmd_name, guarded(function_of(installed(ADDED)[cmd_name])))
+        except UsageError as error:
+            return ctx.fail(str(error))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401 -- as above
         """Find the command that is called; the error for an unknown one suggests a similar name."""
-        if not ctx.resilient_parsing and not args[0].startswith("-") and args[0] not in COMMANDS:
-            near = get_close_matches(args[0], COMMANDS, n=1)
+        known = args[0] in COMMANDS or args[0] in installed(ADDED)
+        if not (ctx.resilient_parsing or args[0].startswith("-") or known):
+            names = self.list_commands(ctx)
+            near = get_close_matches(args[0], names, n=1)
             hint = f"did you mean {near[0]}? " if near else ""
-            ctx.fail(f"No such command {args[0]!r}; {hint}the commands are {', '.join(COMMANDS)}")
+            ctx.fail(f"No such command {args[0]!r}; {hint}the commands are {', '.join(names)}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 -- as above
         """Write the list without importing the commands."""
         del ctx
         with formatter.section("Commands"):
-            formatter.write_dl([(name, entry.says) for name, entry in COMMANDS.items()])
+            others = [(name, f"{point.value}, an installed package.") for name, point in _others().items()]
+            formatter.write_dl([*((name, entry.says) for name, entry in COMMANDS.items()), *others])
+
+
+def _command(name: str, function: Callable[..., Any], examples: str | None = None) -> Any:  # noqa: ANN401 -- as above
+    single = typer.Typer(rich_markup_mode=None, add_completion=False)
+    single.command(name, cls=GroupedHelp, epilog=examples, context_settings=HELP)(function)
+    return typer.main.get_command(single)
+
+
+def _others() -> Mapping[str, EntryPoint]:
+    """Return the commands of other packages; none takes the place of one of otf's own."""
+    return {name: point for name, point in installed(ADDED).items() if name not in COMMANDS}
 
 
 STATUS = """\b

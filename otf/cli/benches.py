@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 import inspect
 import pkgutil
@@ -18,6 +17,8 @@ from typing import Any, Final, get_type_hints
 import msgspec
 
 from otf.adapter import Bench
+from otf.cli.catalogue import TIMES, sources
+from otf.cli.installed import BENCHES, installed
 from otf.cli.suts import SUFFIX, Description, addressed, description
 from otf.cli.user_code import PREFIX, from_file, imported, located
 from otf.errors import OtfError, UsageError
@@ -26,7 +27,6 @@ SHIPPED: Final = "otf.models"
 LONGEST: Final = 86_400.0  # seconds; a longer quiescence time is a typing error
 MODEL_FILES: Final = (".aut", ".dot", ".gv")  # what `otf.cli.model_files` reads
 PYMODEL: Final = "pymodel:"  # before the names of PyModel's modules
-TIMES: Final = {"quiescence": "quiescence", "L": "latency", "R": "busy"}
 _FORMS: Final = (
     "`otf list` shows the shipped ones; name others as package.module[:name], path/to/file.py[:name], "
     "path/to/file.toml, or a model in a file .dot, .gv or .aut; modules of PyModel as pymodel:MODEL[,MODEL][@STEPPER]"
@@ -74,14 +74,6 @@ def parameters(reference: str, sets: Mapping[str, object] | None = None) -> dict
     return {**{key: each.default for key, each in known.items()}, **given}
 
 
-def shipped() -> dict[str, str]:
-    """Return the shipped benches, each with the first line of its documentation."""
-    package = importlib.import_module(SHIPPED)
-    found = sorted(info.name for info in pkgutil.iter_modules(package.__path__))
-    modules = {name: importlib.import_module(f"{SHIPPED}.{name}") for name in found}
-    return {name: _first_line(module) for name, module in modules.items() if hasattr(module, "bench")}
-
-
 def is_shipped(name: str) -> bool:
     """Return whether a bench of that name is shipped, without importing the others."""
     if not name.isidentifier() or importlib.util.find_spec(f"{SHIPPED}.{name}") is None:
@@ -118,8 +110,9 @@ def _beside(path: Path, found: Description) -> str:
     return str(path.parent / found.bench) if where.endswith((".py", *MODEL_FILES)) else found.bench
 
 
-def _first_line(module: ModuleType) -> str:
-    return (module.__doc__ or "").strip().split("\n", 1)[0]
+def about(reference: str) -> str:
+    """Return the first line of the documentation of a bench's module."""
+    return (_module(reference)[0].__doc__ or "").strip().split("\n", 1)[0]
 
 
 def _module(reference: str) -> tuple[ModuleType, str]:
@@ -136,6 +129,8 @@ def _module(reference: str) -> tuple[ModuleType, str]:
         return from_file(Path(where)), name
     if where in _shipped_names():
         return imported(f"{SHIPPED}.{where}", reference), name
+    if where.isidentifier() and (point := installed(BENCHES).get(where)) is not None:
+        return imported(point.module, reference), name if ":" in reference else point.attr or name
     if not where.endswith(".py") and "/" not in where and where.partition(".")[0] in sys.stdlib_module_names:
         raise UsageError(f"{reference}: this is part of Python, not a bench; {_FORMS}")
     # a single word may be a misspelt shipped bench, for which an ImportError would be a poor message
@@ -156,7 +151,8 @@ def _shipped_names() -> list[str]:
 def _unknown(where: str) -> str:
     # a file of this very name is certain; a similar name is a guess
     file = f"{where}.py"
-    near = [file] if where and Path(file).is_file() else get_close_matches(where, _shipped_names(), n=1)
+    benches = [*sources(), *installed(BENCHES)]
+    near = [file] if where and Path(file).is_file() else get_close_matches(where, benches, n=1)
     hint = f"did you mean {near[0]}? " if near else ""
     return f"there is no bench {where!r}; {hint}{_FORMS}"
 

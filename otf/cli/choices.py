@@ -6,21 +6,12 @@ compares them with the engine's.
 
 from __future__ import annotations
 
-import ast
 import os
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any, Final, Literal
 
-STRATEGIES: Final = (
-    "alternating",
-    "least-input",
-    "least-next",
-    "least-state",
-    "least-action",
-    "nearest",
-    "random",
-)
+from otf.cli.catalogue import TIMES, listed, sources
+
 METHODS: Final = ("a2", "a3", "a4", "tour", "uio", "ds", "ads", "w", "wp", "hsi", "h", "spy", "chain")
 ADAPTIVE: Final = ("state-counting", "adaptive-cover")
 GENERAL: Final = ("deterministic", "output-deterministic", "total", "input-enabled", "minimal")
@@ -43,8 +34,6 @@ VARIABLE: Final = "_OTF_COMPLETE"  # set by a shell that asks for completions
 AFTER_EQUALS: Final = """\
     # bash ends a word at an equals sign: what is before it must not be inserted again
     [[ "${COMP_WORDS[*]:COMP_CWORD-1:2}" == *=* ]] && COMPREPLY=("${COMPREPLY[@]#*=}")"""
-BENCH: Final = "\ndef bench("
-TIMES: Final = ("quiescence", "L", "R")
 FAULTS: Final = {
     "coffee": "dry free full",
     "conference": "O1 O2 O3 O4 O5 O6 O7 O8 O9 C1 C2 C3 C4 C5 C6 C7 C8 C9 C10 U1 U2 U3 U4 U5 U6 U7 U8",
@@ -64,7 +53,7 @@ def among(*words: str) -> Callable[[str], list[str]]:
 
 def benches(incomplete: str) -> list[str]:
     """Return the shipped benches that start with `incomplete`; the shell itself completes files."""
-    return [name for name in sorted(_sources()) if name.startswith(incomplete)]
+    return [name for name in sources() if name.startswith(incomplete)]
 
 
 def faults(ctx: Any, incomplete: str) -> list[str]:  # noqa: ANN401 -- typer does not export the type
@@ -76,7 +65,8 @@ def settings(ctx: Any, incomplete: str) -> list[str]:  # noqa: ANN401 -- as abov
     """Return the parameters of the bench on the command line; after `fault=`, its mutants."""
     key, equals, value = incomplete.partition("=")
     if not equals:
-        names = [*_parameters(_named(ctx)), *TIMES]
+        file = sources().get(_named(ctx))
+        names = TIMES if file is None else listed(file).parameters
         return [f"{name}=" for name in names if name.startswith(key)]
     return [f"fault={name}" for name in faults(ctx, value)] if key == "fault" else []
 
@@ -84,22 +74,6 @@ def settings(ctx: Any, incomplete: str) -> list[str]:  # noqa: ANN401 -- as abov
 def _named(ctx: Any) -> str:  # noqa: ANN401 -- as above
     # an option without its value ends the parsing: the words before it are left over
     return next((str(each) for each in (ctx.params.get("bench"), *ctx.args) if each), "")
-
-
-def _sources() -> dict[str, str]:
-    """Return the source of each shipped bench: to import them all takes half a second, and Tab runs nothing."""
-    import otf.models
-
-    folders = [Path(each) for each in otf.models.__path__]
-    files = [file for folder in folders for pattern in ("*.py", "*/bench.py") for file in folder.glob(pattern)]
-    texts = {file.parent.name if file.name == "bench.py" else file.stem: file.read_text("utf-8") for file in files}
-    return {name: text for name, text in texts.items() if BENCH in text}
-
-
-def _parameters(bench: str) -> list[str]:
-    text = _sources().get(bench, "")
-    found = [each for each in ast.parse(text).body if isinstance(each, ast.FunctionDef) and each.name == "bench"]
-    return [each.arg for function in found for each in (*function.args.args, *function.args.kwonlyargs)]
 
 
 def prepare() -> None:

@@ -7,9 +7,12 @@ from typing import Annotated
 
 import typer
 
+from otf.cli.catalogue import TIMES, ListedBench, listed, sources
+from otf.cli.installed import BENCHES, installed
 from otf.cli.options import AsJson
-from otf.cli.output import document, guarded, say
-from otf.errors import PASS
+from otf.cli.output import document, guarded, say, warn
+from otf.errors import PASS, OtfError
+from otf.strategy.names import SAYS
 
 
 @guarded
@@ -18,22 +21,20 @@ def listing(
     as_json: AsJson = False,
 ) -> int:
     """List the shipped benches with their parameters, and the strategies."""
-    from otf.cli.benches import parameters, shipped
-    from otf.strategy import STRATEGIES
-
     if only_ports:
         return _ports(as_json=as_json)
-    benches = shipped()
-    own = {name: {**parameters(name), **_times(name)} for name in benches}
-    strategies = {name: kind.says for name, kind in STRATEGIES.items()}
+    shipped = {name: listed(file) for name, file in sources().items()}
+    benches = {**shipped, **_installed()}
     if as_json:
-        document({"benches": benches, "parameters": own, "strategies": strategies})
+        own = {name: each.parameters for name, each in benches.items()}
+        says = {name: each.says for name, each in benches.items()}
+        document({"benches": says, "parameters": own, "strategies": SAYS})
         return PASS
     say("benches (otf run NAME), with the parameters that --set changes")
-    for name, says in benches.items():
-        say(f"  {name:15} {says}")
-        say(f"  {'':15} {' '.join(f'{key}={value}' for key, value in own[name].items())}")
-    _table("strategies (otf run --strategy NAME)", strategies)
+    for name, each in benches.items():
+        say(f"  {name:15} {each.says}")
+        say(f"  {'':15} {' '.join(f'{key}={value}' for key, value in each.parameters.items())}")
+    _table("strategies (otf run --strategy NAME)", SAYS)
     return PASS
 
 
@@ -51,11 +52,19 @@ def _ports(*, as_json: bool) -> int:
     return PASS
 
 
-def _times(name: str) -> dict[str, float]:
-    from otf.cli.benches import TIMES, load
+def _installed() -> dict[str, ListedBench]:
+    """Return the benches of other packages. Of one that cannot be loaded the list says so, and goes on."""
+    found = dict[str, ListedBench]()
+    for name in installed(BENCHES):
+        from otf.cli.benches import about, load, parameters
 
-    bench = load(name)
-    return {key: getattr(bench, field) for key, field in TIMES.items()}
+        try:
+            bench = load(name)
+            times = {key: getattr(bench, field) for key, field in TIMES.items()}
+            found[name] = ListedBench(about(name), {**parameters(name), **times})
+        except OtfError as error:
+            warn(str(error))
+    return found
 
 
 def _table(title: str, rows: Mapping[str, str]) -> None:

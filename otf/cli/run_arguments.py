@@ -9,9 +9,10 @@ from typing import Annotated, Any, TypeVar, get_args, get_type_hints
 
 import typer
 
-from otf.cli.choices import KEPT, MIB, MODES, STRATEGIES, TRANSITIONS, InputChoice, among
+from otf.cli.choices import KEPT, MIB, MODES, TRANSITIONS, InputChoice, among
 from otf.cli.grouped_help import CHOICE, FAILURES, HOW_LONG, KEEPING, SILENCE, WHAT, WHERE
 from otf.cli.options import PID, SET, SUT, Jobs, Quiescence, SilenceOption
+from otf.strategy.names import SAYS
 
 Command = TypeVar("Command", bound=Callable[..., int])
 
@@ -83,7 +84,7 @@ class RunOptions:
         typer.Option(
             metavar="NAME",
             help="How inputs are chosen: one that `otf list` shows, or your own as file.py:Name.",
-            autocompletion=among(*STRATEGIES),
+            autocompletion=among(*SAYS),
             rich_help_panel=CHOICE,
         ),
     ] = "alternating"

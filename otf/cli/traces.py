@@ -20,7 +20,8 @@ import msgspec
 
 from otf.adapter import Bench
 from otf.adapter.bench_options import allowed, settable
-from otf.cli.benches import LONGEST, TIMES, is_shipped, load, named, parameters
+from otf.cli.benches import LONGEST, is_shipped, load, named, parameters
+from otf.cli.catalogue import TIMES
 from otf.cli.output import warn
 from otf.errors import OtfError, TraceError, UsageError
 from otf.trace.reading import TraceReader, bounded

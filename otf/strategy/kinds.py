@@ -11,6 +11,7 @@ from typing import Any, Final, TypeAlias
 from otf.core import Chooser, InputMode
 from otf.errors import UsageError
 from otf.spec.transition import RequirementIds, requirements
+from otf.strategy.names import SAYS
 from otf.strategy.planned import AfterWaits, Goal, Nearest, ToChanged
 from otf.strategy.pool import PlanPatience, Pool, Script, Uniform, Weighted, Weights, endless
 from otf.strategy.visits import ChangedFirst, LeastAction, LeastInput, LeastNext, LeastState, VisitCounts
@@ -101,9 +102,9 @@ def own(make: Callable[[], Chooser]) -> StrategyKind:
     return StrategyKind(getattr(make, "__name__", "own"), "a class of your own", (lambda _pool, _visits: make(),))
 
 
-def _covering(name: str, says: str, *makers: Maker) -> StrategyKind:
+def _covering(name: str, *makers: Maker) -> StrategyKind:
     """Return a strategy that covers what it counts, and what only time changes; what has changed comes first."""
-    return StrategyKind(name, says, tuple(_changed_first(_after_waits(maker)) for maker in makers))
+    return StrategyKind(name, SAYS[name], tuple(_changed_first(_after_waits(maker)) for maker in makers))
 
 
 def _after_waits(maker: Maker) -> Maker:
@@ -120,15 +121,13 @@ def _changed_first(maker: Maker) -> Maker:
 
 _KINDS: Final = (
     # the two find different mutants: the least tried input covers transitions, the least visited state goes deep
-    _covering(
-        "alternating", "least tried input on one path, least visited next state on the next", LeastInput, LeastNext
-    ),
-    _covering("least-input", "the input tried least in the possible states", LeastInput),
-    _covering("least-next", "the input that leads to the least visited state, for some time", LeastNext),
-    _covering("least-state", "the input that leads to the least visited state, always", LeastState),
-    _covering("least-action", "the kind of input that was used least", LeastAction),
-    _covering("nearest", "the nearest input that was not tried yet, on a planned way", Nearest),
-    StrategyKind("random", "any input with the same probability", (lambda pool, _visits: Uniform(pool),)),
+    _covering("alternating", LeastInput, LeastNext),
+    _covering("least-input", LeastInput),
+    _covering("least-next", LeastNext),
+    _covering("least-state", LeastState),
+    _covering("least-action", LeastAction),
+    _covering("nearest", Nearest),
+    StrategyKind("random", SAYS["random"], (lambda pool, _visits: Uniform(pool),)),
 )
 STRATEGIES: Final[Mapping[str, StrategyKind]] = {kind.name: kind for kind in _KINDS}
 

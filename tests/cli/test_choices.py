@@ -1,7 +1,9 @@
 """The words of the options, which are listed a second time so that help and Tab need not wait for the engine."""
 
+import pkgutil
 import subprocess
 import sys
+from importlib import import_module
 from types import SimpleNamespace
 from typing import get_args
 
@@ -11,18 +13,20 @@ from otf.adapter.bench_options import Silence
 from otf.campaign import Budget
 from otf.campaign.settings import LARGEST, Mode
 from otf.cli import choices
-from otf.cli.benches import TIMES, load, parameters, shipped
+from otf.cli.benches import about, load, parameters
+from otf.cli.catalogue import TIMES, listed, sources
 from otf.core import InputMode
 from otf.explore.analysis import GENERAL
 from otf.explore.expiring import LOST, UNKNOWN
 from otf.strategy import STRATEGIES
+from otf.strategy.names import SAYS
 from otf.suite import ADAPTIVE, METHODS
 from otf.suite.adaptive import RUNS
 
 
 def test_the_words_are_those_of_the_engine() -> None:
     """Each list of words, and each default, is what the engine says."""
-    assert tuple(STRATEGIES) == choices.STRATEGIES
+    assert tuple(STRATEGIES) == tuple(SAYS)
     assert (tuple(METHODS), tuple(ADAPTIVE), RUNS) == (choices.METHODS, choices.ADAPTIVE, choices.RUNS)
     assert (choices.GENERAL, choices.REQUIRED[1:]) == (GENERAL, (LOST, UNKNOWN))
     assert get_args(choices.InputChoice) == get_args(InputMode)
@@ -34,11 +38,16 @@ def test_the_words_are_those_of_the_engine() -> None:
 
 def test_the_benches_are_found_without_importing_them() -> None:
     """The names, parameters and mutants that Tab offers are those of the shipped benches."""
-    assert choices.benches("") == list(shipped())
-    assert tuple(TIMES) == choices.TIMES
-    for name in shipped():
+    package = import_module("otf.models")
+    modules = {each.name: import_module(f"otf.models.{each.name}") for each in pkgutil.iter_modules(package.__path__)}
+    benches = [name for name, module in modules.items() if hasattr(module, "bench")]
+    assert choices.benches("") == sorted(benches)
+    for name in benches:
+        bench, (says, listed_ones) = load(name), listed(sources()[name])
+        assert says == (modules[name].__doc__ or "").splitlines()[0] == about(name)
+        assert listed_ones == {**parameters(name), **{key: getattr(bench, field) for key, field in TIMES.items()}}
         context = SimpleNamespace(params={"bench": name}, args=[])
-        assert choices.faults(context, "") == list(load(name).mutants)
+        assert choices.faults(context, "") == list(bench.mutants)
         assert choices.settings(context, "") == [f"{key}=" for key in (*parameters(name), *TIMES)]
 
 

@@ -103,7 +103,7 @@ def test_a_defect_is_told_as_one(
     def broken() -> dict[str, str]:
         raise LookupError("no benches")
 
-    monkeypatch.setattr("otf.cli.benches.shipped", broken)
+    monkeypatch.setattr("otf.cli.listing.sources", broken)
     assert called(["list", "--json"]) == 3
     out, err = capsys.readouterr()
     assert "Traceback" in err

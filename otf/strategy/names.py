@@ -1,0 +1,15 @@
+"""The strategies by name, each in words: a list and a page of help must not wait for the engine."""
+
+from __future__ import annotations
+
+from typing import Final
+
+SAYS: Final = {
+    "alternating": "least tried input on one path, least visited next state on the next",
+    "least-input": "the input tried least in the possible states",
+    "least-next": "the input that leads to the least visited state, for some time",
+    "least-state": "the input that leads to the least visited state, always",
+    "least-action": "the kind of input that was used least",
+    "nearest": "the nearest input that was not tried yet, on a planned way",
+    "random": "any input with the same probability",
+}
