@@ -7,7 +7,9 @@ import gc
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 
+from otf import supervisor
 from otf.cli.signals import SIGNALS
 
 
@@ -15,7 +17,11 @@ def main() -> None:
     """Run the command line and exit with its status; Ctrl-C at any moment ends it with 130 and no traceback."""
     # first of all, since the imports behind `called` take most of the start
     SIGNALS.install()
+    # before those imports, too: a fork of a small process is cheap
+    supervisor.supervise("the command", as_json="--json" in sys.argv)
+    atexit.register(_sign)  # the first that is registered runs last, after the handlers of benches
     status = called(sys.argv[1:])
+    supervisor.decide(status)
     SIGNALS.finish()
     # a search for garbage among all that a long run remembers takes seconds, and the system frees the memory anyway
     gc.disable()
@@ -23,6 +29,15 @@ def main() -> None:
     if SIGNALS.number:
         _leave(status)
     sys.exit(status)
+
+
+def _sign() -> None:
+    """Say that the command ends by itself, once all that it said has left this process."""
+    # the interpreter reports what could not be written
+    with suppress(OSError, ValueError, AttributeError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    supervisor.sign()
 
 
 def _leave(status: int) -> None:

@@ -20,6 +20,7 @@ import typer
 
 from otf.cli.signals import SIGNALS
 from otf.errors import USERS_OWN, ModelError, OtfError
+from otf.supervisor import end_copy, reported
 
 P = ParamSpec("P")
 STDOUT_ERRORS: Final[list[str]] = []
@@ -100,6 +101,7 @@ def document(data: Any) -> None:  # noqa: ANN401 -- any JSON data
     """Print the one JSON document of a command; in ASCII, which every terminal, pipe and locale accepts."""
     SIGNALS.reporting()
     _print(json.dumps(data, indent=2))
+    reported()
 
 
 def say(text: str = "", *, exact: bool = False) -> None:
@@ -189,6 +191,7 @@ def _escaped(char: str) -> str:
 
 
 def _print(text: str) -> None:
+    end_copy()
     if STDOUT_ERRORS:
         return
     try:

@@ -18,6 +18,7 @@ from types import FrameType
 from typing import Final, Generic, NamedTuple, TypeVar, cast
 
 from otf.errors import Interruption
+from otf.supervisor import decide, reported, sign
 
 T = TypeVar("T")
 PATIENCE: Final = 0.4  # seconds in which the event loop must react; then it hangs, most likely in a model's code
@@ -138,6 +139,9 @@ def _leave(number: int) -> None:
     if "--json" in sys.argv:
         # readers get a document whenever the command ends; what print has buffered is not one yet
         os.write(1, b'{"verdict": "inconclusive", "interrupted": true}\n')
+        reported()
+    decide(128 + number)
+    sign()
     os._exit(128 + number)
 
 

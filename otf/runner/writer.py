@@ -16,6 +16,7 @@ from typing import Any, Final, Protocol
 
 from otf.errors import ModelError, WriteError
 from otf.runner.trace_lines import TraceLines
+from otf.supervisor import end_copy
 from otf.trace.events import Event, Sent
 from otf.trace.record import Header, end_line, header_line
 from otf.trace.verdict import Verdict
@@ -128,6 +129,7 @@ class TraceWriter:
         return self.path.with_name(f".{self.path.name}")
 
     def _out(self, line: bytes) -> None:
+        end_copy()
         self.size += len(line)
         written = 0
         try:

@@ -1,0 +1,189 @@
+"""Judge from outside how a program ended: code in the same process can end it at any moment, with any status.
+
+`supervise` goes on in a child. The process that was called imports nothing more, waits, and believes a status only if
+the child signed it as its last act: `os._exit(0)` in a system, in a codec, in a thread or in an atexit handler signs
+nothing. What the child says of itself lies in memory that both share, so that no descriptor has to stay open, and a
+process that outlives the child keeps nobody waiting.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from contextlib import suppress
+from mmap import mmap
+from typing import Final, NoReturn
+
+from otf.errors import INCONCLUSIVE
+
+_SIZE: Final = 4096
+_SIGNED, _STATUS, _REPORTED, _PLACE = 0, 1, 2, 3  # where they lie in the memory
+_KERNEL: Final = 0x80  # SI_KERNEL: a terminal sends its signals to each process of the group, the child among them
+
+
+class _Child:
+    """The supervised process as it is seen by itself; elsewhere, and in its forks, nothing is noted."""
+
+    def __init__(self) -> None:
+        self.pid = 0
+        self.memory: mmap | None = None
+
+    def write(self, at: int, data: bytes) -> None:
+        if self.memory is not None and os.getpid() == self.pid:
+            self.memory[at : at + len(data)] = data
+
+
+_CHILD: Final = _Child()
+
+
+def decide(status: int) -> None:
+    """Note the status with which this process wants to end: a failure stays one, however it ends."""
+    _CHILD.write(_STATUS, bytes([status & 0xFF]))
+
+
+def sign() -> None:
+    """Say that this process ends because it wants to, with the status that was decided; the last that it does."""
+    _CHILD.write(_SIGNED, b"\1")
+
+
+def reported() -> None:
+    """Note that the document of a command with `--json` was printed: there is to be one only."""
+    _CHILD.write(_REPORTED, b"\1")
+
+
+def working_on(what: str) -> None:
+    """Note what is being done, for the sentence about an end that nobody signed."""
+    _CHILD.write(_PLACE, what.encode(errors="replace")[: _SIZE - _PLACE - 1] + b"\0")
+
+
+def end_copy() -> None:
+    """End a fork of the supervised process that came back into the tester: it would drive and write along."""
+    if _CHILD.pid and os.getpid() != _CHILD.pid:
+        with suppress(OSError):
+            os.write(2, b"otf: code of the bench or its system forked, and did not end the copy: it ends here\n")
+        os._exit(INCONCLUSIVE)
+
+
+def supervise(name: str, *, as_json: bool = False) -> None:
+    """Go on in a child process; the process that called this ends as the child does. Linux only, and in no debugger.
+
+    `name` is what the user called; with `as_json` an end that nobody signed is a document on standard output, too.
+    """
+    if sys.platform != "linux" or _in_debugger():
+        return
+    try:
+        memory, (ours, theirs) = mmap(-1, _SIZE), os.pipe()
+        if signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN:
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # else the kernel forgets how a child ended
+        before, parent = signal.pthread_sigmask(signal.SIG_BLOCK, _signals()), os.getpid()
+        child = os.fork()
+    except OSError as error:
+        _Parent(name, None, as_json=as_json).give_up(f"cannot start a process: {error.strerror}")
+    if child:
+        _Parent(name, memory, as_json=as_json).follow(child)
+    os.close(theirs)
+    _die_with(parent, ours)
+    _CHILD.pid, _CHILD.memory = os.getpid(), memory
+    signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _in_debugger() -> bool:
+    """Return whether pdb runs the program: it would have two of them to talk to."""
+    bdb, tracing = sys.modules.get("bdb"), getattr(sys.gettrace(), "__self__", None)
+    return bdb is not None and isinstance(tracing, bdb.Bdb)
+
+
+def _signals() -> set[signal.Signals]:
+    """Return those that the parent hands on, and that of the end of its child."""
+    names = ("SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGUSR1", "SIGUSR2", "SIGTSTP", "SIGCONT", "SIGCHLD")
+    return {signal.Signals[name] for name in names}
+
+
+def _die_with(parent: int, pipe: int) -> None:
+    """Have the kernel kill this process when its parent dies: the pipe has no other writer.
+
+    PDEATHSIG would do the same, and needs ctypes, whose import takes longer than the fork.
+    """
+    import fcntl
+
+    fcntl.fcntl(pipe, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(pipe, fcntl.F_SETSIG, signal.SIGKILL)
+    fcntl.fcntl(pipe, fcntl.F_SETFL, os.O_ASYNC)
+    if os.getppid() != parent:
+        os._exit(INCONCLUSIVE)
+
+
+class _Parent:
+    """The process that was called: it waits, hands signals on, and ends as its child does."""
+
+    def __init__(self, name: str, memory: mmap | None, *, as_json: bool) -> None:
+        self._name, self._memory, self._as_json = name, memory or mmap(-1, _SIZE), as_json
+
+    def follow(self, child: int) -> NoReturn:
+        """Wait for the end of the child, and end with its status."""
+        # what came before there was a child was for it; of what comes now, it has what its terminal sends
+        while (early := signal.sigtimedwait(_signals() - {signal.SIGCHLD}, 0)) is not None:
+            os.kill(child, early.si_signo)
+        while not (ended := os.waitpid(child, os.WNOHANG))[0]:
+            self._hand_on(signal.sigwaitinfo(_signals()), child)
+        self._end(os.waitstatus_to_exitcode(ended[1]))
+
+    def _hand_on(self, came: signal.struct_siginfo, child: int) -> None:
+        if came.si_signo == signal.SIGCHLD:
+            return
+        # the end of a terminal is told to the leader of its session alone
+        if came.si_code != _KERNEL or came.si_signo == signal.SIGHUP:
+            os.kill(child, came.si_signo)
+        if came.si_signo == signal.SIGTSTP:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTSTP})
+            os.kill(os.getpid(), signal.SIGTSTP)
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTSTP})
+
+    def _end(self, real: int) -> NoReturn:
+        signed, status = self._memory[_SIGNED], self._memory[_STATUS]
+        if signed and (status or real >= 0):
+            os._exit(status or real)
+        if real >= 0:
+            self._say(f"was ended from inside with status {real}{self._place()}: {_BY}; {_worth(status)}. {_ADVICE}")
+            os._exit(status or INCONCLUSIVE)
+        self._say(f"was killed by {_signal_name(-real)}{self._place()}; {_worth(status)}")
+        with suppress(OSError, ValueError):
+            signal.signal(-real, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {-real})
+        os.kill(os.getpid(), -real)
+        os._exit(INCONCLUSIVE)
+
+    def _place(self) -> str:
+        what = self._memory[_PLACE:].partition(b"\0")[0].decode(errors="replace")
+        return f" ({what})" if what else ""
+
+    def give_up(self, why: str) -> NoReturn:
+        """End as inconclusive, with a sentence."""
+        self._say(f"{why}; {_worth(0)}")
+        os._exit(INCONCLUSIVE)
+
+    def _say(self, why: str) -> None:
+        text = f"{self._name} {why}"
+        with suppress(OSError):
+            os.write(2, f"otf: {text}\n".encode(errors="replace"))
+        if self._as_json and not self._memory[_REPORTED]:
+            import json
+
+            with suppress(OSError):
+                os.write(1, f"{json.dumps({'verdict': 'error', 'error': text}, indent=2)}\n".encode())
+
+
+_BY: Final = "by code of the bench, its model or its system that called os._exit, os.exec or exit() of a C library"
+_ADVICE: Final = "To test a system that ends its process, run it in one of its own, with otf.adapters.process"
+
+
+def _worth(status: int) -> str:
+    return f"its status was to be {status}" if status else "so nothing is decided"
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # a real-time signal
+        return f"signal {number}"
