@@ -194,8 +194,8 @@ def _shown(page: str | None, sets: dict[str, object], campaign: Campaign) -> Gen
     if page is None:
         yield lambda inner: inner
         return
-    from otf.cli.live import live
-    from otf.cli.report import report_page
+    from otf.cli.tools.live import live
+    from otf.cli.tools.report import report_page
 
     settings = campaign.settings
     with live(page, campaign, settings.reference, warn) as shown:

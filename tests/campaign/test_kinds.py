@@ -11,7 +11,7 @@ import anyio
 
 from otf.adapter import Bench
 from otf.campaign import Campaign, Settings, Summary
-from otf.cli.campaign_folder import gathered
+from otf.cli.tools.campaign_folder import gathered
 from otf.spec import Spec, Transition, goto
 from otf.values import show
 

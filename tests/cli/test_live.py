@@ -15,7 +15,7 @@ import pytest
 from otf.campaign import Campaign, FailureGroup, Listener, PathResult, Settings, Summary
 from otf.campaign.listener import callback
 from otf.campaign.settings import UNLIMITED
-from otf.cli.live import CLIENTS, POINTS, LiveFigures, LivePage, live
+from otf.cli.tools.live import CLIENTS, POINTS, LiveFigures, LivePage, live
 from otf.core import Model, Oracle, View
 from otf.errors import UsageError
 from otf.models.coffee import bench, coffee
@@ -92,7 +92,7 @@ def test_a_tile_and_the_chart_show_the_same_steps(campaign: Campaign) -> None:
 
 def test_states_that_are_made_anew(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
     """They count once, however often a model forgets them, and the table of known ones is bounded."""
-    monkeypatch.setattr("otf.cli.live.KNOWN", 3)
+    monkeypatch.setattr("otf.cli.tools.live.KNOWN", 3)
     figures = LiveFigures(campaign, Listener())
     for _ in range(10):
         figures.enabled(1, view())
@@ -178,7 +178,7 @@ def test_many_connections_are_refused(served: tuple[LivePage, int]) -> None:
 @pytest.mark.real
 def test_a_slow_client_is_cut_off(served: tuple[LivePage, int], monkeypatch: pytest.MonkeyPatch) -> None:
     """A whole request has a bound in time: bytes that come now and then do not keep a place."""
-    monkeypatch.setattr("otf.cli.live.PATIENCE", 0.05)
+    monkeypatch.setattr("otf.cli.tools.live.PATIENCE", 0.05)
     with socket.create_connection(("127.0.0.1", served[1]), timeout=3) as slow:
         slow.sendall(b"G")
         assert slow.recv(1) == b""

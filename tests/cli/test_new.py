@@ -17,8 +17,8 @@ from typing import Any
 
 import pytest
 
-from otf.cli.new import Wishes, asked
-from otf.cli.starters import FRAMINGS, KINDS, STREAMS, bench_text
+from otf.cli.tools.new import Wishes, asked
+from otf.cli.tools.starters import FRAMINGS, KINDS, STREAMS, bench_text
 from otf.errors import UsageError
 from tests.cli.command import failed, otf
 
@@ -209,7 +209,7 @@ def test_it_asks() -> None:
 @pytest.mark.usefixtures("folder")
 def test_an_address_is_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
     """In a terminal it asks; the address that was given is part of the last line, ready to be typed."""
-    monkeypatch.setattr("otf.cli.new._asks", lambda: True)
+    monkeypatch.setattr("otf.cli.tools.new._asks", lambda: True)
     done = otf("new", stdin=b"lamp\n\nprocess\n\n./lamp --quiet\n")
     assert done.out.splitlines()[-1] == "  your own system:   otf run lamp.py --set program='./lamp --quiet'"
 

@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from otf.cli.report import watched
+from otf.cli.tools.report import watched
 from tests.cli.command import failed, machine, otf, recorded, rewrite
 
 pytestmark = pytest.mark.real

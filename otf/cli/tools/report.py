@@ -69,7 +69,7 @@ def report(
     whatever the verdict: `otf run` and `otf replay` judge.
     """
     from otf.cli.benches import parsed
-    from otf.cli.campaign_folder import gathered
+    from otf.cli.tools.campaign_folder import gathered
     from otf.report import github as remarks
     from otf.report import junit, markdown, page
     from otf.report.requirements import requirements_file
@@ -94,7 +94,7 @@ def report(
 
 def report_page(folder: Path, reference: str, sets: Mapping[str, object]) -> str:
     """Return the report of a campaign as a page."""
-    from otf.cli.campaign_folder import gathered
+    from otf.cli.tools.campaign_folder import gathered
     from otf.report import page
 
     found = gathered(folder, reference, sets)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from otf.adapter import Bench
     from otf.campaign import Settings
     from otf.campaign.settings import Mode
-    from otf.cli import stored_suites
+    from otf.cli.tools import stored_suites
     from otf.explore import Graph
     from otf.strategy import StrategyKind
     from otf.suite import AdaptiveSuite
@@ -73,11 +73,12 @@ def suite(
     """
     from otf.adapter.exits import watched
     from otf.campaign import Settings
-    from otf.cli import run_options, stored_suites
+    from otf.cli import run_options
     from otf.cli.benches import load, parsed
-    from otf.cli.explore import modelled
     from otf.cli.summary import given as given_options
     from otf.cli.suts import addressed
+    from otf.cli.tools import stored_suites
+    from otf.cli.tools.explore import modelled
 
     given = parsed(sets)
     if read is not None and write is not None:
@@ -114,7 +115,7 @@ class _Intended(NamedTuple):
 def _made(
     origin: stored_suites.SuiteOrigin, method: str, extra: int, runs: int | None, write: Path | None
 ) -> _Intended:
-    from otf.cli import adaptive_suites, stored_suites
+    from otf.cli.tools import adaptive_suites, stored_suites
     from otf.suite import adaptive
     from otf.suite import suite as made
 
@@ -132,7 +133,7 @@ def _made(
 
 
 def _read(path: Path, bench: Bench, runs: int | None) -> _Intended:
-    from otf.cli import adaptive_suites, stored_suites
+    from otf.cli.tools import adaptive_suites, stored_suites
 
     content = stored_suites.content(path)
     if "decisions" in content:
@@ -154,7 +155,7 @@ def _fixed(paths: list[list[Any]], data: dict[str, Any]) -> _Intended:
 
 
 def _adaptive(tests: AdaptiveSuite, graph: Graph) -> _Intended:
-    from otf.cli import adaptive_suites
+    from otf.cli.tools import adaptive_suites
 
     data, kind = adaptive_suites.as_data(tests), partial(adaptive_suites.kind, tests, graph)
     # the state of the model is known only at quiescence

@@ -12,8 +12,8 @@ from typing import Final, NamedTuple
 from otf.adapter import Bench
 from otf.campaign.shrinking import INTERRUPTED
 from otf.campaign.worth import Discoveries, learn, stated
-from otf.cli.campaign_log import CampaignLog, PathRecord
 from otf.cli.summary import time_spent
+from otf.cli.tools.campaign_log import CampaignLog, PathRecord
 from otf.cli.traces import bench_of, ordinary, reading
 from otf.core import Model, Monitor
 from otf.errors import UsageError

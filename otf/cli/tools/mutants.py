@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from otf.cli.choices import faults
-from otf.cli.model_mutants import MutationPlan, mutate_model
 from otf.cli.options import AsJson, BenchName, Jobs, Out, Pids, Quiescence, Sets, SilenceOption, Suts, fresh
 from otf.cli.output import document, guarded, say
 from otf.cli.signals import Done, interruptible
+from otf.cli.tools.model_mutants import MutationPlan, mutate_model
 from otf.errors import FAIL, INCONCLUSIVE, PASS, UsageError
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def _all(names: Iterable[str], one: Callable[[str], Done[MutantResult]]) -> tupl
 def _bare(reference: str) -> Bench | None:
     """Return a bench around a model that has none; None if the reference is of a bench."""
     from otf.cli.benches import MODEL_FILES, named
-    from otf.cli.explore import model
+    from otf.cli.tools.explore import model
     from otf.mutation import bench_of
     from otf.spec import Spec
 

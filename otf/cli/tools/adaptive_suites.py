@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from otf.adapter import Bench
-from otf.cli.stored_suites import SuiteOrigin, mark, parameters, save, understood, withheld
+from otf.cli.tools.stored_suites import SuiteOrigin, mark, parameters, save, understood, withheld
 from otf.errors import UsageError
 from otf.explore import Graph
 from otf.spec import Spec

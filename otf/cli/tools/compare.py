@@ -45,7 +45,7 @@ def compare(
     paths of the same number that part are compared. Both are judged again. The exit status is 0 whatever differs.
     """
     from otf.cli.benches import parsed
-    from otf.cli.report import write_page
+    from otf.cli.tools.report import write_page
     from otf.report.compare import comparison_page
 
     given = parsed(sets)
@@ -108,7 +108,7 @@ def _campaigns(a: str, b: str, bench: str | None, sets: Mapping[str, object]) ->
 
 def _parted(a: Path, b: Path, bench: str | None, sets: Mapping[str, object]) -> Iterator[TraceComparison]:
     """Yield the comparisons of paths of the same number that part."""
-    from otf.cli.campaign_folder import paths
+    from otf.cli.tools.campaign_folder import paths
 
     others = {file.name for file in paths(b)}
     for file in paths(a):
@@ -119,8 +119,8 @@ def _parted(a: Path, b: Path, bench: str | None, sets: Mapping[str, object]) -> 
 
 
 def _gathered(folder: Path, bench: str | None, sets: Mapping[str, object]) -> Gathered:
-    from otf.cli.campaign_folder import gathered
-    from otf.cli.report import watched
+    from otf.cli.tools.campaign_folder import gathered
+    from otf.cli.tools.report import watched
 
     return gathered(folder, bench, sets, watched)
 

@@ -61,8 +61,8 @@ def check(
     """
     from otf.adapter.exits import watched
     from otf.cli.benches import parsed
-    from otf.cli.explore import bar, model
-    from otf.cli.laws import as_law, summary
+    from otf.cli.tools.explore import bar, model
+    from otf.cli.tools.laws import as_law, summary
     from otf.explore import explore as explored
     from otf.explore.analysis import general, liveness
     from otf.explore.expiring import expiring

@@ -12,7 +12,7 @@ from typing import Annotated, Final, NamedTuple
 import typer
 
 from otf.cli.output import guarded, say
-from otf.cli.starters import FRAMINGS, KINDS, STREAMS, bench_text
+from otf.cli.tools.starters import FRAMINGS, KINDS, STREAMS, bench_text
 from otf.errors import PASS, UsageError
 
 NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

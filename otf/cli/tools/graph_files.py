@@ -8,8 +8,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from otf.cli.laws import as_law, summary
 from otf.cli.output import document, say
+from otf.cli.tools.laws import as_law, summary
 from otf.errors import UsageError
 
 if TYPE_CHECKING:

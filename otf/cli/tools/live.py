@@ -19,7 +19,7 @@ from typing import Any, Final
 from otf.campaign import Campaign, FailureGroup, Listener, PathResult, Summary
 from otf.campaign.listener import callback
 from otf.campaign.settings import UNLIMITED
-from otf.cli.report import write_page
+from otf.cli.tools.report import write_page
 from otf.core import Node, View
 from otf.errors import OtfError, UsageError
 from otf.report.live import live_page

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TextIO, TypeGuard
 import typer
 
 from otf.cli.choices import FORMATS, among
-from otf.cli.graph_files import write
-from otf.cli.laws import overview, summary
 from otf.cli.options import AsJson, BenchName, Sets, WholeValues
 from otf.cli.output import guarded, say, warn
+from otf.cli.tools.graph_files import write
+from otf.cli.tools.laws import overview, summary
 from otf.errors import FAIL, PASS, UsageError
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ def _page(
     opens: bool,
 ) -> None:
     """Write the page on which the states are walked, and open it."""
-    from otf.cli.report import write_page
+    from otf.cli.tools.report import write_page
     from otf.report.states import model_page
 
     text = model_page(graph, marked, list(map(str, found)), by)
