@@ -108,7 +108,7 @@ class Campaign:
                 self._end(journal)
             if self.bench.spec.emits is None:  # spontaneous outputs are judged without any input
                 self.summary.conclude(timed=self.settings.time is not None)
-            journal.kinds(self.summary.names())
+            journal.kinds(self.summary.names(), full=self.summary.kinds.full)
             journal.completed(self.summary.trouble, self.summary.spent.shares())
         return self.summary
 

@@ -224,10 +224,13 @@ class Journal:
         """Log the outcome of a failure that an earlier campaign saved."""
         self._log.info("failure tried again", signature=str(kept.signature), trace=str(kept.trace), came=str(kept))
 
-    def kinds(self, names: Mapping[str, str]) -> None:
-        """Log the kinds of the failures, by their fingerprints, where a signature alone does not tell them apart."""
-        if names:
-            self._log.info(KINDS, kinds=dict(names))
+    def kinds(self, names: Mapping[str, str], *, full: bool = False) -> None:
+        """Log the kinds of the failures, by their fingerprints, where a signature alone does not tell them apart.
+
+        `full`: there were more different failures than are told apart.
+        """
+        if names or full:
+            self._log.info(KINDS, kinds=dict(names), full=full)
 
     def shrunk(self, group: FailureGroup) -> None:
         """Log the result of shrinking."""

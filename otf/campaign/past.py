@@ -157,7 +157,7 @@ class Past:
                 _excused(known_issue, counted, self.folder)
             elif counted.verdict == "fail" and group is not None:
                 group.count += 1
-                group.shorten(self._shorter(counted, group, bench))
+                group.meet(self._shorter(counted, group, bench))
             elif counted.verdict == "fail":
                 groups[same] = self._group(counted, bench)
         oracle = bench.oracle()

@@ -45,6 +45,11 @@ class PathResult:
     passed: Sequence[PassedStep] = ()
     malformed: int = 0
 
+    @property
+    def place(self) -> tuple[bool, int]:
+        """Return where it stands among the paths of its campaign; runs of saved failures come after these."""
+        return self.trace.name.startswith("saved"), self.number
+
 
 @dataclass(frozen=True, slots=True)
 class Shrunk:
@@ -130,17 +135,25 @@ class FailureGroup:
     unshrunk: str = ""
     shorter: PathResult | None = None
 
-    def shorten(self, result: PathResult | None) -> None:
-        """Note another path that showed it, if it is shorter than those before."""
-        least = self.shorter or self.first
-        if result is not None and result.verdict.failure is not None and result.steps < least.steps:
+    def meet(self, result: PathResult | None) -> None:
+        """Note another path that showed it: it may be shorter, or have a lower number though it ended later."""
+        if result is None or result.verdict.failure is None:
+            return
+        if (result.steps, result.place) < (self._shortest.steps, self._shortest.place):
             self.shorter = replace(result, events=())
+        if not self.tries and result.events and result.place < self.first.place:
+            self.first = result
+
+    @property
+    def _shortest(self) -> PathResult:
+        return self.shorter or self.first
 
     @property
     def result(self) -> FailureResult:
         """Return what is to be reported of the failure, wherever it is reported."""
-        found = [each for each in (self.shrunk, self.first, self.shorter) if each is not None]
-        shortest = min(found, key=lambda each: each.steps)
+        shortest: PathResult | Shrunk = self._shortest
+        if self.shrunk is not None and self.shrunk.steps <= shortest.steps:
+            shortest = self.shrunk
         return FailureResult(str(self.signature), self.count, str(shortest.trace), shortest.steps)
 
 
@@ -288,27 +301,27 @@ class Summary:
         shown = found.first if failure is not None and failure.signature == signature else None
         if same is not found:
             same.count += found.count
-            same.shorten(shown)
+            same.meet(shown)
         group = self.failures.get(self._merged(self.kinds.of(signature)))
         if same is found or group is None:
             self.regroup()
         else:
             group.count += found.count
-            group.shorten(shown)
+            group.meet(shown)
 
     def regroup(self) -> None:
         """Group the failures by the kinds that are known now; a shrunk trace stays with the kind that it shows."""
         before, self.failures = self.failures, {}
-        for each in self._alike.values():
+        # not in the order in which paths ended, which depends on the speed of workers
+        for each in sorted(self._alike.values(), key=lambda each: each.first.place):
             kind = self._merged(self.kinds.of(each.signature))
             group = self.failures.get(kind)
-            if group is not None:
-                group.count += each.count
-                group.shorten(each.shorter or each.first)
-                continue
-            group = self.failures[kind] = before.get(kind) or FailureGroup(kind, each.first, tries=each.tries)
-            group.count = each.count
-            group.shorten(each.shorter)
+            if group is None:
+                group = self.failures[kind] = before.get(kind) or FailureGroup(kind, each.first, tries=each.tries)
+                group.count = 0
+            group.count += each.count
+            group.meet(each.first)
+            group.meet(each.shorter)
         for group in before.values():
             shown = None if group.shrunk is None else group.shrunk.verdict.failure
             if shown is not None and group.signature not in self.failures:

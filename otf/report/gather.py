@@ -121,6 +121,7 @@ class Gathered:
     time: str = ""
     worth: tuple[str, ...] = ()
     interrupted: bool = False
+    full: bool = False
     paths: list[PathSummary] = field(default_factory=list[PathSummary])
     failures: dict[str, ReportedFailure] = field(default_factory=dict[str, ReportedFailure])
     notes: dict[str, None] = field(default_factory=dict[str, None])
@@ -173,6 +174,7 @@ class Gathered:
             trouble=self.trouble,
             interrupted=self.interrupted,
             requirements=self.requirements.results(),
+            full=self.full,
             untested="" if self.bench is None or self.bench.spec.emits else self._untested(),
         )
 

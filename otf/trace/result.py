@@ -132,7 +132,8 @@ class CampaignResult:
     @property
     def seconds(self) -> float:
         """Return for how long the campaign took, from the start of its command; 0 if no one noted it."""
-        return sum(self.parts.values())
+        # rounded once: rounded again, 1.9504 would be 2.0 in one output and 1.9 in another
+        return round(sum(self.parts.values()), 3)
 
     @property
     def seen_issues(self) -> tuple[KnownIssueResult, ...]:
@@ -228,7 +229,7 @@ class CampaignResult:
             "silence": dict(self.silence),
             "interrupted": self.interrupted,
             "trouble": self.trouble,
-            "seconds": round(self.seconds, 3),
+            "seconds": self.seconds,
             "parts": {name: round(seconds, 3) for name, seconds in self.parts.items()},
             "failed_starts": self.failed_starts,
             "failures": [each.data() for each in self.failures],

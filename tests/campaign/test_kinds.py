@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import pytest
 
 from otf.adapter import Bench
-from otf.campaign import Campaign, Settings, Summary
+from otf.campaign import Campaign, PathResult, Settings, Summary
+from otf.campaign.listener import Listener
 from otf.cli.tools.campaign_folder import gathered
 from otf.spec import Spec, Transition, goto
 from otf.values import show
@@ -135,12 +137,37 @@ def test_its_report(tmp_path: Path) -> None:
     assert all(each.shrunk and each.steps == 1 for each in report.failures.values())
 
 
-def test_more_kinds_than_are_told_apart(tmp_path: Path) -> None:
-    """The summary says if there were more different failures than are told apart."""
+def test_more_kinds_than_are_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The summary and the report say if there were more different failures than are told apart."""
     summary = run(registers(), settings(tmp_path / "out"))
     assert "told apart" not in "".join(summary.result.basis())
-    summary.kinds.full = True
-    assert "more than 1,000 different failures" in [*summary.result.basis()][-1]
+    monkeypatch.setattr("otf.trace.kinds.MOST", 1)
+    summary = run(registers(), settings(tmp_path / "one"))
+    report = gathered(tmp_path / "one", REFERENCE, {})
+    for each in (summary.result, report.result):
+        assert "more than 1,000 different failures" in [*each.basis()][-1]
+
+
+def test_paths_that_end_in_another_order(tmp_path: Path) -> None:
+    """Workers may end a later path first: its failures are listed and named as if they had been driven in order."""
+
+    class Ended(Listener):
+        """Keeps the paths."""
+
+        def path(self, result: PathResult, summary: Summary) -> None:  # noqa: ARG002 -- of a Listener
+            ended.append(result)
+
+    ended = list[PathResult]()
+    campaign = Campaign(registers(), replace(settings(tmp_path / "out"), shrink=False), Ended())
+    anyio.run(campaign.run)
+    other = Summary()
+    for path in reversed(ended):
+        other.add(path)
+    other.regroup()
+    assert other.result.failures == campaign.summary.result.failures
+    assert [each.first.number for each in other.failures.values()] == [
+        each.first.number for each in campaign.summary.failures.values()
+    ]
 
 
 def test_saved_failures(tmp_path: Path) -> None:

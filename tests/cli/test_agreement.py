@@ -101,18 +101,14 @@ def tiles(page: str) -> dict[str, str]:
     return {what: number for number, what in re.findall(r'class="card"><b>([^<]*)</b><span>([^<]*)<', page)}
 
 
-def clashes(made: Told, *, several: bool = False) -> Iterator[str]:
-    """Yield every number that two outputs have differently; `several`: paths were driven by several processes."""
+def clashes(made: Told) -> Iterator[str]:
+    """Yield every number that two outputs have differently."""
     for name in made.run.keys() & made.report.keys() - {"failures"}:
         if made.run[name] != made.report[name]:
             yield f"{name}: {made.run[name]} in the run, {made.report[name]} in the report"
-    # the run names the path of a kind that a worker ended first, and the report the one with the lowest number
-    numbers = {"signature", "count"} if several else None
     for each in made.report["failures"]:
-        asked = numbers or each.keys()
-        told = {name: each[name] for name in asked}
-        if told not in [{name: one[name] for name in asked} for one in made.run["failures"]]:
-            yield f"{told} is not among {made.run['failures']}"
+        if each not in [{name: one[name] for name in each} for one in made.run["failures"]]:
+            yield f"{each} is not among {made.run['failures']}"
     counts = len(made.run["failures"]), *(int(made.junit.get(name) or -1) for name in ("failures",))
     if len({*counts, len(made.report["failures"]), len([*made.junit.iter("failure")])}) > 1:
         yield f"failures: {counts}"
@@ -125,7 +121,7 @@ def test_all_outputs_agree(folder: Path, kind: str) -> None:
     """What `run --json` counts is what all others count, and every second of it has a name."""
     made = told(folder, kind)
     run = made.run
-    assert list(clashes(made, several=kind == "several processes")) == []
+    assert list(clashes(made)) == []
     head = f"{run['headline']} ("
     assert made.said.startswith(head)
     totals = made.said[len(head) :].partition(", seed")[0]

@@ -44,7 +44,7 @@ class Read(NamedTuple):
 def paths(folder: Path) -> list[Path]:
     """Return the traces of the paths in a folder. Raises UsageError if there are none."""
     try:
-        files = sorted(file for file in folder.iterdir() if PATH.fullmatch(file.name))
+        files = sorted((file for file in folder.iterdir() if PATH.fullmatch(file.name)), key=place)
     except OSError as error:
         message = f"{folder}: {error.strerror}; give the folder of a campaign (`otf run` prints it)"
         raise UsageError(message) from error
@@ -59,6 +59,12 @@ def paths(folder: Path) -> list[Path]:
         )
         raise UsageError(f"{folder}: there is no trace in it (path-0001.jsonl, …); {hint}")
     return files
+
+
+def place(file: Path) -> tuple[bool, int]:
+    """Return where a trace stands among those of its campaign: by its number, those of saved failures last."""
+    name, _, number = file.stem.rpartition("-")
+    return name == "saved", int(number)
 
 
 def gathered(folder: Path, named: str | None, sets: Mapping[str, object], show: Shows = iter) -> Gathered:
@@ -131,7 +137,7 @@ class _Gathering:
         for shrunk in self._shrunk:
             if shrunk.signature in self._found.failures:
                 self._found.failed(shrunk)
-        self._found.trouble = self._log.trouble
+        self._found.trouble, self._found.full = self._log.trouble, self._log.full
         self._found.failed_starts, self._found.parts = self._log.failed_starts, self._log.parts
         self._found.time = time_spent(self._log.spent, own=self._bench.system is not None)
         self._found.interrupted = self._log.counts and not self._log.completed

@@ -50,6 +50,7 @@ class LogLine(msgspec.Struct, frozen=True):
     parts: dict[str, float] = {}
     about: Plan | None = None
     kinds: dict[str, str] = {}
+    full: bool = False
 
 
 @dataclass(slots=True)
@@ -59,7 +60,8 @@ class CampaignLog:
     `counts`: it says how each path counts, as logs of earlier versions did not. `completed`: nothing interrupted the
     campaign; `trouble` is the error that ended contact with the system, `spent` is where its time went, `plan` what was
     to be run, `parts` the seconds of the campaign by what they were spent on. `failed_starts` of the system were tried
-    again. `kinds` are those of failures, by their fingerprints, where their signatures do not tell them apart.
+    again. `kinds` are those of failures, by their fingerprints, where their signatures do not tell them apart, and
+    `full` says that there were more different failures than are told apart.
     """
 
     counts: bool = False
@@ -69,6 +71,7 @@ class CampaignLog:
     plan: Plan | None = None
     failed_starts: int = 0
     kinds: dict[str, str] = field(default_factory=dict[str, str])
+    full: bool = False
     parts: dict[str, float] = field(default_factory=dict[str, float])
     paths: dict[int, PathRecord] = field(default_factory=dict[int, PathRecord])
 
@@ -103,7 +106,7 @@ class CampaignLog:
         elif known.event == FAILED_START:
             self.failed_starts += 1
         elif known.event == KINDS:
-            self.kinds = known.kinds
+            self.kinds, self.full = known.kinds, known.full
         elif known.event == COUNTED:
             record = msgspec.json.decode(line, type=PathRecord)
             self.paths[record.path] = record
