@@ -43,7 +43,11 @@ def decide(status: int) -> None:
 
 
 def sign() -> None:
-    """Say that this process ends because it wants to, with the status that was decided; the last that it does."""
+    """Say that this process ends because it wants to, and has said all; the last that a supervised program does."""
+    # the interpreter reports what could not be written
+    with suppress(OSError, ValueError, AttributeError):
+        sys.stdout.flush()
+        sys.stderr.flush()
     _CHILD.write(_SIGNED, b"\1")
 
 

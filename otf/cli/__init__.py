@@ -7,7 +7,6 @@ import gc
 import os
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 
 from otf import supervisor
 from otf.cli.signals import SIGNALS
@@ -19,7 +18,7 @@ def main() -> None:
     SIGNALS.install()
     # before those imports, too: a fork of a small process is cheap
     supervisor.supervise("the command", as_json="--json" in sys.argv)
-    atexit.register(_sign)  # the first that is registered runs last, after the handlers of benches
+    atexit.register(supervisor.sign)  # the first that is registered runs last, after the handlers of benches
     status = called(sys.argv[1:])
     supervisor.decide(status)
     SIGNALS.finish()
@@ -29,15 +28,6 @@ def main() -> None:
     if SIGNALS.number:
         _leave(status)
     sys.exit(status)
-
-
-def _sign() -> None:
-    """Say that the command ends by itself, once all that it said has left this process."""
-    # the interpreter reports what could not be written
-    with suppress(OSError, ValueError, AttributeError):
-        sys.stdout.flush()
-        sys.stderr.flush()
-    supervisor.sign()
 
 
 def _leave(status: int) -> None:

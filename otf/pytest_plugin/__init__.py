@@ -6,6 +6,7 @@ first test that needs the engine imports it.
 
 from __future__ import annotations
 
+import atexit
 import sys
 from collections.abc import Callable, Generator, Iterator
 from functools import wraps
@@ -22,8 +23,10 @@ if TYPE_CHECKING:
 
 FOUND = "otf.adapter.bench"  # defines benches: before it is imported there are none
 RAISED = "otf.campaign.run"  # raises failures
+SUPERVISOR = "otf.supervisor"  # knows how pytest ends
 ASKED = "otf.pytest_plugin.asked"  # notes what tests asked of the fixtures
 MARKER = "otf"
+_PROGRAM: list[pytest.Config] = []
 FIXTURES = frozenset({"otf_run", "otf_run_async", "otf_open", "otf_open_async"})
 
 
@@ -40,10 +43,49 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the marker, so that `--strict-markers` knows it."""
+    """Register the marker, so that `--strict-markers` knows it, and note the first of several runs in one process."""
+    if not _PROGRAM:
+        _PROGRAM.append(config)
     config.addinivalue_line(
         "markers", f"{MARKER}(**settings): a test that drives a bench; it has settings for otf_run, such as steps=100"
     )
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, object]:
+    """Let another process judge how pytest ends, if any of its tests may drive a system: the system may end it."""
+    if FOUND in sys.modules and _PROGRAM[0] is session.config:
+        from otf.pytest_plugin.ending import supervise
+
+        supervise(session)
+    return (yield)
+
+
+def pytest_runtest_logstart(nodeid: str) -> None:
+    """Note which test runs, for the sentence about an end from inside."""
+    supervisor: Any = sys.modules.get(SUPERVISOR)
+    if supervisor is not None:
+        supervisor.working_on(nodeid)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """Note the exit status: a failure stays one, however pytest ends."""
+    del exitstatus  # other plugins may have changed that of the session
+    supervisor: Any = sys.modules.get(SUPERVISOR)
+    if supervisor is not None and _PROGRAM[0] is session.config:
+        supervisor.working_on("after the tests")
+        supervisor.decide(int(session.exitstatus))
+
+
+def _sign() -> None:
+    supervisor: Any = sys.modules.get(SUPERVISOR)
+    if supervisor is not None:
+        supervisor.sign()
+
+
+# what is registered first runs last, after the handlers of the tests and their systems
+atexit.register(_sign)
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
