@@ -79,6 +79,7 @@ class Bench:
     | `parameters` | none | the parameters that the bench was made with, for the trace |
     | `known_issues` | none | failures that are known: a campaign counts them and goes on |
     | `silence` | "observed" | how it is known: "observed" by a look at the processes of the system, or "timed" |
+    | `clients` | None | ports of several clients of one system, which send at once; None: as codec and addresses say |
     | `pids` | none | processes of the system that are not started by the bench and hold none of its ports |
     | `requirements` | none | the table of requirements that the model refers to with `req=` |
     | `malformed` | 0 | the share of inputs in whose place bytes are sent that are no message; see `with_malformed` |
@@ -119,6 +120,7 @@ class Bench:
     malformed: float = 0.0
     silence: Silence = "observed"
     pids: tuple[int, ...] = ()
+    clients: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         """Refuse a bench without a way to its system, or with times that are none."""
@@ -168,7 +170,7 @@ class Bench:
         check_options(call, options, PortOptions)
         check_spec(call, spec)
         check_codec(call, codec)
-        check_ports(call, ports, connect, options.get("outputs", ()))
+        check_ports(call, ports, connect, outputs=options.get("outputs", ()), clients=options.get("clients") or ())
         return cls(spec, codec=codec, ports=ports or {}, connect=connect, **options)
 
     @classmethod

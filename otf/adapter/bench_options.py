@@ -79,6 +79,7 @@ class PortOptions(BenchOptions, total=False):
     silence: Silence
     malformed: float
     pids: tuple[int, ...]
+    clients: tuple[str, ...] | None
 
 
 class ProcessOptions(BenchOptions, total=False):
@@ -116,9 +117,9 @@ def check_codec(call: str, codec: object) -> None:
 
 
 def check_ports(
-    call: str, ports: Mapping[str, Callable[[], Any]] | None, connect: object, outputs: Iterable[str]
+    call: str, ports: Mapping[str, Callable[[], Any]] | None, connect: object, **named: Iterable[str]
 ) -> None:
-    """Refuse ports that are missing, given twice, or cannot be opened, and outputs of a port that there is not."""
+    """Refuse ports that are missing, given twice, or cannot be opened, and a port named in an option that is none."""
     if (connect is None) == (not ports):
         which = "both ports and connect= are given" if ports else "there are no ports"
         message = (
@@ -131,10 +132,11 @@ def check_ports(
         if not callable(opener):
             message = f"{call}: ports[{name!r}] is {show(opener)}; an adapter is needed, such as tcp('127.0.0.1:7000')"
             raise UsageError(message)
-    for name in outputs:
-        if name not in (ports or {}):
-            message = f"{call}: outputs names the port {name!r}; there are {', '.join(ports or {})}"
-            raise UsageError(message)
+    for option, names in named.items():
+        for name in names:
+            if name not in (ports or {}):
+                message = f"{call}: {option} names the port {name!r}; there are {', '.join(ports or {})}"
+                raise UsageError(message)
 
 
 def check_system(call: str, system: object) -> None:

@@ -133,6 +133,17 @@ class BudgetedRuns:
                     tasks.start_soon(one)
         return found
 
+    async def fewer_together(self, times: int) -> None:
+        """Look for the last bursts that suffice: inputs that were sent at once before them may come one by one."""
+        every = [each for each in self.tries.together if len(each) > 1]
+        last = 1
+        while last < len(every) and self.more():
+            self.tries.together = tuple(every[-last:])
+            if self.wanted(await self.answer(self.again(), times)):
+                return
+            last *= 2
+        self.tries.together = tuple(every)
+
     async def calmer(self, times: int) -> None:
         """Look for the smallest burst that still fails: a failure of single inputs is explained without a race."""
         most = self.tries.header.burst

@@ -14,6 +14,7 @@ from otf.adapter import Bench
 from otf.adapter.child.faster import refused
 from otf.adapter.exits import blaming, watched
 from otf.adapter.serial import keeping
+from otf.campaign.bursts import burst
 from otf.campaign.changes import ChangedTransitions
 from otf.campaign.confirm import ConfirmedPath, Confirmer, DriveAgain
 from otf.campaign.evidence import cover, new_evidence
@@ -74,7 +75,7 @@ class Campaign:
         # what is reported was seen at the system's own speed: a program may follow a faster clock in part only
         self._own = bench.at_speed(1)
         self._confirmer = Confirmer(bench, self.summary)
-        if bench.speed > 1 and settings.burst > 1:
+        if bench.speed > 1 and (settings.burst or 1) > 1:
             raise refused(bench.speed, "a failure in a burst cannot be driven again at the system's own speed")
         self._strategy = known(settings.strategy)
         self._stop = False
@@ -245,7 +246,9 @@ class Campaign:
             result, learned = await self._path(number, lane, known, journal)
             counts = partial(self._finish, driven=result, learned=learned, journal=journal)
             oracle, again = self._executor.oracle(lane), self._again(lane)
-            path = await self._confirmer.confirmed(result, oracle, again, counts, doubtful=self._doubtful)
+            path = await self._confirmer.confirmed(
+                result, oracle, again, counts, doubtful=self._doubtful(result.number)
+            )
             shows = await new_evidence(self.summary.requirements, path.result, self.bench, oracle, self._strategy)
             if self.settings.covers is not None:
                 await cover(self.settings.covers, result.trace, self.bench, oracle)
@@ -272,10 +275,10 @@ class Campaign:
     def _done(self) -> bool:
         return self._strategy.done() or (self.settings.decides and not self.summary.requirements.open())
 
-    @property
-    def _doubtful(self) -> bool:
+    def _doubtful(self, number: int) -> bool:
         settings, waits = self.settings, self.bench.system is None
-        return Pace(settings.mode, settings.burst, self.bench.timing, waits=waits).doubtful or self.bench.speed > 1
+        size = burst(self.bench, settings, number)
+        return Pace(settings.mode, size, self.bench.timing, waits=waits).doubtful or self.bench.speed > 1
 
     @property
     def _paths_end(self) -> float:

@@ -15,6 +15,7 @@ import anyio
 
 from otf.adapter import Bench
 from otf.adapter.log import note
+from otf.campaign.bursts import as_before
 from otf.campaign.paths import Pace, PathRun
 from otf.campaign.results import KnownIssueCount, PathResult, Summary
 from otf.core import Oracle
@@ -170,14 +171,14 @@ async def confirm(  # noqa: PLR0913 -- what a run needs, each once
     `aftermath`: seconds for which the ports are heard after a failure. The trace of the strict run lies beside the
     original as `….strict.jsonl`. Raises ContactError as a path does.
     """
-    inputs = [event.input for event in failing.events if isinstance(event, Sent)]
+    inputs, joins = [event.input for event in failing.events if isinstance(event, Sent)], as_before(failing.events)
     trace = failing.trace.with_suffix(STRICT)
     seen, others, tries = [failing] if strict else [], list[PathResult](), 0
     while tries + strict < (STALLED if seen else TRIES) and anyio.current_time() < until:
         tries += 1
         # late in a campaign few timers are waited for: a session that ends meanwhile would hide what was seen in it
         timers = Timers(last=True, between=tries % EVERY != 0)
-        pace = Pace("strict", header.burst, bench.timing, timers=timers)
+        pace = Pace("strict", header.burst, bench.timing, timers=timers, joins=joins)
         run = PathRun(bench, oracle, header, trace, aftermath=lambda _: aftermath)
         again = await run.run(Script(inputs), len(inputs), pace.pacing(), until=until)
         if again.verdict.failed:

@@ -177,6 +177,7 @@ class Journal:
             truncated=driven.verdict.truncated,
             short=driven.short,
             malformed=driven.malformed,
+            together=driven.together,
             late=len(driven.verdict.late),
             silence=driven.silence,
             unwritten=result.unwritten,

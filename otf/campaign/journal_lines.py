@@ -10,6 +10,7 @@ from typing import Any, Final, Self, TypeVar
 import msgspec
 
 from otf.adapter import Bench
+from otf.campaign.bursts import clients
 from otf.campaign.journal import COUNTED, FAILED_START, SHRUNK, SPENT, STARTED
 from otf.campaign.knowledge import Knowledge
 from otf.campaign.results import Shrunk
@@ -19,7 +20,7 @@ from otf.trace.reading import BAD_JSON
 from otf.trace.verdict import Outcome
 
 Line = TypeVar("Line")
-OF_A_PATH: Final = ("run", "path", "faults", "shrunk", "minimal", "silence", "ended", "format")
+OF_A_PATH: Final = ("run", "path", "faults", "shrunk", "minimal", "silence", "ended", "rate", "runs", "format")
 """Parts of a trace's header that do not belong to the campaign."""
 
 
@@ -39,6 +40,8 @@ class About(msgspec.Struct, frozen=True):
     def of(cls, bench: Bench, settings: Settings) -> Self:
         """Return what decides the paths of this campaign."""
         head = {name: value for name, value in asdict(header(bench, settings, 0)).items() if name not in OF_A_PATH}
+        if settings.burst is None and clients(bench):
+            head["burst"] = 0  # it differs from path to path
         return cls(_plain(head), settings.steps, settings.lanes, settings.traces, _plain(settings.options))
 
     def parts(self) -> dict[str, object]:
@@ -80,6 +83,7 @@ class CountedLine(msgspec.Struct, frozen=True, gc=False):  # it refers to no obj
     truncated: bool = False
     short: bool = False
     malformed: int = 0
+    together: int = 0
     late: int = 0
     silence: str = ""
     unwritten: str = ""

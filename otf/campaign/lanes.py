@@ -19,6 +19,7 @@ import anyio
 
 from otf.adapter import Bench
 from otf.adapter.rest.wakers import LOST, Wakers
+from otf.campaign.bursts import burst, clients
 from otf.campaign.changes import ChangedTransitions
 from otf.campaign.confirm import ConfirmedPath, confirm
 from otf.campaign.knowledge import Knowledge
@@ -43,6 +44,7 @@ from otf.strategy.kinds import known
 from otf.strategy.malformed import malforming
 from otf.strategy.visits import ChangedFirst
 from otf.trace.kinds import Scope
+from otf.trace.record import Header
 from otf.trace.verdict import Verdict
 
 FILES: Final = 10  # that one copy of a system may need: sockets, pipes, its trace
@@ -163,7 +165,8 @@ class Lane:
         strategy = Strategy(kind, bench.inputs, settings.seed, learning.visits, patient, first)
         timers = Timers(passed=learning.waited)
         waits = bench.system is None
-        pace = Pace(settings.mode, settings.burst, bench.timing, learning.proven, timers, waits)
+        alike = clients(bench) if settings.burst is None else frozenset[str]()
+        pace = Pace(settings.mode, 1, bench.timing, learning.proven, timers, waits, alike)
         return cls(oracle, strategy, pace, learning)
 
 
@@ -221,7 +224,7 @@ class InProcess:
         bench, settings = self._on(lane), self._settings
         own = bench.at_speed(1)
         oracle = self._oracles[lane] if bench is own else own.oracle()
-        head = header(own, replace(settings, mode="strict"), failing.number, strategy="script")
+        head = self._head(own, bench, failing.number)
         after = settings.aftermath
         return await confirm(own, oracle, head, failing, strict=strict, first=first, until=until, aftermath=after)
 
@@ -234,7 +237,7 @@ class InProcess:
         shrinker = Shrinker(
             bench=own,
             oracle=self._oracles[lane] if bench is own else own.oracle(),
-            header=header(own, replace(settings, mode="strict"), failing.number, strategy="script"),
+            header=self._head(own, bench, failing.number),
             budget=replace(settings.budget, seconds=min(settings.budget.seconds, seconds)),
             jobs=settings.jobs if settings.device is None else 1,
             mode=settings.mode,
@@ -276,10 +279,11 @@ class InProcess:
 
     async def _driven(self, lease: Lease, lane: Lane) -> PathResult:
         bench, settings = self._on(lease.lane), self._settings
+        head = replace(header(bench, settings, lease.number), run=lease.run)
         run = PathRun(
             bench,
             lane.oracle,
-            replace(header(bench, settings, lease.number), run=lease.run),
+            head,
             trace_of(settings.out, lease.number),
             callback(self._listener, "event", lease.number),
             largest=settings.largest,
@@ -289,7 +293,13 @@ class InProcess:
         enabled = callback(self._listener, "enabled", lease.number)
         chooser = listened(lane.strategy.path(lease.number), enabled)
         steps = length(settings, lease.number, late=self._late())
-        return await run.run(chooser, steps, lane.pace.pacing(), until=self._ends())
+        pacing = replace(lane.pace, burst=head.burst).pacing()
+        return await run.run(chooser, steps, pacing, until=self._ends())
+
+    def _head(self, own: Bench, bench: Bench, number: int) -> Header:
+        """Return the header of a strict run at the system's own speed, of the inputs of a path of a lane."""
+        settings = replace(self._settings, mode="strict", burst=burst(bench, self._settings, number))
+        return header(own, settings, number, strategy="script")
 
     def _late(self) -> bool:
         """Return whether half of the time is over."""

@@ -25,8 +25,9 @@ from otf.campaign.results import PathResult
 from otf.campaign.settings import LARGEST, Mode
 from otf.codec.malformed import Malformed
 from otf.core import Chooser, Oracle, Pacing, Session, Symbol, Timing, View
+from otf.core.burst import Burst, Joins
 from otf.core.pacing import Timers
-from otf.core.waits import Burst, Eager, Strict
+from otf.core.waits import Eager, Strict
 from otf.core.walk import Act, Walk, bounded, excused
 from otf.errors import USERS_OWN, ContactError, OtfError, WriteError
 from otf.runner import TraceWriter, drive
@@ -101,7 +102,8 @@ class PathRun:
         kept = self._events() if verdict.failed else ()
         writer, lasted = self._writer, current_time() - began
         told = tuple(self._record.faults), writer.trouble, self.silence, lasted, self.short, (), self.malformed
-        return PathResult(self.header.path, verdict, writer.steps, self.trace, kept, *told)
+        together = max(min(1, writer.steps), 0 if self._session is None else self._session.together)
+        return PathResult(self.header.path, verdict, writer.steps, self.trace, kept, *told, together)
 
     def _begin(self) -> None:
         self._writer = TraceWriter(self.trace, self.header, datetime.now(UTC))
@@ -231,6 +233,7 @@ class Pace:
     """When the inputs of a campaign's paths are sent.
 
     `proven` and `timers` are shared by all paths: what is known to be quiet, and the timers that were waited for.
+    `clients` and `joins` say which inputs are sent at once.
     """
 
     mode: Mode
@@ -239,6 +242,8 @@ class Pace:
     proven: set[Hashable] = field(default_factory=set[Hashable])
     timers: Timers = field(default_factory=Timers)
     waits: bool = True
+    clients: frozenset[str] = frozenset()
+    joins: Joins | None = None
 
     @property
     def doubtful(self) -> bool:
@@ -252,7 +257,8 @@ class Pace:
     def pacing(self) -> Pacing:
         """Return the pacing for one path."""
         if self.burst > 1:
-            return Burst(self.timing, self.burst)
+            timers = Timers(last=self.timers.last)
+            return Burst(self.timing, self.burst, timers, self.clients, self.joins)
         if self.mode == "strict":
             return Strict(self.timing, self.timers)
         return Eager(self.timing, self.proven, self.timers)

@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import Any, Final
 
 from otf.adapter import Bench
+from otf.campaign.bursts import joined
 from otf.campaign.results import PathResult
 from otf.trace.events import Seen, Sent
 from otf.trace.record import Header
@@ -109,7 +110,8 @@ def program(bench: Bench, header: Header, failing: PathResult, tries: int, where
         steps = "".join(f"    ({inp}, [{', '.join(outputs)}]),\n" for inp, outputs in _steps(failing, literals))
     except UnwritableError:
         return None
-    more = "".join(f", {name}={value}" for name, value in (("burst", header.burst), ("tries", tries)) if value > 1)
+    more = f", burst={header.burst}, together={joined(failing.events)}" if header.burst > 1 else ""
+    more += f", tries={tries}" if tries > 1 else ""
     return (
         f'"""{_plain(str(failure.signature))}\n\n'
         f"Shrunk by otf to {counted(failing.steps, 'input')}. Run it with pytest: it fails as long as the failure is "

@@ -16,7 +16,7 @@ from otf.errors import TraceError
 from otf.runner import TraceWriter
 from otf.trace.events import Event, Seen, Sent
 from otf.trace.reading import TraceReader, bounded
-from otf.trace.record import event_line
+from otf.trace.record import Header, event_line
 from otf.trace.tagged import Registry, encode
 
 OnEvent: TypeAlias = Callable[[Event], None]
@@ -144,6 +144,16 @@ def reread(trace: Path, bench: Bench) -> list[Event]:
         with trace.open("rb") as file:
             reader = TraceReader(bounded(file), str(trace))
             return [read.event for read in reader.events(_registry(bench.known_types))]
+    except OSError as error:
+        message = f"{trace}: it cannot be read ({error.strerror or error})"
+        raise TraceError(message) from error
+
+
+def header_of(trace: Path) -> Header:
+    """Return the header of a trace. Raises TraceError for one that cannot be read."""
+    try:
+        with trace.open("rb") as file:
+            return TraceReader(bounded(file), str(trace)).header
     except OSError as error:
         message = f"{trace}: it cannot be read ({error.strerror or error})"
         raise TraceError(message) from error

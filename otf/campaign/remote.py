@@ -57,6 +57,7 @@ class ResultLine(msgspec.Struct, omit_defaults=True):
     seconds: float = 0.0
     short: bool = False
     malformed: int = 0
+    together: int = 0
     learned: Knowledge = msgspec.field(default_factory=Knowledge)
     cut: bool = False
     lacks: bool = False
@@ -70,7 +71,7 @@ class ResultLine(msgspec.Struct, omit_defaults=True):
     def of(cls, job: int, result: PathResult) -> ResultLine:
         """Return the line of a run."""
         name, faults = result.trace.name, result.faults
-        told = result.unwritten, result.silence, result.seconds, result.short, result.malformed
+        told = result.unwritten, result.silence, result.seconds, result.short, result.malformed, result.together
         return cls(job, result.number, result.verdict, result.steps, name, faults, *told)
 
     def result(self, settings: Settings, bench: Bench) -> PathResult:
@@ -90,6 +91,7 @@ class ResultLine(msgspec.Struct, omit_defaults=True):
             self.seconds,
             self.short,
             malformed=self.malformed,
+            together=self.together,
         )
 
 

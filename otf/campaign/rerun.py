@@ -9,6 +9,7 @@ from pathlib import Path
 
 from otf.adapter import Bench
 from otf.adapter.exits import watched
+from otf.campaign.bursts import as_before
 from otf.campaign.journal import Journal
 from otf.campaign.paths import Pace, PathRun
 from otf.campaign.recorder import OnEvent
@@ -33,10 +34,10 @@ async def rerun(
 ) -> PathResult:
     """Drive a fresh copy of the system with the inputs among `events`; return the result.
 
-    Inputs are sent strictly, or in bursts of the size in the settings. If the system chooses differently this time, the
-    model may not allow an input any more: it is skipped, but for a shrunk trace the way is planned anew. `recorded` is
-    the header of the trace: a layer of faults injects the same ones again. `on_event` gets each event. Raises
-    ContactError if the system cannot be reached, ModelError if the model is broken.
+    Inputs are sent strictly, or as in the trace in bursts of at most the size in the settings. If the system chooses
+    differently this time, the model may not allow an input any more: it is skipped, but for a shrunk trace the way is
+    planned anew. `recorded` is the header of the trace: a layer of faults injects the same ones again. `on_event` gets
+    each event. Raises ContactError if the system cannot be reached, ModelError if the model is broken.
 
     >>> import anyio
     >>> from pathlib import Path
@@ -53,7 +54,7 @@ async def rerun(
     inputs = [event.input for event in events if isinstance(event, Sent)]
     oracle, steps = bench.oracle(), max(1, len(inputs))
     chooser: Chooser = Script(inputs)
-    if recorded is not None and recorded.shrunk and settings.burst == 1:
+    if recorded is not None and recorded.shrunk and (settings.burst or 1) == 1:
         candidate = again(issue_of(oracle, events), oracle, patience(bench))
         chooser, steps = candidate.chooser(), candidate.limit
     head = header(bench, replace(settings, mode="strict"), 1, strategy="script")
@@ -63,7 +64,8 @@ async def rerun(
         journal.begin()
         trace = _unused(settings.out)
         with journal.path(head.run, 1, trace) as done:
-            pacing = Pace("strict", settings.burst, bench.timing, timers=Timers(last=True)).pacing()
+            joins = None if recorded is None or recorded.burst == 1 else as_before(events)
+            pacing = Pace("strict", settings.burst or 1, bench.timing, timers=Timers(last=True), joins=joins).pacing()
             path = PathRun(bench, oracle, head, trace, on_event, aftermath=lambda _: settings.aftermath)
             result = await path.run(chooser, steps, pacing)
             if result.verdict.failed:

@@ -24,7 +24,7 @@ class PathResult:
     `faults` are the injected faults, as the trace records them; `unwritten` is the reason why part of the trace of a
     failure is missing. `silence` says how its silences are known. It lasted so many `seconds`; `short`: the end of the
     time cut it short. `passed` are the steps before its failure; of the answers to
-    the `malformed` ones of its inputs the model says nothing.
+    the `malformed` ones of its inputs the model says nothing. So many inputs were in flight `together` at most.
 
     >>> from pathlib import Path
     >>> from otf.trace import Verdict
@@ -44,6 +44,7 @@ class PathResult:
     short: bool = False
     passed: Sequence[PassedStep] = ()
     malformed: int = 0
+    together: int = 0
 
     @property
     def place(self) -> tuple[bool, int]:
@@ -176,8 +177,8 @@ class Summary:
     is where the time went, `parts` how the campaign divided it, `earlier` the seconds before it continued. `cut`: a
     state enabled more inputs than were drawn from. `failed_starts` of the system were tried again after a pause, and
     are in the log. `untested` is the reason why nothing was tested at all. `longest` is the greatest number of inputs
-    on one path, `uptime` the seconds of the path that lasted longest. `kinds` tells failures apart; those that turned
-    out to be the `same` count with another kind.
+    on one path, `uptime` the seconds of the path that lasted longest, `together` the most inputs in flight. `kinds`
+    tells failures apart; those that turned out to be the `same` count with another kind.
 
     >>> from pathlib import Path
     >>> from otf.trace import Verdict
@@ -212,6 +213,7 @@ class Summary:
     untested: str = ""
     longest: int = 0
     uptime: float = 0.0
+    together: int = 0
     same: dict[Signature, Signature] = field(default_factory=dict[Signature, Signature])
     # failures with the same values, by their fingerprints
     _alike: dict[str, FailureGroup] = field(default_factory=dict[str, FailureGroup], repr=False)
@@ -278,6 +280,7 @@ class Summary:
         self.unwritten += [result.unwritten] * bool(result.unwritten)
         self.steps += driven.steps
         self.longest, self.uptime = max(self.longest, driven.steps), max(self.uptime, driven.seconds)
+        self.together = max(self.together, driven.together)
         self.truncated += driven.verdict.truncated
         self.short += driven.short
         self.malformed += driven.malformed

@@ -15,16 +15,18 @@ from typing import Final, Self, TypeAlias
 import anyio
 
 from otf.adapter import Bench
+from otf.campaign.bursts import as_before
 from otf.campaign.confirm import FOREVER, counts, mixed, once
-from otf.campaign.paths import PathRun
-from otf.campaign.recorder import reread
+from otf.campaign.paths import Pace, PathRun
+from otf.campaign.recorder import header_of, reread
 from otf.campaign.results import PathResult, Retried
 from otf.campaign.settings import Settings, header
 from otf.core import Monitor, Oracle
+from otf.core.pacing import Timers
 from otf.core.steady import ask_again
 from otf.errors import TraceError
 from otf.runner.writer import writing
-from otf.shrink import Issue, again, issue_of
+from otf.shrink import Issue, again, issue_of, repeats
 from otf.trace.events import Event, Sent
 from otf.trace.record import Header
 from otf.trace.verdict import Signature
@@ -97,7 +99,7 @@ class Saved:
                 yield Retried(kept, why=str(error))
                 continue
             if drive is None:
-                result, why = await self.driven(bench, oracle, issue, saved_trace(out, number), until)
+                result, why = await self.driven(bench, oracle, kept, saved_trace(out, number), until)
             else:
                 result, why = await drive(kept, number, until)
             if result is None and not why:
@@ -105,12 +107,18 @@ class Saved:
                 why = _disabled(oracle, events)
             yield Retried(kept, issue.signature, result, why)
 
-    async def driven(self, bench: Bench, oracle: Oracle, issue: Issue, trace: Path, until: float) -> SavedRun:
-        """Drive a saved failure a few times, or until it shows or the time is over."""
+    async def driven(self, bench: Bench, oracle: Oracle, kept: Path, trace: Path, until: float) -> SavedRun:
+        """Drive a saved failure a few times, or until it shows or the time is over. Raises TraceError."""
+        events, recorded = reread(kept, bench), header_of(kept)
+        issue = _issue(oracle, kept, events)
         candidate, seen, others = again(issue, oracle), list[PathResult](), list[PathResult]()
-        while len(seen) + len(others) < TRIES and anyio.current_time() < until:
-            run = PathRun(bench, oracle, self.header, trace)
-            result = await run.run(candidate.chooser(), candidate.limit, until=until)
+        # what is sent at once is a race: the same inputs one by one would pass
+        head, joins = replace(self.header, burst=min(recorded.burst, len(issue))), as_before(events)
+        tries = max(TRIES, repeats(recorded.rate) if recorded.rate else 0)
+        while len(seen) + len(others) < tries and anyio.current_time() < until:
+            run = PathRun(bench, oracle, head, trace)
+            pacing = Pace("strict", head.burst, bench.timing, timers=Timers(last=True), joins=joins).pacing()
+            result = await run.run(candidate.chooser(), candidate.limit, pacing, until=until)
             if result.verdict.failed:
                 ask_again(oracle.model, bench.oracle(), result.events)
                 if counts(result, seen):
@@ -137,11 +145,6 @@ def _removed(trace: Path) -> None:
 def saved_trace(out: Path, number: int) -> Path:
     """Return the trace of a saved failure that is driven again."""
     return out / f"saved-{number:04}.jsonl"
-
-
-def saved_issue(kept: Path, bench: Bench, oracle: Oracle) -> Issue:
-    """Return the issue of a saved failure. Raises TraceError for a trace that cannot be read or fits no more."""
-    return _issue(oracle, kept, reread(kept, bench))
 
 
 def _issue(oracle: Oracle, trace: Path, events: Iterable[Event]) -> Issue:

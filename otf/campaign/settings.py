@@ -71,7 +71,7 @@ class Settings:
     | `seed` | the seed of all random choices |
     | `strategy` | how inputs are chosen: a name, a name with parameters, or a strategy |
     | `mode` | when inputs are sent: `strict` after quiescence, `eager` at once where no output can come |
-    | `burst` | inputs that are sent without waiting in between |
+    | `burst` | inputs that are sent at once; None: of several clients two or three, on a tenth of the paths |
     | `largest` | bytes of a trace after which its path ends and the next one begins |
     | `aftermath` | seconds for which the ports are heard after a new failure; what comes is not judged |
     | `jobs` | paths that run at the same time, each against its own copy of the system |
@@ -108,7 +108,7 @@ class Settings:
     seed: int = 0
     strategy: str | StrategyKind = "alternating"
     mode: Mode = "eager"
-    burst: int = 1
+    burst: int | None = None
     largest: int = LARGEST
     aftermath: float = 0.2
     jobs: int = 1
@@ -134,8 +134,9 @@ class Settings:
     def __post_init__(self) -> None:
         """Refuse values that mean nothing."""
         for name in ("traces", "steps", "largest", "jobs", "burst"):
-            if getattr(self, name) < 1:
-                message = f"{name}={getattr(self, name)}: at least 1 is needed"
+            number: int | None = getattr(self, name)
+            if number is not None and number < 1:
+                message = f"{name}={number}: at least 1 is needed"
                 raise UsageError(message)
         if not 0 <= self.aftermath <= MINUTE:
             message = f"aftermath={self.aftermath}: a number of seconds from 0 to {MINUTE} is needed"
@@ -159,7 +160,7 @@ class SettingsKeywords(TypedDict, total=False):
     seed: int
     strategy: str | StrategyKind
     mode: Mode
-    burst: int
+    burst: int | None
     largest: int
     aftermath: float
     jobs: int
@@ -180,6 +181,8 @@ class SettingsKeywords(TypedDict, total=False):
 
 def header(bench: Bench, settings: Settings, path: int, *, strategy: str = "") -> Header:
     """Return the header for one path of a campaign."""
+    from otf.campaign.bursts import burst  # a bench is made of codecs and strategies, which settings do without
+
     return Header(
         run=uuid4().hex[:12],
         bench=settings.reference or bench.name,
@@ -188,7 +191,7 @@ def header(bench: Bench, settings: Settings, path: int, *, strategy: str = "") -
         seed=settings.seed,
         strategy=strategy or str(settings.strategy),
         mode=settings.mode,
-        burst=settings.burst,
+        burst=burst(bench, settings, path),
         inputs=bench.inputs,
         quiescence=bench.timing.quiescence * bench.speed,
         latency=bench.latency,

@@ -160,13 +160,14 @@ class _Work:
                 return self.shrunk(self.drives.why())
         if not shown:
             await self.drives.without_waits()
+            await self.drives.fewer_together(repeats(self.before))
             minimal = await self.rounds(repeats(self.before))
         if (shown or sure) and self.rate < 1:  # by chance: then one failing run of the original says little of its rate
             many = ORIGINAL[1]
             self.before, self.tried = await self.drives.measured(many, many, again(self.issue, self.by.oracle))
         await self.drives.spared(repeats(self.rate))
         ended = "" if minimal else self.drives.why()
-        finished(self.tries.trace, ended)
+        finished(self.tries.trace, ended, self.rate, self.runs)
         return replace(self.shrunk(ended), program=self.program())
 
     async def rounds(self, times: int, original: Candidate | None = None) -> bool:

@@ -85,7 +85,7 @@ async def _only_fast(bench: Bench, settings: Settings, found: PathResult, until:
     """Return whether the same inputs fail again at this speed, and pass at the system's own."""
     own = bench.at_speed(1)
     for each, fails in ((bench, True), (own, False)):
-        head = header(each, replace(settings, mode="strict"), found.number, strategy="script")
+        head = header(each, replace(settings, mode="strict", burst=1), found.number, strategy="script")
         seen = await confirm(each, each.oracle(), head, found, until=until)
         if seen.again or seen.result.verdict.failed != fails:
             return False

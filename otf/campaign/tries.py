@@ -17,6 +17,7 @@ from typing import Final
 import msgspec
 
 from otf.adapter import Bench, KnownIssue
+from otf.campaign.bursts import Groups, as_in, groups
 from otf.campaign.confirm import is_stalled
 from otf.campaign.parallel_runs import RunCounts, counts_always
 from otf.campaign.paths import Pace, PathRun
@@ -56,6 +57,8 @@ class Tries:
         self.scope: Scope = Scope()
         self.source: Path = failing.trace
         self.trace: Path = failing.trace.with_suffix(".shrunk.jsonl")
+        # inputs that are sent at once, where they are sent in bursts
+        self.together: Groups = groups(failing.events) if header.burst > 1 else ()
         self.transitions: int = 0
         self.resets: int = 0
         # whether timers are waited for between inputs, as in the run that failed
@@ -197,6 +200,7 @@ class Tries:
             self.bench.timing,
             self._proven,
             Timers(last=True, between=self.waits_between, patience=self.patience),
+            joins=as_in(self.together),
         )
         self.resets += 1
         result = await run.run(candidate.chooser(), candidate.limit, pace.pacing())
@@ -218,11 +222,11 @@ def _moved(result: PathResult, trace: Path) -> PathResult:
     return replace(result, trace=trace)
 
 
-def finished(trace: Path, ended: str = "") -> None:
-    """Mark a trace as minimal in its header, or with the reason why the search for a shorter one ended early."""
+def finished(trace: Path, ended: str, rate: float, runs: int) -> None:
+    """Mark a trace in its header: as minimal, or with the reason why the search ended; and with how often it fails."""
     with writing(trace, "the trace"):
         whole = trace.read_bytes()
-    _marked(whole, trace, {"ended": ended} if ended else {"minimal": True})
+    _marked(whole, trace, ({"ended": ended} if ended else {"minimal": True}) | {"rate": rate, "runs": runs})
 
 
 def _marked(whole: bytes, trace: Path, marks: dict[str, object]) -> None:

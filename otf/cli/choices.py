@@ -39,6 +39,7 @@ FAULTS: Final = {
     "conference": "O1 O2 O3 O4 O5 O6 O7 O8 O9 C1 C2 C3 C4 C5 C6 C7 C8 C9 C10 U1 U2 U3 U4 U5 U6 U7 U8",
     "ecu": "endless early deaf lost chatty unlocked patient short",
     "session_device": "endless early lost late",
+    "tickets": "race",
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -13,11 +13,17 @@ from otf.cli.output import columns, document, guarded, say
 from otf.cli.signals import Done, interruptible
 from otf.errors import INCONCLUSIVE, UsageError
 
+MOST: Final = 100
+"""Runs without --confidence: a trace may come from a stranger, and say that its failure is rare."""
+
+LARGEST: Final = 1_000_000  # runs that a trace may claim
+
 if TYPE_CHECKING:
     from otf.adapter import Bench
     from otf.campaign import PathResult, Settings
     from otf.offline import Judgement
     from otf.trace.events import Event
+    from otf.trace.record import Header
 
 
 @guarded
@@ -32,7 +38,11 @@ def rerun(
     pids: Pids = None,
     confidence: Annotated[
         float | None,
-        typer.Option(metavar="SHARE", help="Drive it until it fails, or until it is fixed with this confidence."),
+        typer.Option(
+            metavar="SHARE",
+            help="Drive it until it fails, or until it is fixed with this confidence; default: 0.95 where it is known "
+            "to fail by chance, else once.",
+        ),
     ] = None,
     rate: Annotated[
         float | None,
@@ -45,7 +55,8 @@ def rerun(
     The bench gets the parameters that the trace was recorded with; --set changes them, as in `--set fault=none`. The
     new trace goes to a folder below otf-runs, or to that of --out. The exit status is 1 if the system fails.
 
-    With --confidence it is driven again and again: the first failure ends this, and so do enough runs that passed.
+    With --confidence it is driven again and again: the first failure ends this, and so do enough runs that passed. So
+    it is without that option, if the trace says that the failure depends on chance, or has inputs sent at once.
     """
     from otf.campaign import Settings
     from otf.cli.benches import parsed
@@ -66,38 +77,59 @@ def rerun(
         mode="strict",
         burst=burst_as_recorded(recorded, judgement.steps),
     )
-    needed, why = (1, "") if confidence is None else _needed(trace, confidence, rate)
-    passed = 0
-    done = _driven_again(loaded, judgement, settings)
+    wanted, needed, why = _needed(trace, recorded, confidence, rate)
+    least = needed if confidence is not None else min(needed, MOST)
+    done, passed = _driven_until(loaded, judgement, settings, least)
+    more = {"passed": passed, "needed": needed, "confidence": wanted} if why else {}
+    _report_rerun(done.value, settings, more, as_json=as_json)
+    if why and not as_json:
+        say(_worth(passed, needed, f"{100 * wanted:g} %", why))
+    if done.value is None or (passed >= least and passed < needed):
+        return done.status(INCONCLUSIVE)
+    return STATUS[done.value.verdict.outcome]
+
+
+def _driven_until(bench: Bench, judgement: Judgement, settings: Settings, least: int) -> tuple[Done[PathResult], int]:
+    """Drive the system again until a run does not pass, at most so many times; return the last and how many passed."""
+    done, passed = _driven_again(bench, judgement, settings), 0
     while done.value is not None and done.value.verdict.outcome == "pass":
         passed += 1
-        if passed >= needed:
+        if passed >= least:
             break
-        done = _driven_again(loaded, judgement, settings, f", run {passed + 1:,} of {needed:,}")
-    more = {} if confidence is None else {"passed": passed, "needed": needed, "confidence": confidence}
-    _report_rerun(done.value, settings, more, as_json=as_json)
-    if confidence is not None and not as_json:
-        say(_worth(passed, needed, f"{100 * confidence:g} %", why))
-    return done.status(INCONCLUSIVE) if done.value is None else STATUS[done.value.verdict.outcome]
+        done = _driven_again(bench, judgement, settings, f", run {passed + 1:,} of {least:,}")
+    return done, passed
 
 
-def _needed(trace: str, confidence: float, rate: float | None) -> tuple[int, str]:
-    """Return how many runs must pass in a row, and the rate of failure that this rests on. Raises UsageError."""
-    from otf.campaign.worth import passes_after, passes_needed
+def _needed(trace: str, header: Header, confidence: float | None, rate: float | None) -> tuple[float, int, str]:
+    """Return the confidence that is wanted, how many runs must pass in a row, and the rate that this rests on.
+
+    One run is needed, and nothing said, where no confidence is asked for and chance plays no part. Raises UsageError.
+    """
+    from otf.campaign.worth import CONFIDENCE, passes_after, passes_needed
     from otf.trace.result import counted
 
     for option, share in (("confidence", confidence), ("rate", rate)):
         if share is not None and not (0 < share < 1 or (option == "rate" and share == 1)):
             message = f"--{option} {share:g}: write a share between 0 and 1, such as 0.99"
             raise UsageError(message)
+    wanted = confidence or CONFIDENCE
     if rate is not None:
-        return passes_needed(confidence, rate), f"in {100 * rate:g} % of all runs"
-    failed, runs = _measured(Path(trace))
-    return passes_after(confidence, failed, runs), f"as often as when it failed in {failed} of {counted(runs, 'run')}"
+        return wanted, passes_needed(wanted, rate), f"in {100 * rate:g} % of all runs"
+    known = 0 < header.rate <= 1 and 0 < header.runs <= LARGEST
+    measured = (round(header.rate * header.runs), header.runs) if known else _measured(Path(trace))
+    if measured is None and confidence is not None:
+        message = f"{trace}: how often it fails was not measured; give it: --rate 0.5 for every second run"
+        raise UsageError(message)
+    # without a measurement it was seen once, in one run
+    failed, runs = measured or (1, 1)
+    if confidence is None and header.burst == 1 and failed >= runs:
+        return wanted, 1, ""
+    needed = passes_after(wanted, max(1, failed), max(runs, failed))
+    return wanted, needed, f"as often as when it failed in {failed} of {counted(runs, 'run')}"
 
 
-def _measured(trace: Path) -> tuple[int, int]:
-    """Return in how many runs a failure showed when it was shrunk, and of how many. Raises UsageError."""
+def _measured(trace: Path) -> tuple[int, int] | None:
+    """Return in how many runs a failure showed when it was shrunk, and of how many; None if that is not known."""
     from otf.campaign.past import Past
 
     for each in Past(trace.parent).shrunk.values():
@@ -108,8 +140,7 @@ def _measured(trace: Path) -> tuple[int, int]:
         ):
             if known == trace.name and 0 < rate <= 1 and runs > 0:
                 return round(rate * runs), runs
-    message = f"{trace}: how often it fails was not measured; give it: --rate 0.5 for every second run"
-    raise UsageError(message)
+    return None
 
 
 def _worth(passed: int, needed: int, confidence: str, why: str) -> str:
@@ -117,7 +148,9 @@ def _worth(passed: int, needed: int, confidence: str, why: str) -> str:
     from otf.trace.result import counted
 
     if passed < needed:
-        return f"{counted(passed, 'run')} passed before; {needed:,} in a row are needed for {confidence} confidence"
+        more = f"{counted(passed, 'run')} passed"
+        more += f"; {needed:,} in a row are needed for {confidence} confidence, if it failed {why} before the repair"
+        return f"{more} (--confidence, --rate)"
     return (
         f"fixed, with {confidence} confidence: {counted(passed, 'run')} passed. "
         f"Assumed: unrepaired, it fails {why}, independently each time"

@@ -89,13 +89,14 @@ class RunOptions:
         ),
     ] = "alternating"
     burst: Annotated[
-        int,
+        int | None,
         typer.Option(
             metavar="NUMBER",
-            help="How many inputs are sent at once, without waiting for outputs.",
+            help="How many inputs are sent at once, without waiting for outputs; default: of several clients two or "
+            "three, on a tenth of the paths, and else one.",
             rich_help_panel=CHOICE,
         ),
-    ] = 1
+    ] = None
     inputs: Annotated[
         InputChoice | None,
         typer.Option(

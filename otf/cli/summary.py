@@ -109,9 +109,9 @@ class SummaryPrinter:
         for line in (*_table(result), *self._known_issues(), *filter(None, [coverage]), *_notes(self._summary)):
             say(line)
         if self._summary.longest and not result.failures and self._bench.system is None:
-            say(
-                f"longest path: {counted(self._summary.longest, 'input')}; longest uptime: {self._summary.uptime:.1f} s"
-            )
+            longest, uptime = counted(self._summary.longest, "input"), f"{self._summary.uptime:.1f} s"
+            together = counted(self._summary.together, "input")
+            say(f"longest path: {longest}; longest uptime: {uptime}; in flight together: at most {together}")
         if self._settings.spend or result.seconds >= SLOW:
             say(f"spent: {spent_on(self._summary.parts)}")
         for line in _time_spent(self._summary, own=self._bench.system is not None):

@@ -31,7 +31,7 @@ from otf.campaign.listener import Listener
 from otf.campaign.paths import undisturbed
 from otf.campaign.remote import JobLine, ResultLine
 from otf.campaign.results import PathResult, Shrunk
-from otf.campaign.saved import Saved, saved_issue, saved_trace
+from otf.campaign.saved import Saved, saved_trace
 from otf.cli.continued import as_recorded, made, settings_of
 from otf.cli.run_arguments import RunOptions
 from otf.cli.workers import on_devices
@@ -117,7 +117,7 @@ class Worker:
         own = self._bench.at_speed(1)
         saved, oracle, trace = Saved.of(self._settings, own), own.oracle(), saved_trace(kept.parent, line.number)
         assert saved is not None  # noqa: S101 -- a campaign that saves no failures retries none
-        result, why = await saved.driven(own, oracle, saved_issue(kept, own, oracle), trace, until)
+        result, why = await saved.driven(own, oracle, kept, trace, until)
         if result is None:
             return ResultLine(line.job, line.number, Verdict("inconclusive", why=why) if why else Verdict("pass"))
         return ResultLine.of(line.job, result)

@@ -26,7 +26,7 @@ WAYS: Final = 200  # paths considered from one state: inputs in flight can be ta
 BUDGET: Final = 300  # moves considered, besides one for each input: with a thousand in flight one path is a thousand
 
 NO_REQUIREMENTS: Final = Requirements()
-MovePath: TypeAlias = "tuple[Move, MovePath] | None"
+MovePath: TypeAlias = "tuple[Next, MovePath] | None"
 
 
 @dataclass(slots=True)
@@ -45,6 +45,13 @@ class FailedStep:
     def rested(self, belief: Belief) -> FailedStep:
         """Return the step after quiescence: this one as long as an output is due in a window."""
         return FailedStep(belief, [], [], self.inputs or self.last) if belief.settled else self
+
+
+class TakenWay(NamedTuple):
+    """A path through the model: its moves, and the inputs taken by them, counted from 1, in this order."""
+
+    moves: tuple[Move, ...]
+    order: tuple[int, ...] = ()
 
 
 class EventPosition(NamedTuple):
@@ -71,8 +78,8 @@ def explain(  # noqa: PLR0913, PLR0917 -- what is known of a failure
     nodes = step.before.nodes[:EXPLAINED]
     ways = _all_ways(model, step, nodes)
     search = ViolationSearch(model, nodes, step.inputs, step.outputs, event, untimely, requirements)
-    violated = search.violated([way for each in ways.values() for way in each])
-    moves = [move for each in ways.values() for way in each for move in way]
+    violated = search.violated([way.moves for each in ways.values() for way in each])
+    moves = [move for each in ways.values() for way in each for move in way.moves]
     kind = untimely or _kind(event, moves)
     seen = f"nothing before {_text(event)}" if untimely == "missing" else _text(event)
     ticking = any(each.timers for each in step.before.hypotheses)
@@ -91,21 +98,20 @@ def explain(  # noqa: PLR0913, PLR0917 -- what is known of a failure
         seen=seen,
         port=getattr(event, "port", ""),
         before=tuple(_text(each) for each in step.outputs),
-        allowed=_allowed(ways),
+        allowed=_allowed(ways, at.step - len(step.inputs)),
         times=times,
         violates=violated.violates,
         unclear=violated.unclear,
+        together=max(1, len(step.inputs)),
     )
 
 
-def _exact(
-    kind: FailureKind, step: FailedStep, ways: Mapping[Node, Sequence[tuple[Move, ...]]], seen: str
-) -> Signature | None:
+def _exact(kind: FailureKind, step: FailedStep, ways: Mapping[Node, Sequence[TakenWay]], seen: str) -> Signature | None:
     """Return a failure by its values; None if it was not one input, whose values then say little."""
     inputs = [each for each in step.inputs if not isinstance(each.input, Idle)]
     if len(inputs) != 1:
         return None
-    expected = {", ".join(text for move in way for text in move.texts) for each in ways.values() for way in each}
+    expected = {", ".join(text for move in way.moves for text in move.texts) for each in ways.values() for way in each}
     states = [show(node.value) for node in step.before.nodes[:SHOWN]]
     return Signature(kind, "|".join(states), show(inputs[0].input), "|".join(sorted(expected)), seen)
 
@@ -115,21 +121,34 @@ def allowed(model: Model, step: FailedStep) -> tuple[Allowed, ...]:
     return _allowed(_all_ways(model, step, step.before.nodes[:SHOWN]))
 
 
-def _allowed(ways: Mapping[Node, Sequence[tuple[Move, ...]]]) -> tuple[Allowed, ...]:
-    return tuple(_of(node, each) for node, each in islice(ways.items(), SHOWN))
+def _allowed(ways: Mapping[Node, Sequence[TakenWay]], before: int = 0) -> tuple[Allowed, ...]:
+    return tuple(_of(node, each, before) for node, each in islice(ways.items(), SHOWN))
 
 
-def _of(node: Node, ways: Iterable[tuple[Move, ...]]) -> Allowed:
+def _of(node: Node, ways: Iterable[TakenWay], before: int) -> Allowed:
+    """Return what a node allows; so many inputs were sent `before` those of the ways."""
     # different ways may look alike
-    last = {(tuple(text for move in way for text in move.texts), _target(way[-1])): way[-1] for way in ways}
-    return Allowed(show(node.value), tuple(last), tuple(_change(node, move) for move in last.values()))
+    alike: dict[tuple[tuple[str, ...], str], list[TakenWay]] = {}
+    for way in ways:
+        texts = tuple(text for move in way.moves for text in move.texts)
+        alike.setdefault((texts, _target(way.moves[-1])), []).append(way)
+    changed = tuple(_change(node, each[-1].moves[-1]) for each in alike.values())
+    # most steps have one input, and a failure may have hundreds of states
+    several = any(len(each[0].order) > 1 for each in alike.values())
+    return Allowed(show(node.value), tuple(alike), changed, tuple(_orders(alike.values(), before)) if several else ())
+
+
+def _orders(alike: Iterable[Sequence[TakenWay]], before: int) -> Iterator[str]:
+    for ways in alike:
+        orders = (", ".join(str(before + number) for number in way.order) for way in ways)
+        yield " or ".join(dict.fromkeys(orders))
 
 
 def _change(node: Node, move: Move) -> str:
     return _target(move) if move.target is None else changes(node.value, move.target.value)
 
 
-def _all_ways(model: Model, step: FailedStep, nodes: Sequence[Node]) -> dict[Node, list[tuple[Move, ...]]]:
+def _all_ways(model: Model, step: FailedStep, nodes: Sequence[Node]) -> dict[Node, list[TakenWay]]:
     budget = BUDGET // max(1, len(nodes)) + len(step.inputs)
     return {node: list(islice(_ways(model, node, step.inputs, budget), WAYS)) for node in nodes}
 
@@ -153,7 +172,7 @@ def _inputs(inputs: Sequence[Sent]) -> str:
     return "; ".join(show(each.input) for each in inputs)
 
 
-def _ways(model: Model, node: Node, inputs: Sequence[Sent], budget: int) -> Iterator[tuple[Move, ...]]:
+def _ways(model: Model, node: Node, inputs: Sequence[Sent], budget: int) -> Iterator[TakenWay]:
     """Yield the paths from a node: the inputs taken in any order that their ports allow, or a spontaneous move.
 
     At most `budget` moves are considered; the last path may be cut off by that.
@@ -170,7 +189,7 @@ def _ways(model: Model, node: Node, inputs: Sequence[Sent], budget: int) -> Iter
         budget -= len(steps)
         if path is not None and (budget < 0 or not steps or any(step.move is None for step in steps)):
             # no input is left, or the model allows anything from there on
-            yield tuple(_unlinked(path))
+            yield _way(path)
         if budget < 0:
             return
         stack.extend((_bare(step), _after(path, step)) for step in reversed(steps) if step.move is not None)
@@ -187,15 +206,19 @@ def _bare(step: Next) -> Hypothesis:
 
 
 def _after(path: MovePath, step: Next) -> MovePath:
-    return path if step.move is None else (step.move, path)
+    return path if step.move is None else (step, path)
 
 
-def _unlinked(path: MovePath) -> Sequence[Move]:
-    found: list[Move] = []
+def _way(path: MovePath) -> TakenWay:
+    moves: list[Move] = []
+    order: list[int] = []
     while path is not None:
-        move, path = path
-        found.append(move)
-    return found[::-1]
+        step, path = path
+        if step.move is not None:
+            moves.append(step.move)
+        if step.in_flight is not None:
+            order.append(step.in_flight.number)
+    return TakenWay(tuple(moves[::-1]), tuple(order[::-1]))
 
 
 def _target(move: Move) -> str:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from otf.core.belief import Belief
+from otf.core.burst import Burst
 from otf.core.commands import Chooser, Ping, Send, SessionCommand, Stop, Wait
 from otf.core.due import Ledger, may_answer, silent
 from otf.core.failure import flooded
@@ -69,9 +70,13 @@ class Session:
         self._elapses = 0.0  # by when an input that only waits is over; 0 if none is under way
         self._barrier = barrier
         self._round: Round | None = None
+        # what follows at once after the input that is sent now
+        self.others: list[Send] = []
         # pings overtaken by an input are answered all the same
         self._unanswered = Counter[str]()
         self.over: bool = False
+        # the most inputs that were in flight together: no event had shown of them that they were taken
+        self.together: int = 0
         # spontaneous outputs may come at once: such a run begins with a look at what is there
         self.moment: Moment = Moment(
             Monitor(oracle), self.times, quiet=not oracle.model.spontaneous(oracle.model.initial)
@@ -136,6 +141,8 @@ class Session:
         monitor = moment.monitor
         if monitor.verdict is not None or monitor.belief.done:
             return Stop(self._verdict())
+        if self.others:
+            return self.others[0] if moment.next is None else Send(moment.next, moment.port or "")
         if self._elapses:
             pause: Pause | None = self._elapsing()
         else:
@@ -143,7 +150,7 @@ class Session:
                 self._choose()
             pause = self.pacing.pause(moment)
             if pause is None and moment.next is not None:
-                return Send(moment.next, moment.port or "")
+                return self._begun(Send(moment.next, moment.port or ""))
         if pause is None and self.over and moment.quiet:
             return Stop(self._verdict())
         self._pause = pause or Pause(self.times.event)
@@ -162,6 +169,8 @@ class Session:
         else:
             self._note(event)
         self._patient = False
+        if isinstance(event, Sent):
+            self.together = max(self.together, monitor.ledger.unproven + 1)
         if monitor.tell(event) is None:
             if self._outputs > self.flood or self._bytes > FLOOD:
                 monitor.verdict = self._flood()
@@ -255,6 +264,8 @@ class Session:
         if isinstance(event, Sent):
             moment.burst += 1
             moment.last = SentInput(self.view().nodes, moment.monitor.oracle.model.symbol(event.input))
+            if moment.next is None and self.others:
+                del self.others[0]
             moment.next = moment.port = None
             if isinstance(event.input, Elapse):
                 self._elapses = event.at + event.input.seconds / moment.monitor.oracle.timing.speed
@@ -276,11 +287,23 @@ class Session:
     def _choose(self) -> None:
         if self.moment.next is None and not self.over:
             if self.monitor.sent < self.steps:
-                self.plan(self.chooser.choose(self.view()))
+                view, pacing = self.view(), self.pacing
+                first = isinstance(pacing, Burst) and pacing.held(view)
+                self.plan(first or self.chooser.choose(view))
             self.over = self.moment.next is None
+
+    def _begun(self, first: Send) -> Send:
+        """Return the first input of a burst, once the others are chosen too."""
+        if isinstance(self.pacing, Burst):
+            most = self.steps - self.monitor.sent
+            self.others = self.pacing.others(self.chooser, self.monitor, first, self.times.event, most)
+        return first
 
     def plan(self, chosen: Symbol | None) -> None:
         """Set the next input, None for none yet."""
+        if self.others and isinstance(self.pacing, Burst):
+            self.pacing.hold([each.input for each in self.others])
+            self.others = []
         self.moment.next = chosen
         self.moment.port = None if chosen is None else self.moment.monitor.oracle.model.port(chosen)
 

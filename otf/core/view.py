@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
@@ -82,6 +82,17 @@ class View:
             if not enabled.kept:
                 self._long(self)
             return enabled
+
+    def on(self, ports: Container[str]) -> View:
+        """Return the view in which only inputs to these ports are enabled."""
+        found = View(self.model, self.relation, self.reached, self.nodes, lambda _: None, self._alone)
+        inputs = [inp for inp in self.enabled.listed() if self.model.port(inp) in ports]
+        object.__setattr__(found, "enabled", EnabledInputs.fixed(inputs))
+        return found
+
+    def taken(self) -> View:
+        """Return the view after all inputs in flight are taken."""
+        return View.of(self.model, self.relation, tuple(each for each in self.reached if not each.busy), self._long)
 
     def forget(self) -> None:
         """Drop the list of inputs and the notes; they are made again when they are needed."""

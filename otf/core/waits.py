@@ -1,4 +1,4 @@
-"""What a run waits for before an input: quiescence (strict, burst), quiescence not yet proven (eager), or a barrier.
+"""What a run waits for before an input: quiescence (strict), quiescence not yet proven (eager), or a barrier.
 
 Waiting for silence costs the most time. If every explanation of what was seen says that no output is outstanding or
 possible, there is nothing to wait for. And a barrier is a ping whose answer on a FIFO port proves that everything
@@ -12,9 +12,8 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from otf.core.due import answered, slow
+from otf.core.due import answered
 from otf.core.pacing import Moment, Pause, SentInput, Timers, learn_reply, silence
-from otf.core.search import sent
 from otf.core.timing import Timing
 
 # silent inputs in flight: more would fill the peer's buffer, and the search considers each of them again
@@ -117,45 +116,6 @@ class Strict:
     def settled(self, moment: Moment) -> None:
         """Let the timing learn from the replies."""
         learn_reply(self.timing, moment)
-
-
-@dataclass(frozen=True, slots=True)
-class Burst:
-    """Sends up to `size` inputs without waiting, then waits for quiescence: a linearizability check.
-
-    The possible states then cover every interleaving of the inputs in flight (Herlihy and Wing's histories, as sets).
-    `timers` decides when it waits for spontaneous outputs.
-    """
-
-    timing: Timing
-    size: int
-    timers: Timers = field(default_factory=Timers)
-
-    def ready(self, moment: Moment) -> bool:
-        """Return whether one more input may be in flight."""
-        if moment.quiet or moment.burst >= self.size:
-            return moment.quiet
-        return not moment.monitor.crowded and not self._slow(moment)
-
-    def pause(self, moment: Moment) -> Pause | None:
-        """Return the wait for quiescence once all inputs of the burst are sent."""
-        if moment.quiet:
-            return self.timers.pause(self.timing, moment)
-        return None if moment.port is not None and self.ready(moment) else silence(self.timing, moment)
-
-    def settled(self, moment: Moment) -> None:
-        """Learn nothing from quiescence."""
-
-    def _slow(self, moment: Moment) -> bool:
-        """Return whether the system may be busy for longer than R with the next input.
-
-        Until such an answer is due, it is not known when the system takes the other inputs.
-        """
-        monitor, port, inp = moment.monitor, moment.port, moment.next
-        hypotheses = monitor.belief.hypotheses
-        if port is not None and inp is not None:
-            hypotheses = tuple(sent(hypotheses, port, inp, 0))
-        return slow(monitor.oracle.model, hypotheses, self.timing.busy)
 
 
 @dataclass(frozen=True, slots=True)

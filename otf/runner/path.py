@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
@@ -74,6 +74,8 @@ class Conduct:
         self._model = session.monitor.oracle.model
         self._lookout = Lookout(session, wire, observer, started)
         self._spent = spent()
+        # inputs of a burst that were handed over, and of which nobody was told yet
+        self._untold = list[tuple[Sent, bytes]]()
         self._fast_path = FastPath(session, wire, self.codec, record)
 
     async def run(self) -> Verdict:
@@ -124,7 +126,10 @@ class Conduct:
             # matching classes one after another takes as long as all the rest of this loop
             command = self.session.command()
             if isinstance(command, Send):
-                await self._send(command.input.value, command.port)
+                if self.session.others:
+                    await self._send_together([command, *self.session.others])
+                else:
+                    await self._send(command.input.value, command.port)
                 if self.session.answering and not self.session.probing and self.wire.prompt():
                     # most answers come within a moment: until then nobody has to ask how long to wait
                     await self._lookout.look(self.wire.now + FIRST)
@@ -201,6 +206,31 @@ class Conduct:
             if now - self._lookout.looked > TURN:
                 await self._lookout.turn()
 
+    async def _send_together(self, burst: Sequence[Send]) -> None:
+        """Send a burst, whose inputs are judged and recorded once all of them are on their way."""
+        plain = list[tuple[Send, bytes]]()
+        for each in burst:
+            value = each.input.value
+            data = None if isinstance(value, (Elapse, Malformed)) else self.codec.encode(value)
+            if not isinstance(data, bytes):
+                # an action takes its time, and such bytes may be refused: the rest of the burst comes one by one
+                break
+            plain.append((each, data))
+        if not plain:
+            await self._send(burst[0].input.value, burst[0].port)
+        for each, data in plain:
+            begun = self.wire.now
+            if not await self._handed(each.port, each.input.value, data):
+                break
+            slow = self.wire.now - begun >= AT_ONCE
+            self._untold.append((Sent(each.input.value, each.port, self.wire.now if slow else begun), data))
+        self._tell_untold()
+
+    def _tell_untold(self) -> None:
+        untold, self._untold = self._untold, []
+        for event, data in untold:
+            self._tell(event, data)
+
     async def _handed(self, port: str, value: object, data: bytes | PortAction) -> bool:
         """Hand a value's bytes to a port; return False if the line is lost."""
         line = self._line(port, value)
@@ -236,6 +266,7 @@ class Conduct:
     def _lost(self, port: str, why: str, *, again: bool = False) -> None:
         """Take the ending of a line; `again`: it may have ended before, since a malformed input suits no state."""
         # the line delivers its own ending, after its last arrivals; if it delivers none, this is the end
+        self._tell_untold()
         self.wire.poll()
         arrived = self.wire.arrived()
         for each in arrived:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from time import monotonic
 from typing import Any, TypeAlias
 
@@ -10,10 +10,11 @@ import anyio
 
 from otf.adapter import Bench
 from otf.adapter.exits import watched
-from otf.core import Oracle, Session
+from otf.core import Oracle, Pacing, Session
+from otf.core.burst import Burst, Joins
 from otf.core.pacing import Timers
 from otf.core.steady import ask_again
-from otf.core.waits import Burst, Strict
+from otf.core.waits import Strict
 from otf.core.walk import Walk, bounded, excused
 from otf.runner.driving import drive
 from otf.shrink import AllowedInputs, Candidate, again, issue_of
@@ -36,8 +37,13 @@ def patience(bench: Bench) -> PlanPatience:
     return waits
 
 
-def reproduce(bench: Bench, steps: Iterable[InputWithOutputs], *, burst: int = 1, tries: int = 1) -> None:
+def reproduce(
+    bench: Bench, steps: Iterable[InputWithOutputs], *, burst: int = 1, together: Collection[int] = (), tries: int = 1
+) -> None:
     """Send the inputs of these steps to a fresh copy of the system, up to `tries` times: one run may pass by chance.
+
+    At most `burst` inputs are sent at once: those with the numbers in `together`, from 1, with the one before; without
+    it each joins those before it.
 
     If the model leaves choices to the system, the outputs in `steps` are the choices to reach; after a different choice
     other inputs lead back to them. Raises AssertionError with the explanation as soon as a run fails, ContactError if
@@ -45,9 +51,14 @@ def reproduce(bench: Bench, steps: Iterable[InputWithOutputs], *, burst: int = 1
     """
     oracle = bench.oracle()
     candidate = _candidate(bench, oracle, [*steps])
+    joins: Joins | None = (lambda number, _given, _another: number in together) if together else None
+
+    def pacing() -> Pacing:
+        return Burst(bench.timing, burst, joins=joins) if burst > 1 else Strict(bench.timing, Timers(last=True))
+
     for _ in range(tries):
         with watched():
-            verdict, events = _run(bench, oracle, candidate, burst)
+            verdict, events = _run(bench, oracle, candidate, pacing)
         if verdict.failed:
             ask_again(oracle.model, bench.oracle(), events)
             raise AssertionError(explanation(verdict, events))
@@ -69,14 +80,15 @@ def _events(oracle: Oracle, steps: list[InputWithOutputs]) -> Iterator[Event]:
         yield Quiet(0.0)
 
 
-def _run(bench: Bench, oracle: Oracle, candidate: Candidate, burst: int) -> tuple[Verdict, list[Event]]:
+def _run(
+    bench: Bench, oracle: Oracle, candidate: Candidate, pacing: Callable[[], Pacing]
+) -> tuple[Verdict, list[Event]]:
     if bench.system is not None:
         walk = Walk(oracle, bounded(bench.system()), keep=None)
         verdict = walk.chosen(candidate.chooser(), candidate.limit) or walk.end()
         return excused(verdict, walk), [*walk.events()]
     events = list[Event]()
-    pacing = Burst(bench.timing, burst) if burst > 1 else Strict(bench.timing, Timers(last=True))
-    session = Session(oracle, candidate.chooser(), pacing, steps=candidate.limit, barrier=bench.barrier)
+    session = Session(oracle, candidate.chooser(), pacing(), steps=candidate.limit, barrier=bench.barrier)
 
     async def driven() -> Verdict:
         return await drive(bench, session, record)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Final
 
-from otf.trace.events import Closed, Event, Seen, Sent
+from otf.trace.events import Closed, Event, Seen, Sent, Stalled
 from otf.trace.near import near
 from otf.trace.result import counted
 from otf.trace.verdict import WORDS, Allowed, Failure, Verdict
@@ -17,17 +17,21 @@ from otf.values import show
 STEPS: Final = 12  # the last ones, which mostly lead to the failure
 OUTPUTS: Final = 6  # of one step
 WIDEST: Final = 60  # characters of an input; the outputs of a longer one are moved to the right
+UNLIMITED: Final = 1 << 62
+PAIR: Final = 2
 HERE: Final = "   <== here"
 FRAME: Final = len("  1234    ->  ")  # what a row has besides its two cells
 
 
 @dataclass(slots=True)
 class StoryRow:
-    """A step: its number, its input, and the outputs until the next one."""
+    """A step: its number, its input, and the outputs until the next one; `joined`: the next input was sent at once."""
 
     number: int
     input: str
     outputs: list[str] = field(default_factory=list[str])
+    port: str = ""
+    joined: bool = False
 
 
 def story(events: Iterable[Event], failure: Failure | None = None, width: int | None = None) -> str:
@@ -46,10 +50,15 @@ def story(events: Iterable[Event], failure: Failure | None = None, width: int | 
 
 def _rows(events: Iterable[Event], failure: Failure | None) -> list[StoryRow]:
     rows = [StoryRow(0, "(before any input)")]
+    single = failure.step - failure.together if failure is not None else UNLIMITED
+    at_once = False
     for number, event in enumerate(events, 1):
         here = failure is not None and failure.event == number
         if isinstance(event, Sent):
-            rows.append(StoryRow(len(rows), show(event.input)))
+            # inputs that one client did not wait after are a burst only where they are known to be
+            rows[-1].joined = at_once and (event.port != rows[-1].port or len(rows) - 1 > single)
+            rows.append(StoryRow(len(rows), show(event.input), port=event.port))
+        at_once = isinstance(event, Sent) or (at_once and isinstance(event, Stalled))
         text = _text(event, here=here)
         if text:
             rows[-1].outputs.append(text + HERE if here else text)
@@ -75,10 +84,14 @@ def _table(rows: Sequence[StoryRow], width: int | None) -> Iterator[str]:
     if len(rows) > STEPS:
         yield f"        … {counted(len(rows) - STEPS, 'step')} before these"
     for row in last:
-        outputs = [line for output in _shortened(row.outputs) or ["none"] for line in _cell(output, rest)]
+        shown = _shortened(row.outputs) or ([""] if row.joined else ["none"])
+        outputs = [line for output in shown for line in _cell(output, rest)]
+        arrow = "& " if row.joined else "->"
         inputs = _cell(row.input, wide if width else None)
         for at, (inp, output) in enumerate(zip_longest(inputs, outputs, fillvalue="")):
-            yield f"  {row.number if at == 0 else '':4}  {inp:{wide}}  {'->' if at == 0 else '  '}  {output}".rstrip()
+            yield f"  {row.number if at == 0 else '':4}  {inp:{wide}}  {arrow if at == 0 else '  '}  {output}".rstrip()
+    if any(row.joined for row in last):
+        yield "        &: sent at once with the next input; the system takes them in any order"
 
 
 def _widths(rows: Sequence[StoryRow], width: int | None) -> tuple[int, int | None]:
@@ -146,7 +159,12 @@ def _failure(failure: Failure, steps: str) -> Iterator[str]:
     yield f"FAIL ({failure.kind}): {WORDS[failure.kind]}"
     if steps:
         yield f"{steps}\n"
-    yield f"  step {failure.step}, input:  {failure.input or 'none yet'}"
+    if failure.together > 1:
+        to = "and" if failure.together == PAIR else "to"
+        first = failure.step - failure.together + 1
+        yield f"  steps {first} {to} {failure.step}, in flight together:  {failure.input}"
+    else:
+        yield f"  step {failure.step}, input:  {failure.input or 'none yet'}"
     for number, state in enumerate(failure.allowed):
         yield f"  {'possible state:' if number == 0 else 'or:            '} {state.state}"
         yield from _branches(state)
@@ -163,7 +181,11 @@ def _failure(failure: Failure, steps: str) -> Iterator[str]:
 def _branches(state: Allowed) -> Iterator[str]:
     if not state.branches:
         yield "    allows:        anything: the model does not specify this input here"
-    for (texts, target), change in zip_longest(state.branches[:BRANCHES], state.changes[:BRANCHES]):
+    for (texts, target), change, order in zip_longest(
+        state.branches[:BRANCHES], state.changes[:BRANCHES], state.orders[:BRANCHES]
+    ):
+        if order:
+            yield f"    if taken as    {order}"
         yield f"    allows:        {', '.join(text for text in texts if text) or 'no output'}"
         yield f"                   -> {target if change is None else change or 'the same state'}"
     if len(state.branches) > BRANCHES:

@@ -51,6 +51,9 @@ def near(failure: Failure) -> Iterator[str]:
     """
     if failure.kind == "missing":
         yield from _left_out(failure)
+    elif any(state.orders for state in failure.allowed) and failure.kind in {"wrong", "unasked"}:
+        # which input it answers is not known: any guess would be one of many
+        yield "  remark:          in no order of these inputs does the model allow all outputs that were seen"
     elif failure.seen in failure.before:
         yield "  remark:          the same output came before in this step: was it sent twice?"
     elif failure.kind in {"wrong", "unasked"}:

@@ -52,6 +52,9 @@ class Header:
     silence: str = "timed"
     # of a shrunk trace: why the search ended early
     ended: str = ""
+    # of a shrunk trace: the share of so many runs of its inputs that failed; less than 1, it depends on chance
+    rate: float = 0.0
+    runs: int = 0
     format: int = FORMAT
 
 
@@ -60,7 +63,7 @@ def header_line(header: Header, timestamp: str) -> TraceLine:
     data = asdict(header)
     # L and R are the names that the documentation and the literature use for the two bounds
     data["L"], data["R"] = data.pop("latency"), data.pop("busy")
-    for name in ("ended", "malformed"):
+    for name in ("ended", "malformed", "rate", "runs"):
         if not data[name]:
             del data[name]
     return {"event": "start", "level": "info", "timestamp": timestamp, **data}

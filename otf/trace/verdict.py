@@ -26,6 +26,7 @@ class Allowed:
     """The outputs allowed in one possible state: for each branch the texts of its outputs and of the next state.
 
     `changes` says for each branch what the next state has in place of this one; it is empty where they are equal.
+    `orders` says in which order its inputs were taken, by the numbers of their steps, if there were several.
 
     >>> Allowed("0", ((('"tea"',), "1"),)).state
     '0'
@@ -34,6 +35,7 @@ class Allowed:
     state: str
     branches: tuple[tuple[tuple[str, ...], str], ...]
     changes: tuple[str, ...] = ()
+    orders: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,8 @@ class Failure:
     `event` is the number of the event that left no state, `step` that of its input; texts are for people, the signature
     is for machines. `before` are the outputs already seen in that step; `times` state in seconds what was due when, if
     the model has windows. `violates` are the requirements of the outputs that were due and did not come; if these are
-    several, it is `unclear` which of them the system violates.
+    several, it is `unclear` which of them the system violates. So many inputs were in flight `together`, the last of
+    them that of the `step`.
 
     >>> signature = Signature("wrong", "int", "Button", "Coffee", "Tea")
     >>> Failure(signature, event=3, step=1, input="Button()", seen="Tea()", port="line").kind
@@ -108,6 +111,7 @@ class Failure:
     times: tuple[str, ...] = ()
     violates: tuple[Citation, ...] = ()
     unclear: bool = False
+    together: int = 1
 
     @property
     def kind(self) -> FailureKind:

@@ -1,5 +1,6 @@
 """`otf rerun`: the inputs of a trace, driven again."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -79,7 +80,7 @@ def test_a_failure_ends_the_runs_that_are_to_show_a_repair(trace: Path) -> None:
     done = otf("rerun", trace, *FROM, "--confidence", 0.99, "--rate", 0.5, "--json")
     assert (done.status, done.data["verdict"], done.data["passed"], done.data["needed"]) == (1, "fail", 0, 7)
     shown = otf("rerun", trace, *FROM, "--confidence", 0.99, "--rate", 0.5).out
-    assert shown.endswith("0 runs passed before; 7 in a row are needed for 99 % confidence\n")
+    assert "\n0 runs passed; 7 in a row are needed for 99 % confidence, if it failed in 50 % of all runs" in shown
 
 
 def test_the_rate_comes_from_shrinking(folder: Path) -> None:
@@ -91,6 +92,42 @@ def test_the_rate_comes_from_shrinking(folder: Path) -> None:
     assert "as often as when it failed in 4 of 4 runs" in done.out
     data = otf("rerun", folder / "out" / "path-0001.jsonl", "--confidence", 0.5, "--json").data
     assert (data["verdict"], data["passed"], data["needed"]) == ("fail", 0, 11)
+
+
+def by_chance(trace: Path, **more: object) -> Path:
+    """Write a trace that says more in its header."""
+    first, rest = trace.read_text(encoding="utf-8").split("\n", 1)
+    other = trace.with_name("chance.jsonl")
+    other.write_text(json.dumps(json.loads(first) | more) + "\n" + rest, encoding="utf-8")
+    return other
+
+
+def test_a_failure_by_chance_is_driven_until_that_is_known(trace: Path) -> None:
+    """A trace that says that 16 of 20 runs fail needs no option: one run that passes is no repair, five are."""
+    done = otf("rerun", by_chance(trace, rate=0.8, runs=20), *FROM, "--set", "broken=false", "--out", "again")
+    assert done.status == 0
+    assert "fixed, with 95 % confidence: 5 runs passed" in done.out
+    assert "as often as when it failed in 16 of 20 runs" in done.out
+    data = otf("rerun", by_chance(trace, rate=0.8, runs=20), *FROM, "--json").data
+    assert (data["verdict"], data["passed"], data["needed"]) == ("fail", 0, 5)
+
+
+@pytest.mark.parametrize("more", [{"rate": 0.01, "runs": 100}, {"burst": 2, "rate": 0.0, "runs": 0}])
+def test_runs_that_are_too_few_show_no_repair(trace: Path, more: dict[str, object]) -> None:
+    """A rare failure, or a burst that was never measured: after a hundred runs it is said what that is worth."""
+    done = otf("rerun", by_chance(trace, **more), *FROM, "--set", "broken=false", "--out", "again")
+    assert done.status == 3
+    assert "100 runs passed; " in done.out
+    assert "in a row are needed for 95 % confidence" in done.out
+
+
+@pytest.mark.parametrize(
+    "more", [{"rate": 2.0, "runs": 20}, {"rate": 0.5, "runs": -1}, {"rate": -1.0, "runs": 1 << 60}]
+)
+def test_a_rate_that_is_none(trace: Path, more: dict[str, object]) -> None:
+    """What a stranger's trace claims is not believed blindly: it counts as not measured."""
+    done = otf("rerun", by_chance(trace, **more), *FROM, "--set", "broken=false", "--out", "again")
+    assert (done.status, "confidence" in done.out) == (0, False)
 
 
 @pytest.mark.parametrize(
@@ -105,9 +142,8 @@ def test_shares_that_mean_nothing(trace: Path, options: tuple[object, ...], text
     assert text in failed("rerun", trace, *FROM, *options)
 
 
-def test_a_rate_that_was_never_measured(folder: Path, trace: Path) -> None:
-    """Away from the journal of its campaign no rate is known: it is asked for, and nothing is driven."""
-    alone = folder / "alone.jsonl"
-    alone.write_bytes(trace.read_bytes())
+def test_a_rate_that_was_never_measured(trace: Path) -> None:
+    """Where neither the trace nor the journal of its campaign knows a rate, it is asked for, and nothing is driven."""
+    alone = by_chance(trace, rate=0.0, runs=0)
     text = failed("rerun", alone, *FROM, "--confidence", 0.9)
     assert "how often it fails was not measured; give it: --rate 0.5 for every second run" in text

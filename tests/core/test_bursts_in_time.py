@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from otf.core.waits import Burst
+from otf.core.burst import Burst
 from otf.simulate import System, TimeBounds, World, conduct
 from otf.spec import Spec, Transition, goto
 from otf.trace.events import Event

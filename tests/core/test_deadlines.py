@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from otf.core import Model, Monitor, Oracle, Routes, Send, Session, Stop, Timing, Wait, pacing
+from otf.core.burst import Burst
 from otf.core.hypothesis import Hypothesis
 from otf.core.memory import Symbol
 from otf.core.pacing import Timers
 from otf.core.search import HypothesisSet, Search
-from otf.core.waits import Burst, Eager, Strict
+from otf.core.waits import Eager, Strict
 from otf.spec import Accept, Spec, Transition, goto
 from otf.strategy import Script
 from otf.trace.events import Event, Quiet, Seen, Sent, Taken

@@ -10,9 +10,10 @@ import pytest
 
 from otf.core import Barrier, Limits, Model, Send, Session, Symbol, View, waits
 from otf.core.belief import Belief, EventResult
+from otf.core.burst import Burst
 from otf.core.cached_run import LONG, CachedRun
 from otf.core.pacing import Moment
-from otf.core.waits import Burst, Eager, Strict
+from otf.core.waits import Eager, Strict
 from otf.spec import Spec
 from otf.strategy import Script
 from otf.trace.events import Seen, Sent

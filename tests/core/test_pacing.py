@@ -8,11 +8,13 @@ from random import Random
 
 import pytest
 
-from otf.core import Model, Oracle, Session, Timing
-from otf.core.waits import MOST, Burst, Eager, Strict
+from otf.core import Model, Oracle, Session, Symbol, Timing, View
+from otf.core.burst import Burst
+from otf.core.waits import MOST, Eager, Strict
 from otf.errors import ModelError
 from otf.simulate import System, TimeBounds, World, conduct
 from otf.spec import Spec, goto
+from otf.strategy import Script
 from otf.trace.events import Quiet, Seen, Taken
 from tests.core.scripts import PORTS, ROUTES, machine, oracle
 from tests.core.test_session import answer, sends, sent, session, silent, stops, waits
@@ -219,6 +221,53 @@ def test_a_burst_is_judged_by_every_order() -> None:
         sent(run, 0.0)
         answer(run, outputs, 0.5)
         assert bool(run.verdict) == failed
+
+
+class Drawing:
+    """Chooses one of the enabled inputs."""
+
+    def __init__(self, inputs: str) -> None:
+        self._inputs, self._random = inputs, Random(3)
+
+    def choose(self, view: View) -> Symbol | None:
+        """Return an input, None if there is none."""
+        found = [each for each in view.enabled.all if str(each.value) in self._inputs]
+        return self._random.choice(found) if found else None
+
+
+def test_of_several_clients_each_sends_one_input_of_a_burst() -> None:
+    """A and B are clients: B's input joins A's, and a second one of A waits; what no client sends goes alone."""
+    run = Session(oracle(ECHO), Drawing("ab"), Burst(TIMING, 3, clients=frozenset({"A", "B"})), steps=9)
+    for at in (0.0, 1.0, 2.0):
+        first = sends(run.command())
+        assert first == sends(run.command())
+        sent(run, at)
+        assert {first, sends(run.command())} == {"a", "b"}
+        sent(run, at)
+        answer(run, "xy", at)
+        assert silent(run) == Quiet(at + 1.0)
+    run = Session(oracle(ECHO), Drawing("a"), Burst(TIMING, 3, clients=frozenset({"B", "C"})), steps=9)
+    sent(run, 0.0)
+    assert waits(run.command())
+
+
+GATE = machine("s0 -a/x-> s1", "s1 -b/y-> s0", "s0 -c-> s0", "s1 -c-> s1")
+
+
+def test_a_script_waits_where_an_input_must_not_join() -> None:
+    """The model says nothing of b before a is taken: it is sent after the answer, and not skipped."""
+    run = Session(oracle(GATE), Script("abc"), Burst(TIMING, 3, joins=lambda *_: True), steps=9)
+    sent(run, 0.0)
+    assert waits(run.command())
+    answer(run, "x", 0.0)
+    assert silent(run) == Quiet(1.0)
+    assert sends(run.command()) == "b"
+    run = Session(oracle(ECHO), Script("abc"), Burst(TIMING, 3, joins=lambda number, *_: number == 3), steps=9)
+    sent(run, 0.0)
+    answer(run, "x", 0.0)
+    assert silent(run) == Quiet(1.0)
+    sent(run, 1.0)
+    assert sends(run.command()) == "c"
 
 
 def test_strict_learns_nothing_from_silence() -> None:

@@ -9,7 +9,8 @@ from typing import Any, Literal, TypeAlias
 
 from otf.channels import duplicating, lossy, reordering
 from otf.core import Limits, Model, Oracle, Pacing, Routes, Session, Timing
-from otf.core.waits import Burst, Eager, Strict
+from otf.core.burst import Burst
+from otf.core.waits import Eager, Strict
 from otf.models import altbit
 from otf.models.conference import Sizes, conference
 from otf.models.conference.codec import ConferenceCodec

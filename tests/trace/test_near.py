@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 from hypothesis import given
@@ -62,6 +62,13 @@ TOLD: list[tuple[Failure, list[str]]] = [
     (
         failure("wrong", "Out(n=2)", ("Out(n=1)", "Out(n=2)")),
         ["  remark:          the model allows it in this step: did it come before another output of its port?"],
+    ),
+    (
+        replace(
+            failure("wrong", "Out(n=2)", before=("Out(n=2)",)),
+            allowed=(Allowed("0", ((("Out(n=1)", "Out(n=2)"), "1"),), orders=("1, 2 or 2, 1",)),),
+        ),
+        ["  remark:          in no order of these inputs does the model allow all outputs that were seen"],
     ),
     (failure("late", "Out(n=2)", ("Out(n=2)",)), []),
     (

@@ -1,0 +1,104 @@
+"""Which paths send several inputs at once: where a bench has several clients, a tenth of them if nothing else is said.
+
+One input at a time never meets a race. And what clients of one server send at once has to be judged by every order
+anyway, since nobody knows which of them the server takes first.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from random import Random
+from typing import TYPE_CHECKING, Final
+
+from otf.adapter import Bench, Port
+from otf.codec.by_port import At, PortCodecs
+from otf.codec.malformed import MalformedCodec
+from otf.core import Send
+from otf.core.burst import Joins
+from otf.core.memory import Symbol
+from otf.shrink.issue import Trait, kind
+from otf.trace.events import Event, Quiet, Sent
+from otf.values import key
+
+if TYPE_CHECKING:
+    from otf.campaign.settings import Settings
+
+EVERY: Final = 10  # paths of which one sends bursts
+SIZES: Final = (2, 3)
+
+Groups = tuple[tuple[Send, ...], ...]
+"""The inputs of a run, those together that were sent without quiescence in between."""
+
+
+def clients(bench: Bench) -> frozenset[str]:
+    """Return the ports of different clients of one system: as declared, as the codec says, or at one address."""
+    codec = bench.codec.codec if isinstance(bench.codec, MalformedCodec) else bench.codec
+    if bench.clients is not None:
+        found = frozenset(bench.clients)
+    elif isinstance(codec, PortCodecs) and codec.alike:
+        found = codec.alike
+    else:
+        at = {name: (port.kind, port.url) for name, port in bench.ports.items() if isinstance(port, Port) and port.url}
+        shared = Counter(at.values())
+        found = frozenset(name for name, where in at.items() if shared[where] > 1)
+    return found if len(found) > 1 else frozenset()
+
+
+def burst(bench: Bench, settings: Settings, number: int) -> int:
+    """Return how many inputs a path sends at once; with several clients, one by chance of each ten has two or three.
+
+    A failure in a burst cannot be driven again at another speed, so with faster clocks there are none by default.
+    """
+    if settings.burst is not None:
+        return settings.burst
+    if number < 1 or bench.speed > 1 or not clients(bench):
+        return 1
+    random = Random(f"{settings.seed}/burst/{(number - 1) // EVERY}")
+    chosen, size = random.randrange(EVERY), random.choice(SIZES)
+    return size if (number - 1) % EVERY == chosen else 1
+
+
+def groups(events: Iterable[Event]) -> Groups:
+    """Return the inputs of a run in the groups in which they were sent at once."""
+    found: list[list[Send]] = []
+    fresh = True
+    for event in events:
+        if isinstance(event, Quiet):
+            fresh = True
+        elif isinstance(event, Sent):
+            if fresh:
+                found.append([])
+            fresh = False
+            found[-1].append(Send(Symbol(event.input, key(event.input)), event.port))
+    return tuple(map(tuple, found))
+
+
+def joined(events: Iterable[Event]) -> tuple[int, ...]:
+    """Return the numbers of the inputs of a run, from 1, that were sent at once with the one before."""
+    found, number = list[int](), 0
+    for group in groups(events):
+        found += range(number + 2, number + len(group) + 1)
+        number += len(group)
+    return tuple(found)
+
+
+def as_before(events: Iterable[Event]) -> Joins:
+    """Return what sends the inputs of a run at once that were sent at once in it, by their numbers."""
+    numbers = frozenset(joined(events))
+    return lambda number, _given, _another: number in numbers
+
+
+def as_in(before: Iterable[Sequence[Send]]) -> Joins:
+    """Return what sends inputs at once that are of the kinds of those in these groups, whatever comes before them.
+
+    So a search can leave out inputs before a burst, and the burst stays the same.
+    """
+    pairs = {(_kind(one), _kind(other)) for group in before for at, other in enumerate(group) for one in group[:at]}
+    return lambda _at, given, another: all((_kind(each), _kind(another)) in pairs for each in given)
+
+
+def _kind(sent: Send) -> tuple[str, Trait]:
+    value = sent.input.value
+    message = Symbol(value.message, key(value.message)) if isinstance(value, At) else sent.input
+    return sent.port, kind(message)

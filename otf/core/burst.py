@@ -1,0 +1,105 @@
+"""Several inputs at once, judged by every order in which the system may have taken them: a linearizability check."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from otf.core.commands import Chooser, Send
+from otf.core.due import slow
+from otf.core.memory import Symbol
+from otf.core.monitor import Monitor
+from otf.core.pacing import Moment, Pause, Timers, silence
+from otf.core.search import sent
+from otf.core.timing import Timing
+from otf.core.view import View
+from otf.spec import Elapse
+from otf.trace.events import Sent
+
+Joins: TypeAlias = Callable[[int, Sequence[Send], Send], bool]
+"""Returns whether an input, by its number in the run, is sent at once with those before it in its burst."""
+
+
+@dataclass(slots=True)
+class Burst:
+    """Sends up to `size` inputs without waiting, then waits for quiescence.
+
+    The possible states then cover every interleaving of the inputs in flight (Herlihy and Wing's histories, as sets).
+    All inputs of a burst are chosen before the first of them is sent: what the tester computes in between would be time
+    for the system, and a race with a small window would never be met.
+
+    Only `clients` send at once, if there are any, and each of them one input; or an input joins those before it as
+    `joins` says, which knows how it was in another run. `timers` decides when it waits for spontaneous outputs.
+    """
+
+    timing: Timing
+    size: int
+    timers: Timers = field(default_factory=Timers)
+    clients: frozenset[str] = frozenset()
+    joins: Joins | None = None
+    # inputs of a script that did not join a burst: they begin the next one
+    _held: list[Symbol] = field(default_factory=list[Symbol])
+
+    def ready(self, moment: Moment) -> bool:
+        """Return whether the next burst may begin."""
+        return moment.quiet
+
+    def pause(self, moment: Moment) -> Pause | None:
+        """Return the wait for quiescence, or for a timer."""
+        return self.timers.pause(self.timing, moment) if moment.quiet else silence(self.timing, moment)
+
+    def settled(self, moment: Moment) -> None:
+        """Learn nothing from quiescence."""
+
+    def hold(self, inputs: Sequence[Symbol]) -> None:
+        """Keep inputs that were chosen and not sent."""
+        self._held[:0] = inputs
+
+    def held(self, view: View) -> Symbol | None:
+        """Return the next input that was chosen before and not sent, None if there is none."""
+        while self._held:
+            inp = self._held.pop(0)
+            if view.allows(inp):
+                return inp
+        return None
+
+    def others(self, chooser: Chooser, monitor: Monitor, first: Send, at: float, most: int) -> list[Send]:
+        """Return the inputs to be sent at once after the first, so that all of them are at most so many."""
+        ahead = Monitor(monitor.oracle, monitor.belief)
+        ahead.ledger = monitor.ledger
+        given = [first]
+        while len(given) < min(self.size, most) and not isinstance(given[-1].input.value, Elapse):
+            # in whatever order they are taken, the model has to specify the next one
+            ahead.tell(Sent(given[-1].input.value, given[-1].port, at))
+            more = None if ahead.verdict or ahead.crowded else self._another(chooser, ahead, given)
+            if more is None:
+                break
+            given.append(more)
+        return given[1:]
+
+    def _another(self, chooser: Chooser, ahead: Monitor, given: Sequence[Send]) -> Send | None:
+        view = ahead.oracle.view(ahead.belief)
+        if self.clients:
+            busy = {each.port for each in given}
+            view = view.on(self.clients - busy if busy <= self.clients else frozenset())
+        elif self.joins:
+            # what is not allowed before the others are taken is sent after them, and not skipped
+            view = view.taken()
+        inp = (self._held.pop(0) if self._held else chooser.choose(view)) if view.nodes else None
+        if inp is None:
+            return None
+        another = Send(inp, ahead.oracle.model.port(inp))
+        if self._fits(ahead, given, another):
+            return another
+        self.hold([inp])
+        return None
+
+    def _fits(self, ahead: Monitor, given: Sequence[Send], another: Send) -> bool:
+        if not ahead.oracle.view(ahead.belief).allows(another.input):
+            return False
+        if self.joins and not self.joins(ahead.sent + 1, given, another):
+            return False
+        # until an answer that takes longer than R is due, it is not known when the system takes the other inputs
+        now = sent(ahead.belief.hypotheses, another.port, another.input, 0)
+        return not slow(ahead.oracle.model, now, self.timing.busy)
