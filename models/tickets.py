@@ -50,7 +50,15 @@ def bench(*, fault: str = "none") -> Bench:
     # both clients speak alike: their messages name the port, and they are known to be clients of one system
     codec = codecs({client: HttpCodec() for client in CLIENTS})
     return Bench.on_ports(
-        SPEC, codec, connect=_connect(fault), outputs=CLIENTS, name="tickets", latency=0.01, busy=0.01, mutants=FAULTS
+        SPEC,
+        codec,
+        connect=_connect(fault),
+        outputs=CLIENTS,
+        name="tickets",
+        quiescence=0.05,
+        latency=0.01,
+        busy=0.01,
+        mutants=FAULTS,
     )
 
 

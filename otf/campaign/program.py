@@ -110,8 +110,9 @@ def program(bench: Bench, header: Header, failing: PathResult, tries: int, where
         steps = "".join(f"    ({inp}, [{', '.join(outputs)}]),\n" for inp, outputs in _steps(failing, literals))
     except UnwritableError:
         return None
-    more = f", burst={header.burst}, together={joined(failing.events)}" if header.burst > 1 else ""
-    more += f", tries={tries}" if tries > 1 else ""
+    together = joined(failing.events) if header.burst > 1 else ()
+    options = {"burst": header.burst * (header.burst > 1), "together": together, "tries": tries * (tries > 1)}
+    more = "".join(f", {name}={value}" for name, value in options.items() if value)
     return (
         f'"""{_plain(str(failure.signature))}\n\n'
         f"Shrunk by otf to {counted(failing.steps, 'input')}. Run it with pytest: it fails as long as the failure is "

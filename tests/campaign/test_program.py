@@ -146,7 +146,7 @@ def test_the_program_of_a_shipped_bench() -> None:
     assert "from otf.models.coffee import Button, Coin, bench\n" in text
     assert "    (Coin(cents=10), []),\n    (Button(), ['tea']),\n" in text
     assert "replace(bench(fault='none'), inputs=" in text
-    assert ", STEPS, burst=2, together=(2,), tries=3)" in text
+    assert ", STEPS, burst=2, tries=3)" in text
     compile(text, "program", "exec")
 
 
