@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from random import Random
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from otf.adapter import Bench, Port
 from otf.codec.by_port import At, PortCodecs
@@ -20,9 +20,6 @@ from otf.core.memory import Symbol
 from otf.shrink.issue import Trait, kind
 from otf.trace.events import Event, Quiet, Sent
 from otf.values import key
-
-if TYPE_CHECKING:
-    from otf.campaign.settings import Settings
 
 EVERY: Final = 10  # paths of which one sends bursts
 SIZES: Final = (2, 3)
@@ -45,16 +42,16 @@ def clients(bench: Bench) -> frozenset[str]:
     return found if len(found) > 1 else frozenset()
 
 
-def burst(bench: Bench, settings: Settings, number: int) -> int:
-    """Return how many inputs a path sends at once; with several clients, one by chance of each ten has two or three.
+def burst(bench: Bench, given: int | None, seed: int, number: int) -> int:
+    """Return how many inputs a path sends at once: as `given`, or with several clients two or three on one path of ten.
 
     A failure in a burst cannot be driven again at another speed, so with faster clocks there are none by default.
     """
-    if settings.burst is not None:
-        return settings.burst
+    if given is not None:
+        return given
     if number < 1 or bench.speed > 1 or not clients(bench):
         return 1
-    random = Random(f"{settings.seed}/burst/{(number - 1) // EVERY}")
+    random = Random(f"{seed}/burst/{(number - 1) // EVERY}")
     chosen, size = random.randrange(EVERY), random.choice(SIZES)
     return size if (number - 1) % EVERY == chosen else 1
 

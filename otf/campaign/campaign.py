@@ -277,7 +277,7 @@ class Campaign:
 
     def _doubtful(self, number: int) -> bool:
         settings, waits = self.settings, self.bench.system is None
-        size = burst(self.bench, settings, number)
+        size = burst(self.bench, settings.burst, settings.seed, number)
         return Pace(settings.mode, size, self.bench.timing, waits=waits).doubtful or self.bench.speed > 1
 
     @property

@@ -298,7 +298,8 @@ class InProcess:
 
     def _head(self, own: Bench, bench: Bench, number: int) -> Header:
         """Return the header of a strict run at the system's own speed, of the inputs of a path of a lane."""
-        settings = replace(self._settings, mode="strict", burst=burst(bench, self._settings, number))
+        given, seed = self._settings.burst, self._settings.seed
+        settings = replace(self._settings, mode="strict", burst=burst(bench, given, seed, number))
         return header(own, settings, number, strategy="script")
 
     def _late(self) -> bool:

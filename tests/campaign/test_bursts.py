@@ -48,17 +48,17 @@ def test_clients_share_an_address_or_a_codec_or_are_declared() -> None:
 def test_a_tenth_of_the_paths_has_bursts(tmp_path: Path) -> None:
     """One of each ten, of two or three inputs, the same for the same seed; none with one client or another clock."""
     settings = Settings(out=tmp_path, seed=1)
-    sizes = [burst(tickets(), settings, number) for number in range(1, 2001)]
+    sizes = [burst(tickets(), None, 1, number) for number in range(1, 2001)]
     assert all(sum(size > 1 for size in sizes[at : at + 10]) == 1 for at in range(0, 2000, 10))
     assert set(sizes) == {1, 2, 3}
-    assert sizes == [burst(tickets(), settings, number) for number in range(1, 2001)]
-    assert sizes != [burst(tickets(), replace(settings, seed=2), number) for number in range(1, 2001)]
+    assert sizes == [burst(tickets(), None, 1, number) for number in range(1, 2001)]
+    assert sizes != [burst(tickets(), None, 2, number) for number in range(1, 2001)]
     first = next(number for number, size in enumerate(sizes, 1) if size > 1)
     assert header(tickets(), settings, first).burst == sizes[first - 1]
     for other in (bench(), tickets().at_speed(2)):
-        assert {burst(other, settings, number) for number in range(1, 20)} == {1}
-    assert {burst(tickets(), replace(settings, burst=1), number) for number in range(1, 20)} == {1}
-    assert {burst(bench(), replace(settings, burst=4), number) for number in range(1, 20)} == {4}
+        assert {burst(other, None, 1, number) for number in range(1, 20)} == {1}
+    assert {burst(tickets(), 1, 1, number) for number in range(1, 20)} == {1}
+    assert {burst(bench(), 4, 1, number) for number in range(1, 20)} == {4}
 
 
 def test_a_campaign_continues_with_its_bursts(tmp_path: Path) -> None:
