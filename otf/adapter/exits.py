@@ -19,6 +19,7 @@ import socket
 import sys
 import threading
 import traceback
+from _thread import start_new_thread
 from collections.abc import Callable, Generator
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
@@ -31,7 +32,7 @@ import anyio
 
 from otf.core.calls import CURRENT, ModelCall, own_frames
 from otf.errors import USERS_OWN, ModelError, OtfError
-from otf.values import show
+from otf.values import as_text, show
 
 
 @contextmanager
@@ -84,7 +85,7 @@ def describe(error: BaseException) -> str:
     >>> describe(SystemExit(0)), describe(asyncio.CancelledError())
     ('SystemExit: 0', 'CancelledError')
     """
-    name, text = type(error).__name__, str(error)
+    name, text = type(error).__name__, as_text(error)
     return f"{name}: {text}" if text else name
 
 
@@ -187,7 +188,10 @@ def watched(tell: Tell = warn, patience: float = PATIENCE) -> Generator[None]:
         yield
         return
     over = threading.Event()
-    threading.Thread(target=watch, args=(over, tell, patience), name="otf watchdog", daemon=True).start()
+    # a process that may start no thread goes without: the watchdog decides nothing
+    with suppress(RuntimeError):
+        # Thread.start would wait for ever for a thread that had no memory to begin
+        start_new_thread(watch, (over, tell, patience))
     try:
         yield
     finally:

@@ -18,6 +18,7 @@ from otf.campaign.saved import TIMES
 from otf.campaign.settings import Settings, header
 from otf.trace.reading import BAD_JSON
 from otf.trace.verdict import Outcome
+from otf.values import as_text
 
 Line = TypeVar("Line")
 OF_A_PATH: Final = ("run", "path", "faults", "shrunk", "minimal", "silence", "ended", "rate", "runs", "format")
@@ -171,5 +172,5 @@ def decoded(line: bytes | msgspec.Raw, decoder: msgspec.json.Decoder[Line]) -> L
 
 def _plain(data: Mapping[str, object]) -> dict[str, Any]:
     """Return data as JSON has it; an argument of the command line may be no valid text, and has question marks then."""
-    found: dict[str, Any] = json.loads(json.dumps(data, default=str, ensure_ascii=False).encode("utf-8", "replace"))
+    found: dict[str, Any] = json.loads(json.dumps(data, default=as_text, ensure_ascii=False).encode("utf-8", "replace"))
     return found

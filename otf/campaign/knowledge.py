@@ -13,6 +13,7 @@ from typing import Any, Final, cast
 import msgspec
 
 from otf.core import Symbol
+from otf.values import as_text
 
 DIGITS: Final = 12
 """Hexadecimal digits of a digest. Of 50,000 states two have the same with a probability below 10⁻⁵; they then share
@@ -70,7 +71,7 @@ def _text(key: Any) -> str:  # noqa: ANN401 -- anything with a hash
         return f"({','.join(map(_text, key))})"  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
     if isinstance(key, frozenset):
         return f"{{{','.join(sorted(map(_text, key)))}}}"  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
-    return repr(key)
+    return as_text(key, repr)
 
 
 _DIGESTS: Final[dict[Hashable, str]] = {}

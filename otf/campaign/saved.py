@@ -30,7 +30,7 @@ from otf.shrink import Issue, again, issue_of, repeats
 from otf.trace.events import Event, Sent
 from otf.trace.record import Header
 from otf.trace.verdict import Signature
-from otf.values import show
+from otf.values import as_text, show
 
 TRIES: Final = 5  # runs that have to pass before a failure counts as fixed: it may depend on chance
 TIMES: Final = frozenset({"quiescence", "L", "R"})  # parameters that do not change the system
@@ -132,7 +132,7 @@ class Saved:
         return None, once(seen, others) if seen else mixed(others, "runs")
 
     def _name(self) -> str:
-        own = {key: value for key, value in self.header.parameters.items() if key not in TIMES}
+        own = {key: _readable(value) for key, value in self.header.parameters.items() if key not in TIMES}
         words = re.sub(r"\W+", "_", self.header.bench).strip("_")
         return f"{words}-{_hash((self.header.bench, sorted(own.items()), *sorted(self.where)))}"
 
@@ -168,6 +168,15 @@ def _disabled(oracle: Oracle, events: Iterable[Event]) -> str:
         if monitor.tell(event) is not None:
             break
     return ""
+
+
+def _readable(value: object) -> object:
+    """Return a parameter whose `repr` can be hashed: that of the user's own type may raise."""
+    try:
+        repr(value)
+    except Exception:  # noqa: BLE001 -- the user's code may raise anything
+        return as_text(value)
+    return value
 
 
 def _hash(value: object) -> str:

@@ -165,7 +165,7 @@ def otf(
             raise typer.BadParameter(str(error), ctx=ctx) from error
 
 
-_FULL: Final = {errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG}
+_UNWRITTEN: Final = {errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG, errno.EPIPE}
 
 
 def call(arguments: Sequence[str]) -> int:
@@ -184,6 +184,8 @@ def call(arguments: Sequence[str]) -> int:
     except USERS_OWN:
         raise
     except SystemExit as error:
+        if isinstance(error.__context__, OSError):  # typer's own way to end when a page of help has no reader
+            return _unwritten(error.__context__) or _broken(error, as_json=as_json)
         # completing a word for a shell ends this way; nothing else may
         return int(error.code or 0) if VARIABLE in os.environ else _broken(error, as_json=as_json)
     except BaseException as error:  # noqa: BLE001 -- the last resort: Python's own status, 1, would report a nonconformance
@@ -201,7 +203,7 @@ def _tolerant(stream: object) -> None:
 
 def _unwritten(error: OSError) -> int:
     """Return the exit status if standard output did not accept the page of help; 0 for any other error."""
-    if error.filename is not None or error.errno not in _FULL:
+    if error.filename is not None or error.errno not in _UNWRITTEN:
         return 0
     stdout_failed(error)
     return USAGE
@@ -217,9 +219,44 @@ def _misused(error: typer.TyperException, *, as_json: bool) -> int:
 
 
 def _broken(error: BaseException, *, as_json: bool) -> int:
+    from otf.values import as_text  # the list of commands does not wait for it
+
+    what = f"{type(error).__name__}: {as_text(error)}"
+    if limit := _limit(error):
+        return _limited(limit, what, as_json=as_json)
     traceback.print_exception(error)
-    what = f"{type(error).__name__}: {error}"
     warn(f"this is a defect of otf, or of a bench's own adapter; it says nothing about the system under test: {what}")
     if as_json:
         document(error_document(what))
+    return INCONCLUSIVE
+
+
+_LIMITS: Final = {
+    errno.EMFILE: "files (ulimit -n)",
+    errno.ENFILE: "files of the whole machine",
+    errno.EAGAIN: "processes and threads (ulimit -u)",
+    errno.ENOMEM: "memory (ulimit -v)",
+}
+
+
+def _limit(error: BaseException | None) -> str:
+    """Return what this process may have no more of, if that is the reason of an error; else nothing."""
+    while error is not None:
+        # Python says so, too, where its own code has no memory
+        if isinstance(error, MemoryError) or (isinstance(error, SystemError) and "without exception" in str(error)):
+            return _LIMITS[errno.ENOMEM]
+        if isinstance(error, OSError) and error.errno in _LIMITS:
+            return _LIMITS[error.errno]
+        if isinstance(error, RuntimeError) and "start new thread" in str(error):
+            return "threads or memory (ulimit -u, ulimit -v)"
+        error = error.__cause__ or error.__context__
+    return ""
+
+
+def _limited(limit: str, what: str, *, as_json: bool) -> int:
+    why = f"this machine gives the command no more {limit}: {what}; raise that limit, or run less at the same time"
+    sys.unraisablehook = lambda _: None  # what cannot be cleaned up for the same reason is no news
+    warn(f"{why}; nothing is decided")
+    if as_json:
+        document(error_document(why))
     return INCONCLUSIVE

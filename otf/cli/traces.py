@@ -26,7 +26,7 @@ from otf.cli.output import warn
 from otf.errors import OtfError, TraceError, UsageError
 from otf.trace.reading import TraceReader, bounded
 from otf.trace.record import Header
-from otf.values import show
+from otf.values import as_text, show
 
 SHORT: Final = 1.0
 """Seconds of waiting that a trace may choose for any bench, or ten times the bench's own time if that is longer."""
@@ -87,7 +87,7 @@ def _differing(written: Mapping[str, object], known: Mapping[str, object]) -> di
 
 
 def _written(value: object) -> object:
-    return msgspec.to_builtins(value, enc_hook=str)
+    return msgspec.to_builtins(value, enc_hook=as_text)
 
 
 def _refused(reference: str, written: Mapping[str, object]) -> dict[str, object]:

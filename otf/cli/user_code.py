@@ -5,14 +5,18 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
+import threading
 import traceback
-from collections.abc import Generator
-from contextlib import contextmanager
+from _thread import start_new_thread
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import ModuleType
 from typing import Final
 
+from otf.cli.output import warn
 from otf.errors import OtfError, UsageError
+from otf.values import as_text
 
 PREFIX: Final = "otf_bench_"  # of the module of a file, so that coffee.py does not replace a package coffee
 _LOADED: Final[dict[Path, tuple[int, ModuleType]]] = {}
@@ -58,7 +62,8 @@ def _executed(path: Path) -> ModuleType:
 def located(name: str, path: Path | None = None) -> Generator[None]:
     """Turn errors of the user's own code into a UsageError with file and line; `path` is the file of that code."""
     try:
-        yield
+        with _watched(name):
+            yield
     except OtfError as error:
         raise type(error)(f"{name}{_line(error, path)}: {error}") from error
     except SystemExit as error:
@@ -69,7 +74,37 @@ def located(name: str, path: Path | None = None) -> Generator[None]:
     except Exception as error:
         missing = isinstance(error, ModuleNotFoundError)
         advice = "; is it installed in this environment, or in this folder?" if missing else ""
-        raise UsageError(f"{name}{_line(error, path)}: {type(error).__name__}: {error}{advice}") from error
+        raise UsageError(f"{name}{_line(error, path)}: {type(error).__name__}: {as_text(error)}{advice}") from error
+
+
+SLOW: Final = 5.0  # seconds
+
+
+@contextmanager
+def _watched(name: str) -> Generator[None]:
+    """Say where the user's code is if it takes long: an import may wait for a server, or never end."""
+    over, user = threading.Event(), threading.get_ident()
+
+    def watch() -> None:
+        seconds = SLOW
+        while not over.wait(seconds):
+            frames = traceback.extract_stack(sys._current_frames()[user])  # noqa: SLF001 -- Python offers no other way
+            warn(f"{name} has been loading for {seconds:g} s, {_deepest(frames)}; Ctrl-C ends it")
+            seconds *= 10
+
+    # a process that may start no thread goes without
+    with suppress(RuntimeError):
+        # Thread.start would wait for ever for a thread that had no memory to begin
+        start_new_thread(watch, ())
+    try:
+        yield
+    finally:
+        over.set()
+
+
+def _deepest(frames: Sequence[traceback.FrameSummary]) -> str:
+    own = [frame for frame in frames if not frame.filename.startswith("<") and not _is_ours(frame.filename)]
+    return f"now at {own[-1].filename}, line {own[-1].lineno}"
 
 
 def _place(error: SyntaxError, path: Path | None) -> str:

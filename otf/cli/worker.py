@@ -39,6 +39,7 @@ from otf.core.steady import ask_again
 from otf.errors import OtfError
 from otf.trace.record import Header
 from otf.trace.verdict import Signature, Verdict
+from otf.values import as_text
 
 Answers = Callable[[JobLine], Awaitable[ResultLine | None]]
 _WRITING: Final = Lock()
@@ -153,7 +154,10 @@ def main() -> None:
     """Serve until the input ends. What the bench prints goes to standard error: the output has results alone."""
     out = os.dup(1)
     os.dup2(2, 1)
-    greeting = msgspec.json.decode(sys.stdin.buffer.readline(), type=Greeting)
+    greeted = sys.stdin.buffer.readline()
+    if not greeted.endswith(b"\n"):  # who started this process was killed before it had said what to do
+        os._exit(1)
+    greeting = msgspec.json.decode(greeted, type=Greeting)
     status = 1
     try:
         anyio.run(_serve, _begun(greeting), out)
@@ -191,7 +195,7 @@ async def _serve(answers: Answers, out: int) -> None:
     async def answer(line: JobLine) -> None:
         result = await answers(line)
         if result is not None:
-            await run_sync(written, out, msgspec.json.encode(result, enc_hook=str) + b"\n")
+            await run_sync(written, out, msgspec.json.encode(result, enc_hook=as_text) + b"\n")
 
     with undisturbed(), watched():
         async with keeping(), anyio.create_task_group() as tasks:

@@ -34,7 +34,7 @@
   let missed = 0;
   const ask = async () => {
     try {
-      const state = await (await fetch("state.json", { cache: "no-store" })).json();
+      const state = await (await fetch(`state.json${location.search}`, { cache: "no-store" })).json();
       missed = 0;
       show(state);
       // the address has the report now

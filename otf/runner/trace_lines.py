@@ -12,12 +12,13 @@ import msgspec
 from otf.trace.events import Event, Quiet, Seen, Sent, Undecodable
 from otf.trace.record import TraceLine, event_line
 from otf.trace.tagged import encode
+from otf.values import as_text
 
 KEPT: Final = 16_384  # endings of lines; the next one clears them
 SHORT: Final = 4_096  # bytes: a longer ending hardly ever repeats, and would take much memory
 SECOND: Final = 1_000_000  # microseconds
 
-_to_json: Final[Callable[[Any], bytes]] = msgspec.json.Encoder(enc_hook=str).encode
+_to_json: Final[Callable[[Any], bytes]] = msgspec.json.Encoder(enc_hook=as_text).encode
 _HEADS: Final[dict[type[Event], bytes]] = {
     kind: b'{"event":"%b","level":"info","timestamp":"' % kind.__name__.lower().encode() for kind in (Sent, Seen, Quiet)
 }
@@ -66,7 +67,7 @@ class TraceLines:
             return b"%b\n" % _to_json(line)
         except UnicodeEncodeError:
             # half a surrogate pair, from a file name or the text of an error: JSON in UTF-8 cannot hold it
-            text = json.dumps(line, ensure_ascii=False, default=str, separators=(",", ":"))
+            text = json.dumps(line, ensure_ascii=False, default=as_text, separators=(",", ":"))
             return text.encode(errors="replace") + b"\n"
 
     def _end(self, event: Event, raw: bytes | None) -> bytes | None:

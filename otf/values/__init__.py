@@ -19,7 +19,7 @@ from otf.values.front import REGISTERED, Values, ValueSource, enumerated, every,
 from otf.values.identity import fingerprint, fresh, key, likeness
 from otf.values.strategies import is_strategy, smallest
 from otf.values.subsets import FiniteFunction
-from otf.values.text import became, changes, show, showing
+from otf.values.text import as_text, became, changes, show, showing
 from otf.values.tiers import Flat
 
 
@@ -151,6 +151,7 @@ __all__ = [
     "Size",
     "ValueSource",
     "Values",
+    "as_text",
     "became",
     "block_start",
     "changes",

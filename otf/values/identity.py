@@ -97,6 +97,9 @@ def _plain(value: Hashable) -> Hashable:
 def _hashed(value: Hashable) -> Hashable:
     # some types have a hash for some of their values only: the error shall be raised here, not by a set somewhere
     hash(value)
+    if not value == value:  # noqa: PLR0124, SIM201 -- what a mistake in `__eq__`, or a nan, has
+        message = f"a {type(value).__name__} that does not equal itself would never be met again: mend its __eq__"
+        raise TypeError(message)
     return type(value), value
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import reprlib
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
@@ -62,6 +62,18 @@ def _cut(text: str, longest: int) -> str:
     length = f"… ({len(text):,} characters)"
     room = longest - len(length)
     return text[:room] + length if room > 0 else text[: longest - 1] + "…"
+
+
+def as_text(value: object, read: Callable[[object], str] = str) -> str:
+    """Return a value as `str` does, or `repr`, also one of the user's that raises then.
+
+    >>> as_text(KeyError("x")), as_text(5)
+    ("'x'", '5')
+    """
+    try:
+        return read(value)
+    except Exception:  # noqa: BLE001 -- the user's code may raise anything
+        return _otherwise(value)
 
 
 def _otherwise(value: object) -> str:

@@ -8,6 +8,7 @@ import socket
 from collections.abc import Generator
 from http.client import HTTPConnection
 from pathlib import Path
+from typing import NamedTuple
 from unittest.mock import Mock
 
 import pytest
@@ -125,18 +126,30 @@ def test_what_a_system_says_is_data() -> None:
     assert "<img" not in written
 
 
+class Address(NamedTuple):
+    """Where a page is: its port, and the query that has its token."""
+
+    port: int
+    query: str
+
+
 @pytest.fixture
-def served(campaign: Campaign) -> Generator[tuple[LivePage, int]]:
+def served(campaign: Campaign) -> Generator[tuple[LivePage, Address]]:
     """A page behind a free port."""
     told: list[str] = []
     with live("0", campaign, "coffee", told.append) as page:
-        yield page, int(told[0].rstrip("/").rpartition(":")[2])
+        found = re.fullmatch(r"page: http://127\.0\.0\.1:(\d+)/\?(token=[0-9a-f]{32})", told[0])
+        assert found is not None
+        yield page, Address(int(found[1]), found[2])
 
 
-def asked(port: int, path: str = "/", method: str = "GET", host: str = "") -> tuple[int, str]:
+def asked(at: Address, path: str = "/", method: str = "GET", hosts: tuple[str, ...] = ()) -> tuple[int, str]:
     """Ask for a path; return the status and the body."""
-    connection = HTTPConnection("127.0.0.1", port, timeout=10)
-    connection.request(method, path, headers={"Host": host} if host else {})
+    connection = HTTPConnection("127.0.0.1", at.port, timeout=10)
+    connection.putrequest(method, f"{path}?{at.query}", skip_host=bool(hosts))
+    for host in hosts:
+        connection.putheader("Host", host)
+    connection.endheaders()
     answer = connection.getresponse()
     body = answer.read().decode()
     connection.close()
@@ -144,30 +157,43 @@ def asked(port: int, path: str = "/", method: str = "GET", host: str = "") -> tu
 
 
 @pytest.mark.real
-def test_only_this_machine_is_answered(served: tuple[LivePage, int]) -> None:
+def test_only_this_machine_is_answered(served: tuple[LivePage, Address]) -> None:
     """A page of another site that had its own name point here is refused; there are two paths, and only GET."""
-    _, port = served
-    assert asked(port)[0] == asked(port, host=f"localhost:{port}")[0] == 200
-    assert [asked(port, host=host)[0] for host in ("evil.example", f"evil.example:{port}", "127.0.0.1")] == [403] * 3
-    assert [asked(port, path)[0] for path in ("/x", "/../../etc/passwd", "/state.json?x")] == [404] * 3
-    assert [asked(port, method=method)[0] for method in ("POST", "PUT", "HEAD")] == [501] * 3
-    assert json.loads(asked(port, "/state.json")[1])["traces"] == 4
+    at = served[1]
+    own = f"localhost:{at.port}"
+    assert asked(at)[0] == asked(at, hosts=(own,))[0] == 200
+    others = [("evil.example",), (f"evil.example:{at.port}",), ("127.0.0.1",), (own, "evil.example"), (own, own)]
+    assert [asked(at, hosts=hosts)[0] for hosts in others] == [403] * 5
+    assert [asked(at, path)[0] for path in ("/x", "/../../etc/passwd", "/state.json/")] == [404] * 3
+    assert [asked(at, method=method)[0] for method in ("POST", "PUT", "HEAD")] == [501] * 3
+    assert json.loads(asked(at, "/state.json")[1])["traces"] == 4
 
 
 @pytest.mark.real
-def test_it_ends_as_the_report(served: tuple[LivePage, int]) -> None:
+@pytest.mark.parametrize("query", ["", "token=", "token", "token=0", "x&token=0"])
+def test_only_who_has_its_address_is_answered(served: tuple[LivePage, Address], query: str) -> None:
+    """Other users of this machine can connect; without the token they get neither the page nor the figures."""
+    wrong = served[1]._replace(query=query)
+    for path in ("/", "/state.json", "/x"):
+        status, body = asked(wrong, path)
+        assert (status, "Open the whole address" in body, "coffee" in body) == (403, True, False)
+    assert asked(served[1], "/state.json")[0] == 200
+
+
+@pytest.mark.real
+def test_it_ends_as_the_report(served: tuple[LivePage, Address]) -> None:
     """The same address has the report then, and the figures say so."""
-    page, port = served
+    page, at = served
     page.watch(Listener())
     page.end(lambda: "the report")
-    assert json.loads(asked(port, "/state.json")[1])["done"]
-    assert asked(port) == (200, "the report")
+    assert json.loads(asked(at, "/state.json")[1])["done"]
+    assert asked(at) == (200, "the report")
 
 
 @pytest.mark.real
-def test_many_connections_are_refused(served: tuple[LivePage, int]) -> None:
+def test_many_connections_are_refused(served: tuple[LivePage, Address]) -> None:
     """Idle ones take no more than their number of threads; a further one is closed at once."""
-    _, port = served
+    _, (port, _) = served
     idle = [socket.create_connection(("127.0.0.1", port), timeout=10) for _ in range(CLIENTS)]
     with socket.create_connection(("127.0.0.1", port), timeout=10) as further:
         assert further.recv(1) == b""
@@ -176,10 +202,10 @@ def test_many_connections_are_refused(served: tuple[LivePage, int]) -> None:
 
 
 @pytest.mark.real
-def test_a_slow_client_is_cut_off(served: tuple[LivePage, int], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_client_is_cut_off(served: tuple[LivePage, Address], monkeypatch: pytest.MonkeyPatch) -> None:
     """A whole request has a bound in time: bytes that come now and then do not keep a place."""
     monkeypatch.setattr("otf.cli.tools.live.PATIENCE", 0.05)
-    with socket.create_connection(("127.0.0.1", served[1]), timeout=3) as slow:
+    with socket.create_connection(("127.0.0.1", served[1].port), timeout=3) as slow:
         slow.sendall(b"G")
         assert slow.recv(1) == b""
 

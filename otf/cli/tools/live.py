@@ -11,6 +11,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from secrets import compare_digest, token_hex
 from socket import SHUT_RDWR, socket
 from threading import BoundedSemaphore, Event, Thread, Timer
 from time import monotonic
@@ -203,6 +204,7 @@ class _Server(ThreadingHTTPServer):
 
     def __init__(self, port: int, page: LivePage) -> None:
         self.page: LivePage = page
+        self.token: str = token_hex(16)
         self._free = BoundedSemaphore(CLIENTS)
         super().__init__(("127.0.0.1", port), _Handler)
 
@@ -233,7 +235,7 @@ def _shut(connection: socket) -> None:
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """Answers GET of the two paths that there are, if the request names this machine as its host."""
+    """Answers GET of the two paths that there are, if the request names this machine as its host and has the token."""
 
     server: _Server  # pyright: ignore[reportIncompatibleVariableOverride] -- no other server has this handler
     timeout = PATIENCE
@@ -241,12 +243,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Answer a request."""
-        port = self.server.server_port
-        # a page of another site that had its name point here would send its own name
-        if self.headers.get("Host") not in {f"127.0.0.1:{port}", f"localhost:{port}"}:
-            self.send_error(403)
+        path, _, query = self.path.partition("?")
+        if not self._names_this_machine() or not self._has_token(query):
+            self.send_error(403, explain="Open the whole address that otf printed, with its token.")
             return
-        found = self.server.page.answer(self.path)
+        found = self.server.page.answer(path)
         if found is None:
             self.send_error(404)
             return
@@ -256,6 +257,15 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)
+
+    def _names_this_machine(self) -> bool:
+        # a page of another site that had its name point here would send its own name; who reads two takes either
+        port, hosts = self.server.server_port, self.headers.get_all("Host", [])
+        return len(hosts) == 1 and hosts[0] in {f"127.0.0.1:{port}", f"localhost:{port}"}
+
+    def _has_token(self, query: str) -> bool:
+        # any user of this machine can connect, and must not read what the campaign shows
+        return compare_digest(query.encode(), f"token={self.server.token}".encode())
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 -- the name of the base class
         """Print nothing: standard error belongs to the campaign."""
@@ -292,7 +302,7 @@ def live(where: str, campaign: Campaign, title: str, tell: Callable[[str], None]
     with server:
         thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.2}, daemon=True)
         thread.start()
-        tell(f"page: http://127.0.0.1:{server.server_port}/")
+        tell(f"page: http://127.0.0.1:{server.server_port}/?token={server.token}")
         try:
             yield page
         finally:
