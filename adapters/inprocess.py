@@ -5,8 +5,8 @@ from __future__ import annotations
 import heapq
 import traceback
 from collections import deque
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import partial
 from typing import TypeAlias, cast
 
@@ -15,7 +15,8 @@ import anyio
 from otf.adapter import Arrival, Ending, Frame, LineLost, Port
 from otf.adapter.exits import describe
 from otf.adapter.rest.place import Place
-from otf.adapter.waiting import Alarm, alarms
+from otf.adapter.threads import ThreadWatch
+from otf.adapter.waiting import Alarm, alarms, from_threads
 from otf.errors import USERS_OWN, ContactError, UsageError
 from otf.framing.frame import LARGEST, too_long
 
@@ -34,12 +35,15 @@ class InprocessLine:
     """A line to a Python function; `open_inprocess` makes it.
 
     Replies arrive in the order of their times, and in the order in which they were given where these are equal. A
-    function that raises has ended: "raised ValueError: …". Of one that answers without end, 256 replies are taken at
-    a time, and none while 20,000 are not due yet.
+    function that raises has ended: "raised ValueError: …"; so has one that has a thread or task which dies of that. Of
+    one that answers without end, 256 replies are taken at a time, and none while 20,000 are not due yet.
     """
 
-    def __init__(self, system: FrameHandler, alarm: Alarm, port: str = "", largest: int = LARGEST) -> None:
-        self._system = system
+    def __init__(self, alarm: Alarm, port: str = "", largest: int = LARGEST) -> None:
+        self._system: FrameHandler
+        self._threads = ThreadWatch(self._died)
+        self._deaths = deque[BaseException]()
+        self._soon = from_threads()
         self._alarm = alarm
         self._port = port
         self._largest = largest
@@ -51,6 +55,13 @@ class InprocessLine:
         self._over = False
         self._remarks: list[str] = []
         self._wake: Callable[[], None] = lambda: None
+
+    @contextmanager
+    def made(self, make: Callable[[], FrameHandler]) -> Generator[None]:
+        """Make the function, and look after its threads in the body."""
+        with self._threads:
+            self._system = self._threads.call(make)
+            yield
 
     def descriptors(self) -> tuple[int, ...]:
         """Return no descriptor: there is none."""
@@ -86,7 +97,15 @@ class InprocessLine:
         """Return the traceback of a function that raised."""
         return list(self._remarks)
 
+    def _died(self, error: BaseException) -> None:
+        """Take the death of a thread or a task; it is called in that thread."""
+        self._deaths.append(error)
+        with suppress(RuntimeError):  # the event loop is over
+            self._soon(self._ring)
+
     def _work(self) -> None:
+        while self._deaths:
+            self._plan(0, self._ended(self._deaths.popleft()))
         for _ in range(min(_BATCH, _FULL - len(self._due))):
             if self._end <= anyio.current_time():
                 return
@@ -102,14 +121,17 @@ class InprocessLine:
 
     def _reply(self) -> object:
         try:
-            while (reply := next(self._answers, _NOTHING)) is _NOTHING and self._inputs:
-                self._answers = _several(self._system(self._inputs.popleft()))
+            while (reply := self._threads.call(next, self._answers, _NOTHING)) is _NOTHING and self._inputs:
+                self._answers = _several(self._threads.call(self._system, self._inputs.popleft()))
         except USERS_OWN:
             raise
         except BaseException as error:  # noqa: BLE001 -- whatever it raises, the system under test has died of it
-            self._remarks.append("".join(traceback.format_exception(error)).rstrip())
-            return Ending(f"raised {describe(error)}")
+            return self._ended(error)
         return reply
+
+    def _ended(self, error: BaseException) -> Ending:
+        self._remarks.append("".join(traceback.format_exception(error)).rstrip())
+        return Ending(f"raised {describe(error)}")
 
     def _plan(self, delay: float, what: bytes | Ending) -> None:
         at = anyio.current_time() + delay
@@ -147,7 +169,9 @@ async def open_inprocess(
 ) -> AsyncGenerator[InprocessLine, None]:
     """Open a line to a fresh function; its delayed replies are dropped when the context is left."""
     async with alarms() as alarm:
-        yield InprocessLine(_made(make, port), alarm, port, largest)
+        line = InprocessLine(alarm, port, largest)
+        with line.made(partial(_made, make, port)):
+            yield line
 
 
 def _made(make: Callable[[], FrameHandler], port: str) -> FrameHandler:

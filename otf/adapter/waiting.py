@@ -93,6 +93,16 @@ class _Calls:
             handle.cancel()
 
 
+def from_threads() -> Callable[[Callable[[], object]], object]:
+    """Return what has the event loop call a function soon; it may be called in any thread."""
+    loop = _asyncio_loop()
+    if loop is not None:
+        return loop.call_soon_threadsafe
+    from trio.lowlevel import current_trio_token
+
+    return current_trio_token().run_sync_soon
+
+
 def _asyncio_loop() -> asyncio.AbstractEventLoop | None:
     try:
         return asyncio.get_running_loop()

@@ -20,6 +20,7 @@ from otf.adapter.exits import blaming, describe, where
 from otf.adapter.faults import planned
 from otf.adapter.log import bound, note
 from otf.adapter.rest.wakers import Wakers
+from otf.adapter.threads import ThreadWatch
 from otf.campaign.recorder import LongTraceError, OnEvent, Recorder, reread
 from otf.campaign.results import PathResult
 from otf.campaign.settings import LARGEST, Mode
@@ -163,15 +164,20 @@ class PathRun:
 
     async def _walked(self, chooser: Chooser, steps: int, make: Callable[[], Act]) -> Verdict:
         """Walk through a system in this process; the event loop gets its turns, so that interruptions arrive."""
-        walk, verdict, recorded, turn = Walk(self.oracle, bounded(_made(make)), keep=TURN), None, 0, 1
-        while verdict is None and not self._record.full and walk.steps < steps:
-            began = monotonic()
-            verdict = walk.chosen(chooser, min(turn, steps - walk.steps))
-            turn = max(1, turn // 2) if monotonic() - began > SLICE else min(TURN, turn * 2)
-            for event in walk.events(recorded):
-                self._record(event)
-            recorded = walk.steps
-            await checkpoint()
+        died = list[BaseException]()
+        with ThreadWatch(died.append) as watch:
+            walk = Walk(self.oracle, bounded(watch.call(_made, make), died), keep=TURN)
+            verdict, recorded, turn = None, 0, 1
+            while verdict is None and not self._record.full and walk.steps < steps:
+                began = monotonic()
+                verdict = watch.call(walk.chosen, chooser, min(turn, steps - walk.steps))
+                turn = max(1, turn // 2) if monotonic() - began > SLICE else min(TURN, turn * 2)
+                for event in walk.events(recorded):
+                    self._record(event)
+                recorded = walk.steps
+                await checkpoint()
+        if died and verdict is None:
+            self._record(walk.ended(f"raised {describe(died[0])}"))
         return excused(verdict or walk.end(), walk)
 
     async def _tried(self, chooser: Chooser, steps: int, pacing: Pacing | None, until: float) -> Verdict:

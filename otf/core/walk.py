@@ -15,7 +15,7 @@ from otf.core import Chooser, Monitor, Oracle
 from otf.core.due import Ledger
 from otf.core.macro_step import MacroSteps, StepTable, events, follow
 from otf.errors import USERS_OWN, OtfError, UsageError
-from otf.trace.events import Ended, Event
+from otf.trace.events import Closed, Ended, Event
 from otf.trace.verdict import Verdict
 from otf.values import fresh, show
 from otf.values.cost import weight
@@ -111,6 +111,15 @@ class Walk:
                 return self._fail()
         return None
 
+    def ended(self, reason: str) -> Closed:
+        """Judge that the system ended after the last step; return the event."""
+        monitor = Monitor(self._oracle, self._ways.belief)
+        monitor.events, monitor.ledger = 2 * self.steps + self._outputs, Ledger(sent=self.steps)
+        event = Closed(self._oracle.model.routes.outputs[0], reason, 0.0)
+        monitor.tell(event)
+        self.verdict = monitor.end()
+        return event
+
     def end(self) -> Verdict:
         """Return the verdict of the walk so far."""
         return self.verdict or self._ways.verdict
@@ -184,8 +193,8 @@ class Cut(Ended):
     """The end of an answer that was cut off."""
 
 
-def bounded(act: Act) -> Act:
-    """Return the system with bounded answers: an endless one is cut off.
+def bounded(act: Act, died: list[BaseException] | None = None) -> Act:
+    """Return the system with bounded answers: an endless one is cut off; it ends of the errors in `died`.
 
     >>> from itertools import count
     >>> [*bounded(lambda _inp: count())("go")][-1]
@@ -194,6 +203,8 @@ def bounded(act: Act) -> Act:
 
     def acting(inp: Any) -> Iterable[object]:  # noqa: ANN401 -- any input
         outputs = act(inp)
+        if died:
+            raise died.pop(0)
         # what is there already needs no room any more, and most answers are
         if isinstance(outputs, (tuple, list)) and len(outputs) <= OUTPUTS:
             return outputs

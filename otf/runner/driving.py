@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +13,7 @@ from otf.adapter.child.server import LATEST
 from otf.adapter.exits import describe, is_interruption, where
 from otf.adapter.rest.orphans import adopting, starting
 from otf.adapter.rest.wakers import Wakers
+from otf.adapter.threads import ThreadWatch
 from otf.core import Session
 from otf.errors import ContactError, OtfError, UsageError
 from otf.runner.observing import OnSilence, observing
@@ -58,8 +59,9 @@ async def drive(  # noqa: PLR0913, PLR0917 -- what a run needs, each once
     """
     if bench.codec is None:
         raise UsageError("the bench has no codec: its system is in this process, and nothing can be driven over ports")
-    before = killed_for_memory()
-    with adopting() if bench.silence == "observed" else nullcontext(), starting() as started:
+    before, died = killed_for_memory(), list[BaseException]()
+    observed = adopting() if bench.silence == "observed" else nullcontext()
+    with observed, starting() as started, ThreadWatch(died.append) as watch, watch.running():
         async with (
             spent().starting(opened(bench)) as lines,
             Wire(lines) as wire,
@@ -69,7 +71,8 @@ async def drive(  # noqa: PLR0913, PLR0917 -- what a run needs, each once
             verdict = await conduct.run()
             seconds = aftermath(verdict) if verdict.failed else 0.0
             after = await conduct.listen(seconds) if seconds else []
-            return await _remarked(excused(verdict, killed_for_memory() - before), wire, after)
+            verdict = excused(bereaved(verdict, died), killed_for_memory() - before)
+            return await _remarked(verdict, wire, after)
 
 
 @asynccontextmanager
@@ -117,6 +120,17 @@ def excused(verdict: Verdict, killed: int) -> Verdict:
         return verdict
     why = f"{verdict.failure.seen}, but the machine ran out of memory meanwhile and killed processes ({killed})"
     return Verdict("inconclusive", why=f"{why}: give it more memory, and see `journalctl -k` for which they were")
+
+
+def bereaved(verdict: Verdict, died: Sequence[BaseException]) -> Verdict:
+    """Return the verdict of a run, inconclusive if it passed though threads or tasks of the bench died.
+
+    They may be a part of the system or of what leads to it: only an adapter knows.
+    """
+    if not died or verdict.outcome != "pass":
+        return verdict
+    what = f"{where(died[0])}: {describe(died[0])}"
+    return Verdict("inconclusive", why=f"a thread or task that the bench started died of an exception: {what}")
 
 
 async def _remarked(verdict: Verdict, wire: Wire, after: list[str]) -> Verdict:

@@ -9,7 +9,8 @@ from typing import Any, TypeAlias
 import anyio
 
 from otf.adapter import Bench
-from otf.adapter.exits import watched
+from otf.adapter.exits import describe, watched
+from otf.adapter.threads import ThreadWatch
 from otf.core import Oracle, Pacing, Session
 from otf.core.burst import Burst, Joins
 from otf.core.pacing import Timers
@@ -84,9 +85,12 @@ def _run(
     bench: Bench, oracle: Oracle, candidate: Candidate, pacing: Callable[[], Pacing]
 ) -> tuple[Verdict, list[Event]]:
     if bench.system is not None:
-        walk = Walk(oracle, bounded(bench.system()), keep=None)
-        verdict = walk.chosen(candidate.chooser(), candidate.limit) or walk.end()
-        return excused(verdict, walk), [*walk.events()]
+        died = list[BaseException]()
+        with ThreadWatch(died.append) as watch:
+            walk = Walk(oracle, bounded(watch.call(bench.system), died), keep=None)
+            verdict = watch.call(walk.chosen, candidate.chooser(), candidate.limit)
+        last = [walk.ended(f"raised {describe(died[0])}")] if died and verdict is None else []
+        return excused(verdict or walk.end(), walk), [*walk.events(), *last]
     events = list[Event]()
     session = Session(oracle, candidate.chooser(), pacing(), steps=candidate.limit, barrier=bench.barrier)
 
