@@ -23,6 +23,8 @@ from otf.values import key
 
 EVERY: Final = 10  # paths of which one sends bursts
 SIZES: Final = (2, 3)
+EARLY: Final = 3
+"""The place of the first path with bursts, the fourth: of those that a short campaign comes to, a long one."""
 
 Groups = tuple[tuple[Send, ...], ...]
 """The inputs of a run, those together that were sent without quiescence in between."""
@@ -52,7 +54,8 @@ def burst(bench: Bench, given: int | None, seed: int, number: int) -> int:
     if number < 1 or bench.speed > 1 or not clients(bench):
         return 1
     random = Random(f"{seed}/burst/{(number - 1) // EVERY}")
-    chosen, size = random.randrange(EVERY), random.choice(SIZES)
+    drawn, size = random.randrange(EVERY), random.choice(SIZES)
+    chosen = drawn if number > EVERY else EARLY
     return size if (number - 1) % EVERY == chosen else 1
 
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Final, TypeAlias, cast
 
 from otf.core.belief import Belief, EventResult, counted
+from otf.core.deep import DeepSearch, Find, PortOutput
 from otf.core.due import Ledger, due, is_overdue, pending, timers, times
 from otf.core.failure import EventPosition, FailedStep, explain
 from otf.core.hypothesis import Hypothesis
@@ -78,6 +79,9 @@ class Monitor:
         # the ends of intervals that they opened, and how many events were judged by these
         self._opened = set[float]()
         self._doubtful: int = 0
+        # where there are too many explanations to keep, and the inputs that were in flight before
+        self._deep: DeepSearch | None = None
+        self._shallow: Ledger = self.ledger
         self.late: deque[Stalled] = deque(maxlen=STALLS)
 
     @property
@@ -93,7 +97,7 @@ class Monitor:
     @property
     def crowded(self) -> bool:
         """Return whether the set has outgrown its cap, so that nothing may be sent before it is settled."""
-        return len(self.belief.hypotheses) > self.oracle.limits.hypotheses
+        return self._deep is not None or len(self.belief.hypotheses) > self.oracle.limits.hypotheses
 
     @property
     def cut(self) -> bool:
@@ -112,16 +116,67 @@ class Monitor:
                     self._doubt()
                 if isinstance(event, Stalled):
                     self._stall(event)
+                elif self._deep is not None:
+                    self._judge_deep(self._deep, event)
                 else:
                     self._judge(event)
             except OvergrownError:
-                self.verdict = _too_many(self.oracle.limits.most)
+                self._overgrown(event)
         return self.verdict
+
+    def _overgrown(self, event: Event | None) -> None:
+        """Follow one explanation at a time from now on, the next event being this one, where that is possible."""
+        oracle, ticks = self.oracle, self.oracle.model.timed or self.belief.timed
+        if self._deep or ticks or oracle.relation != "uioco" or oracle.model.spec.emits or oracle.model.requirements:
+            self.verdict = _too_many(oracle.limits.most)
+            return
+        self._deep, self._shallow = DeepSearch(self.belief.hypotheses, self._moves, oracle.limits.work), self.ledger
+        if event is not None:
+            try:
+                self._judge_deep(self._deep, event)
+            except OvergrownError:
+                self.verdict = _too_many(oracle.limits.most)
+
+    def _judge_deep(self, deep: DeepSearch, event: Event) -> None:
+        if not deep.tell(*self._deeply(event)):
+            self.verdict = self._empty(event)
+            return
+        ledger, settles = self.ledger, isinstance(event, Quiet)
+        if isinstance(event, Sent):
+            self.step.inputs.append(event)
+            then = ledger.then(event, self.oracle.timing)
+            # of inputs that are not proven taken only the first counts
+            self.ledger = then._replace(inputs=then.inputs[:1])
+        elif isinstance(event, (Seen, Closed)):
+            self.step.outputs.append(event)
+        elif settles:
+            found, _ = counted(deep.all(self.oracle.limits.hypotheses))
+            self._deep, self.belief = None, self.oracle.beliefs.of(found)
+            self.step, self.ledger = self.step.rested(self.belief), ledger.over(event.at + self.oracle.timing.busy)
+        if not settles:
+            self.belief = Belief((deep.now,))
+
+    def _deeply(self, event: Event) -> tuple[Find, PortOutput | None]:
+        """Return the search for an event, and its output; inputs are numbered on from the set that outgrew its cap."""
+        before, model = self._shallow, self.oracle.model
+        base = len(before.inputs) - before.sent
+        if isinstance(event, Sent):
+            port, inp, number = event.port, model.symbol(event.input), base + self.sent + 1
+            return lambda _search, now: sent(now, port, inp, number), None
+        if isinstance(event, Taken):
+            upto = before.upto(event.upto) if event.upto <= before.sent else base + event.upto
+            return lambda search, now: search.taken(now, upto), None
+        output = None
+        if isinstance(event, (Seen, Closed)):
+            output = event.port, model.output_symbol(event.output if isinstance(event, Seen) else Ended(event.reason))
+        return self._finder(event), output
 
     def would(self, event: Event) -> bool:
         """Return whether the event would leave a possible state, without judging it."""
         name = self._name(event)
         try:
+            if self._deep is not None:
+                return self._deep.would(*self._deeply(event))
             found = self.belief.after.get(name) or self._searched(event, name)
             return bool(found.belief.hypotheses) or self._deeper(event, found) is not None
         except OvergrownError:
@@ -267,7 +322,10 @@ class Monitor:
         limits = self.oracle.limits
         bound = limits.hypotheses if isinstance(event, (Quiet, Taken)) else limits.most
         if len(self.belief.hypotheses) > bound:
-            self.verdict = _too_many(bound)
+            if bound == limits.most:
+                self._overgrown(None)
+            else:
+                self.verdict = _too_many(bound)
 
     def _empty(self, event: Event) -> Verdict:
         if self.lookahead.lost:

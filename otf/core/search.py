@@ -145,49 +145,51 @@ class Search:
                 for end in ends:
                     found[end] = None
                 continue
-            many, before = len(known), known.setdefault(now, asleep)
-            if len(known) == many:
-                if before <= asleep:
-                    continue
-                asleep &= before
-                known[now] = asleep
+            before = known.get(now)
+            # its moves were followed, but for those of inputs that were asleep
+            woken = None if before is None else before - asleep
+            if before is not None and not woken:
+                continue
+            asleep = known[now] = asleep if before is None else asleep & before
             if keep is not None and keep(now):
                 found[now] = None
-            steps = self._awake(now, asleep, goal)
+            steps = self._awake(now, asleep, goal, woken)
             # whether two inputs commute is asked of all pairs
             self.work += len(steps) + len(now.flight) ** 2 // PAIRS
             for step, sleeping in reversed(steps):
                 if follow is None or follow(now, step.then):
-                    stack.append((*_bounded(now, step.then, depth), sleeping))
+                    stack.append((*bounded(now, step.then, depth), sleeping))
             if self.work > self.moves.limits.work:
                 raise OvergrownError
         return found
 
-    def _awake(self, now: Hypothesis, asleep: Asleep, goal: str) -> list[tuple[Next, Asleep]]:
+    def _awake(
+        self, now: Hypothesis, asleep: Asleep, goal: str, woken: Asleep | None = None
+    ) -> list[tuple[Next, Asleep]]:
         """Return the moves of a hypothesis, without inputs whose order makes no observable difference.
 
         Sleep sets (Godefroid, "Partial-Order Methods for the Verification of Concurrent Systems", chapter 5): once the
         moves that take a's input were followed, those that take b's need not be followed by a's if the two are
         independent. An input that is not needed to explain the event stays in flight: taking it later gives the same
-        result.
+        result. Where a hypothesis is reached once more, only the inputs that are `woken` are left: they were asleep.
         """
         position = now.position
         # what has timers may set them anew with each input, and show no effect of one while it is busy
         if not (self.commuting and goal and now.flight) or now.timers or not isinstance(position, Node):
-            return [(step, NONE) for step in self.moves.of(now)]
+            return [(step, NONE) for step in self.moves.of(now)] if woken is None else []
         others = {port: self._others(now, position, port) for port, _ in now.flight}
         steps = {
             port: self.moves.taking(now, port, in_flight[0], max(others[port].values(), default=0))
             for port, in_flight in now.flight
-            if port not in asleep
+            if port not in asleep and (woken is None or port in woken)
         }
         tried = asleep
         found: list[tuple[Next, Asleep]] = []
         # first moves that may explain the event at once: the others need not come before them
-        for port in sorted(steps, key=lambda port: not any(_brings(step, goal) for step in steps[port])):
+        for port in sorted(steps, key=lambda port: not any(brings(step, goal) for step in steps[port])):
             found += [(step, tried & others[port].keys()) for step in steps[port]]
             tried |= {port}
-        return found + self._spontaneous(now, position, tried)
+        return found + self._spontaneous(now, position, tried) if woken is None else found
 
     def _spontaneous(self, now: Hypothesis, node: Node, tried: Asleep) -> list[tuple[Next, Asleep]]:
         """Return the spontaneous moves: what was taken before such a move, with the same result, is not taken after it.
@@ -310,7 +312,8 @@ def _next(head: Outstanding, chain: Chain) -> Outstanding | None:
     return None if chain.then is None else head._replace(what=chain.then, left=chain.then.bag.all)
 
 
-def _brings(step: Next, port: str) -> bool:
+def brings(step: Next, port: str) -> bool:
+    """Return whether a move has an output on a port."""
     return step.move is not None and port in step.move.ports
 
 
@@ -344,7 +347,8 @@ def _closing(opening: OpenAccept, got: tuple[tuple[str, Symbol], ...]) -> tuple[
         CURRENT.now = None
 
 
-def _bounded(now: Hypothesis, then: Hypothesis, depth: int) -> tuple[Hypothesis, int]:
+def bounded(now: Hypothesis, then: Hypothesis, depth: int) -> tuple[Hypothesis, int]:
+    """Return a hypothesis after a move, with the number of moves in a row that changed nothing. Raises ModelError."""
     # inputs in flight get fewer and outstanding outputs are bounded: only moves that change neither can go on for ever
     if now.flight != then.flight or now.outstanding != then.outstanding:
         return then, 0

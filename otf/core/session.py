@@ -15,7 +15,7 @@ from otf.core.memory import Symbol
 from otf.core.monitor import Monitor
 from otf.core.nodes import UNCONSTRAINED
 from otf.core.oracle import Oracle
-from otf.core.pacing import PATIENCE, Moment, Pacing, Pause, SentInput, Times
+from otf.core.pacing import PATIENCE, Moment, Pacing, Pause, SentInput, Times, silence
 from otf.core.view import View
 from otf.core.waits import Barrier, Round
 from otf.spec import Elapse
@@ -146,9 +146,11 @@ class Session:
         if self._elapses:
             pause: Pause | None = self._elapsing()
         else:
-            if self.pacing.ready(moment):
+            # of too many explanations one alone is known: what is said of the system holds when all is settled
+            crowded = monitor.crowded and not moment.quiet
+            if not crowded and self.pacing.ready(moment):
                 self._choose()
-            pause = self.pacing.pause(moment)
+            pause = silence(monitor.oracle.timing, moment) if crowded else self.pacing.pause(moment)
             if pause is None and moment.next is not None:
                 return self._begun(Send(moment.next, moment.port or ""))
         if pause is None and self.over and moment.quiet:

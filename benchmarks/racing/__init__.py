@@ -1,0 +1,1 @@
+"""Servers with seeded races, and their models."""

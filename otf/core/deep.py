@@ -1,0 +1,225 @@
+"""Explanations one at a time, where there are too many to keep all of them: the search of linearizability checkers.
+
+One explanation of all events so far is extended by each event. Where it cannot be, the search goes back to the events
+before, as in Wing and Gong, Testing and verifying concurrent objects, JPDC 17 (1993). What was reached by an event is
+remembered as state, outputs outstanding and inputs in flight, and never entered again (Lowe, Testing for
+linearizability, CCPE 29, 2017). By then it is known which outputs came afterwards: an input with another answer is not
+taken, and the search goes back at once to where one was.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Final, TypeAlias, cast
+
+from otf.core.expectations import Chain
+from otf.core.hypothesis import Hypothesis, Outstanding
+from otf.core.memory import Symbol
+from otf.core.moves import Moves
+from otf.core.nodes import UNKNOWN
+from otf.core.search import HypothesisSet, OvergrownError, Search, bounded, brings
+from otf.core.timing import Clock
+
+Find: TypeAlias = Callable[[Search, Iterable[Hypothesis]], Iterable[Hypothesis]]
+"""Returns the hypotheses that explain an event, found by a search from others."""
+PortOutput: TypeAlias = tuple[str, Symbol]
+SAVED: Final = 4
+"""Events whose work may be done at one: most of them need little."""
+
+
+@dataclass(slots=True)
+class LazySearch(Search):
+    """A search that yields the nearest explanations first, each when it is asked for, and enters none twice."""
+
+    spend: Callable[[], None] = lambda: None
+    fits: Callable[[Hypothesis], bool] = lambda _: True
+    known: set[Hypothesis] = field(default_factory=set[Hypothesis])
+
+    def _explore(
+        self,
+        starts: Iterable[Hypothesis],
+        done: Callable[[Hypothesis], Iterable[Hypothesis] | None],
+        follow: Callable[[Hypothesis, Hypothesis], bool] | None = None,
+        keep: Callable[[Hypothesis], bool] | None = None,
+        goal: str = "",
+    ) -> HypothesisSet:
+        # it is iterated over, once
+        return cast("HypothesisSet", self._lazily(starts, done, follow or _always, keep or _never, goal))
+
+    def _lazily(
+        self,
+        starts: Iterable[Hypothesis],
+        done: Callable[[Hypothesis], Iterable[Hypothesis] | None],
+        follow: Callable[[Hypothesis, Hypothesis], bool],
+        keep: Callable[[Hypothesis], bool],
+        goal: str,
+    ) -> Iterator[Hypothesis]:
+        todo = deque((start, 0) for start in starts)
+        while todo:
+            now, depth = todo.popleft()
+            if now in self.known:
+                continue
+            self.known.add(now)
+            ends = done(now)
+            if now.position is UNKNOWN:
+                raise OvergrownError  # an output that is held back is judged by times, which are not known here
+            if ends is not None:
+                yield from ends
+                continue
+            if keep(now):
+                yield now
+            for step in self.moves.of(now):
+                self.spend()
+                if follow(now, step.then) and self.fits(step.then):
+                    # what may explain the event at once comes first, and then what needs the fewest moves
+                    add = todo.appendleft if goal and brings(step, goal) else todo.append
+                    add(bounded(now, step.then, depth))
+
+
+def _always(_now: Hypothesis, _then: Hypothesis) -> bool:
+    return True
+
+
+def _never(_now: Hypothesis) -> bool:
+    return False
+
+
+@dataclass(slots=True)
+class Level:
+    """An event: its search, how many outputs of each port came before it, and the explanation that is followed.
+
+    `left` are those not tried yet, as far as they follow from the explanation of the level before.
+    """
+
+    find: Find
+    seen: dict[str, int]
+    search: LazySearch
+    left: Iterator[Hypothesis] = field(default_factory=lambda: iter(()))
+    now: Hypothesis | None = None
+    tried: set[Hypothesis] = field(default_factory=set[Hypothesis])
+
+
+class DeepSearch:
+    """The search for one explanation of the events since these starts; `work` bounds the moves for an event, mostly.
+
+    It knows no time: models with windows, timers or spontaneous outputs are not for it.
+    """
+
+    def __init__(
+        self, starts: Iterable[Hypothesis], moves: Callable[[], Moves], work: int, before: DeepSearch | None = None
+    ) -> None:
+        self._starts, self._moves, self._most = tuple(starts), moves, work
+        self.outputs: dict[str, list[Symbol]] = {}
+        self._spent = 0
+        self.levels = [self._level(lambda _search, now: now)]
+        if before is not None:
+            self.outputs = {port: [*outputs] for port, outputs in before.outputs.items()}
+            self.levels += [self._level(each.find, each.seen) for each in before.levels[1:]]
+        self.levels[0].left = iter(self._starts)
+        self._advance(0)
+
+    @property
+    def now(self) -> Hypothesis:
+        """Return the explanation of all events."""
+        return cast("Hypothesis", self.levels[-1].now)
+
+    def tell(self, find: Find, output: PortOutput | None = None) -> bool:
+        """Take an event; return whether there is an explanation. Raises OvergrownError if it takes too long."""
+        self._spent = max(0, self._spent - self._most)
+        level = self._level(find)
+        if output is not None:
+            self.outputs.setdefault(output[0], []).append(output[1])
+        level.left = iter(find(level.search, (self.now,)))
+        self.levels.append(level)
+        return self._advance()
+
+    def would(self, find: Find, output: PortOutput | None = None) -> bool:
+        """Return whether an event would leave an explanation, without taking it. Raises OvergrownError."""
+        return self._anew().tell(find, output)
+
+    def all(self, most: int) -> list[Hypothesis]:
+        """Return all explanations. Raises OvergrownError if these are more than `most`, or it takes too long."""
+        return list(self._anew().each(most))
+
+    def each(self, most: int) -> Iterator[Hypothesis]:
+        """Yield the explanations that are left, at most so many. Raises OvergrownError if there are more."""
+        for number in count(1):
+            yield self.now
+            if not self._advance():
+                return
+            if number == most:
+                raise OvergrownError
+
+    def _anew(self) -> DeepSearch:
+        """Return a search of the same events, which knows all outputs from the first event on."""
+        return DeepSearch(self._starts, self._moves, self._most, self)
+
+    def _level(self, find: Find, seen: dict[str, int] | None = None) -> Level:
+        seen = {port: len(outputs) for port, outputs in self.outputs.items()} if seen is None else seen
+        search = LazySearch(self._moves(), Clock(0.0, 0.0), spend=self._spend)
+        search.fits = lambda then: self._fits(then, seen)
+        return Level(find, seen, search)
+
+    def _spend(self) -> None:
+        self._spent += 1
+        if self._spent > SAVED * self._most:
+            raise OvergrownError
+
+    def _advance(self, at: int = -1) -> bool:
+        """Find the next explanation of the last event, or go back; return whether there is one."""
+        levels = self.levels
+        at = len(levels) - 1 if at < 0 else at
+        while at < len(levels):
+            level = levels[at]
+            level.now = self._next(level, at)
+            if level.now is not None:
+                at += 1
+                if at < len(levels):
+                    levels[at].left = iter(levels[at].find(levels[at].search, (level.now,)))
+                continue
+            at -= 1
+            # nothing follows from what contradicts the outputs that came later
+            while at > 0 and not self._fits(cast("Hypothesis", levels[at - 1].now), levels[at].seen):
+                at -= 1
+            if at < 0:
+                return False
+        return True
+
+    def _next(self, level: Level, at: int) -> Hypothesis | None:
+        after = self.levels[at + 1].seen if at + 1 < len(self.levels) else None
+        for end in level.left:
+            if end not in level.tried:
+                level.tried.add(end)
+                if after is None or self._fits(end, after):
+                    return end
+        return None
+
+    def _fits(self, now: Hypothesis, seen: dict[str, int]) -> bool:
+        """Return whether the outputs that are outstanding are those that came later, as far as these came."""
+        return all(
+            _match(outputs, self.outputs[port], seen.get(port, 0))
+            for port, outputs in now.outstanding
+            if port in self.outputs
+        )
+
+
+def _match(queue: tuple[Outstanding, ...], came: list[Symbol], at: int) -> bool:
+    for each in queue:
+        if not isinstance(each.what, Chain):
+            return True
+        chain: Chain | None = each.what
+        left = each.left
+        while chain is not None:
+            while left:
+                if at >= len(came):
+                    return True
+                ways = list(chain.bag.without(left, came[at]))
+                if len(ways) != 1:
+                    return bool(ways)
+                left, at = ways[0], at + 1
+            chain = chain.then
+            left = 0 if chain is None else chain.bag.all
+    return True
