@@ -1,7 +1,7 @@
 """Races that a newcomer finds: small servers with one seeded race each, tested by default parameters for a minute.
 
-`python -m benchmarks.races [--seconds 60] [--seeds 2] [--steps 20000]` prints for each server how many campaigns found its
-race, to how many inputs it was shrunk, and what the fewest are; then whether the right server raised an alarm.
+`python -m benchmarks.races [--seconds 60] [--seeds 2] [--steps 20000]` prints for each server how many campaigns found
+its race, to how many inputs it was shrunk, and what the fewest are; then whether the right server raised an alarm.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def campaign(race: Race, parameters: tuple[str, ...], *options: str, limit: floa
     sets = [word for each in parameters for word in ("--set", each)]
     with tempfile.TemporaryDirectory() as folder:
         argv = [sys.executable, "-m", "otf", "run", race.bench, *sets, *options, "--no-saved", "--json"]
-        done = subprocess.run(
+        done = subprocess.run(  # noqa: S603 -- the command is ours
             [*argv, "--out", f"{folder}/out"], capture_output=True, text=True, timeout=limit, check=False
         )
     try:

@@ -88,7 +88,7 @@ def _never(_now: Hypothesis) -> bool:
 
 
 @dataclass(slots=True)
-class Level:
+class SearchLevel:
     """An event: its search, how many outputs of each port came before it, and the explanation that is followed.
 
     `left` are those not tried yet, as far as they follow from the explanation of the level before.
@@ -157,11 +157,11 @@ class DeepSearch:
         """Return a search of the same events, which knows all outputs from the first event on."""
         return DeepSearch(self._starts, self._moves, self._most, self)
 
-    def _level(self, find: Find, seen: dict[str, int] | None = None) -> Level:
+    def _level(self, find: Find, seen: dict[str, int] | None = None) -> SearchLevel:
         seen = {port: len(outputs) for port, outputs in self.outputs.items()} if seen is None else seen
         search = LazySearch(self._moves(), Clock(0.0, 0.0), spend=self._spend)
         search.fits = lambda then: self._fits(then, seen)
-        return Level(find, seen, search)
+        return SearchLevel(find, seen, search)
 
     def _spend(self) -> None:
         self._spent += 1
@@ -188,7 +188,7 @@ class DeepSearch:
                 return False
         return True
 
-    def _next(self, level: Level, at: int) -> Hypothesis | None:
+    def _next(self, level: SearchLevel, at: int) -> Hypothesis | None:
         after = self.levels[at + 1].seen if at + 1 < len(self.levels) else None
         for end in level.left:
             if end not in level.tried:
