@@ -107,7 +107,9 @@ class Campaign:
                             await self._all(journal)
             finally:
                 self._end(journal)
-            if self.bench.spec.emits is None:  # spontaneous outputs are judged without any input
+            if self._past.idle(self.summary):
+                self.summary.rest(len(self._past.counted))
+            elif self.bench.spec.emits is None:  # spontaneous outputs are judged without any input
                 self.summary.conclude(timed=self.settings.time is not None)
             journal.kinds(self.summary.names(), full=self.summary.kinds.full)
             journal.completed(self.summary.trouble, self.summary.spent.shares())
@@ -124,7 +126,7 @@ class Campaign:
         """Begin the journal; of a campaign that continues, the counted paths are in the summary then."""
         about, self._past = About.of(self.bench, self.settings), Past(self.settings.out)
         self._past.check(about)
-        self._past.restore(self.summary, self.bench)
+        self._past.restore(self.summary, self.bench, about, self.settings)
         self._past.tidy()
         journal.begin(about, self._past.names)
         if self.settings.spend and self.settings.time is not None:

@@ -3,6 +3,7 @@
 The journal is `campaign.jsonl`: structlog events with the id of the run, one a line. It says what was to be run, which
 paths were begun, and how each counts; `otf.campaign.past` reads it, so that a campaign that was killed can continue. A
 line is written by one call and never changed: a killed tester loses none, a power cut at most those of the last second.
+Each line ends with the digest of the line before, and has those of the traces that it is about.
 
 A folder of traces belongs to one run, so that no run overwrites the traces of another or takes them for its own.
 """
@@ -24,8 +25,11 @@ import msgspec
 from otf.campaign.confirm import ConfirmedPath
 from otf.campaign.knowledge import Knowledge
 from otf.campaign.results import FailureGroup, PathResult, Retried
+from otf.campaign.trace_files import TraceFile
 from otf.errors import OtfError, UsageError, WriteError
 from otf.runner.writer import unwritten, writing
+from otf.trace.digest import Chain
+from otf.trace.reading import bounded
 from otf.trace.requirements import RequirementRecord
 
 _TRACES: Final = re.compile(r"(path|saved)-.*\.jsonl")
@@ -159,6 +163,7 @@ class Journal:
         what no path before it showed of the requirements.
         """
         result, known = path.result, path.known
+        digests = {each.trace.name: each.digest for each in (driven, result) if each.digest}
         failure = result.verdict.failure
         signature = known or (None if failure is None else failure.signature)
         new, visits = self._numbered(learned)
@@ -173,6 +178,7 @@ class Journal:
             exact="" if signature is None else signature.fingerprint,
             known_issue=known_issue,
             trace=result.trace.name,
+            digests=digests,
             tries=path.tries,
             truncated=driven.verdict.truncated,
             short=driven.short,
@@ -252,6 +258,8 @@ class Journal:
                 minimal=done.minimal,
                 others=[each.trace.name for each in done.others],
                 program=done.program and str(done.program),
+                # short traces, and their headers are written last
+                digests={file.name: TraceFile.read(file).digest for file in done.traces if file.is_file()},
             )
         elif group.unshrunk:
             self._log.warning("failure not shrunk", signature=str(group.signature), why=group.unshrunk)
@@ -269,7 +277,7 @@ class _Sink:
     def __init__(self, path: Path, file: int) -> None:
         self.trouble: WriteError | None = None
         self._path, self._file = path, file
-        self._torn = _torn(path)
+        self._chain = _left(path)
         self._written, self._ended = Flag(), Flag()
         # the disk may take longer than an answer of the system may: the event loop must not wait for it
         self._syncing = Thread(target=self._sync, name="journal", daemon=True)
@@ -277,11 +285,14 @@ class _Sink:
 
     def write(self, line: bytes) -> None:
         """Write a line; one that was torn before, by a kill or a full disk, is ended first: no reader joins the two."""
-        text = b"\n" + line if self._torn else line
+        text, torn = self._chain.link(line), self._chain.torn
         try:
-            self._torn = os.write(self._file, text) < len(text)
+            written = text[: os.write(self._file, text)]
         except OSError as error:
             self.trouble = self.trouble or unwritten(self._path, error, "the log")
+        else:
+            for part in (written[:torn], written[torn:]):
+                self._chain.take(part)
         self._written.set()
 
     def flush(self) -> None:
@@ -302,12 +313,13 @@ class _Sink:
                 os.fsync(self._file)
 
 
-def _torn(path: Path) -> bool:
-    """Return whether the last line of a file has no end."""
+def _left(path: Path) -> Chain:
+    """Return the lines of a journal, for the next one to follow."""
+    chain = Chain()
     with suppress(OSError), path.open("rb") as file:
-        file.seek(-1, os.SEEK_END)
-        return file.read(1) != b"\n"
-    return False
+        for line in bounded(file):
+            chain.take(line)
+    return chain
 
 
 def _logger(file: Any) -> Any:  # noqa: ANN401 -- structlog's loggers are dynamic by design

@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any, Final, Self, TypeVar
+from typing import Annotated, Any, Final, Self, TypeVar
 
 import msgspec
 
 from otf.adapter import Bench
 from otf.campaign.bursts import clients
-from otf.campaign.journal import COUNTED, FAILED_START, SHRUNK, SPENT, STARTED
+from otf.campaign.journal import COMPLETED, COUNTED, FAILED_START, SHRUNK, SPENT, STARTED
 from otf.campaign.knowledge import Knowledge
 from otf.campaign.results import Shrunk
 from otf.campaign.saved import TIMES
-from otf.campaign.settings import Settings, header
+from otf.campaign.settings import UNLIMITED, Settings, header
 from otf.trace.reading import BAD_JSON
 from otf.trace.verdict import Outcome
 from otf.values import as_text
@@ -25,6 +25,13 @@ OF_A_PATH: Final = ("run", "path", "faults", "shrunk", "minimal", "silence", "en
 """Parts of a trace's header that do not belong to the campaign."""
 
 
+Number = Annotated[int, msgspec.Meta(ge=0, le=1 << 53)]
+"""A count: beyond this, another line than ours."""
+Positive = Annotated[int, msgspec.Meta(ge=1, le=UNLIMITED)]
+
+Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
+
+
 class About(msgspec.Struct, frozen=True):
     """What decides the paths of a campaign: the header of its traces, the inputs of a path, and the lanes.
 
@@ -32,9 +39,9 @@ class About(msgspec.Struct, frozen=True):
     """
 
     header: dict[str, Any]
-    steps: int
-    lanes: int
-    traces: int
+    steps: Number
+    lanes: Positive
+    traces: Positive
     options: dict[str, Any] = {}
 
     @classmethod
@@ -68,24 +75,25 @@ class CountedLine(msgspec.Struct, frozen=True, gc=False):  # it refers to no obj
     """How a path counted, as the journal has it.
 
     `exact` is the fingerprint of its failure. `visits` has numbers and times in turn, `new` the names of the numbers
-    that came first with this path; `reached`, `decided` and `violated` are the requirements of which it was the first
-    to show that.
+    that came first with this path; `digests` are those of its traces; `reached`, `decided` and `violated` are the
+    requirements of which it was the first to show that.
     """
 
-    path: int
+    path: Positive
     verdict: Outcome
-    steps: int
+    steps: Number
     why: str = ""
     signature: str = ""
     exact: str = ""
     known_issue: str = ""
     trace: str = ""
-    tries: int = 0
+    digests: dict[str, str] = {}
+    tries: Number = 0
     truncated: bool = False
     short: bool = False
-    malformed: int = 0
-    together: int = 0
-    late: int = 0
+    malformed: Number = 0
+    together: Number = 0
+    late: Number = 0
     silence: str = ""
     unwritten: str = ""
     again: bool = False
@@ -100,7 +108,7 @@ class CountedLine(msgspec.Struct, frozen=True, gc=False):  # it refers to no obj
 class SpentLine(msgspec.Struct, frozen=True):
     """On what a campaign spent its seconds until it ended or was interrupted."""
 
-    parts: dict[str, float] = {}
+    parts: dict[str, Annotated[float, msgspec.Meta(ge=0, le=1e10)]] = {}
 
     @property
     def seconds(self) -> float:
@@ -113,13 +121,13 @@ class ShrunkLine(msgspec.Struct, frozen=True):
 
     signature: str
     trace: str
-    steps: int
-    transitions: int
-    resets: int = 0
-    rate: float = 1.0
-    runs: int = 1
-    before: float = 1.0
-    tried: int = 1
+    steps: Number
+    transitions: Number
+    resets: Number = 0
+    rate: Share = 1.0
+    runs: Number = 1
+    before: Share = 1.0
+    tried: Number = 1
     minimal: bool = False
     ended: str = ""
     others: list[str] = []
@@ -159,7 +167,8 @@ SPENT_LINES: Final = msgspec.json.Decoder(SpentLine)
 LEARNED: Final = msgspec.json.Decoder(Knowledge)
 NEW: Final = msgspec.json.Decoder(dict[int, str])
 VISITS: Final = msgspec.json.Decoder(list[int])
-MARKS: Final = {event: f'"event":"{event}"'.encode() for event in (STARTED, COUNTED, SHRUNK, FAILED_START, SPENT)}
+KINDS_READ: Final = (STARTED, COUNTED, SHRUNK, FAILED_START, SPENT, COMPLETED)
+MARKS: Final = {event: f'"event":"{event}"'.encode() for event in KINDS_READ}
 
 
 def decoded(line: bytes | msgspec.Raw, decoder: msgspec.json.Decoder[Line]) -> Line | None:

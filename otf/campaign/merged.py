@@ -48,7 +48,8 @@ class Merged:
 
     def __init__(self, lanes: int, past: Past, *, remote: bool) -> None:
         self._lanes, self._remote = lanes, remote
-        self._alone = lanes == 1 and not remote
+        # a path that is driven again knows the paths before it, as it did, and not those after it
+        self._alone = lanes == 1 and not remote and max(past.counted, default=0) == len(past.counted)
         self._moved = anyio.Event()
         self._over = False
         self._paths: dict[int, Knowledge] = {}

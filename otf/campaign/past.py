@@ -13,7 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from otf.adapter import Bench
-from otf.campaign.journal import COUNTED, FAILED_START, JOURNAL, SHRUNK, SPENT, STARTED
+from otf.campaign.believed import Believed
+from otf.campaign.journal import COMPLETED, COUNTED, FAILED_START, JOURNAL, SHRUNK, SPENT, STARTED
 from otf.campaign.journal_lines import (
     COUNTED_LINES,
     EMPTY,
@@ -33,10 +34,12 @@ from otf.campaign.journal_lines import (
 from otf.campaign.knowledge import Knowledge
 from otf.campaign.passed import passed_steps
 from otf.campaign.results import FailureGroup, KnownIssueCount, PathResult, Shrunk, Summary
+from otf.campaign.settings import Settings
+from otf.campaign.trace_files import judged
 from otf.errors import TraceError, UsageError
-from otf.offline import judge
 from otf.runner.writer import writing
-from otf.trace.reading import TraceReader, bounded
+from otf.trace.digest import Chain
+from otf.trace.reading import bounded
 from otf.trace.requirements import RequirementRecord
 from otf.trace.verdict import Verdict
 from otf.values import show
@@ -61,13 +64,16 @@ class Past:
         self.counted: dict[int, CountedLine] = {}
         self._of: dict[int, str] = {}
         self.shrunk: dict[str, ShrunkLine] = {}
+        self.completed: bool = False
+        self.findings: list[str] = []
+        self._linked = set[int]()
+        self._judges = False
         self._requirements = RequirementRecord()
         self._failed_starts = 0
         self._seconds = 0.0
         try:
             with (folder / JOURNAL).open("rb") as file:
-                for line in bounded(file):
-                    self._line(line)
+                self._read(bounded(file))
         except FileNotFoundError:
             return
         except OSError as error:
@@ -76,7 +82,19 @@ class Past:
         finally:
             self.counted = {number: line for number, line in self.counted.items() if not line.again}
 
-    def _line(self, line: bytes) -> None:  # noqa: C901 -- a branch for each kind of line
+    def _read(self, lines: Iterable[bytes]) -> None:
+        chain, before = Chain(), 0
+        for number, line in enumerate(lines, 1):
+            follows = chain.take(line)
+            if follows:
+                self._linked.add(before)
+            elif follows is False:
+                self.findings.append(f"{JOURNAL}: what is before line {number} is not what was written there")
+            before = self._line(line)
+            self._linked.discard(before)
+
+    def _line(self, line: bytes) -> int:  # noqa: C901 -- a branch for each kind of line
+        """Take a line; return the number of the path that it counts, 0 if it counts none."""
         # most lines are about the start of a path, and are not decoded
         if MARKS[COUNTED] in line:
             counted = decoded(line, COUNTED_LINES)
@@ -88,6 +106,7 @@ class Past:
                     self._requirements.add(shown(counted, self.folder))
                 # a path that was not decided is driven again, and counts once: as its last line says
                 self.counted[counted.path] = counted
+                return counted.path
         elif MARKS[SHRUNK] in line:
             shrunk = decoded(line, SHRUNK_LINES)
             if shrunk is not None:
@@ -95,11 +114,14 @@ class Past:
         elif MARKS[STARTED] in line:
             started = decoded(line, STARTED_LINES)
             if started is not None and started.about is not None:
-                self.about = started.about
+                self.about, self.completed = started.about, False
+        elif MARKS[COMPLETED] in line:
+            self.completed = True
         elif MARKS[FAILED_START] in line:
             self._failed_starts += 1
         elif MARKS[SPENT] in line:
             self._seconds += (decoded(line, SPENT_LINES) or SpentLine()).seconds
+        return 0
 
     @property
     def names(self) -> dict[str, int]:
@@ -142,8 +164,34 @@ class Past:
                 with writing(file):
                     file.unlink(missing_ok=True)
 
-    def restore(self, summary: Summary, bench: Bench) -> None:
-        """Add the counted paths to a summary. Raises TraceError if the trace of a failure cannot be read."""
+    def restore(self, summary: Summary, bench: Bench, about: About, settings: Settings) -> None:
+        """Add the counted paths to a summary, as far as their traces bear them out; the others are driven again.
+
+        `about` is that of the campaign that continues. Raises UsageError for a trace of another campaign, TraceError if
+        the trace of a failure cannot be read.
+        """
+        # of one that was interrupted after its last path nobody has said the result: it is judged again, and not driven
+        self._judges = settings.check or not (self.completed or self._lacks(settings.traces))
+        believed = Believed(self.folder, about.header, bench, again=self._judges, partial=settings.keep == "failures")
+        believed.refuse_others()
+        lines = {number: believed.line(line, linked=number in self._linked) for number, line in self.counted.items()}
+        self.counted = {number: line for number, line in lines.items() if line is not None}
+        summary.findings, summary.unshown = [*self.findings, *believed.findings], believed.unshown
+        self._add(summary, bench)
+
+    def idle(self, summary: Summary) -> bool:
+        """Return whether a campaign that continued has tested nothing: no path was driven, and it had ended before.
+
+        If it had not, the traces that were judged again are its result.
+        """
+        driven = summary.parts.paths or summary.parts.saved or not self.counted
+        shown = len(self.counted) > summary.unshown
+        return not driven and (self.completed or not self._judges or not shown)
+
+    def _lacks(self, paths: int) -> bool:
+        return any(number not in self.counted for number in range(1, paths + 1))
+
+    def _add(self, summary: Summary, bench: Bench) -> None:
         summary.requirements.add(self._requirements)
         summary.failed_starts, summary.earlier = self._failed_starts, self._seconds
         groups = dict[tuple[str, str], FailureGroup]()
@@ -174,13 +222,13 @@ class Past:
         """Return another path of a group; only one that is shorter is judged again."""
         if counted.steps < group.result.steps:
             with suppress(OSError, TraceError):
-                return _judged(self.folder / Path(counted.trace).name, counted.path, bench)
+                return judged(self.folder / Path(counted.trace).name, counted.path, bench)
         return _result(counted, self.folder)
 
     def _group(self, counted: CountedLine, bench: Bench) -> FailureGroup:
         trace = self.folder / Path(counted.trace).name
         try:
-            first = replace(_judged(trace, counted.path, bench), unwritten=counted.unwritten)
+            first = replace(judged(trace, counted.path, bench), unwritten=counted.unwritten)
         except OSError as error:
             message = f"{trace}: the trace of a failure cannot be read ({error.strerror}): this campaign cannot go on"
             raise TraceError(message) from error
@@ -225,17 +273,10 @@ def _result(counted: CountedLine, folder: Path) -> PathResult:
     )
 
 
-def _judged(trace: Path, number: int, bench: Bench) -> PathResult:
-    """Return a path as its trace shows it. Raises OSError, TraceError."""
-    with trace.open("rb") as file:
-        found = judge(TraceReader(bounded(file), str(trace)), bench, keep=True)
-    return PathResult(number, found.verdict, found.steps, trace, found.events)
-
-
 def shrunk_of(folder: Path, line: ShrunkLine, number: int, bench: Bench) -> Shrunk | None:
     """Return a shrunk failure; None if a trace of it has gone, so that it is shrunk again."""
     try:
-        shortest, *others = (_judged(folder / Path(trace).name, number, bench) for trace in (line.trace, *line.others))
+        shortest, *others = (judged(folder / Path(trace).name, number, bench) for trace in (line.trace, *line.others))
     except (OSError, TraceError):
         return None
     return Shrunk(

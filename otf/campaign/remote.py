@@ -58,6 +58,7 @@ class ResultLine(msgspec.Struct, omit_defaults=True):
     short: bool = False
     malformed: int = 0
     together: int = 0
+    digest: str = ""
     learned: Knowledge = msgspec.field(default_factory=Knowledge)
     cut: bool = False
     lacks: bool = False
@@ -72,7 +73,7 @@ class ResultLine(msgspec.Struct, omit_defaults=True):
         """Return the line of a run."""
         name, faults = result.trace.name, result.faults
         told = result.unwritten, result.silence, result.seconds, result.short, result.malformed, result.together
-        return cls(job, result.number, result.verdict, result.steps, name, faults, *told)
+        return cls(job, result.number, result.verdict, result.steps, name, faults, *told, result.digest)
 
     def result(self, settings: Settings, bench: Bench) -> PathResult:
         """Return the run, whose trace is in the folder of the campaign. Raises TraceError if that cannot be read."""
@@ -92,6 +93,7 @@ class ResultLine(msgspec.Struct, omit_defaults=True):
             self.short,
             malformed=self.malformed,
             together=self.together,
+            digest=self.digest,
         )
 
 

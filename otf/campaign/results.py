@@ -25,6 +25,7 @@ class PathResult:
     failure is missing. `silence` says how its silences are known. It lasted so many `seconds`; `short`: the end of the
     time cut it short. `passed` are the steps before its failure; of the answers to
     the `malformed` ones of its inputs the model says nothing. So many inputs were in flight `together` at most.
+    `digest` is that of its trace.
 
     >>> from pathlib import Path
     >>> from otf.trace import Verdict
@@ -45,6 +46,7 @@ class PathResult:
     passed: Sequence[PassedStep] = ()
     malformed: int = 0
     together: int = 0
+    digest: str = ""
 
     @property
     def place(self) -> tuple[bool, int]:
@@ -83,6 +85,11 @@ class Shrunk:
     others: Sequence[PathResult] = ()
     program: Path | None = None
     ended: str = ""
+
+    @property
+    def traces(self) -> list[Path]:
+        """Return its trace, and those of the others."""
+        return [self.trace, *(each.trace for each in self.others)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,9 +183,10 @@ class Summary:
     `short` those that the end of the time cut short; `unfinished` are the steps of paths that were interrupted. `spent`
     is where the time went, `parts` how the campaign divided it, `earlier` the seconds before it continued. `cut`: a
     state enabled more inputs than were drawn from. `failed_starts` of the system were tried again after a pause, and
-    are in the log. `untested` is the reason why nothing was tested at all. `longest` is the greatest number of inputs
-    on one path, `uptime` the seconds of the path that lasted longest, `together` the most inputs in flight. `kinds`
-    tells failures apart; those that turned out to be the `same` count with another kind.
+    are in the log. `untested` is the reason why nothing was tested at all. `unshown` paths passed before the campaign
+    continued, and have no trace; `findings` says what of its folder was not as it was written. `longest` is the
+    greatest number of inputs on one path, `uptime` the seconds of the path that lasted longest, `together` the most
+    inputs in flight. `kinds` tells failures apart; those that turned out to be the `same` count with another kind.
 
     >>> from pathlib import Path
     >>> from otf.trace import Verdict
@@ -211,6 +219,8 @@ class Summary:
     failed_starts: int = 0
     requirements: RequirementRecord = field(default_factory=RequirementRecord)
     untested: str = ""
+    unshown: int = 0
+    findings: list[str] = field(default_factory=list[str])
     longest: int = 0
     uptime: float = 0.0
     together: int = 0
@@ -247,6 +257,7 @@ class Summary:
             interrupted=self.interrupted,
             requirements=self.requirements.results(),
             untested=self.untested,
+            unshown=self.unshown,
             full=self.kinds.full,
         )
 
@@ -373,6 +384,15 @@ class Summary:
             self.untested = f"nothing was sent: {over}{none}"
         elif self.steps == self.malformed and not driven:
             self.untested = ONLY_MALFORMED
+
+    def rest(self, before: int) -> None:
+        """Note that a campaign continued and had nothing to drive: the result is that of an earlier day."""
+        said = f"nothing was driven: all its paths ({before:,}) had counted before; --into drives more, "
+        said += "another --out begins anew, and `otf replay` judges the traces again"
+        if self.failures:
+            self.findings.append(said)
+        else:
+            self.untested = said
 
     def admit(self) -> None:
         """Count saved failures that are still there and that no path showed."""

@@ -82,6 +82,7 @@ class Settings:
     | `saved` | the folder in which failures are kept; they are driven first in the next campaign. None: neither |
     | `where` | the addresses of the system where they differ from the bench's: kept failures belong to one address |
     | `resume` | whether the campaign in `out` continues: paths that it counted are not driven again |
+    | `check` | whether all traces of a campaign that continues are judged again |
     | `spend` | whether `time` goes to what changed in the model first; a campaign of its earlier form is set aside |
     | `workers` | the processes that drive the paths, each `jobs` at the same time; None: this process alone |
     | `device` | returns the bench on the device of a lane, counted from 0; None: all lanes have one bench |
@@ -119,6 +120,7 @@ class Settings:
     saved: Path | None = None
     where: tuple[str, ...] = ()
     resume: bool = False
+    check: bool = False
     spend: bool = False
     workers: Workers | None = None
     device: Callable[[int], Bench] | None = None
@@ -171,6 +173,7 @@ class SettingsKeywords(TypedDict, total=False):
     saved: Path | None
     where: tuple[str, ...]
     resume: bool
+    check: bool
     spend: bool
     workers: Workers | None
     device: Callable[[int], Bench] | None

@@ -15,6 +15,8 @@ def campaign_data(summary: Summary, settings: Settings, error: OtfError | None) 
     result = {
         **summary.result.data(),
         "verdict": summary.verdict,
+        "not_shown": summary.unshown,
+        "findings": summary.findings,
         "seed": settings.seed,
         "out": str(settings.out),
         "time": {name: round(seconds, 3) for name, seconds in summary.spent.shares().items()},

@@ -34,6 +34,7 @@ PATHS: Final = 10  # if nothing bounds a campaign
 AGAIN: Final = {
     *(
         "resume",
+        "check",
         "cluster",
         "bench",
         "sets",
@@ -152,7 +153,17 @@ def added(folder: Path, options: RunOptions, seed: int | None) -> RunOptions:
     return replace(options, seed=seed, traces=min(len(past.counted) + options.traces, UNLIMITED))
 
 
-def check_until(folder: Path, until: str | None) -> None:
+def continuing(settings: Settings, until: str | None, *, resumes: bool, checks: bool) -> Settings:
+    """Return the settings of a campaign that may continue; `checks`: its traces are judged again. Raises UsageError."""
+    if checks and not resumes:
+        message = "--check judges the traces of a folder again: give it with --resume DIR or --into DIR"
+        raise UsageError(message)
+    if resumes:
+        _check_until(settings.out, until)
+    return replace(settings, resume=resumes, check=checks)
+
+
+def _check_until(folder: Path, until: str | None) -> None:
     """Raise UsageError for a goal of coverage in a folder that has paths: it is counted from the first one on."""
     goes_on = until is None or until == REQUIREMENTS or until.startswith(NOTHING_NEW)
     if not goes_on and Past(folder).counted:

@@ -61,6 +61,14 @@ def run(
         Path | None,
         typer.Option(metavar="DIR", help="Continue the campaign in a folder: only the paths that it lacks are driven."),
     ] = None,
+    check: Annotated[
+        bool,
+        typer.Option(
+            "--check",
+            help="With --resume or --into: judge again all traces that the folder has, also those that nobody changed.",
+            rich_help_panel=KEEPING,
+        ),
+    ] = False,
     page: Annotated[
         str | None,
         typer.Option(
@@ -140,9 +148,7 @@ def run(
         asked = asked if into is None else continued.added(into, asked, seed)
         loaded = continued.made(asked)
     settings = continued.settings_of(asked, resume or into or out or fresh(loaded.name, asked.seed))
-    if resume or into:
-        continued.check_until(settings.out, asked.until)
-        settings = replace(settings, resume=True)
+    settings = continued.continuing(settings, asked.until, resumes=bool(resume or into), checks=check)
     if asked.speed is not None:
         loaded = faster(loaded, settings, asked.speed, elsewhere=cluster is not None)
     if calibrate:

@@ -17,6 +17,7 @@ from typing import Any, Final, Protocol
 from otf.errors import ModelError, WriteError
 from otf.runner.trace_lines import TraceLines
 from otf.supervisor import end_copy
+from otf.trace.digest import hasher
 from otf.trace.events import Event, Sent
 from otf.trace.record import Header, end_line, header_line
 from otf.trace.verdict import Verdict
@@ -85,9 +86,14 @@ class TraceWriter:
         self._file = -1
         self._begin()
 
+    @property
+    def digest(self) -> str:
+        """Return the digest of what was written so far: a trace that is changed later has another one."""
+        return self._digest.hexdigest()
+
     def _begin(self) -> None:
         self.close()
-        self.size = 0
+        self.size, self._digest = 0, hasher()
         self._file = _create(self.path, self._begun)
         self._out(self._lines.line(header_line(self._header, self.began.isoformat())))
         # it gets its name only now: even if the tester is killed, no trace lacks its header
@@ -137,6 +143,9 @@ class TraceWriter:
                 written += os.write(self._file, line[written:] if written else line)
         except OSError as error:
             raise self._unwritten(error) from error
+        finally:
+            # of a whole line no copy is made
+            self._digest.update(line[:written])
 
     def _unwritten(self, error: OSError) -> WriteError:
         trouble = unwritten(self.path, error, TRACE)

@@ -80,7 +80,8 @@ class CampaignResult:
     nowhere else. `parts` are the seconds of the campaign by what they were spent on. `failed_starts` of the
     system were tried again after a pause. `requirements` are those of the bench. `trouble` is the error that ended
     contact with the system, `untested` the reason why nothing was tested. `full`: there were
-    more different failures than are told apart.
+    more different failures than are told apart. `unshown` passed before the campaign continued, as its journal says,
+    and no trace shows it.
 
     >>> known = KnownIssueResult("it answers late after a reset", 2, "path-0001.jsonl")
     >>> result = CampaignResult(paths=2, steps=9, known_issues=(known,))
@@ -108,6 +109,7 @@ class CampaignResult:
     requirements: tuple[RequirementResult, ...] = ()
     untested: str = ""
     full: bool = False
+    unshown: int = 0
 
     @property
     def failed(self) -> int:
@@ -162,7 +164,9 @@ class CampaignResult:
         if self.untested:
             return "INCONCLUSIVE: nothing was tested"
         ruling = self.ruling.replace("pass", "PASS")
-        return f"{ruling}: {'no other failure' if self.seen_issues else 'every answer is one that the model allows'}"
+        said = "no other failure" if self.seen_issues else "every answer is one that the model allows"
+        unshown = f"; {counted(self.unshown, 'earlier path')} not shown: no trace" if self.unshown else ""
+        return f"{ruling}: {said}{unshown}"
 
     @property
     def ruling(self) -> str:

@@ -1,0 +1,138 @@
+"""What the folder of a campaign is believed: how a path counts is in the journal, and its trace must say the same.
+
+A journal and its traces are files, and anyone may have changed them. So no line of a journal makes a path pass: its
+trace has the verdict, and the journal the digest of that trace. Where the two differ, and the trace does not fail, the
+path is driven again. Who changes both so that they fit is believed; that takes the rights to change otf as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from otf.adapter import Bench
+from otf.campaign.journal_lines import CountedLine
+from otf.campaign.results import PathResult
+from otf.campaign.trace_files import OF_PATHS, TraceFile, judged, same_campaign
+from otf.errors import TraceError, UsageError
+from otf.trace.verdict import Outcome
+
+
+class Believed:
+    """Weighs the counted lines of a folder by its traces, for a campaign that continues.
+
+    `campaign` is the header of its traces. `again`: each trace is judged again, not only those of which the journal
+    has no digest that fits. `partial`: traces of passing paths were not kept. `findings` says what was not as it was
+    written; `unshown` counts the passing paths that no trace shows.
+    """
+
+    def __init__(
+        self, folder: Path, campaign: Mapping[str, Any], bench: Bench, *, again: bool = False, partial: bool = False
+    ) -> None:
+        self.findings: list[str] = []
+        self.unshown: int = 0
+        self._folder, self._campaign, self._bench = folder, campaign, bench
+        self._judges_again, self._partial = again, partial
+
+    def line(self, counted: CountedLine, *, linked: bool) -> CountedLine | None:
+        """Return a line as the traces of its path bear it out; None if the path is to be driven again.
+
+        `linked`: the line after it has its digest. Raises UsageError for a trace of another campaign.
+        """
+        name, own = Path(counted.trace).name, f"path-{counted.path:04}.jsonl"
+        found = OF_PATHS.fullmatch(name)
+        if found is None or int(found[1]) != counted.path:
+            return self._not(f"the line of path {counted.path} names the trace of another path")
+        try:
+            decides = TraceFile.read(self._folder / name)
+            driven = decides if name == own else TraceFile.read(self._folder / own)
+        except OSError:
+            if self._partial and linked and counted.verdict == "pass" and not counted.known_issue:
+                self.unshown += 1
+                return counted
+            return self._not(f"{name} cannot be read")
+        self._refuse_others(name, decides, counted.path)
+        return self._weighed(self._measured(counted, driven), name, decides)
+
+    def refuse_others(self) -> None:
+        """Raise UsageError if a trace that would be written over is of another campaign."""
+        for file in sorted(self._folder.glob("path-*.jsonl")):
+            if found := OF_PATHS.fullmatch(file.name):
+                self._refuse_others(file.name, TraceFile.read(file), int(found[1]))
+
+    def _refuse_others(self, name: str, found: TraceFile, number: int) -> None:
+        if found.header and not found.of(number, self._campaign):
+            of = (
+                f"of path {found.header.get('path')}"
+                if same_campaign(found.header, self._campaign)
+                else "not of this campaign"
+            )
+            message = f"{self._folder / name}: by its header it is {of}, and it would be written over"
+            raise UsageError(f"{message}; move it elsewhere, or choose another folder with --out")
+
+    def _measured(self, counted: CountedLine, driven: TraceFile) -> CountedLine:
+        """Return a line with the counts that are in the trace."""
+        counts = self._bench.malformed and self._bench.spec.malformed is None
+        same: dict[str, Any] = {"steps": driven.sent, "malformed": driven.malformed if counts else 0}
+        if driven.whole:
+            late: Any = driven.end.get("late") or ()
+            same |= {"truncated": driven.end.get("truncated") is True, "late": len(late)}
+        return msgspec.structs.replace(counted, **same)
+
+    def _weighed(self, counted: CountedLine, name: str, found: TraceFile) -> CountedLine | None:
+        written = counted.digests.get(name)
+        changed = written not in {None, found.digest}
+        said, result = found.end.get("verdict") if found.whole else None, None
+        if self._judges_again or written is None or changed or counted.known_issue or said != counted.verdict:
+            try:
+                result = judged(self._folder / name, counted.path, self._bench)
+            except (OSError, TraceError) as error:
+                return self._not(_changed(name) if changed else f"{name} cannot be judged ({error})")
+        shown = _shown(said, result)
+        if shown == "fail" and not (changed and said is None):
+            return self._failing(counted, name, result)
+        if changed:
+            return self._not(_changed(name))
+        # no trace shows that a failure did not recur, or that a silence was known wrongly
+        if counted.verdict == "inconclusive" or (shown == counted.verdict and not counted.known_issue):
+            return counted
+        return self._not(f"the journal says {counted.verdict} of {name}, which does not show it")
+
+    def _failing(self, counted: CountedLine, name: str, result: PathResult | None) -> CountedLine:
+        """Return the line of a path whose trace fails."""
+        failure = None if result is None else result.verdict.failure
+        if counted.verdict != "pass" or failure is None:
+            return counted
+        issue = next((issue.says for issue in self._bench.known_issues if issue.shows(failure)), "")
+        if issue and issue == counted.known_issue:
+            return counted
+        self.findings.append(f"the journal says that path {counted.path} passed, and {name} fails")
+        exact, signature = failure.signature.fingerprint, str(failure.signature)
+        verdict: Outcome = "pass" if issue else "fail"
+        return msgspec.structs.replace(
+            counted, verdict=verdict, signature=signature, exact=exact, known_issue=issue, why=""
+        )
+
+    def _not(self, why: str) -> CountedLine | None:
+        self.findings.append(f"{why}: the path is driven again")
+        return None
+
+
+def _changed(name: str) -> str:
+    return f"{name} was changed since its path was counted (the journal has another digest)"
+
+
+def _shown(said: object, result: PathResult | None) -> object:
+    """Return the verdict that a trace shows, which both its last line and the model of today bear out; None if none.
+
+    What was left undecided no model decides. A failure whose trace a full disk has cut is one all the same.
+    """
+    if result is None:
+        return said
+    now = result.verdict.outcome
+    if now == "fail" and said in {"fail", None}:
+        return now
+    return said if said == now or (said == "inconclusive" and now == "pass") else None
