@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from otf.offline.logs import Opinion
 
 STATUS = {"pass": PASS, "fail": FAIL, "inconclusive": INCONCLUSIVE}
-CUT = "the trace was cut, and the model allows all that is left of it"
 WORST = (FAIL, USAGE, INCONCLUSIVE, PASS)  # the status of several traces: a failure counts whatever else there is
 
 
@@ -131,17 +130,24 @@ def _judged(name: str, source: TraceSource) -> Judgement | Opinion | OtfError:
     try:
         with opened(name) as file:
             if form := form_of(name, file, source.how, source.named if source.bench is not None else None):
-                return opinion(name, file, source.named(name), replace(source.how, form=form))
+                return _seen(opinion(name, file, source.named(name), replace(source.how, form=form)))
             reader = TraceReader(bounded(file), "standard input" if name == "-" else name)
             judgement = judge(reader, bench_of(reader, source.bench, source.sets, drives=False))
-            return replace(judgement, verdict=Verdict("inconclusive", why=CUT)) if _undecided(judgement) else judgement
+            if judgement.doubt:
+                judgement = replace(judgement, verdict=Verdict("inconclusive", why=judgement.doubt))
+            return judgement
     except OtfError as error:
         return error
 
 
-def _undecided(judgement: Judgement) -> bool:
-    """Return whether the run may have failed after what is left of its trace."""
-    return judgement.cut and judgement.verdict.outcome == "pass"
+def _seen(found: Opinion) -> Opinion:
+    """Return an opinion, which is none without an event of the system."""
+    from otf.trace.verdict import Verdict
+
+    if found.events or found.verdict.outcome != "pass":
+        return found
+    why = f"there is no event of the bench in it, {found.strange:,} messages of others: nothing was tested"
+    return replace(found, verdict=Verdict("inconclusive", why=why))
 
 
 def _status(judgement: Judgement | Opinion | OtfError) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -64,12 +65,14 @@ def rerun(
     from otf.cli.run_options import watched
     from otf.cli.suts import addressed
     from otf.cli.traces import bench_of, burst_as_recorded, reading
-    from otf.offline import judge
+    from otf.offline import EMPTY, judge
 
     with reading(trace) as reader:
         loaded = watched(addressed(bench_of(reader, bench, parsed(sets, quiescence), drives=True), sut), silence, pids)
         judgement = judge(reader, loaded, keep=True)
     recorded = judgement.header
+    if judgement.doubt == EMPTY:
+        return _untested(trace, EMPTY, as_json=as_json)
     settings = Settings(
         out=out or fresh("rerun"),
         reference=bench or recorded.bench,
@@ -98,6 +101,14 @@ def _driven_until(bench: Bench, judgement: Judgement, settings: Settings, least:
             break
         done = _driven_again(bench, judgement, settings, f", run {passed + 1:,} of {least:,}")
     return done, passed
+
+
+def _untested(trace: str, why: str, *, as_json: bool) -> int:
+    if as_json:
+        document({"verdict": "inconclusive", "why": why, "steps": 0, "signature": None, "trace": trace})
+    else:
+        say(f"INCONCLUSIVE: {trace}: {why}, and there is nothing to drive")
+    return INCONCLUSIVE
 
 
 def _needed(trace: str, header: Header, confidence: float | None, rate: float | None) -> tuple[float, int, str]:
@@ -171,9 +182,19 @@ def _driven_again(bench: Bench, judgement: Judgement, settings: Settings, which:
 
     async def work() -> PathResult:
         with working(lambda: f"driving it again, {sent:,} of {counted(judgement.steps, 'step')}{which}"):
-            return await drive_again(bench, judgement.events, settings, judgement.header, count)
+            return _tested(await drive_again(bench, judgement.events, settings, judgement.header, count), judgement)
 
     return interruptible(work)
+
+
+def _tested(result: PathResult, judgement: Judgement) -> PathResult:
+    """Return the result of a run, which is no pass if it sent none of the inputs."""
+    from otf.trace.verdict import Verdict
+
+    if result.verdict.outcome != "pass" or result.steps or not judgement.steps:
+        return result
+    why = f"none of the {judgement.steps} inputs of the trace was sent: the model allows none of them now"
+    return replace(result, verdict=Verdict("inconclusive", why=why))
 
 
 def _report_rerun(result: PathResult | None, settings: Settings, more: Mapping[str, object], *, as_json: bool) -> None:

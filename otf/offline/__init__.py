@@ -13,12 +13,15 @@ from otf.core import Monitor, Session
 from otf.core.waits import Strict
 from otf.spec import fingerprint
 from otf.strategy import Script
-from otf.trace.events import Event
+from otf.trace.events import Event, Sent
 from otf.trace.reading import TracedEvent, TraceReader
 from otf.trace.record import Header
 from otf.trace.tagged import Registry
 from otf.trace.verdict import Verdict
+from otf.values import show
 
+CUT: Final = "the trace was cut, and the model allows all that is left of it"
+EMPTY: Final = "the trace has no event: nothing was tested"
 SECONDS: Final = 2.0
 EACH: Final = 0.001
 OnStep = Callable[[TracedEvent, Monitor], None]
@@ -48,7 +51,8 @@ class Patience:
 class Judgement:
     """The result of a replay: today's verdict, the recorded one (None: the trace was cut), and the events.
 
-    `changed`: the spec has changed since the trace was recorded.
+    `changed`: the spec has changed since the trace was recorded. `doubt` is why a pass says nothing of the system: its
+    events are missing, or some of them; "" if none are.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -69,6 +73,7 @@ class Judgement:
     events: Sequence[Event]
     changed: bool
     cut: bool
+    doubt: str = ""
 
 
 def judge(reader: TraceReader, bench: Bench, *, keep: bool = False, on_step: OnStep | None = None) -> Judgement:
@@ -91,11 +96,13 @@ def judge(reader: TraceReader, bench: Bench, *, keep: bool = False, on_step: OnS
     session = Session(bench.oracle(), Script(()), Strict(bench.timing), steps=0)
     monitor = session.monitor
     events: list[Event] = []
+    number, sent = 0, 0
     patience, registry = Patience(), Registry(bench.known_types)
     with watched():
         for read in reader.events(registry):
             monitor.slack = read.slack
             session.tell(read.event, len(read.raw or b""))
+            number, sent = number + 1, sent + isinstance(read.event, Sent)
             if keep:
                 events.append(read.event)
             if on_step is not None:
@@ -111,6 +118,19 @@ def judge(reader: TraceReader, bench: Bench, *, keep: bool = False, on_step: OnS
         events=events,
         changed=fingerprint(bench.spec) != reader.header.fingerprint,
         cut=reader.cut,
+        doubt=_doubt(reader, number, sent) if verdict.outcome == "pass" else "",
+    )
+
+
+def _doubt(reader: TraceReader, events: int, sent: int) -> str:
+    """Return why a trace of so many events, with so many inputs, shows nothing where the model allows all of it."""
+    claimed = None if reader.end is None else reader.end.get("steps")
+    if reader.cut or not events:
+        return CUT if reader.cut else EMPTY
+    return (
+        ""
+        if claimed == sent
+        else f"its last line counts {show(claimed)} inputs, and {sent} are there: lines are missing"
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -23,6 +24,7 @@ Examples:
   otf check coffee --law deterministic           this law must hold
   otf check lamp.py --invariant lamp.py:sane     sane(state) must hold
   otf check lamp.py --invariant lamp.py:sane=R1  and a failure cites R1
+  otf check otf-runs/coffee-7                    is the folder as the campaign wrote it?
 """
 
 
@@ -58,10 +60,15 @@ def check(
     A refuted law comes with the shortest way to a state where it does not hold. The exit status is 1 if a required law
     does not hold: an invariant, a law named by --law; without --law that there is no dead end, that no timer expires
     in a state without a transition for it, and that each timer of a transition is started somewhere.
+
+    Of the folder of a campaign it says which files and lines are whole, torn, edited, mixed or missing; nothing is run
+    or judged. The exit status is 1 if one was edited, mixed or is missing, 3 if one was torn.
     """
     from otf.adapter.exits import watched
+    from otf.campaign.journal import JOURNAL
     from otf.cli.benches import parsed
     from otf.cli.tools.explore import bar, model
+    from otf.cli.tools.folder_check import checked_folder
     from otf.cli.tools.laws import as_law, summary
     from otf.explore import explore as explored
     from otf.explore.analysis import general, liveness
@@ -69,6 +76,8 @@ def check(
     from otf.explore.finding import LawVerdict
     from otf.explore.steady import ask_twice
 
+    if (Path(bench) / JOURNAL).exists():
+        return checked_folder(Path(bench), as_json=as_json)
     asked = _asked(laws)
     spec = model(bench, parsed(sets))
     with bar(quiet=as_json) as progress, watched():

@@ -1,0 +1,113 @@
+"""`otf check FOLDER`: whether the folder of a campaign is as it was written, by the digests in its journal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from otf.campaign.journal import JOURNAL
+from otf.campaign.trace_files import OF_PATHS, TraceFile, same_campaign
+from otf.cli.output import document, say
+from otf.errors import FAIL, INCONCLUSIVE, PASS, TraceError
+from otf.trace.digest import Chain
+from otf.trace.reading import BAD_JSON, bounded
+
+WHOLE, TORN, EDITED, MIXED, MISSING = "whole", "torn", "edited", "mixed", "missing"
+WRONG: Final = (EDITED, MIXED, MISSING)
+UNKNOWN: Final = "the journal has no digest of it"
+
+
+class Found(NamedTuple):
+    """A file of a folder, or a line of its journal, and its state."""
+
+    name: str
+    state: str
+    why: str = ""
+
+
+class _Line(msgspec.Struct):
+    """What is read of any line of a journal."""
+
+    event: str
+    digests: dict[str, str] = {}
+    trace: str = ""
+    verdict: str = ""
+    about: dict[str, Any] | None = None
+
+
+def checked_folder(folder: Path, *, as_json: bool) -> int:
+    """Say what of a folder is whole; return the exit status."""
+    found = [*_found(folder)]
+    states = {state: sum(each.state == state for each in found) for state in (WHOLE, TORN, *WRONG)}
+    status = FAIL if any(states[state] for state in WRONG) else INCONCLUSIVE if states[TORN] else PASS
+    if as_json:
+        document({"folder": str(folder), **states, "files": [each._asdict() for each in found]})
+        return status
+    for each in found:
+        if each.state != WHOLE or each.why:
+            say(f"{each.state}: {each.name}{each.why and f': {each.why}'}")
+    say(f"{folder}: {', '.join(f'{number:,} {state}' for state, number in states.items() if number)}")
+    return status
+
+
+def _found(folder: Path) -> Iterator[Found]:
+    try:
+        with (folder / JOURNAL).open("rb") as file:
+            known, lines = _journal(bounded(file))
+    except OSError as error:
+        message = f"{folder / JOURNAL}: {error.strerror}; give the folder of a campaign (`otf run` prints it)"
+        raise TraceError(message) from error
+    yield from lines or [Found(JOURNAL, WHOLE)]
+    about = next((line.about for line in reversed(known) if line.about is not None), {})
+    digests = {name: digest for line in known for name, digest in line.digests.items()}
+    options = about.get("options")
+    dropped = {line.trace for line in known if line.verdict == "pass" and _keeps_failures(options)}
+    names = {file.name for file in folder.glob("*.jsonl")} - {JOURNAL}
+    for name in sorted(names | digests.keys()):
+        if name in names or name not in dropped:
+            yield _trace(folder / name, digests.get(name), about.get("header"))
+
+
+def _keeps_failures(options: object) -> bool:
+    return isinstance(options, dict) and options.get("keep") == "failures"  # pyright: ignore[reportUnknownMemberType] -- JSON
+
+
+def _journal(lines: Iterable[bytes]) -> tuple[list[_Line], list[Found]]:
+    """Return the lines of a journal that can be read, and what is wrong with the others."""
+    chain, known, found = Chain(), list[_Line](), list[Found]()
+    bad = 0  # the line before, if it is no JSON
+    for number, line in enumerate(lines, 1):
+        follows = chain.take(line)
+        name = f"{JOURNAL}, line {number - 1}"
+        if bad:
+            found.append(Found(name, TORN if follows else EDITED, "" if follows else "it is no line of a journal"))
+        elif follows is False:
+            found.append(
+                Found(name, EDITED, f"line {number} has another digest of it, or lines between them are missing")
+            )
+        bad = 0
+        try:
+            known.append(msgspec.json.decode(line, type=_Line))
+        except BAD_JSON:
+            bad = number
+    if bad:
+        found.append(Found(f"{JOURNAL}, line {bad}", TORN if chain.torn else EDITED, "it is the last one"))
+    return known, found
+
+
+def _trace(file: Path, digest: str | None, header: Any) -> Found:  # noqa: ANN401 -- JSON
+    try:
+        found = TraceFile.read(file)
+    except FileNotFoundError:
+        return Found(file.name, MISSING, "its path counts, and its trace has gone")
+    except OSError as error:
+        return Found(file.name, EDITED, f"it cannot be read ({error.strerror or 'it is no file'})")
+    if isinstance(header, dict) and OF_PATHS.fullmatch(file.name) and not same_campaign(found.header, header):  # pyright: ignore[reportUnknownArgumentType] -- JSON
+        return Found(file.name, MIXED if found.header else EDITED, "by its header it is of another campaign")
+    if digest is not None:
+        changed = found.digest != digest
+        return Found(file.name, EDITED if changed else WHOLE, "the journal has another digest of it" if changed else "")
+    return Found(file.name, WHOLE if found.whole else TORN, UNKNOWN if found.whole else "it has no end")
