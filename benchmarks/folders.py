@@ -33,7 +33,7 @@ from otf.campaign.past import Past
 from otf.cli import called
 from otf.cli.benches import load
 from otf.offline import judge
-from otf.trace.digest import Chain
+from otf.trace.digest import LineChain
 from otf.trace.reading import TraceReader
 
 Edit: TypeAlias = Callable[[Random, list[bytes], list[bytes]], list[bytes]]
@@ -173,7 +173,7 @@ EDITS: Final[tuple[Edit, ...]] = (doubled, left_out, swapped, foreign, damaged, 
 
 def linked(lines: Sequence[bytes]) -> bytes:
     """Return lines of which each has the digest of the one before, as far as they are JSON."""
-    chain, text = Chain(), b""
+    chain, text = LineChain(), b""
     for each in lines:
         try:
             line = json.loads(each)
@@ -196,7 +196,7 @@ def shown(folder: Path) -> int:
     return number
 
 
-def wrong(folder: Path, fault: str, keep: str, status: int) -> str:
+def wrong(folder: Path, fault: str, status: int) -> str:
     """Return what is wrong with the end of a campaign; "" if nothing is."""
     said = (folder / "said").read_text(encoding="utf-8", errors="replace")
     if "Traceback" in said or "defect of otf" in said or status not in {0, 1, 2, 3}:
@@ -208,16 +208,18 @@ def wrong(folder: Path, fault: str, keep: str, status: int) -> str:
     found = json.loads(said)
     if fault != "none":
         return "a faulty system passed"
-    # traces of passing paths that were driven now are not kept, either
-    known = shown(folder / "out") + (driven(folder / "out") if keep == "failures" else 0)
+    # an edit may have the campaign drop traces: then those that it drove now are gone, too
+    known = shown(folder / "out") + dropped(folder / "out")
     if found["passed"] - found["not_shown"] > known or found["passed"] == found["not_shown"]:
         return f"{found['passed']} paths passed, {found['not_shown']} are not shown, traces: {known}"
     return ""
 
 
-def driven(folder: Path) -> int:
-    """Return how many paths counted since the campaign continued."""
-    return (folder / "campaign.jsonl").read_bytes().rpartition(b'"campaign started"')[2].count(b'"path counted"')
+def dropped(folder: Path) -> int:
+    """Return how many paths counted since the campaign continued, and have no trace."""
+    now = (folder / "campaign.jsonl").read_bytes().rpartition(b'"campaign started"')[2].splitlines()
+    lines = [json.loads(line) for line in now if b'"path counted"' in line]
+    return sum(not (folder / line["trace"]).exists() for line in lines)
 
 
 def edited(base: Path, folder: Path, draw: Random) -> tuple[str, str]:
@@ -234,7 +236,7 @@ def edited(base: Path, folder: Path, draw: Random) -> tuple[str, str]:
     links = draw.random() < 0.5  # noqa: PLR2004 -- every other one
     journal.write_bytes(linked(lines) if links else b"".join(lines))
     status = ended(otf(folder, *again(fault)))
-    finding = wrong(folder, fault, keep, status)
+    finding = wrong(folder, fault, status)
     names = "+".join(kind.__name__ for kind in kinds)
     return f"edited, {fault}: status {status}", finding and f"{fault}, {keep}, {names}, linked {links}: {finding}"
 
@@ -263,7 +265,7 @@ def interrupted(base: Path, folder: Path, draw: Random) -> tuple[str, str]:  # n
     had_ended = b'"campaign completed"' in _text(folder / "out" / "campaign.jsonl")
     unshown = keep == "failures" and fault == "none"
     status = ended(otf(folder, *words))
-    finding = wrong(folder, fault, keep, status)
+    finding = wrong(folder, fault, status)
     expected = {1} if fault != "none" else {3} if had_ended else {0, 3} if unshown else {0}
     if not finding and status not in expected:
         finding = f"status {status}, not {expected}: {(folder / 'said').read_text(encoding='utf-8')[-900:]}"

@@ -28,7 +28,7 @@ from otf.campaign.results import FailureGroup, PathResult, Retried
 from otf.campaign.trace_files import TraceFile
 from otf.errors import OtfError, UsageError, WriteError
 from otf.runner.writer import unwritten, writing
-from otf.trace.digest import Chain
+from otf.trace.digest import LineChain
 from otf.trace.reading import bounded
 from otf.trace.requirements import RequirementRecord
 
@@ -313,9 +313,9 @@ class _Sink:
                 os.fsync(self._file)
 
 
-def _left(path: Path) -> Chain:
+def _left(path: Path) -> LineChain:
     """Return the lines of a journal, for the next one to follow."""
-    chain = Chain()
+    chain = LineChain()
     with suppress(OSError), path.open("rb") as file:
         for line in bounded(file):
             chain.take(line)

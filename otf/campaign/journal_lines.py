@@ -25,7 +25,7 @@ OF_A_PATH: Final = ("run", "path", "faults", "shrunk", "minimal", "silence", "en
 """Parts of a trace's header that do not belong to the campaign."""
 
 
-Number = Annotated[int, msgspec.Meta(ge=0, le=1 << 53)]
+Amount = Annotated[int, msgspec.Meta(ge=0, le=1 << 53)]
 """A count: beyond this, another line than ours."""
 Positive = Annotated[int, msgspec.Meta(ge=1, le=UNLIMITED)]
 
@@ -39,7 +39,7 @@ class About(msgspec.Struct, frozen=True):
     """
 
     header: dict[str, Any]
-    steps: Number
+    steps: Amount
     lanes: Positive
     traces: Positive
     options: dict[str, Any] = {}
@@ -81,19 +81,19 @@ class CountedLine(msgspec.Struct, frozen=True, gc=False):  # it refers to no obj
 
     path: Positive
     verdict: Outcome
-    steps: Number
+    steps: Amount
     why: str = ""
     signature: str = ""
     exact: str = ""
     known_issue: str = ""
     trace: str = ""
     digests: dict[str, str] = {}
-    tries: Number = 0
+    tries: Amount = 0
     truncated: bool = False
     short: bool = False
-    malformed: Number = 0
-    together: Number = 0
-    late: Number = 0
+    malformed: Amount = 0
+    together: Amount = 0
+    late: Amount = 0
     silence: str = ""
     unwritten: str = ""
     again: bool = False
@@ -121,13 +121,13 @@ class ShrunkLine(msgspec.Struct, frozen=True):
 
     signature: str
     trace: str
-    steps: Number
-    transitions: Number
-    resets: Number = 0
+    steps: Amount
+    transitions: Amount
+    resets: Amount = 0
     rate: Share = 1.0
-    runs: Number = 1
+    runs: Amount = 1
     before: Share = 1.0
-    tried: Number = 1
+    tried: Amount = 1
     minimal: bool = False
     ended: str = ""
     others: list[str] = []

@@ -38,7 +38,7 @@ from otf.campaign.settings import Settings
 from otf.campaign.trace_files import judged
 from otf.errors import TraceError, UsageError
 from otf.runner.writer import writing
-from otf.trace.digest import Chain
+from otf.trace.digest import LineChain
 from otf.trace.reading import bounded
 from otf.trace.requirements import RequirementRecord
 from otf.trace.verdict import Verdict
@@ -83,7 +83,7 @@ class Past:
             self.counted = {number: line for number, line in self.counted.items() if not line.again}
 
     def _read(self, lines: Iterable[bytes]) -> None:
-        chain, before = Chain(), 0
+        chain, before = LineChain(), 0
         for number, line in enumerate(lines, 1):
             follows = chain.take(line)
             if follows:

@@ -23,12 +23,12 @@ def hasher() -> blake2b:
     return blake2b(digest_size=SIZE, usedforsecurity=False)
 
 
-class Chain:
+class LineChain:
     r"""Lines that each end with the digest of the line before: one that was changed, added or lost shows in the next.
 
     A line may be torn, by a kill or a full disk: what was written of it counts, and the next begins after a line break.
 
-    >>> chain = Chain()
+    >>> chain = LineChain()
     >>> first = chain.link(b'{"event":"started"}\n')
     >>> chain.take(first), chain.take(chain.link(b'{"event":"ended"}\n')), chain.take(b'{"event":"added"}\n')
     (True, True, None)

@@ -12,7 +12,7 @@ import pytest
 
 from otf.campaign.past import Past
 from otf.errors import UsageError
-from otf.trace.digest import Chain
+from otf.trace.digest import LineChain
 from tests.campaign.machine import TEA, bench, run
 
 Line = dict[str, Any]
@@ -20,7 +20,7 @@ Line = dict[str, Any]
 
 def _edit(out: Path, change: Callable[[Line], Line | None], *, link: bool) -> None:
     """Change the lines of a journal; with `link` each has the digest of the one before, as if it was written so."""
-    journal, chain, text = out / "campaign.jsonl", Chain(), b""
+    journal, chain, text = out / "campaign.jsonl", LineChain(), b""
     for line in map(json.loads, journal.read_bytes().splitlines()):
         changed = change(line)
         if changed is not None:

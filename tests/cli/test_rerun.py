@@ -54,12 +54,13 @@ def test_a_program_is_not_started_because_a_trace_names_it(folder: Path, command
     told = failed(command, folder / "out" / "path-0001.jsonl")
     assert "the trace was recorded with entity='nowhere', which a trace may not choose" in told
     assert "--set entity=…" in told
-    assert otf("replay", folder / "out" / "path-0001.jsonl", "--set", "entity=").status == 0
+    again = otf("replay", folder / "out" / "path-0001.jsonl", "--set", "entity=")
+    assert (again.status, "the trace has no event" in again.out) == (3, True)
 
 
 def test_a_program_that_the_user_names_is_started(folder: Path) -> None:
     """Named again by the user, the program is started; that it is not there is no contact."""
-    otf("run", "conference", "--traces", 1, "--steps", 1, "--seed", 1, "--set", "entity=nowhere", "--out", "out")
+    otf("run", "conference", "--traces", 1, "--steps", 1, "--seed", 1, "--out", "out")
     done = otf("rerun", folder / "out" / "path-0001.jsonl", "--set", "entity=nowhere else")
     assert done.status == 3
     assert "cannot start `nowhere else --id 1" in done.err

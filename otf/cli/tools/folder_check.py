@@ -12,7 +12,7 @@ from otf.campaign.journal import JOURNAL
 from otf.campaign.trace_files import OF_PATHS, TraceFile, same_campaign
 from otf.cli.output import document, say
 from otf.errors import FAIL, INCONCLUSIVE, PASS, TraceError
-from otf.trace.digest import Chain
+from otf.trace.digest import LineChain
 from otf.trace.reading import BAD_JSON, bounded
 
 WHOLE, TORN, EDITED, MIXED, MISSING = "whole", "torn", "edited", "mixed", "missing"
@@ -61,23 +61,20 @@ def _found(folder: Path) -> Iterator[Found]:
         message = f"{folder / JOURNAL}: {error.strerror}; give the folder of a campaign (`otf run` prints it)"
         raise TraceError(message) from error
     yield from lines or [Found(JOURNAL, WHOLE)]
-    about = next((line.about for line in reversed(known) if line.about is not None), {})
+    about = next((line.about for line in reversed(known) if line.about is not None), dict[str, Any]())
     digests = {name: digest for line in known for name, digest in line.digests.items()}
-    options = about.get("options")
-    dropped = {line.trace for line in known if line.verdict == "pass" and _keeps_failures(options)}
+    options: Any = about.get("options")
+    keeps_failures = isinstance(options, dict) and options.get("keep") == "failures"  # pyright: ignore[reportUnknownMemberType] -- JSON
+    dropped = {line.trace for line in known if line.verdict == "pass" and keeps_failures}
     names = {file.name for file in folder.glob("*.jsonl")} - {JOURNAL}
     for name in sorted(names | digests.keys()):
         if name in names or name not in dropped:
             yield _trace(folder / name, digests.get(name), about.get("header"))
 
 
-def _keeps_failures(options: object) -> bool:
-    return isinstance(options, dict) and options.get("keep") == "failures"  # pyright: ignore[reportUnknownMemberType] -- JSON
-
-
 def _journal(lines: Iterable[bytes]) -> tuple[list[_Line], list[Found]]:
     """Return the lines of a journal that can be read, and what is wrong with the others."""
-    chain, known, found = Chain(), list[_Line](), list[Found]()
+    chain, known, found = LineChain(), list[_Line](), list[Found]()
     bad = 0  # the line before, if it is no JSON
     for number, line in enumerate(lines, 1):
         follows = chain.take(line)
