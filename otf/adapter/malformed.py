@@ -11,6 +11,7 @@ from otf.adapter.socket import CUT_OFF
 from otf.codec import Codec, PortAction
 from otf.codec.malformed import Malformed, MalformedCodec
 from otf.spec import Accept, Elapse, Spec, Transition, goto, on, stop
+from otf.spec.redrawing import Within
 from otf.trace.events import Ended
 
 ORDERLY: Final = tuple(map(Ended, ("end of stream", "connection reset", "broken pipe", CUT_OFF)))
@@ -212,4 +213,5 @@ def hardened(spec: Spec[Any, Any], codec: MalformedCodec, ports: Sequence[str]) 
     made = Hardened(spec, codec, ports)
     partial = None if spec.partial is None else hardened(spec.partial, codec, ports)
     named, timers = spec.name, spec.timers
-    return Spec(made.step, spec.initial, made.inputs, made.emits, name=named, partial=partial, timers=timers)
+    inputs = Within(made.inputs, spec.inputs, lambda state: state.state if isinstance(state, Disturbed) else state)
+    return Spec(made.step, spec.initial, inputs, made.emits, name=named, partial=partial, timers=timers)

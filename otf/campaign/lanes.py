@@ -39,6 +39,7 @@ from otf.core.pacing import Timers
 from otf.runner.driving import Aftermath
 from otf.runner.observing import WRONGLY
 from otf.runner.reproduce import patience
+from otf.spec.redrawing import redraw_of
 from otf.strategy import Strategy, StrategyKind
 from otf.strategy.kinds import known
 from otf.strategy.malformed import malforming
@@ -162,7 +163,8 @@ class Lane:
         """Return a lane that knows what other paths learned; its paths look for the changed transitions `first`."""
         learning, patient = Learning(layers), patience(bench)
         kind = with_malformed(settings.strategy, bench)
-        strategy = Strategy(kind, bench.inputs, settings.seed, learning.visits, patient, first)
+        redraw = redraw_of(oracle.model.spec.inputs)
+        strategy = Strategy(kind, bench.inputs, settings.seed, learning.visits, patient, first, redraw)
         timers = Timers(passed=learning.waited)
         waits = bench.system is None
         alike = clients(bench) if settings.burst is None else frozenset[str]()

@@ -239,7 +239,7 @@ class _Work:
         return Issue((*steps[:-1], ModelStep(*steps[-1][:2])), self.issue.signature) if steps else None
 
     def search(self, issue: Issue) -> PausingSearch:
-        setting = Setting(self.by.oracle, patience(self.by.bench))
+        setting = Setting(self.by.oracle, patience(self.by.bench), f"{self.by.header.seed}/{self.failing.number}")
         return pausing(issue, setting, self.by.algorithm)
 
     def program(self) -> Path | None:

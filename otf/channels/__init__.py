@@ -14,6 +14,7 @@ from otf.channels.net import InNet, NetMessage, NetState, NetWay, whole
 from otf.channels.trouble import FOREVER, NetTrouble, PortOf, Rule, Rules, at_least, rule
 from otf.spec import Spec
 from otf.spec.outputs import Accept
+from otf.spec.redrawing import Within
 
 NetStep: TypeAlias = Callable[[Any, Any], list[NetWay]]
 NetEmits: TypeAlias = Callable[[Any], list[NetWay]]
@@ -76,7 +77,8 @@ def _remembering(base: Spec[Any, Any], rules: Rules) -> Spec[Any, Any]:
 
     partial = None if base.partial is None else _behind(base.partial)
     initial, timers = InNet(base.initial), base.timers
-    return Spec(step, initial, lambda net: base.inputs(net.state), emits, partial=partial, timers=timers)
+    inputs = Within(lambda net: base.inputs(net.state), base.inputs, lambda net: net.state)
+    return Spec(step, initial, inputs, emits, partial=partial, timers=timers)
 
 
 def _forgetting(base: Spec[Any, Any], rules: Rules) -> Spec[Any, Any]:

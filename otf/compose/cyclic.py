@@ -8,6 +8,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from otf.errors import ModelError, UsageError
 from otf.spec import Accept, Spec, TimerStart, Transition, goto, start, stop
+from otf.spec.redrawing import Within
 from otf.spec.transition import BoundStart
 from otf.values import show
 
@@ -145,8 +146,7 @@ class _Cyclic:
                 yield from (moved(now, way) for way in base.emits(now.state))
             yield from self.ticks(now, output, wraps)
 
-        def inputs(now: Cycling[Any]) -> Iterable[Any]:
-            return base.inputs(now.state)
+        inputs = Within(lambda now: base.inputs(now.state), base.inputs, lambda now: now.state)
 
         def malformed(now: Cycling[Any], inp: Any) -> Iterable[Any] | None:  # noqa: ANN401 -- any input
             ways = None if base.malformed is None else base.malformed(now.state, inp)

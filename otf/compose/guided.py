@@ -13,6 +13,7 @@ from otf.compose.actions import Action, Pattern, pattern
 from otf.compose.regex import NEVER, Regex, atom, expression, sequence
 from otf.errors import UsageError
 from otf.spec import Accept, Spec, Transition
+from otf.spec.redrawing import Within
 from otf.values import show
 
 MachineRow: TypeAlias = tuple[Any, object, Any]
@@ -164,8 +165,11 @@ def composed(spec: Spec[Any, Any], scenario: Scenario) -> Spec[Any, Any]:
 def _under(spec: Spec[Any, Any], scenario: Scenario, *, strict: bool) -> Restricted:
     ends = getattr(spec, "accepting", None)
 
+    def allow(now: Guided[Any], inp: object) -> bool:
+        return _goes(scenario, now.at, Action(inp))
+
     def inputs(now: Guided[Any]) -> Iterable[Any]:
-        return [inp for inp in spec.inputs(now.state) if _goes(scenario, now.at, Action(inp))]
+        return [inp for inp in spec.inputs(now.state) if allow(now, inp)]
 
     def step(now: Guided[Any], inp: Any) -> Iterator[Transition[Any] | Accept]:  # noqa: ANN401 -- any input
         for way in spec.step(now.state, inp):
@@ -182,7 +186,7 @@ def _under(spec: Spec[Any, Any], scenario: Scenario, *, strict: bool) -> Restric
     made = Restricted(
         step,
         Guided(spec.initial, scenario.start),
-        inputs,
+        Within(inputs, spec.inputs, lambda now: now.state, allow),
         emits if spec.emits else None,
         name=spec.name,
         partial=partial,

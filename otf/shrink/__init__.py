@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from otf.core import Oracle
+from otf.shrink.drawn import shrunk_by_hypothesis
 from otf.shrink.goals import bypassed, fewer_goals, replanned, without_chunks, without_parts
 from otf.shrink.issue import AllowedInputs, Candidate, Issue, ModelStep, PausingSearch, Shrinking, issue_of, unpaused
 from otf.shrink.ladder import climb
@@ -55,7 +56,8 @@ def once(search: PausingSearch) -> PausingSearch:
 class Setting:
     """What a search needs besides the issue: the oracle of its model.
 
-    `patience` bounds the time in which a run plans while its system waits for the next input.
+    `patience` bounds the time in which a run plans while its system waits for the next input. `seed` is that with which
+    the failing path drew its values: those of a Hypothesis strategy are generated again, and shrunk by Hypothesis.
 
     >>> from otf.core import Model
     >>> from otf.spec import Spec, goto
@@ -65,6 +67,7 @@ class Setting:
 
     oracle: Oracle
     patience: PlanPatience = endless
+    seed: str = ""
 
 
 MEANS: Final[tuple[Callable[[ShrinkSearch], Attempts], ...]] = (
@@ -89,7 +92,7 @@ def by_model(issue: Issue, setting: Setting) -> PausingSearch:
     best = None
     while search.best is not best:
         best = search.best
-        for means in MEANS:
+        for means in (*MEANS, shrunk_by_hypothesis(setting.seed)):
             yield from means(search)
     return search.best
 

@@ -15,6 +15,7 @@ from otf.core import Symbol
 from otf.shrink.issue import Candidate, Issue, ModelStep, NodeSet, Thinking, Trait, Traits, kind
 from otf.shrink.plan import StepPlan
 from otf.shrink.ways import ModelMap, ModelSteps
+from otf.values.strategies import simplicity
 
 LONGEST: Final = 8  # steps of a walk that is looked for in the middle of runs
 NodeInput: TypeAlias = tuple[NodeSet, Symbol]
@@ -139,18 +140,22 @@ class ShrinkSearch:
         self._means = means
         self._row = self._cost = 0
 
-    def attempt(self, steps: Iterable[ModelStep], *, simpler: bool = False) -> Attempt:
-        """Try a candidate if it is not known to pass, and is shorter, or with `simpler` as long and simpler."""
+    def attempt(self, steps: Iterable[ModelStep], *, simpler: bool = False, as_long: bool = False) -> Attempt:
+        """Try a candidate if it is not known to pass, and is shorter, or with `simpler` as long and simpler.
+
+        With `as_long` the caller knows that it is simpler.
+        """
         walk = self._cut(self.ways.along(steps))
-        if not walk or not self._better(walk, simpler=simpler) or self.evidence.passes(walk):
+        better = as_long and len(walk) == len(self.best)
+        if not walk or not (better or self._better(walk, simpler=simpler)) or self.evidence.passes(walk):
             return AttemptResult.SPARED
         self.spent[self._means] += len(walk)
         answer = yield StepPlan(walk, self.ways)
         return self._note(walk, answer)
 
-    def fails(self, steps: Iterable[ModelStep], *, simpler: bool = False) -> Attempts:
+    def fails(self, steps: Iterable[ModelStep], *, simpler: bool = False, as_long: bool = False) -> Attempts:
         """Try a candidate; return whether it is the best now."""
-        return (yield from self.attempt(steps, simpler=simpler)) is AttemptResult.FAILED
+        return (yield from self.attempt(steps, simpler=simpler, as_long=as_long)) is AttemptResult.FAILED
 
     def rank(self, steps: Iterable[ModelStep]) -> int:
         """Return how simple the inputs are: the sum of their ranks; less is simpler."""
@@ -201,15 +206,21 @@ class ShrinkSearch:
     def rank_of(self, step: ModelStep) -> int:
         """Return how simple an input is: its rank in the order in which the model enables inputs at first, or there.
 
-        Of malformed inputs, one with fewer bytes is simpler.
+        Of malformed inputs, one with fewer bytes is simpler. A value that the sample of a strategy lacks has the rank
+        of the next one in it.
         """
         known = self._ranks.get(step.input)
         if known is not None:
             return known
         if isinstance(step.input.value, Malformed):
             return len(step.input.value.raw)
-        offered: tuple[object, ...] = self.ways.enabled_inputs(step.nodes)
-        return offered.index(step.input) if step.input in offered else len(offered)
+        offered = self.ways.enabled_inputs(step.nodes)
+        if step.input in offered:
+            return offered.index(step.input)
+        if not getattr(self.ways.model.spec.inputs, "strategies", ()):
+            return len(offered)
+        mine = simplicity(step.input.value)
+        return next((at for at, each in enumerate(offered) if mine < simplicity(each.value)), len(offered))
 
 
 def joined(ways: ModelMap, goals: Iterable[ModelStep], nodes: NodeSet | None = None) -> Thinking[ModelSteps]:

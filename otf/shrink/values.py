@@ -92,7 +92,10 @@ def _put(search: ShrinkSearch, inp: Symbol, indices: Sequence[int]) -> list[Mode
 
 def _simpler(search: ShrinkSearch, step: ModelStep) -> Sequence[Symbol]:
     kin = _kin(search, step)
-    return kin[: kin.index(step.input)] if step.input in kin else kin
+    if step.input in kin:
+        return kin[: kin.index(step.input)]
+    rank = search.rank_of(step)
+    return [inp for inp in kin if search.rank_of(ModelStep(step.nodes, inp)) < rank]
 
 
 def _kin(search: ShrinkSearch, step: ModelStep) -> list[Symbol]:

@@ -10,14 +10,18 @@ from dataclasses import dataclass, replace
 from functools import partial, update_wrapper
 from itertools import chain
 from types import ModuleType
-from typing import Any, Final, Generic, TypeGuard, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeGuard, TypeVar, cast
 
 from otf.errors import UsageError
 from otf.spec.offering import Elapse, Idle, Offering, offering
 from otf.spec.outputs import Accept, AnyOrder, On, OneOf, Where, on
+from otf.spec.redrawing import Within
 from otf.spec.requirements import Requirement, Requirements
 from otf.spec.transition import TimerAction, TimerStart, TimerStop, Transition, goto, initial_timers, start, stop
 from otf.values import Values, key
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
 
 State = TypeVar("State")
 Input = TypeVar("Input")
@@ -95,7 +99,7 @@ class Spec(Generic[State, Input]):
         self,
         step: Step[State, Input],
         initial: State,
-        inputs: Iterable[Input] | Callable[[State], Iterable[Input]] | None = None,
+        inputs: Iterable[Input] | Callable[[State], Iterable[Input]] | SearchStrategy[Input] | None = None,
         emits: Emits[State] | None = None,
         *,
         name: str = "",
@@ -216,7 +220,8 @@ def restrict(spec: Spec[State, Input], allow: Callable[[State, Input], bool]) ->
     def inputs(state: State) -> Iterable[Input]:
         return [inp for inp in spec.inputs(state) if allow(state, inp)]
 
-    return spec.remade(spec.step, spec.initial, inputs, spec.emits, spec.partial)
+    fewer = Within(inputs, spec.inputs, lambda state: state, allow)
+    return spec.remade(spec.step, spec.initial, fewer, spec.emits, spec.partial)
 
 
 _OWN: Final = ("otf.spec.", "otf.channels.", "otf.compose.", "otf.fronts.")

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from inspect import signature
 from itertools import chain
 from typing import Any, Final, TypeAlias, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from otf.errors import ModelError, UsageError
-from otf.values import Enumeration, Values, every, given, is_enumeration, is_strategy, is_type, ready, show
-from otf.values.front import name_of
+from otf.spec.redrawing import Instead, Noted, Redraw, Redrawn, anew, paired
+from otf.values import Enumeration, Values, every, given, is_enumeration, is_strategy, is_type, key, ready, show
+from otf.values.front import Anew, name_of
 from otf.values.strategies import simpler_first
 
 T = TypeVar("T")
@@ -74,6 +76,7 @@ def limited(items: Iterable[T], most: int, what: str) -> Iterator[T]:
 
 
 Offering: TypeAlias = Callable[[Any], Iterable[Any]]
+Make: TypeAlias = Callable[[Anew], Enumeration[Any]]
 FEW: Final = 100  # inputs of a class with endlessly many values
 MANY: Final = 10_000  # inputs of a class with finitely many values
 
@@ -85,13 +88,13 @@ def offering(step: object, inputs: Any, values: Values | None) -> Offering:  # n
     if inputs is None:
         return _declared(step, values or {})
     if is_enumeration(inputs) or is_strategy(inputs):
-        return _all([("the given values", given(inputs, "inputs"))])
+        return _all([("the given values", lambda drawn: drawn(given(inputs, "inputs")))])
     return cast("Offering", inputs) if callable(inputs) else _always(inputs)
 
 
 def worth_trying(values: Enumeration[Any]) -> list[Any]:
     """Return the values of an enumeration, at most `MANY`; the first `FEW` if it may not end."""
-    found = values.first(MANY if values.finite else FEW)
+    found = _row(values)
     # for shrinking the first inputs are the simplest, but a strategy generates its values batch by batch
     return found if values.complete else simpler_first(found)
 
@@ -102,12 +105,8 @@ def _declared(step: object, values: Values) -> Offering:
     functions = {each: source for each, source in values.items() if callable(source) and not is_type(source)}
     fixed = ready({each: source for each, source in values.items() if each not in functions})
     if not functions:
-        return _all([(name_of(part), every(part, fixed, where)) for part in _classes(kind)])
-    return lambda state: _of_type(kind, {**fixed, **{each: at(state) for each, at in functions.items()}}, where)
-
-
-def _of_type(kind: object, values: Values, where: str) -> Iterator[Any]:
-    return chain.from_iterable(worth_trying(every(part, values, where)) for part in _classes(kind))
+        return _all([(name_of(part), partial(every, part, fixed, where)) for part in _classes(kind)])
+    return ByState(lambda state: {**fixed, **{each: at(state) for each, at in functions.items()}}, kind, where)
 
 
 def _classes(kind: object) -> Iterator[object]:
@@ -121,10 +120,15 @@ def _classes(kind: object) -> Iterator[object]:
 
 @dataclass(frozen=True, slots=True)
 class Always:
-    """The same inputs in every state; if they are not all inputs of the type, `sample` describes the choice."""
+    """The same inputs in every state; if they are not all inputs of the type, `sample` describes the choice.
+
+    `redraw` returns what a path sends instead where strategies generate them; those are `strategies`.
+    """
 
     inputs: tuple[Any, ...]
     sample: str = ""
+    redraw: Redraw | None = None
+    strategies: tuple[Any, ...] = ()
 
     def __call__(self, _state: object) -> tuple[Any, ...]:
         """Return the inputs."""
@@ -135,10 +139,54 @@ def _always(inputs: Iterable[Any]) -> Offering:
     return Always(tuple(limited(inputs, INPUTS, "inputs")))
 
 
-def _all(sources: Iterable[tuple[str, Enumeration[Any]]]) -> Offering:
-    tried = [(name, values, worth_trying(values)) for name, values in sources]
+class ByState:
+    """Inputs of which some values depend on the state: those of `values(state)`."""
+
+    def __init__(self, values: Callable[[Any], Values], kind: object, where: str) -> None:
+        self._values, self._kind, self._where = values, kind, where
+
+    def __call__(self, state: object) -> Iterator[Any]:
+        """Return the inputs of a state."""
+        values = self._values(state)
+        return chain.from_iterable(worth_trying(every(part, values, self._where)) for part in _classes(self._kind))
+
+    def redraw(self, seed: str) -> Redrawn:
+        """Return what a path sends in place of inputs that a strategy generated."""
+        drawn = anew(seed)
+
+        def of(state: object, inp: object) -> Instead | None:
+            values = self._values(state)
+            makes = [partial(every, part, values, self._where) for part in _classes(self._kind)]
+            return dict(_instead(makes, drawn, seed)).get(key(inp))
+
+        return of
+
+
+def _all(sources: Iterable[tuple[str, Make]]) -> Offering:
+    noted, makes = Noted(), [make for _, make in sources]
+    tried = [(name, values, worth_trying(values)) for name, make in sources for values in (make(noted),)]
     cut = [f"the first {len(found):,} inputs of {name}" for name, values, found in tried if _more(values, found)]
-    return Always(tuple(chain.from_iterable(found for _, _, found in tried)), " and ".join(cut))
+    inputs = tuple(chain.from_iterable(found for _, _, found in tried))
+    if not noted.strategies:
+        return Always(inputs, " and ".join(cut))
+    return Always(inputs, " and ".join(cut), partial(_redrawn, makes), tuple(noted.strategies.values()))
+
+
+def _redrawn(makes: Iterable[Make], seed: str) -> Redrawn:
+    instead = dict(_instead(makes, anew(seed), seed))
+    return lambda _, inp: instead.get(key(inp))
+
+
+def _instead(makes: Iterable[Make], drawn: Anew, seed: str) -> Iterator[tuple[Hashable, Instead]]:
+    for make in makes:
+        noted = Noted()
+        sample = _row(make(noted))
+        if noted.strategies:
+            yield from paired(sample, _row(make(drawn)), seed)
+
+
+def _row(values: Enumeration[Any]) -> list[Any]:
+    return values.first(MANY if values.finite else FEW)
 
 
 def _more(values: Enumeration[Any], found: list[Any]) -> bool:

@@ -10,7 +10,9 @@ from typing import Any, Final, TypeAlias
 
 from otf.core import Chooser, InputMode
 from otf.errors import UsageError
+from otf.spec.redrawing import Redraw
 from otf.spec.transition import RequirementIds, requirements
+from otf.strategy.fresh import FreshValues
 from otf.strategy.names import SAYS
 from otf.strategy.planned import AfterWaits, Goal, Nearest, ToChanged
 from otf.strategy.pool import PlanPatience, Pool, Script, Uniform, Weighted, Weights, endless
@@ -149,6 +151,8 @@ class Strategy:
     patience: PlanPatience = endless
     # what the first paths look for; only strategies that cover what they count do
     changed: ChangedFirst | None = None
+    # how paths draw values anew, `redraw_of` the inputs; None: they send the sample
+    redraw: Redraw | None = None
     kind: StrategyKind = field(init=False)
 
     def __post_init__(self) -> None:
@@ -158,7 +162,9 @@ class Strategy:
     def path(self, number: int) -> Chooser:
         """Return the chooser of a path, counted from 1; the same seed and number give the same choices."""
         makers = self.kind.makers
-        pool = Pool(self.mode, Random(f"{self.seed}/{number}"), self.patience)
+        seed = f"{self.seed}/{number}"
+        fresh = None if self.redraw is None else FreshValues(self.redraw, seed)
+        pool = Pool(self.mode, Random(seed), self.patience, fresh)
         self.visits.changed = self.changed if self.changed is not None and number <= self.changed.paths else None
         return makers[(number - 1) % len(makers)](pool, self.visits)
 

@@ -12,6 +12,7 @@ from typing import Any, Final, TypeAlias, assert_never
 from otf.core import FEW, EnabledInputs, InputMode, Symbol, View
 from otf.core.view import LEFT_OPEN, SPECIFIED, UNKNOWN_YET
 from otf.errors import ModelError, UsageError
+from otf.strategy.fresh import FreshValues
 from otf.values import show
 
 HALF = 0.5
@@ -53,6 +54,12 @@ class Pool:
     mode: InputMode
     random: Random
     patience: PlanPatience = endless
+    # what is sent in place of the inputs of a sample
+    fresh: FreshValues | None = None
+
+    def sent(self, view: View, chosen: Symbol | None) -> Symbol | None:
+        """Return what is sent for a chosen input: of a sample that stands for more values, perhaps another one."""
+        return chosen if self.fresh is None or chosen is None else self.fresh.instead(view, chosen)
 
     def of(self, view: View) -> tuple[Symbol, ...]:
         """Return the inputs to choose from now; empty if none is enabled."""
@@ -155,9 +162,9 @@ class Uniform:
     def choose(self, view: View) -> Symbol | None:
         """Return the next input, None if none is enabled."""
         if view.enabled.size > FEW:
-            return next(self.pool.candidates(view), None)
+            return self.pool.sent(view, next(self.pool.candidates(view), None))
         enabled = self.pool.of(view)
-        return self.pool.random.choice(enabled) if enabled else None
+        return self.pool.sent(view, self.pool.random.choice(enabled)) if enabled else None
 
 
 Weights: TypeAlias = Callable[[Any], float] | Mapping[Any, float]
@@ -176,6 +183,11 @@ class Weighted:
 
     def choose(self, view: View) -> Symbol | None:
         """Return the next input, None if none is enabled, or all weigh nothing."""
+        chosen = self._chosen(view)
+        sent = self.pool.sent(view, chosen)
+        return sent if sent is None or self._weight(sent.value) else chosen
+
+    def _chosen(self, view: View) -> Symbol | None:
         if view.enabled.size > FEW:
             return self._drawn(view)
         enabled = self.pool.of(view)

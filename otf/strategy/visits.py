@@ -229,7 +229,7 @@ def _chosen(
         at = bits(length)
     chosen = enabled[at]
     visits.note(view, chosen)
-    return chosen
+    return chosen if pool.fresh is None else pool.sent(view, chosen)
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +257,7 @@ class LeastAction:
         chosen = self.pool.random.choice([inp for inp in enabled if used[action(inp)] == least])
         used[action(chosen)] += 1
         self.visits.note(view, chosen)
-        return chosen
+        return self.pool.sent(view, chosen)
 
 
 def _drawn(pool: Pool, visits: VisitCounts, view: View, rank: Rank, lowest: object) -> Symbol | None:
@@ -275,7 +275,7 @@ def _drawn(pool: Pool, visits: VisitCounts, view: View, rank: Rank, lowest: obje
             break
     if best is not None:
         visits.note(view, best)
-    return best
+    return pool.sent(view, best)
 
 
 def _tried(visits: VisitCounts, view: View) -> Rank:

@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from math import ceil, floor, inf, isinf
-from typing import Annotated, Any, Final, Protocol, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Final, Protocol, get_args
 
 from otf.errors import UsageError
 from otf.values.derived import RecordTiers
 from otf.values.text import show
 from otf.values.tiers import Tiers
+
+if TYPE_CHECKING:
+    from otf.values.enumeration import Enumeration
 
 Check = Callable[[Any], bool]
 
@@ -156,6 +159,10 @@ class PartReader(Protocol):
 
     def read(self, kind: object, where: str, bounds: Bounds | None = None) -> Tiers:
         """Return the values of a type; `where` is the path to it."""
+        ...
+
+    def listed(self, values: Enumeration[Any]) -> Tiers:
+        """Return given values, or what takes the place of those that a strategy generated."""
         ...
 
     def record(self, kind: object, where: str, new: RecordTiers) -> tuple[RecordTiers, bool]:

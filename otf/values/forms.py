@@ -42,7 +42,7 @@ def _within(request: TypeRequest, bounds: Bounds) -> Tiers:
         if isinstance(item, Among):
             return given(item.values, request.where).tiers
         if is_enumeration(item) or is_strategy(item):
-            return given(item, request.where).tiers
+            return request.reader.listed(given(item, request.where))
     return request.reader.read(request.arguments[0], request.where, bounds)
 
 

@@ -24,18 +24,24 @@ ValueSource: TypeAlias = "type[T] | Iterable[T] | SearchStrategy[T]"
 Values: TypeAlias = Mapping[Any, Any]
 """Sources of values by type: each one replaces the values that the type has otherwise."""
 
+Anew: TypeAlias = Callable[[Enumeration[Any]], Enumeration[Any]]
+"""What takes the place of the values that a Hypothesis strategy generated: others that it generates."""
+
 REGISTERED: Final[dict[object, Callable[[], Enumeration[Any]]]] = {}
 
 
 @overload
-def every(kind: type[T], values: Values | None = None, where: str = "") -> Enumeration[T]: ...
+def every(kind: type[T], values: Values | None = None, where: str = "", anew: Anew | None = None) -> Enumeration[T]: ...
 @overload
-def every(kind: object, values: Values | None = None, where: str = "") -> Enumeration[Any]: ...
-def every(kind: object, values: Values | None = None, where: str = "") -> Enumeration[Any]:
+def every(
+    kind: object, values: Values | None = None, where: str = "", anew: Anew | None = None
+) -> Enumeration[Any]: ...
+def every(kind: object, values: Values | None = None, where: str = "", anew: Anew | None = None) -> Enumeration[Any]:
     """Return all values of a type, lazily: small before large, none twice.
 
     `values` gives sources for the types of the parts (see `Values`). `where` is the path that an error begins with.
-    Raises UsageError for a type that cannot be enumerated.
+    `anew` replaces the values of each Hypothesis strategy among the parts. Raises UsageError for a type that
+    cannot be enumerated.
 
     >>> every(tuple[bool, int]).first(6)
     [(False, 0), (False, 1), (True, 0), (False, -1), (True, 1), (False, 2)]
@@ -43,7 +49,7 @@ def every(kind: object, values: Values | None = None, where: str = "") -> Enumer
     [0, None, 1]
     """
     instead = ready(values or {})
-    return Reader(lambda part: instead.get(part) or registered(part)).enumeration(kind, where or name_of(kind))
+    return Reader(lambda part: instead.get(part) or registered(part), anew).enumeration(kind, where or name_of(kind))
 
 
 def enumerated(source: object, values: Values | None = None, where: str = "") -> Enumeration[Any]:
@@ -88,8 +94,8 @@ def registered(kind: object) -> Enumeration[Any] | None:
 class Reader:
     """Reads one type with all its parts; `instead` returns the values of a type that has values of its own."""
 
-    def __init__(self, instead: Callable[[object], Enumeration[Any] | None]) -> None:
-        self._instead = instead
+    def __init__(self, instead: Callable[[object], Enumeration[Any] | None], anew: Anew | None = None) -> None:
+        self._instead, self._anew = instead, anew
         self._records: dict[tuple[int, str], tuple[RecordTiers, str, object]] = {}
 
     def enumeration(self, kind: object, where: str) -> Enumeration[Any]:
@@ -105,7 +111,7 @@ class Reader:
         """Return the values of a type, or of a part of it."""
         instead = self._instead(kind) if _hashable(kind) else None
         if instead is not None:
-            return instead.tiers
+            return self.listed(instead)
         request = TypeRequest(kind, where, self, bounds or Bounds())
         for applies, form in FORMS:
             if applies(kind):
@@ -115,6 +121,10 @@ class Reader:
             f"{where}: the values of the type {name} cannot be enumerated; list them: "
             f"values={{{name}: [...]}}, Annotated[{name}, Among(...)] or register({name}, ...)"
         )
+
+    def listed(self, values: Enumeration[Any]) -> Tiers:
+        """Return given values, or what takes the place of those that a strategy generated."""
+        return values.tiers if self._anew is None or values.origin is None else self._anew(values).tiers
 
     def record(self, kind: object, where: str, new: RecordTiers) -> tuple[RecordTiers, bool]:
         """Return the record of a type, and whether it is the new one."""

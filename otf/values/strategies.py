@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from otf.errors import UsageError
 from otf.values.identity import fingerprint, fresh
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 BATCH: Final = 100  # values in the first batch; each further batch is twice as large
 BATCHES: Final = 5  # batches that are searched for a small counterexample
+ASKED: Final = 60  # values that are asked about when one is shrunk
 
 
 def is_strategy(source: object) -> bool:
@@ -38,15 +39,90 @@ def drawn(strategy: SearchStrategy[Any]) -> Iterator[Any]:
     """
     seen = dict[object, Any]()
     batch = 0
-    while new := _new(_batch(strategy, batch), seen):
+    while new := _new(drawn_anew(strategy, sampled(batch)), seen):
         seen.update(new)
         yield from simpler_first(new.values())
         batch += 1
 
 
+class Draw(NamedTuple):
+    """A seed, and how many values were generated with it: these two decide what they are."""
+
+    seed: Hashable
+    size: int
+
+
+def sampled(batch: int) -> Draw:
+    """Return how a batch of `drawn` was generated."""
+    return Draw(batch, BATCH * 2**batch)
+
+
+def simplest_from(strategy: SearchStrategy[Any], value: object, draw: Draw) -> Generator[Any, bool, None]:
+    """Yield values that are simpler than a failing one, as Hypothesis shrinks it; send for each whether it fails.
+
+    `draw` is the one that had the value. Hypothesis starts again after each answer, and is told what was answered
+    before: in a thread of its own it would change the random numbers of everybody else while it waits.
+
+    >>> from hypothesis import strategies
+    >>> numbers, draw = strategies.integers(0, 1000), Draw("a", 50)
+    >>> search = simplest_from(numbers, max(drawn_anew(numbers, draw)), draw)
+    >>> asked, failing = next(search), list[int]()
+    >>> try:
+    ...     while True:
+    ...         failing += [asked] if asked > 500 else []
+    ...         asked = search.send(asked > 500)
+    ... except StopIteration:
+    ...     print(failing[-1])
+    501
+    """
+    answers = {fingerprint(value): True}
+    for _ in range(ASKED):
+        asked = _unanswered(strategy, value, draw, answers)
+        if asked is None:
+            return
+        answers[fingerprint(asked[0])] = yield asked[0]
+
+
+def _unanswered(
+    strategy: SearchStrategy[Any], value: object, draw: Draw, answers: Mapping[object, bool]
+) -> tuple[Any] | None:
+    """Return the first value on the way to the simplest one that has no answer, None if all have one."""
+    from hypothesis import Phase, given, seed
+    from hypothesis.errors import Unsatisfiable
+
+    wanted, began = fingerprint(value), False
+
+    @seed(draw.seed)
+    @_quiet(draw.size, (Phase.generate, Phase.shrink))
+    @given(strategy)
+    def search(each: object) -> None:
+        nonlocal began
+        name = fingerprint(each)
+        began = began or name == wanted
+        if began and name not in answers:
+            raise _AskError(each)
+        if began and answers[name]:
+            raise _FoundError
+
+    try:
+        with _steady():
+            search()
+    except _AskError as error:
+        return (error.value,)
+    except (_FoundError, Unsatisfiable):
+        return None
+    return None
+
+
 def simpler_first(values: Iterable[Any]) -> list[Any]:
     """Return values sorted by the length of their text, then by the text: so 544 comes before 779."""
-    return sorted(values, key=lambda value: (len(text := repr(value)), text))
+    return sorted(values, key=simplicity)
+
+
+def simplicity(value: object) -> tuple[int, str]:
+    """Return the length of the text of a value, and the text."""
+    text = repr(value)
+    return len(text), text
 
 
 def _new(values: list[Any], seen: Mapping[object, Any]) -> dict[object, Any]:
@@ -79,14 +155,14 @@ def smallest(
         failing: list[tuple[Any, ...]] = []
 
         @seed(batch)
-        @_quiet(BATCH * 2**batch, (Phase.generate, Phase.shrink))
+        @_quiet(sampled(batch).size, (Phase.generate, Phase.shrink))
         @given(strategies.tuples(*sources))
         def search(row: tuple[Any, ...]) -> None:
             if fails(row):
                 failing.append(row)  # noqa: B023 -- it is called in this round only
                 raise _FoundError
 
-        with suppress(_FoundError, Unsatisfiable):
+        with suppress(_FoundError, Unsatisfiable), _steady():
             search()
         if failing:
             return failing[-1]  # Hypothesis runs the smallest one once more at the end
@@ -97,26 +173,61 @@ class _FoundError(Exception):
     pass
 
 
-def _batch(strategy: SearchStrategy[Any], batch: int) -> list[Any]:
+class _AskError(BaseException):  # Hypothesis takes an Exception for a failure, and goes on
+    def __init__(self, value: object) -> None:
+        super().__init__()
+        self.value = value
+
+
+def drawn_anew(strategy: SearchStrategy[Any], draw: Draw) -> list[Any]:
+    """Return the values that a strategy generates, in the order of their generation; some may be equal.
+
+    They are the same in each process. Raises UsageError for an invalid strategy.
+    """
     from hypothesis import Phase, given, seed
     from hypothesis.errors import InvalidArgument, Unsatisfiable
 
     values: list[Any] = []
 
-    @seed(batch)
-    @_quiet(BATCH * 2**batch, (Phase.generate,))
+    @seed(draw.seed)
+    @_quiet(draw.size, (Phase.generate,))
     @given(strategy)
     def collect(value: object) -> None:
         values.append(value)
 
     try:
-        collect()
+        with _steady():
+            collect()
     except Unsatisfiable:
         return []  # the strategy `nothing()`, or a filter that rejects every value
     except InvalidArgument as error:
         message = f"the strategy {show(strategy)} is invalid: {error}"
         raise UsageError(message) from error
     return values
+
+
+@contextmanager
+def _steady() -> Iterator[None]:
+    """Let Hypothesis generate the same values in each process.
+
+    It also draws constants of the modules that happen to be loaded, and there is no setting against that: so a worker
+    would draw other values than the program that started it, and a campaign that is continued others than before.
+    """
+    from hypothesis.internal.conjecture import providers
+
+    internal: Any = providers
+    own = getattr(internal, "_get_local_constants", None)
+    if own is None:  # a version that does not
+        yield
+        return
+    none = internal.Constants()
+    internal._get_local_constants = lambda: none  # noqa: SLF001 -- as above
+    internal.CONSTANTS_CACHE.cache.clear()
+    try:
+        yield
+    finally:
+        internal._get_local_constants = own  # noqa: SLF001 -- as above
+        internal.CONSTANTS_CACHE.cache.clear()
 
 
 def _quiet(examples: int, phases: tuple[Any, ...]) -> settings:

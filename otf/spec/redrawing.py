@@ -1,0 +1,133 @@
+"""Values that are drawn anew for each path, in place of the sample of a Hypothesis strategy.
+
+A model needs its inputs as a finite offer. So the offer is a sample, which strategies count and plan with; and a path
+sends another value that the strategy generates in place of most of them. Within a path each input of the sample stands
+for one value: a name that one input made comes again in others, as it does in the sample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from hashlib import blake2b
+from itertools import cycle
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+
+from otf.values import Enumeration, key
+from otf.values.front import Anew
+from otf.values.strategies import Draw, drawn_anew, simpler_first
+from otf.values.tiers import Flat
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+SHARE: Final = 160  # of 256 inputs of a sample, which a path replaces; the others are those that strategies count
+
+
+class Instead(NamedTuple):
+    """What a path sends in place of an input: another value, or this one, but before that the `edges`, each once."""
+
+    value: Any
+    edges: tuple[Any, ...] = ()
+
+
+Redrawn: TypeAlias = Callable[[Any, Any], Instead | None]
+"""A function from a state and an input of the sample to what a path sends; None for what no strategy generated."""
+
+Redraw: TypeAlias = Callable[[str], Redrawn]
+"""Returns what a path sends, by the seed of the path."""
+
+
+def redraw_of(inputs: object) -> Redraw | None:
+    """Return how the inputs of a spec are drawn anew; None if no strategy generates them."""
+    return getattr(inputs, "redraw", None)
+
+
+class Within:
+    """The inputs of a spec whose states contain those of another, or that has fewer of its inputs.
+
+    `inner` returns the state of the other spec; `allow` returns whether an input belongs to this one, too.
+    """
+
+    def __init__(
+        self,
+        inputs: Callable[[Any], Iterable[Any]],
+        base: object,
+        inner: Callable[[Any], Any],
+        allow: Callable[[Any, Any], bool] | None = None,
+    ) -> None:
+        self._inputs, self._inner, self._allow = inputs, inner, allow
+        again = redraw_of(base)
+        self.redraw: Redraw | None = None if again is None else lambda seed: self._redrawn(again(seed))
+        self.strategies: tuple[Any, ...] = getattr(base, "strategies", ())
+        # the fingerprint of a model looks for its functions there
+        self.__closure__ = getattr(inputs, "__closure__", None)
+
+    def __call__(self, state: Any) -> Iterable[Any]:  # noqa: ANN401 -- any state
+        """Return the inputs of a state."""
+        return self._inputs(state)
+
+    def _redrawn(self, redrawn: Redrawn) -> Redrawn:
+        def of(state: Any, inp: Any) -> Instead | None:  # noqa: ANN401 -- any state and input
+            found = redrawn(self._inner(state), inp)
+            if found is None or self._allow is None:
+                return found
+            edges = tuple(each for each in found.edges if self._allow(state, each))
+            return Instead(found.value, edges) if self._allow(state, found.value) else None
+
+        return of
+
+
+class Noted:
+    """Notes which strategies generated the values of a type while it is read, and changes nothing."""
+
+    def __init__(self) -> None:
+        self.strategies: dict[int, SearchStrategy[Any]] = {}
+
+    def __call__(self, values: Enumeration[Any]) -> Enumeration[Any]:
+        """Return the values."""
+        if values.origin is not None:
+            self.strategies[id(values.origin)] = values.origin
+        return values
+
+
+def for_path(seed: str) -> Draw:
+    """Return how the values of a path are generated: a value takes about as long as ten steps in this process."""
+    return Draw(seed, 50)
+
+
+def anew(seed: str) -> Anew:
+    """Return what replaces the values of strategies on a path: each strategy has one list, wherever it occurs."""
+    known: dict[int, Enumeration[Any]] = {}
+
+    def instead(values: Enumeration[Any]) -> Enumeration[Any]:
+        if values.origin is None:
+            return values
+        found = known.get(id(values.origin))
+        if found is None:
+            row = drawn_anew(values.origin, for_path(seed))
+            found = known[id(values.origin)] = Enumeration(Flat(row, fixed=False, complete=False), values.origin)
+        return found
+
+    return instead
+
+
+def paired(sample: Sequence[Any], others: Sequence[Any], seed: str) -> Iterator[tuple[Hashable, Instead]]:
+    """Yield what a path sends in place of each input of a sample, by the key of that input."""
+    edges = extremes([*sample, *others])
+    for at, (inp, other) in enumerate(zip(sample, cycle(others), strict=False)):
+        # a lot of its own for each input and path, the same in each process
+        lot = blake2b(f"{seed}/{at}".encode(), digest_size=1).digest()[0]
+        yield key(inp), Instead(other) if lot < SHARE else Instead(inp, edges)
+
+
+def extremes(values: Sequence[Any]) -> tuple[Any, ...]:
+    """Return the smallest and the largest of some numbers; of other values the simplest and the longest.
+
+    >>> extremes([3, 1, 2]), extremes(["aa", "b", ""])
+    ((1, 3), ('', 'aa'))
+    """
+    if not values:
+        return ()
+    numbers = all(type(each) in {int, float} for each in values)
+    row = sorted(each for each in values if each == each) if numbers else simpler_first(values)  # noqa: PLR0124 -- NaN
+    return (row[0], row[-1]) if row else ()

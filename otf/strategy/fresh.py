@@ -1,0 +1,38 @@
+"""The values that a path sends in place of those of a sample: strategies choose an input, and this its value."""
+
+from __future__ import annotations
+
+from otf.core import Symbol, View
+from otf.spec.redrawing import Redraw, Redrawn
+
+
+class FreshValues:
+    """What one path sends where a strategy of Hypothesis generates the values; its seed is that of the path.
+
+    Five of eight inputs of the sample stand for another value on each path. The others, which strategies count, send
+    the edges first.
+    """
+
+    def __init__(self, redraw: Redraw, seed: str) -> None:
+        # now, and not at the first choice: it takes some 20 ms, for which a running system would wait
+        self._redrawn: Redrawn = redraw(seed)
+        self._edges = set[object]()
+
+    def instead(self, view: View, chosen: Symbol) -> Symbol:
+        """Return what is sent for a chosen input: the input itself, if the model does not allow the other as well."""
+        found = next(filter(None, (self._redrawn(node.value, chosen.value) for node in view.nodes)), None)
+        if found is None:
+            return chosen
+        edge = next((inp for inp in map(view.model.symbol, found.edges) if self._may_begin(view, inp, chosen)), None)
+        other = edge or view.model.symbol(found.value)
+        return other if _as_well(view, other, chosen) else chosen
+
+    def _may_begin(self, view: View, edge: Symbol, chosen: Symbol) -> bool:
+        if edge.key in self._edges or not _as_well(view, edge, chosen):
+            return False
+        self._edges.add(edge.key)
+        return True
+
+
+def _as_well(view: View, inp: Symbol, chosen: Symbol) -> bool:
+    return view.allows(inp) and view.specifies(inp) == view.specifies(chosen)
