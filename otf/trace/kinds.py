@@ -6,8 +6,8 @@ compared by their values, and told apart where no single rule explains them:
 
 - what an input does, the first word of a text, always tells failures apart;
 - so does the name that the system itself gives to a failure: `error_17` is no value of what the model expected;
-- if states and inputs have no parts, and there are several states, the model is a table: each entry is a defect of its own, unless the input is
-  answered wrongly in one way wherever it is tried, or in a range of states;
+- if states and inputs have no parts, and there are several states, the model is a table: each entry is a defect of its
+  own, unless the input is answered wrongly in one way wherever it is tried, or in a range of states;
 - otherwise inputs that fail always are told apart if others of their form never do, unless they are a range.
 
 What passed before a failure, in the same path, is the evidence for `never`. An input that now fails and now passes
