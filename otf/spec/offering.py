@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Any, Final, TypeAlias, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from otf.errors import ModelError, UsageError
-from otf.spec.redrawing import Instead, Noted, Redraw, Redrawn, anew, paired
+from otf.spec.redrawing import Instead, Redraw, Redrawn, StrategiesMet, anew, paired
 from otf.values import Enumeration, Values, every, given, is_enumeration, is_strategy, is_type, key, ready, show
 from otf.values.front import Anew, name_of
 from otf.values.strategies import simpler_first
@@ -163,7 +163,7 @@ class ByState:
 
 
 def _all(sources: Iterable[tuple[str, Make]]) -> Offering:
-    noted, makes = Noted(), [make for _, make in sources]
+    noted, makes = StrategiesMet(), [make for _, make in sources]
     tried = [(name, values, worth_trying(values)) for name, make in sources for values in (make(noted),)]
     cut = [f"the first {len(found):,} inputs of {name}" for name, values, found in tried if _more(values, found)]
     inputs = tuple(chain.from_iterable(found for _, _, found in tried))
@@ -179,7 +179,7 @@ def _redrawn(makes: Iterable[Make], seed: str) -> Redrawn:
 
 def _instead(makes: Iterable[Make], drawn: Anew, seed: str) -> Iterator[tuple[Hashable, Instead]]:
     for make in makes:
-        noted = Noted()
+        noted = StrategiesMet()
         sample = _row(make(noted))
         if noted.strategies:
             yield from paired(sample, _row(make(drawn)), seed)

@@ -77,7 +77,7 @@ class Within:
         return of
 
 
-class Noted:
+class StrategiesMet:
     """Notes which strategies generated the values of a type while it is read, and changes nothing."""
 
     def __init__(self) -> None:
