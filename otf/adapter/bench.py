@@ -23,7 +23,6 @@ from otf.adapter.bench_options import (
 )
 from otf.adapter.log import bound, note
 from otf.codec import Codec
-from otf.codec.malformed import MalformedCodec
 from otf.core.calls import own_frames
 from otf.core.timing import Learnt, Timing
 from otf.errors import ModelError, OtfError, UsageError
@@ -239,13 +238,16 @@ class Bench:
         if not 0 <= self.malformed <= 1:
             message = f"malformed={self.malformed}: a share of the inputs is needed, from 0 to 1"
             raise UsageError(message)
-        if not self.malformed or isinstance(self.codec, MalformedCodec):
+        if not self.malformed:
+            return
+        from otf.adapter.malformed import sample_of
+        from otf.codec.malformed import MalformedCodec
+
+        if isinstance(self.codec, MalformedCodec):
             return
         if self.codec is None:
             raise UsageError("malformed inputs need a codec: a Python object is given values, and no bytes")
         codec = MalformedCodec(self.codec)
-        from otf.adapter.malformed import sample_of
-
         sample = sample_of(self.spec, self.codec)
         if not any(map(codec.reads, sample)):
             unread = show(sample[0]) if sample else "an input"
@@ -259,12 +261,13 @@ class Bench:
         spec = at_speed(self.spec, self.speed)
         judged = total(spec) if self.inputs in {"all", "mixed"} else spec
         relation: Relation = "any" if self.inputs == "any" else "uioco"
+        from otf.codec.malformed import MalformedCodec
+        from otf.core import Model, Oracle, Routes
+
         if isinstance(self.codec, MalformedCodec):
             from otf.adapter.malformed import hardened
 
             judged = hardened(judged, self.codec, self._output_ports)
-        from otf.core import Model, Oracle, Routes
-
         model = Model(judged, Routes(self._output_ports, self.port))
         return Oracle(model, relation, self.limits, self.timing, self.silence_key, self.requirements)
 

@@ -6,7 +6,6 @@ import inspect
 from collections.abc import Callable, Container, Hashable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypedDict, TypeVar
 
 from otf.errors import UsageError
@@ -92,6 +91,8 @@ def check_options(call: str, options: Mapping[str, object], fields: type[Any]) -
     """Refuse an unknown option, with the name that was likely meant."""
     possible = sorted(fields.__annotations__.keys() | fields.__optional_keys__)
     for name in options.keys() - set(possible):
+        from difflib import get_close_matches
+
         near = get_close_matches(name, possible, 1)
         meant = f"did you mean {near[0]}=?" if near else f"it has {', '.join(possible)}"
         message = f"{call}: there is no option {name}=; {meant}"

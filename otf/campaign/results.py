@@ -7,13 +7,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from otf.campaign.turns import SpentParts
-from otf.codec.malformed import ONLY_MALFORMED
 from otf.errors import FAIL, INCONCLUSIVE, PASS
 from otf.runner.time_spent import TimeSpent
 from otf.trace.events import Event
 from otf.trace.kinds import Kinds, PassedStep, Scope
 from otf.trace.requirements import RequirementRecord
-from otf.trace.result import CampaignResult, FailureResult, InconclusiveResult, KnownIssueResult
+from otf.trace.result import ONLY_MALFORMED, CampaignResult, FailureResult, InconclusiveResult, KnownIssueResult
 from otf.trace.verdict import Outcome, Signature, Verdict
 
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from otf.campaign.results import FailureGroup, Summary
 from otf.campaign.settings import Settings, SettingsKeywords
 from otf.errors import INCONCLUSIVE, ContactError, OtfError
-from otf.trace.explain import explanation, point
 from otf.trace.result import counted
 
 if TYPE_CHECKING:
@@ -27,6 +24,8 @@ class NonconformanceError(AssertionError):
     @property
     def point(self) -> str:
         """Return the failure in a line that begins with what was seen; of several failures the first."""
+        from otf.trace.explain import point
+
         first, *others = self.summary.failures.values()
         failure = (first.shrunk or first.first).verdict.failure
         more = f", and {counted(len(others), 'other kind')} of failure" if others else ""
@@ -58,7 +57,10 @@ def run(bench: Bench, **settings: Unpack[SettingsKeywords]) -> Summary:
     new temporary folder. It is deleted if all paths pass; otherwise the message names it. Do not call it from within an
     event loop.
     """
-    import anyio  # a model file needs none of this
+    import shutil  # a model file needs none of this
+    import tempfile
+
+    import anyio
 
     from otf.campaign.campaign import Campaign
 
@@ -99,5 +101,7 @@ def decided(summary: Summary) -> Summary:
 
 
 def _explanation(group: FailureGroup) -> str:
+    from otf.trace.explain import explanation
+
     shortest = group.shrunk or group.first
     return f"{explanation(shortest.verdict, shortest.events)}\ntrace: {shortest.trace}"

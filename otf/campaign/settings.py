@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, TypedDict
-from uuid import uuid4
 
 from otf.errors import UsageError
 from otf.spec import fingerprint
@@ -184,6 +182,9 @@ class SettingsKeywords(TypedDict, total=False):
 
 def header(bench: Bench, settings: Settings, path: int, *, strategy: str = "") -> Header:
     """Return the header for one path of a campaign."""
+    import platform  # a model file needs none of this
+    from uuid import uuid4
+
     from otf.campaign.bursts import burst  # a bench is made of codecs and strategies, which settings do without
 
     return Header(

@@ -12,10 +12,6 @@ from otf.codec import Codec, PortAction
 from otf.errors import CodecError
 
 TRIES: Final = 12  # damaged messages that are made until one is no message
-ONLY_MALFORMED: Final = (
-    "only malformed inputs were sent, and after these the model allows any answer: what they did to the system shows "
-    "in valid inputs; send some (a lower share, --malformed 0.1)"
-)
 FRAMES: Final = 4  # in one malformed input: each that is no message may lead to several states
 LONGER: Final = 300  # bytes that are added at most
 BETWEEN: Final = (b"", b"\n", b"\r\n")  # what may be between two messages in one frame

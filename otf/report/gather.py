@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import Final, Literal
 
 from otf.adapter import Bench
-from otf.codec.malformed import ONLY_MALFORMED
 from otf.core import Model, Monitor, RequirementEvidence
 from otf.explore.space import MOST, Space, VisitedParts, VisitedSpace, Walker, space
 from otf.report.mutants import ReportedMutation
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Stalled, Taken
 from otf.trace.record import Header
 from otf.trace.requirements import RequirementRecord
-from otf.trace.result import CampaignResult, FailureResult, InconclusiveResult, KnownIssueResult
+from otf.trace.result import ONLY_MALFORMED, CampaignResult, FailureResult, InconclusiveResult, KnownIssueResult
 from otf.trace.verdict import Failure, Outcome
 
 ANSWERS: Final = 20_000  # response times that are kept for each type of input

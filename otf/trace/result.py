@@ -8,11 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from otf.trace.requirements import RequirementResult
 from otf.trace.requirements import tally as requirements_tally
 from otf.trace.verdict import Outcome
+
+ONLY_MALFORMED: Final = (
+    "only malformed inputs were sent, and after these the model allows any answer: what they did to the system shows "
+    "in valid inputs; send some (a lower share, --malformed 0.1)"
+)
 
 
 def counted(number: int, what: str) -> str:
