@@ -33,7 +33,7 @@ async def alarms() -> AsyncGenerator[Alarm, None]:
 
     Errors of the body come out bare, and not in a group as from a plain task group.
     """
-    loop = _asyncio_loop()
+    loop = asyncio_loop()
     if loop is None:
         async with _tasks() as alarm:
             yield alarm
@@ -95,7 +95,7 @@ class _Calls:
 
 def from_threads() -> Callable[[Callable[[], object]], object]:
     """Return what has the event loop call a function soon; it may be called in any thread."""
-    loop = _asyncio_loop()
+    loop = asyncio_loop()
     if loop is not None:
         return loop.call_soon_threadsafe
     from trio.lowlevel import current_trio_token
@@ -103,7 +103,8 @@ def from_threads() -> Callable[[Callable[[], object]], object]:
     return current_trio_token().run_sync_soon
 
 
-def _asyncio_loop() -> asyncio.AbstractEventLoop | None:
+def asyncio_loop() -> asyncio.AbstractEventLoop | None:
+    """Return the running loop if it is one of asyncio; None on other loops, where the clock may be virtual."""
     try:
         return asyncio.get_running_loop()
     except RuntimeError:
@@ -132,9 +133,8 @@ def clock() -> Callable[[], float]:
     Anyio finds out at each call which loop it is on, which takes ten times as long as the answer. Uvloop's own time is
     that of its last turn, in whole milliseconds, though it wakes by the same clock.
     """
-    try:
-        loop = asyncio.get_running_loop()
-    except RuntimeError:
+    loop = asyncio_loop()
+    if loop is None:
         return anyio.current_time
     real = type(loop).time is asyncio.BaseEventLoop.time or type(loop).__module__.startswith("uvloop")
     return time.monotonic if real else loop.time

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import NamedTuple
 
 from otf.core.belief import Belief
@@ -44,12 +45,9 @@ def is_overdue(model: Model, now: Hypothesis, port: str, output: Symbol, clock: 
     """Return whether an output is one that must have been seen on its port before."""
     for each in queue(now.outstanding, port)[:1]:
         if each.window and clock.over(each.window):
-            return not isinstance(each.what, Chain) or bool(each.what.bag.without(each.left, output))
-    late = {each.name for each in _effective(now) if clock.over(each.window)}
-    return any(
-        (move.after or at) in late and _begins(move, port, output)
-        for at, move in enumerate(model.spontaneous(now.position) if isinstance(now.position, Node) else ())
-    )
+            return _expects(each, output)
+    late = (each for each in _effective(now) if clock.over(each.window))
+    return any(isinstance(now.position, Node) and _causes(model, now.position, each, port, output) for each in late)
 
 
 def _begins(move: Move, port: str, output: Symbol) -> bool:
@@ -116,17 +114,21 @@ def _answers(now: Hypothesis) -> Iterable[Window]:
 
 def _silent(moves: Moves, start: Hypothesis) -> bool:
     """Return whether no order of taking the inputs in flight leads to an output."""
-    seen = {start}
-    stack = [start]
+    return all(
+        not now.outstanding and isinstance(now.position, Node) and not moves.model.spontaneous(now.position)
+        for now in _taken(moves, [start])
+    )
+
+
+def _taken(moves: Moves, starts: Iterable[Hypothesis]) -> Iterator[Hypothesis]:
+    """Yield where taking the inputs in flight leads from these, in any order, each once; the starts too."""
+    seen, stack = set[Hypothesis](), list(starts)
     while stack:
         now = stack.pop()
-        if now.outstanding or not isinstance(now.position, Node) or moves.model.spontaneous(now.position):
-            return False
-        for port, in_flight in now.flight:
-            fresh = {step.then for step in moves.taking(now, port, in_flight[0])} - seen
-            seen |= fresh
-            stack.extend(fresh)
-    return True
+        if now not in seen:
+            seen.add(now)
+            yield now
+            stack.extend(step.then for port, in_flight in now.flight for step in moves.taking(now, port, in_flight[0]))
 
 
 def _answered(moves: Moves, start: Hypothesis) -> bool:
@@ -259,12 +261,7 @@ def dues(
     # nothing counts as late here, or the overdue outputs would not be found
     patient = Clock(clock.now, clock.latency, clock.busy, clock.inputs, late=True)
     moves = Moves(model, windows=Windows(model, patient))
-    seen, stack = set[Hypothesis](), list(hypotheses)
-    while stack and len(seen) < LOOKED_AT:
-        now = stack.pop()
-        if now in seen:
-            continue
-        seen.add(now)
+    for now in islice(_taken(moves, hypotheses), LOOKED_AT):
         yield from (
             Due(port, each.window, "the state was entered" if each.spontaneous else "its input was taken")
             for port, outputs in now.outstanding
@@ -276,7 +273,6 @@ def dues(
             for each in now.timers
             if isinstance(now.position, Node) and (about is None or _causes(model, now.position, each, *about))
         )
-        stack.extend(step.then for port, in_flight in now.flight for step in moves.taking(now, port, in_flight[0]))
 
 
 def _expects(outstanding: Outstanding, output: Symbol) -> bool:

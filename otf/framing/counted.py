@@ -7,38 +7,26 @@ from functools import partial
 from typing import Literal, TypeAlias
 
 from otf.errors import CodecError, UsageError
-from otf.framing.frame import LARGEST, TORN, Frame, Framing, too_long
+from otf.framing.frame import LARGEST, TORN, Buffered, Frame, Framing, too_long
 
 Measure: TypeAlias = Callable[[bytes], int | None]
 """Returns the size of the first frame in bytes, given its bytes so far; None while these are too few to know it."""
 
 
-class Counted:
+class Counted(Buffered):
     """Cuts a stream into frames of counted bytes; made by `length`, `fixed` and `measured`.
 
     The first `head` bytes are the count itself, and are removed. `measure` receives at most the first `sight` bytes.
     """
 
-    gap: float = 0.0
-
     def __init__(self, measure: Measure, pack: Callable[[bytes], bytes], head: int, sight: int, largest: int) -> None:
+        super().__init__()
         self._measure = measure
         self._pack = pack
         self._head = head
         self._sight = sight
         self._largest = largest
-        self._buffer = bytearray()
         self._skip = 0
-
-    @property
-    def unfinished(self) -> bool:
-        """Return whether a frame has begun and not ended."""
-        return bool(self._buffer)
-
-    @property
-    def begun(self) -> bytes:
-        """Return the bytes of a frame that has not ended."""
-        return bytes(self._buffer)
 
     def pack(self, data: bytes) -> bytes:
         """Return the bytes on the wire of one frame. Raises CodecError if `data` cannot be one."""

@@ -84,14 +84,32 @@ FrameBounds: TypeAlias = tuple[int, int]
 TORN: Final = "torn: the stream ended within it"
 
 
-class Cutter(ABC):
+class Buffered:
+    """The bytes of a frame that has begun; nothing else ends it than what a subclass finds."""
+
+    gap: float = 0.0
+
+    def __init__(self) -> None:
+        self._buffer = bytearray()
+
+    @property
+    def unfinished(self) -> bool:
+        """Return whether a frame has begun and not ended."""
+        return bool(self._buffer)
+
+    @property
+    def begun(self) -> bytes:
+        """Return the bytes of a frame that has not ended."""
+        return bytes(self._buffer)
+
+
+class Cutter(Buffered, ABC):
     """Buffers a frame up to its largest size; a subclass finds the end of the frame.
 
     The beginning of a frame that is too long is returned at once, with a trouble; the rest is skipped up to its end. So
     a frame without an end takes no memory, and the frames after it are read as usual.
     """
 
-    gap: float = 0.0
     grace: int = 0
     """The largest number of bytes in the end of a frame: so many may follow its data before the end is found."""
 
@@ -99,9 +117,9 @@ class Cutter(ABC):
         if largest < 1:
             message = f"largest={largest}: a frame has at least one byte"
             raise UsageError(message)
+        super().__init__()
         self.largest = largest
         self._most = written or largest  # escapes of the framing make a frame longer on the wire
-        self._buffer = bytearray()
         self._looked = 0
         self._skipping = False
 

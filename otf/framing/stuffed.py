@@ -8,7 +8,7 @@ from functools import partial
 from typing import Final
 
 from otf.errors import CodecError, UsageError
-from otf.framing.frame import LARGEST, Cutter, Frame, FrameBounds, Framing, too_long
+from otf.framing.frame import LARGEST, Buffered, Cutter, Frame, FrameBounds, Framing, too_long
 
 END, ESCAPE = b"\xc0", b"\xdb"
 _WRITTEN: Final = {END: b"\xdb\xdc", ESCAPE: b"\xdb\xdd"}
@@ -116,23 +116,13 @@ def _unescaped(found: re.Match[bytes]) -> bytes:
     return _READ[found[0]]
 
 
-class SilenceFramer:
+class SilenceFramer(Buffered):
     """Cuts a stream where no byte arrives for `gap` seconds; made by `silence`."""
 
     def __init__(self, gap: float, largest: int) -> None:
+        super().__init__()
         self.gap = gap
         self._largest = largest
-        self._buffer = bytearray()
-
-    @property
-    def unfinished(self) -> bool:
-        """Return whether bytes have arrived since the last silence."""
-        return bool(self._buffer)
-
-    @property
-    def begun(self) -> bytes:
-        """Return the bytes since the last silence."""
-        return bytes(self._buffer)
 
     def pack(self, data: bytes) -> bytes:
         """Return the bytes unchanged: the tester sends one frame at a time."""

@@ -12,6 +12,7 @@ from threading import get_native_id
 from typing import Final
 
 from otf.adapter.rest.orphans import OURS
+from otf.adapter.waiting import asyncio_loop
 from otf.core.stalls import CpuUse
 
 PROC: Final = Path("/proc")
@@ -94,9 +95,8 @@ def _pressure(proc: Path) -> float:
 
 def in_real_time() -> bool:
     """Return whether the clock of the event loop is that of the machine: virtual time does not stall."""
-    try:
-        loop = asyncio.get_running_loop()
-    except RuntimeError:
+    loop = asyncio_loop()
+    if loop is None:
         trio = sys.modules.get("trio")
         return trio is not None and type(trio.lowlevel.current_clock()).__name__ == "SystemClock"
     return type(loop).time is asyncio.BaseEventLoop.time or type(loop).__module__.startswith("uvloop")

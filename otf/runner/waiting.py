@@ -16,6 +16,8 @@ from typing import Final, Protocol
 import anyio
 from anyio.abc import TaskGroup
 
+from otf.adapter.waiting import asyncio_loop
+
 FIRST: Final = 0.0002  # seconds: most replies of a system on this machine come within this time
 SHORT: Final = 0.002  # seconds: a wait up to this long never uses the loop, which would be less precise
 AT_ONCE: Final = 0.001  # seconds: a write that takes longer had to wait
@@ -40,9 +42,8 @@ class Watching(Protocol):
 
 def watching(tasks: TaskGroup, readable: Readable) -> Watching:
     """Return the watcher for the running loop."""
-    try:
-        loop = asyncio.get_running_loop()
-    except RuntimeError:  # another loop than asyncio's
+    loop = asyncio_loop()
+    if loop is None:
         return _Tasks(tasks, readable)
     # the default loop of Windows has no readers
     has_readers = not isinstance(loop, getattr(asyncio, "ProactorEventLoop", ()))
@@ -92,7 +93,7 @@ class SpinWait:
 
     def __init__(self) -> None:
         self.until: float = time.monotonic() + TURN
-        self._possible = sys.platform != "win32" and _on_asyncio()
+        self._possible = sys.platform != "win32" and asyncio_loop() is not None
 
     def wait(self, descriptors: Mapping[int, object], seconds: float) -> list[int] | None:
         """Wait for one of these for at most that time; return the readable ones, or an empty list once it is over.
@@ -114,12 +115,3 @@ class SpinWait:
     def turned(self) -> None:
         """Record that the loop had its turn."""
         self.until = time.monotonic() + TURN
-
-
-def _on_asyncio() -> bool:
-    # on other loops the clock may be virtual, and real waiting would be wrong
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True

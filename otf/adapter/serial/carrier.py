@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import socket
 import threading
@@ -16,6 +15,7 @@ import anyio
 
 from otf.adapter.exits import answered
 from otf.adapter.serial.polled import Polled
+from otf.adapter.waiting import asyncio_loop
 
 DRAIN: Final = 1.0
 """Seconds in which what was written may still go out when the port is closed, and again until a write gives up."""
@@ -162,7 +162,7 @@ def carried(port: Any) -> Carrier:  # noqa: ANN401 -- the same
     if _has_descriptor(port):
         return Direct(port)
     # the one kind of port that pyserial-asyncio polls; it does not know other event loops
-    if PLATFORM == "nt" and type(port).__module__ == "serial.serialwin32" and _on_asyncio():
+    if PLATFORM == "nt" and type(port).__module__ == "serial.serialwin32" and asyncio_loop() is not None:
         return Polled(port)
     return Pump(port)
 
@@ -176,11 +176,3 @@ def _has_descriptor(port: Any) -> bool:  # noqa: ANN401 -- the same
     # only the plain port and pyserial's socket are nothing but their descriptor: others (a log, a protocol with
     # escapes) have one too, but what is read from it is not what the port would have given
     return PLATFORM == "posix" and (type(port).__module__ == "serial.serialposix" or is_network(port))
-
-
-def _on_asyncio() -> bool:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
