@@ -314,3 +314,13 @@ def test_a_bench_that_names_no_output_ports_may_use_any() -> None:
     codec = lines({Mute: "mute {number}"}, port="line")
     judge = oracle(spec_of(goto(0, Mute(1))), routes=Routes((), codec.port))
     assert outcome(judge, "a?", seen(Mute(1), "line"), "quiet") == "pass"
+
+
+def test_ctrl_c_within_a_model_is_no_defect_of_it() -> None:
+    """KeyboardInterrupt goes through as it is: the user meant the tester."""
+
+    def interrupted() -> Iterable[Transition[int]]:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(answering(interrupted), "a? quiet")

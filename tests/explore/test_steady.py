@@ -13,7 +13,7 @@ from otf.core.steady import ask_again
 from otf.errors import ModelError
 from otf.explore import explore
 from otf.explore.steady import ask_twice
-from otf.spec import Accept, AnyOrder, Spec, Transition, Where, goto, on
+from otf.spec import Accept, AnyOrder, OneOf, Spec, Transition, Where, goto, on
 from tests.core.scripts import events, machine, oracle
 
 Step = Callable[[int, str], Iterable[Transition[int] | Accept]]
@@ -108,3 +108,11 @@ def test_all_of_a_graph_is_asked_twice() -> None:
         ModelError, match=r"^step\(\d, 'a'\) answered differently when it was asked again: first nothing"
     ):
         ask_twice(chance, explore(chance))
+
+
+def test_a_choice_of_the_system_is_compared_by_what_it_may_choose() -> None:
+    """The same outputs in another order are the same choice; another output is not."""
+    assert asked(counting([goto(0, OneOf("x", "z"))], [goto(0, OneOf("z", "x"))]), "a? x! quiet") == ""
+    assert "answered differently" in asked(
+        counting([goto(0, OneOf("x", "z"))], [goto(0, OneOf("x", "y"))]), "a? x! quiet"
+    )

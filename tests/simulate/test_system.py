@@ -77,3 +77,12 @@ def test_what_comes_unasked_is_done_when_it_is_told() -> None:
     assert clock.do(way).outputs == (Emission("tick", "line"),)
     assert clock.state == 1
     assert system(goto(1, "x")).spontaneous() == []
+
+
+def test_outputs_accepted_on_several_ports_are_emitted_on_theirs() -> None:
+    """An `Accept` of two ports gets what was invented for each, and its function decides on the state."""
+    way = Accept(lambda seen: [len(seen["P"]) + len(seen["Q"])], ("P", "Q"))
+    made = system(way)
+    made.invent = lambda _accept: {"P": ("x",), "Q": ("y", "z")}
+    assert made.take("a").outputs == (Emission("x", "P"), Emission("y", "Q"), Emission("z", "Q"))
+    assert made.state == 3

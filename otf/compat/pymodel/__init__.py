@@ -69,19 +69,9 @@ def bench(  # noqa: PLR0913 -- what PyModel takes as options are arguments, each
     which they happened; by default this is false for a stepper whose file has the word `asynch`. The modules are
     imported, so their code runs.
 
-    >>> from tempfile import TemporaryDirectory
-    >>> lamp = '''
-    ... on = False
-    ... def switch():
-    ...     global on
-    ...     on = not on
-    ... state = ("on",)
-    ... actions = (switch,)
-    ... '''
-    >>> with TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "Lamp.py").write_text(lamp)
-    ...     bench("Lamp", folder=folder).name
-    'Lamp'
+    >>> from otf.compat.pymodel import lamp
+    >>> bench(lamp.__file__).name
+    'lamp'
     """
     loaded = load(*references, folder=folder, include=include, exclude=exclude)
     for note in loaded.notes:

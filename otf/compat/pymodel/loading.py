@@ -26,15 +26,11 @@ CONFIG = "PYMODEL CONFIG"
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    r"""Loaded modules of PyModel: their product as a spec, and `notes` about where PyModel and otf may differ.
+    """Loaded modules of PyModel: their product as a spec, and `notes` about where PyModel and otf may differ.
 
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "Idle.py").write_text("def wait(): pass\nstate, actions = (), (wait,)")
-    ...     loaded = load("Idle", folder=folder)
-    >>> loaded.spec.name, loaded.notes
-    ('Idle', ())
+    >>> from otf.compat.pymodel import lamp
+    >>> load(lamp.__file__).notes
+    ()
     """
 
     spec: Composition
@@ -52,20 +48,10 @@ def load(
     are imported, so their code runs. Raises UsageError, with file and line, for a module that cannot be loaded; if
     it is written for Python 2, the message says so.
 
-    >>> from tempfile import TemporaryDirectory
-    >>> lamp = '''
-    ... on = False
-    ... def switch():
-    ...     global on
-    ...     on = not on
-    ... state = ("on",)
-    ... actions = (switch,)
-    ... '''
-    >>> with TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "Lamp.py").write_text(lamp)
-    ...     loaded = load("Lamp", folder=folder)
+    >>> from otf.compat.pymodel import lamp
+    >>> loaded = load(lamp.__file__)
     >>> loaded.spec.name, loaded.spec.actions
-    ('Lamp', ('switch',))
+    ('lamp', ('switch',))
     """
     if not references:
         raise UsageError("load(): give at least one module of PyModel")
@@ -116,8 +102,8 @@ class Live(Spec[Any, Call]):
     Unless they are `ordered`, each observable action has a port of its own, so that different ones may overtake each
     other: the threads of a stepper put them into its queue in any order.
 
-    >>> from tempfile import TemporaryDirectory
     >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
     >>> from otf.compat.pymodel import load
     >>> bell = '''
     ... def ring(): pass

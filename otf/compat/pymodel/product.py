@@ -30,20 +30,8 @@ class Composition(Spec[Any, Call]):
     neither accepts any. If a part is nondeterministic, so is the product. `accepting` and `safe` are functions of a
     state; `runs` has a composition for each run of the test suites. `load` makes compositions of modules:
 
-    >>> from tempfile import TemporaryDirectory
-    >>> from pathlib import Path
-    >>> from otf.compat.pymodel import load
-    >>> lamp = '''
-    ... on = False
-    ... def switch():
-    ...     global on
-    ...     on = not on
-    ... state = ("on",)
-    ... actions = (switch,)
-    ... '''
-    >>> with TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "Lamp.py").write_text(lamp)
-    ...     composition = load("Lamp", folder=folder).spec
+    >>> from otf.compat.pymodel import lamp, load
+    >>> composition = load(lamp.__file__).spec
     >>> composition.inputs(composition.initial), composition.accepting(composition.initial)
     ([switch()], True)
     """
@@ -170,20 +158,8 @@ class Numbers(NamedTuple):
 def explored(spec: Composition, limit: int = 100_000) -> Numbers:
     """Explore a product and return its numbers; if it has test suites, the sums over all runs.
 
-    >>> from tempfile import TemporaryDirectory
-    >>> from pathlib import Path
-    >>> from otf.compat.pymodel import load
-    >>> lamp = '''
-    ... on = False
-    ... def switch():
-    ...     global on
-    ...     on = not on
-    ... state = ("on",)
-    ... actions = (switch,)
-    ... '''
-    >>> with TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "Lamp.py").write_text(lamp)
-    ...     explored(load("Lamp", folder=folder).spec)
+    >>> from otf.compat.pymodel import lamp, load
+    >>> explored(load(lamp.__file__).spec)
     Numbers(states=2, transitions=2, accepting=2, unsafe=0, finished=0, dead_ends=0, whole=True)
     """
     each = [_numbers(run, explore(run, limit)) for run in spec.runs]
