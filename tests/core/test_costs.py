@@ -206,6 +206,17 @@ def test_what_came_again_once_may_be_forgotten_all_the_same() -> None:
     assert len(tiny) == len(kept) == 1
 
 
+def test_where_all_come_again_the_oldest_is_forgotten() -> None:
+    """A hundred answers are looked at, and no more: if all are about what recurs, the first of them goes."""
+    memory, table = Memory(1_000), dict[int, int]()
+    for number in range(1_001):
+        owner = Symbol(number, number)
+        owner.recurs = True
+        memory.put(table, number, number, owner)
+    assert len(memory) == len(table) == 1_000
+    assert 0 not in table
+
+
 def test_a_long_walk_keeps_no_more_states_than_are_remembered(forgetful: int) -> None:
     """8,000 states that never come again, in one call; none of them waits for the collector of cycles."""
     most = 0

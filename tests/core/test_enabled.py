@@ -142,3 +142,18 @@ def test_where_an_input_may_lead_is_known() -> None:
     assert [node.value for node in view.targets(Model(FORKED).symbol("c"))] == ["s1", "s2"]
     assert view.targets(Model(FORKED).symbol("c")) is view.targets(Model(FORKED).symbol("c"))
     assert enabled(choosing(), "").targets(Model(choosing()).symbol("a")) == ()
+
+
+def test_a_view_has_its_inputs_and_no_other_names() -> None:
+    """The inputs are found when they are first read; what is misspelt is an error."""
+    view = enabled(FORKED, "")
+    assert "".join(str(inp.value) for inp in view.specified) == "a"
+    with pytest.raises(AttributeError, match="enabeld"):
+        _ = getattr(view, "enabeld")  # noqa: B009 -- type checkers would refuse the plain form
+
+
+def test_an_oracle_that_follows_enough_is_asked_itself() -> None:
+    """Only for more spontaneous outputs under way than it follows anyway is there another oracle."""
+    judge = oracle(FORKED)
+    assert judge.following(judge.limits.spontaneous) is judge
+    assert judge.following(50) is judge.following(50) is not judge

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from otf.values import key
+from otf.values.identity import likeness
 
 
 class Colour(Enum):
@@ -150,3 +151,26 @@ def test_what_refuses_a_hash_by_itself_is_found_at_once() -> None:
     """The error is raised by `key`, and not later by a set."""
     with pytest.raises(TypeError, match="no hash today"):
         key(Fussy())
+
+
+@dataclass
+class Ajar:
+    """Compared by value, and so without a hash."""
+
+    door: int
+
+
+def test_outputs_without_a_hash_are_compared_to_their_like() -> None:
+    """Their keys are equal where they are, and never to those of another class or of a value with a hash."""
+
+    class Odd:
+        __hash__ = None  # type: ignore[assignment]
+
+        def __eq__(self, other: object) -> bool:
+            raise ValueError
+
+    odd = Odd()
+    assert likeness(odd) == likeness(odd)
+    assert likeness(odd) != likeness(Odd())
+    assert likeness(odd) != 1
+    assert likeness(Ajar(1)) == likeness(Ajar(1)) != likeness(Ajar(2))
