@@ -17,7 +17,8 @@ from typing import Any, Final
 from benchmarks.campaigns import PATHS, TESTERS, Campaign
 from benchmarks.measure import positive
 from benchmarks.subjects import SUBJECTS
-from otf.simulate import Emission, Net, UnreliableWorld, World
+from benchmarks.unreliable import Net, UnreliableWorld
+from otf.simulate import Emission, World
 from otf.simulate.system import SystemMove
 
 

@@ -11,7 +11,6 @@ from typing import TypeAlias
 
 from otf.core import Ping, Send, Session, Stop, Wait
 from otf.core.walk import Walk
-from otf.simulate.channel import Net, UnreliableWorld
 from otf.simulate.system import Emission, Happening, Mutation, PortChoice, SimulatedSystem, System, faulty
 from otf.simulate.world import TimeBounds, World
 from otf.trace.events import Event, Sent
@@ -113,11 +112,9 @@ __all__ = [
     "Emission",
     "Happening",
     "Mutation",
-    "Net",
     "SimulatedSystem",
     "System",
     "TimeBounds",
-    "UnreliableWorld",
     "Walk",
     "World",
     "conduct",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Any, Literal, TypeAlias
 
+from benchmarks.unreliable import Net, UnreliableWorld
 from otf.channels import duplicating, lossy, reordering
 from otf.core import Limits, Model, Oracle, Pacing, Routes, Session, Timing
 from otf.core.burst import Burst
@@ -14,7 +15,7 @@ from otf.core.waits import Eager, Strict
 from otf.models import altbit
 from otf.models.conference import Sizes, conference
 from otf.models.conference.codec import ConferenceCodec
-from otf.simulate import Net, System, TimeBounds, UnreliableWorld, conduct
+from otf.simulate import System, TimeBounds, conduct
 from otf.spec import Spec, total
 from otf.strategy import Strategy
 from otf.trace.events import Event

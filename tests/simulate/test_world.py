@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from otf.simulate import Net, System, TimeBounds, UnreliableWorld, World
+from benchmarks.unreliable import Net, UnreliableWorld
+from otf.simulate import System, TimeBounds, World
 from otf.simulate.world import Chance
 from otf.spec import Spec, Transition, goto, on
 
