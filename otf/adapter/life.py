@@ -15,9 +15,9 @@ from otf.adapter.child import Program
 from otf.adapter.child.faster import FASTEST, FasterClock, under
 from otf.adapter.child.hook import Hook, obey
 from otf.adapter.child.server import LATEST, Ready, Server, peers
+from otf.adapter.kept import campaigns_end
 from otf.adapter.line import Acting, Ending, Line, LineLost, Trouble
 from otf.adapter.log import note
-from otf.adapter.serial import campaigns_end
 from otf.codec import PortAction
 from otf.errors import CodecError, ContactError, UsageError
 

@@ -13,7 +13,7 @@ import anyio
 from otf.adapter import Bench
 from otf.adapter.child.faster import refused
 from otf.adapter.exits import blaming, watched
-from otf.adapter.serial import keeping
+from otf.adapter.kept import keeping
 from otf.campaign.bursts import burst
 from otf.campaign.changes import ChangedTransitions
 from otf.campaign.confirm import ConfirmedPath, Confirmer, DriveAgain

@@ -14,7 +14,7 @@ from anyio.lowlevel import checkpoint
 
 from otf.adapter import Bench
 from otf.adapter.exits import watched
-from otf.adapter.serial import keeping
+from otf.adapter.kept import keeping
 from otf.campaign.budgeted import ORIGINAL, BudgetedRuns, CandidateFails
 from otf.campaign.parallel_runs import ParallelRuns, RunCounts
 from otf.campaign.program import program

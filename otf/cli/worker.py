@@ -23,7 +23,7 @@ from anyio.to_thread import run_sync
 
 from otf.adapter import Bench
 from otf.adapter.exits import blaming, watched
-from otf.adapter.serial import keeping
+from otf.adapter.kept import keeping
 from otf.campaign import Settings
 from otf.campaign.journal_lines import ShrunkLine
 from otf.campaign.lanes import InProcess, Lease, ShrinkWatch, make_room

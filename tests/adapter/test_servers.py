@@ -17,7 +17,7 @@ import pytest
 from otf.adapter import Bench, Expect, Life, Listening, Opener
 from otf.adapter.child import guard
 from otf.adapter.child.server import Server
-from otf.adapter.serial import keeping
+from otf.adapter.kept import keeping
 from otf.adapters import inprocess, tcp, udp
 from otf.codec import lines
 from otf.errors import ContactError

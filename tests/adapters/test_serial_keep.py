@@ -11,7 +11,8 @@ import anyio
 import pytest
 
 from otf.adapter import Ending
-from otf.adapter.serial import OpenPort, keeping
+from otf.adapter.kept import keeping
+from otf.adapter.serial import OpenPort
 from otf.adapter.serial.device import Opened
 from otf.adapters import serialport
 from otf.adapters.serialport import SerialLine, device, open_serial

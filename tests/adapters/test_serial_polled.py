@@ -16,7 +16,7 @@ import anyio
 import pytest
 
 from otf.adapter import Ending, Line, LineLost, Trouble
-from otf.adapter.serial import keeping
+from otf.adapter.kept import keeping
 from otf.adapter.serial.carrier import Direct, Pump
 from otf.adapter.serial.polled import DRAIN, LARGEST
 from otf.adapters import serialport

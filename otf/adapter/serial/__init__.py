@@ -1,14 +1,15 @@
-"""Serial devices: inside of `keeping` a port stays open from path to path."""
+"""Serial devices: inside of a campaign a port stays open from path to path."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Final
+from weakref import WeakKeyDictionary
 
+from otf.adapter.kept import campaigns_end
 from otf.adapter.serial.carrier import Carrier, Direct, carried
 from otf.adapter.serial.device import Device, Opened, emptied, opened
 
@@ -46,39 +47,21 @@ class OpenPort:
             return False
 
 
-_KEPT: Final = ContextVar[list[OpenPort] | None]("kept", default=None)
-_END: Final = ContextVar[AsyncExitStack | None]("end", default=None)
+_KEPT: Final = WeakKeyDictionary[AsyncExitStack, list[OpenPort]]()
 
 
-def campaigns_end() -> AsyncExitStack | None:
-    """Return what is left when the campaign ends, for what else is kept until then; None outside of `keeping`."""
-    return _END.get()
-
-
-@asynccontextmanager
-async def keeping() -> AsyncGenerator[None]:
-    """Keep ports open from path to path; all are closed when the context is left, however that happens.
-
-    Inside another such context, the outer one keeps them.
-    """
-    if _KEPT.get() is not None:
-        yield
-        return
-    kept, end = list[OpenPort](), AsyncExitStack()
-    token, other = _KEPT.set(kept), _END.set(end)
-    try:
-        async with end:
-            yield
-    finally:
-        _KEPT.reset(token)
-        _END.reset(other)
-        await _stopped(kept)
+def _kept() -> list[OpenPort] | None:
+    """Return the ports that are kept until the end of the campaign; None outside of one."""
+    end = campaigns_end()
+    if end is not None and end not in _KEPT:
+        end.push_async_callback(_stopped, _KEPT.setdefault(end, []))
+    return None if end is None else _KEPT[end]
 
 
 @asynccontextmanager
 async def held(device: Device) -> AsyncGenerator[OpenPort]:
     """Open a port, or take the one that was kept; it is kept or closed after that. Raises ContactError, UsageError."""
-    kept = _KEPT.get() if device.keep else None
+    kept = _kept() if device.keep else None
     port = await _taken(kept, device) or await _open(device)
     try:
         yield port

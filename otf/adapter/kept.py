@@ -1,0 +1,33 @@
+"""What is kept from path to path, such as open ports and servers: all of it ends with the campaign."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
+from contextvars import ContextVar
+from typing import Final
+
+_END: Final = ContextVar[AsyncExitStack | None]("end", default=None)
+
+
+def campaigns_end() -> AsyncExitStack | None:
+    """Return what is left when the campaign ends, for what is kept until then; None outside of `keeping`."""
+    return _END.get()
+
+
+@asynccontextmanager
+async def keeping() -> AsyncGenerator[None]:
+    """Keep what asks for it from path to path; all ends when the context is left, however that happens.
+
+    Inside another such context, the outer one keeps it.
+    """
+    if campaigns_end() is not None:
+        yield
+        return
+    end = AsyncExitStack()
+    token = _END.set(end)
+    try:
+        async with end:
+            yield
+    finally:
+        _END.reset(token)
