@@ -158,8 +158,15 @@ def _ports(moves: Moves, now: Hypothesis) -> set[str]:
     """Return the ports on which the next input in flight may be answered; all of them where the state is not known."""
     if not isinstance(now.position, Node):
         return set(moves.model.routes.outputs)
+    return {port for move in _next(moves, now) for port in move.ports}
+
+
+def _next(moves: Moves, now: Hypothesis) -> list[Move]:
+    """Return the moves on the next input in flight, on each port."""
+    if not isinstance(now.position, Node):
+        return []
     heads = (in_flight[0].symbol for _, in_flight in now.flight)
-    return {port for inp in heads for move in moves.model.moves(now.position, inp) for port in move.ports}
+    return [move for inp in heads for move in moves.model.moves(now.position, inp)]
 
 
 def _taking(moves: Moves, start: Hypothesis) -> Iterator[Hypothesis]:
@@ -181,20 +188,11 @@ def _taking(moves: Moves, start: Hypothesis) -> Iterator[Hypothesis]:
 
 
 def _slow(moves: Moves, start: Hypothesis, busy: float) -> bool:
-    seen = set[Hypothesis]()
-    stack = [Hypothesis(start.position, (), start.flight)]
-    while stack:
-        now = stack.pop()
-        if now in seen or not now.flight:
-            continue
-        if now.position is UNKNOWN:
-            # the outputs of an Accept may lead to a state in which the system answers slowly
+    for now in _taking(moves, start):
+        # the outputs of an Accept may lead to a state in which the system answers slowly
+        unknown = now.position is UNKNOWN and now.flight
+        if unknown or any(move.within and move.within[1] > busy for move in _next(moves, now)):
             return True
-        seen.add(now)
-        for step in moves.of(now):
-            if step.in_flight and step.move and step.move.within and step.move.within[1] > busy:
-                return True
-            stack.append(Hypothesis(step.then.position, (), step.then.flight))
     return False
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from random import Random
+from typing import Any
 
 import pytest
 
 from otf.core.burst import Burst
 from otf.simulate import System, TimeBounds, World, conduct
 from otf.spec import Spec, Transition, goto
-from otf.trace.events import Event
+from otf.trace.events import Event, Sent
 from otf.trace.verdict import Verdict
 from tests.core.scripts import PORTS
 from tests.core.timed import TIMING, inputs, session
@@ -49,7 +50,7 @@ def toggled(state: str, inp: str) -> Iterable[Transition[str]]:
 
 
 def run(
-    spec: Spec[str, str], script: str, size: int, number: int, system: Spec[str, str]
+    spec: Spec[Any, str], script: str, size: int, number: int, system: Spec[Any, str]
 ) -> tuple[Verdict, list[Event]]:
     """Return the verdict on a system that takes inputs on different ports in any order, at the ends of its bounds."""
     random, record = Random(number), list[Event]()
@@ -108,3 +109,11 @@ def test_there_are_bursts_where_nothing_is_slow() -> None:
     quick: Device = Spec(lambda state, inp: [goto(state, "x" if inp == "a" else "y")], "s", ["a", "b"])
     _, events = run(quick, "aab", 4, 1, quick)
     assert inputs(events[:3]) == ["a", "a", "b"]
+
+
+def test_a_heartbeat_that_counts_keeps_no_burst_from_being_sent() -> None:
+    """Its states have no end; how slow the next answer may be is asked of the few that may come before the input."""
+    ticking = Spec[int, str](lambda beats, _inp: [goto(beats, "x")], 0, ["a"], lambda beats: [goto(beats + 1, "z")])
+    verdict, events = run(ticking, "aaa", 3, 1, ticking)
+    assert verdict.outcome == "pass"
+    assert [event.input for event in events if isinstance(event, Sent)] == ["a", "a", "a"]
