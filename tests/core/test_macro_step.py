@@ -143,3 +143,12 @@ def test_a_model_with_time_windows_is_refused() -> None:
     judge = Oracle(Model(Spec[int, str](lambda state, _inp: [goto(state, "x", within=(1, 2))], 0, ["a"])))
     with pytest.raises(UsageError, match=r"time windows.*otf\.adapters\.inprocess"):
         step(judge, MacroSteps.start(judge), "a", ("x",))
+
+
+def test_what_is_specified_is_asked_once() -> None:
+    """The inputs of a state are found when they are first wanted, and are the same objects afterwards."""
+    ways = MacroSteps.start(oracle(machine("s0 -a-> s0", "s0 -b-> s0")))
+    assert ways.specified() == 2
+    known = ways.inputs
+    assert ways.specified() == 2
+    assert ways.inputs is known

@@ -173,3 +173,21 @@ def test_a_wait_has_an_end(seconds: float) -> None:
 def test_a_wait_is_specified_in_every_state() -> None:
     """An Elapse is allowed where the step function yields nothing for it."""
     assert Spec[int, Any](lambda _state, _inp: (), 0, [Elapse(1)]).specifies(0, Elapse(1))
+
+
+def test_a_guard_remembers_the_inputs_of_few_states() -> None:
+    """Each state is asked for its inputs once while it is among the latest; after many others it is asked again."""
+    asked = list[int]()
+
+    def inputs(state: int) -> list[str]:
+        asked.append(state)
+        return ["up"] if state < 100 else []
+
+    spec = Spec(lambda state, _inp: [goto(state + 1)], 0, inputs, guarded=True)
+    states = [*range(1_000, 1_040), 1]  # objects of their own, not the small numbers that Python shares
+    for state in states:
+        assert list(spec.step(state, "up")) == ([goto(2)] if state == 1 else [])
+        assert list(spec.step(state, "down")) == []
+    assert asked == states
+    spec.step(states[0], "up")
+    assert asked == [*states, 1_000]
