@@ -13,6 +13,7 @@ from otf.campaign import Campaign, Settings, Summary
 from otf.errors import UsageError
 from otf.offline import judge
 from otf.runner import path as runner
+from otf.trace import reading
 from otf.trace.reading import TracedEvent, TraceReader, bounded
 from tests.campaign.machine import Machine, made_by
 from tests.runner.playing import virtually
@@ -92,3 +93,12 @@ def test_a_restart_that_only_eager_mode_saw(tmp_path: Path) -> None:
     assert "seen in eager mode only" in result.verdict.why
     assert "seen: Undecodable(raw=b'panic'" in result.verdict.why
     assert "afterwards on m: Undecodable(raw=b'U-Boot 2023.01'" in result.verdict.why
+
+
+def test_a_trace_with_an_endless_aftermath_fills_no_memory(tmp_path: Path) -> None:
+    """A trace may come from a stranger: of what follows a failure, its reader keeps a thousand events."""
+    [group] = _run(tmp_path, BANNER).failures.values()
+    lines = group.first.trace.read_bytes().splitlines(keepends=True)
+    at = next(number for number, line in enumerate(lines) if b'"aftermath"' in line)
+    group.first.trace.write_bytes(b"".join([*lines[:at], *[lines[at]] * 1_500, *lines[at:]]))
+    assert len(_aftermath(group.first.trace)) == reading.AFTERMATH == 1_000
