@@ -46,7 +46,8 @@ def claimed(out: Path, name: str, *, joins: bool) -> int:
         out.mkdir(parents=True, exist_ok=True)
         left = [] if joins else sorted(each.name for each in out.iterdir() if _TRACES.fullmatch(each.name))
         if left:
-            raise _taken(out, f"it holds the traces of another run ({left[0]})")
+            whose = _whose(file) if file.exists() else ""
+            raise _taken(out, BUSY if whose == BUSY else f"it holds the traces of another run ({left[0]})")
         try:
             descriptor = os.open(file, flags | (0 if joins else os.O_EXCL), 0o666)
         except FileExistsError:
@@ -139,6 +140,7 @@ class Journal:
     def path(self, run: str, number: int, trace: Path, knows: int = 0) -> Generator[Callable[[PathResult], None]]:
         """Log one path: its start, and its result or its error. It `knows` all paths up to that number."""
         log = self._log.bind(run=run, path=number)
+        self._sink.check_folder()
         self._runs[number] = run
         log.info("path started", trace=str(trace), knows=knows)
         try:
@@ -282,6 +284,14 @@ class _Sink:
         # the disk may take longer than an answer of the system may: the event loop must not wait for it
         self._syncing = Thread(target=self._sync, name="journal", daemon=True)
         self._syncing.start()
+
+    def check_folder(self) -> None:
+        """Raise WriteError if the folder was moved or removed: another run may have one with its name now."""
+        with suppress(OSError):
+            if os.path.samestat(self._path.stat(), os.fstat(self._file)):
+                return
+        message = f"{self._path.parent}: the folder was moved or removed while this run was writing to it"
+        raise WriteError(f"{message}; what was written is where the folder is now")
 
     def write(self, line: bytes) -> None:
         """Write a line; one that was torn before, by a kill or a full disk, is ended first: no reader joins the two."""

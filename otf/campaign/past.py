@@ -106,6 +106,8 @@ class Past:
                     self._requirements.add(shown(counted, self.folder))
                 # a path that was not decided is driven again, and counts once: as its last line says
                 self.counted[counted.path] = counted
+                # one that only began to continue, and was killed, has nothing new to say
+                self.completed = False
                 return counted.path
         elif MARKS[SHRUNK] in line:
             shrunk = decoded(line, SHRUNK_LINES)
@@ -114,9 +116,9 @@ class Past:
         elif MARKS[STARTED] in line:
             started = decoded(line, STARTED_LINES)
             if started is not None and started.about is not None:
-                self.about, self.completed = started.about, False
+                self.about = started.about
         elif MARKS[COMPLETED] in line:
-            self.completed = True
+            self.completed = line.endswith(b"}\n")
         elif MARKS[FAILED_START] in line:
             self._failed_starts += 1
         elif MARKS[SPENT] in line:

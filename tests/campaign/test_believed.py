@@ -155,6 +155,12 @@ def test_nothing_to_drive(tmp_path: Path) -> None:
         found = run(bench(TEA), tmp_path / "passed", traces=2, seed=1, resume=True, check=check)
         assert (found.verdict, found.result.headline) == ("inconclusive", "INCONCLUSIVE: nothing was tested")
         assert found.untested.startswith("nothing was driven: all its paths (2) had counted before")
+    # nor if it was killed as it continued
+    journal = tmp_path / "passed" / "campaign.jsonl"
+    lines = journal.read_bytes().splitlines(keepends=True)
+    last = max(at for at, line in enumerate(lines) if b'"campaign started"' in line)
+    journal.write_bytes(b"".join(lines[: last + 1]))
+    assert run(bench(), tmp_path / "passed", traces=2, seed=1, resume=True).verdict == "inconclusive"
     run(bench(TEA), tmp_path / "failed", traces=2, seed=1)
     assert run(bench(TEA), tmp_path / "failed", traces=2, seed=1, resume=True).verdict == "fail"
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from otf.campaign.journal import Journal
-from otf.errors import ModelError, WriteError
+from otf.errors import ModelError, UsageError, WriteError
 from otf.spec import Spec, Transition, goto
 from tests.campaign.machine import TEA, Started, bench, judged, made_by, run
 from tests.runner.playing import on_function
@@ -98,6 +98,32 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(WriteError, match=r"the folder cannot be written \(File exists\); choose another with --out"):
         Journal(tmp_path / "file")
+
+
+def test_two_runs_in_one_folder(tmp_path: Path) -> None:
+    """The second is refused while the first writes, also where there are traces already, and is told to wait."""
+    out = tmp_path / "out"
+    with Journal(out):
+        (out / "path-0001.jsonl").touch()
+        for joins in (False, True):
+            with pytest.raises(UsageError, match="another run is writing its traces there; .* or wait until it ends"):
+                Journal(out, joins=joins)
+    with pytest.raises(UsageError, match=r"it holds the traces of another run \(path-0001.jsonl\)"):
+        Journal(out)
+
+
+def test_a_folder_that_another_run_has_now(tmp_path: Path) -> None:
+    """A run whose folder was moved writes nothing to a new one of that name."""
+    out = tmp_path / "out"
+    with Journal(out) as journal:
+        out.rename(tmp_path / "moved")
+        with (
+            Journal(out),
+            pytest.raises(WriteError, match="the folder was moved or removed while this run was writing"),
+        ):
+            with journal.path("1", 1, out / "path-0001.jsonl"):
+                pass
+    assert sorted(file.name for file in out.iterdir()) == ["campaign.jsonl"]
 
 
 def test_pairs_that_hardly_come_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

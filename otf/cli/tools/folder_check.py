@@ -64,7 +64,7 @@ def _found(folder: Path) -> Iterator[Found]:
     about = next((line.about for line in reversed(known) if line.about is not None), dict[str, Any]())
     digests = {name: digest for line in known for name, digest in line.digests.items()}
     options: Any = about.get("options")
-    keeps_failures = isinstance(options, dict) and options.get("keep") == "failures"  # pyright: ignore[reportUnknownMemberType] -- JSON
+    keeps_failures = bool(isinstance(options, dict) and options.get("keep") == "failures")  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType] -- JSON
     dropped = {line.trace for line in known if line.verdict == "pass" and keeps_failures}
     names = {file.name for file in folder.glob("*.jsonl")} - {JOURNAL}
     for name in sorted(names | digests.keys()):
