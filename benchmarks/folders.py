@@ -262,7 +262,7 @@ def interrupted(base: Path, folder: Path, draw: Random) -> tuple[str, str]:  # n
             words = again(fault)
         else:
             shutil.rmtree(folder / "out", ignore_errors=True)  # nothing was begun: it begins anew
-    had_ended = b'"campaign completed"' in _text(folder / "out" / "campaign.jsonl")
+    had_ended = Past(folder / "out").completed
     unshown = keep == "failures" and fault == "none"
     status = ended(otf(folder, *words))
     finding = wrong(folder, fault, status)
@@ -284,10 +284,6 @@ def _differs(one: dict[str, Any], other: dict[str, Any]) -> str:
             return f"{name} {other[name]}, not {one[name]}"
     counts = [sorted((each["signature"], each["count"]) for each in found["failures"]) for found in (one, other)]
     return "" if counts[0] == counts[1] else f"failures {counts[1]}, not {counts[0]}"
-
-
-def _text(file: Path) -> bytes:
-    return file.read_bytes() if file.is_file() else b""
 
 
 def prepared(base: Path) -> None:
