@@ -22,6 +22,7 @@ from otf.supervisor import decide, reported, sign
 
 T = TypeVar("T")
 PATIENCE: Final = 0.4  # seconds in which the event loop must react; then it hangs, most likely in a model's code
+REPORT: Final = 2.0  # seconds in which the result should have been reported; then a signal does not wait for it
 AGAIN: Final = 2.0  # the same after the first reaction: what is being stopped may be slow
 
 
@@ -33,7 +34,7 @@ class Signals:
     """Keeps the number of the first signal, and does what is right in the current phase of the command.
 
     At first a signal ends the process at once, since there is nothing to clean up. Inside `stopping` it stops the work.
-    After that it waits until the result is reported.
+    After that it waits until the result is reported, unless that takes longer than two seconds.
     """
 
     def __init__(self) -> None:
@@ -89,8 +90,14 @@ class Signals:
             _alarm(0, 0)
 
     def reporting(self) -> None:
-        """Note that the result is being reported: a signal comes too late to change it."""
-        self._act = _ignore
+        """Note that the result is being reported: a signal comes too late to change it, but ends a report that hangs."""
+        since = time.monotonic()
+
+        def end(number: int) -> None:
+            if time.monotonic() - since > REPORT:
+                _leave(number)
+
+        self._act = end
 
     def reached(self) -> None:
         """Note that the event loop is alive: it knows of the signal and will end by itself."""
@@ -143,10 +150,6 @@ def _leave(number: int) -> None:
     decide(128 + number)
     sign()
     os._exit(128 + number)
-
-
-def _ignore(_number: int) -> None:
-    """Do nothing: the number of the signal is kept."""
 
 
 def _nothing() -> None:

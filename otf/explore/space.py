@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -14,6 +15,7 @@ from otf.values import show
 
 MOST: Final = 2_000  # states that are explored
 PAIRS: Final = 20_000  # states with inputs: asking a model takes time, and no one reads a longer list
+AHEAD: Final = 200  # states that spontaneous transitions lead to, between two moments in which the state is known
 
 StatePair = tuple[Hashable, Hashable]
 EdgeKey = tuple[Hashable, Hashable, Hashable]
@@ -202,37 +204,63 @@ class Walker:
             nodes = frozenset(target for node in nodes for target in self._targets(node, inp))
 
     def _settle(self, now: frozenset[Node]) -> None:
+        self._visits.states.update(node.key for node in now)
+        if self._inputs:
+            self._walk(now)
+        self._nodes, self._inputs = now, []
+
+    def _walk(self, now: frozenset[Node]) -> None:
         layers = [_closed(self._model, self._nodes)]
         for inp in self._inputs:
             after = (target for node in layers[-1] for target in self._targets(node, inp))
             layers.append(_closed(self._model, after))
         # backwards: of the possible states only those remain that lead to the current ones
-        right = layers[-1] & now or layers[-1]
-        for inp, before in zip(reversed(self._inputs), reversed(layers[:-1]), strict=True):
-            right = self._through(before, inp, right)
-        self._visits.states.update(node.key for node in now)
-        self._nodes, self._inputs = now, []
+        right = layers[-1].keys() & now or layers[-1].keys()
+        for inp, before, layer in zip(reversed(self._inputs), reversed(layers[:-1]), reversed(layers[1:]), strict=True):
+            right = self._through(before, inp, _leading(layer, right))
 
-    def _through(self, before: frozenset[Node], inp: Symbol, after: frozenset[Node]) -> frozenset[Node]:
+    def _through(self, before: Iterable[Node], inp: Symbol, after: AbstractSet[Node]) -> AbstractSet[Node]:
         used: set[Node] = set()
         for node in before:
             for target in self._targets(node, inp):
-                if target in after or not _closed(self._model, [target]).isdisjoint(after):
+                if target in after:
                     used.add(node)
                     self._visits.went(node, inp, target, self._model)
-        return frozenset(used)
+        return used
 
     def _targets(self, node: Node, inp: Symbol) -> list[Node]:
         return [move.target for move in self._model.moves(node, inp) if isinstance(move.target, Node)]
 
 
-def _closed(model: Model, nodes: Iterable[Node]) -> frozenset[Node]:
-    """Return nodes with those that spontaneous transitions lead to."""
-    found = set(nodes)
-    left = list(found)
+def _closed(model: Model, nodes: Iterable[Node]) -> dict[Node, list[Node]]:
+    """Return nodes and those that spontaneous transitions lead to, each with where these lead from it.
+
+    Only the nearest are followed: a heartbeat with a number leads to new states for ever.
+    """
+    left = deque(dict.fromkeys(nodes))
+    most = len(left) + AHEAD
+    found = {node: list[Node]() for node in left}
     while left:
-        for move in model.spontaneous(left.pop()):
-            if isinstance(move.target, Node) and move.target not in found:
-                found.add(move.target)
+        node = left.popleft()
+        for move in model.spontaneous(node):
+            if not isinstance(move.target, Node) or (move.target not in found and len(found) >= most):
+                continue
+            if move.target not in found:
+                found[move.target] = []
                 left.append(move.target)
-    return frozenset(found)
+            found[node].append(move.target)
+    return found
+
+
+def _leading(ways: Mapping[Node, Iterable[Node]], ends: AbstractSet[Node]) -> AbstractSet[Node]:
+    """Return the nodes from which spontaneous transitions lead to one of `ends`, these included."""
+    back = dict[Node, list[Node]]()
+    for node, targets in ways.items():
+        for target in targets:
+            back.setdefault(target, []).append(node)
+    found, left = set(ends), list(ends)
+    while left:
+        new = [node for node in back.get(left.pop(), ()) if node not in found]
+        found.update(new)
+        left += new
+    return found

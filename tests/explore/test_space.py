@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -122,3 +123,19 @@ def test_response_times_are_those_of_first_outputs(monkeypatch: pytest.MonkeyPat
         made.follow(Seen("coffee", "p", at + 0.25), monitor)
         made.follow(Seen("coffee", "p", at + 0.5), monitor)
     assert made.answers == {"str": [0.25, 0.25]}
+
+
+def test_a_heartbeat_that_counts_leads_to_new_states_for_ever() -> None:
+    """Between two moments in which the state is known, only the nearest of its states are looked at."""
+
+    def answer(state: int, inp: str) -> Iterator[Transition[int]]:
+        yield goto(state, f"{inp}!")
+
+    def tick(state: int) -> Iterator[Transition[int]]:
+        yield goto(state + 1, state)
+
+    events = [Sent("a", "p", 0.0), Seen(0, "p", 0.1), Seen("a!", "p", 0.2), Seen(1, "p", 0.3), Quiet(1.0)]
+    states, pairs, edges = walked(Spec(answer, 0, ["a"], tick), *events)
+    assert states == {"0", "1", "2"}
+    assert "1 'a'" in pairs
+    assert "1 'a' 1" in edges
