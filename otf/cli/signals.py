@@ -90,7 +90,7 @@ class Signals:
             _alarm(0, 0)
 
     def reporting(self) -> None:
-        """Note that the result is being reported: a signal comes too late to change it, but ends a report that hangs."""
+        """Note that the result is being reported: a signal cannot change it, but ends a report that hangs."""
         since = time.monotonic()
 
         def end(number: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +17,7 @@ from otf.trace.reading import TracedEvent
 
 PATH: Final = re.compile(r"path-\d+\.jsonl")
 FEW: Final = 300  # states that are explored where the user waits: few models take longer than 0.3 s for them
+PATIENCE: Final = 1.0  # seconds of computing: a device that speaks all the time is judged more slowly
 WALKED: Final = 1_000  # steps that are judged once more where the user waits
 
 
@@ -24,16 +26,24 @@ def visited(campaign: Campaign) -> str:
     summary, settings, bench = campaign.summary, campaign.settings, campaign.bench
     if summary.verdict != "pass" or summary.steps > WALKED or settings.keep != "all":
         return ""
-    visits = VisitedSpace(space(Model(bench.spec, bench.oracle().model.routes), FEW))
-    for file in sorted(file for file in settings.out.iterdir() if PATH.fullmatch(file.name)):
-        _follow(file, bench, visits)
+    visits, until = (
+        VisitedSpace(space(Model(bench.spec, bench.oracle().model.routes), FEW)),
+        time.process_time() + PATIENCE,
+    )
+    try:
+        for file in sorted(file for file in settings.out.iterdir() if PATH.fullmatch(file.name)):
+            _follow(file, bench, visits, until)
+    except TimeoutError:
+        return ""
     return str(visits.coverage)
 
 
-def _follow(file: Path, bench: Bench, visits: VisitedSpace) -> None:
+def _follow(file: Path, bench: Bench, visits: VisitedSpace, until: float) -> None:
     walkers = list[Walker]()
 
     def step(traced: TracedEvent, monitor: Monitor) -> None:
+        if time.process_time() > until:
+            raise TimeoutError
         if not walkers:
             walkers.append(Walker(visits, monitor.oracle.model))
         walkers[0].event(traced.event, monitor)

@@ -34,7 +34,7 @@ class CutSearch(NamedTuple):
 class Lookahead:
     """The searches that left something out, and the events since the first of them.
 
-    `lost`: too many events have passed, and no failure is certain any more.
+    `lost`: too many events have passed, or to judge them again took too long, and no failure is certain any more.
     """
 
     cuts: deque[CutSearch] = field(default_factory=deque[CutSearch])
@@ -60,14 +60,18 @@ class Lookahead:
         if self.cuts:
             self.events.append(event)
             if len(self.events) > EVENTS:
-                self.clear()
-                self.lost = True
+                self.give_up()
 
     def clear(self) -> None:
         """Forget everything: nothing is left out."""
         self.cuts.clear()
         self.events.clear()
         self.lost = False
+
+    def give_up(self) -> None:
+        """Forget what was left out though it may matter: until all is quiet, no failure is certain."""
+        self.clear()
+        self.lost = True
 
     def before(self, event: int) -> Lookahead:
         """Return a copy as it was before the last event, which has this number."""

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Final, TypeAlias, cast
 
 from otf.core.belief import Belief, EventResult, counted
+from otf.core.crowd import thinned
 from otf.core.deep import DeepSearch, Find, PortOutput
 from otf.core.due import Ledger, due, is_overdue, pending, timers, times
 from otf.core.failure import EventPosition, FailedStep, explain
@@ -64,6 +65,8 @@ class Monitor:
         self.requirements: frozenset[str] = NONE
         self.step: FailedStep = FailedStep(self.belief, [], [])
         self.events: int = 0
+        # how many moves were considered to explain them
+        self.work: int = 0
         self.verdict: Verdict | None = None
         # whether time decided on the last event that was searched for
         self._by_time = False
@@ -279,6 +282,9 @@ class Monitor:
             if other.verdict is None:
                 self.oracle, self.belief, self.ledger = other.oracle, other.belief, other.ledger
                 self.lookahead = other.lookahead
+            else:
+                # the event itself may still be explained; what is not is no certain failure
+                self.lookahead.give_up()
 
     def _following(self, spontaneous: int, first: CutSearch, *events: Event) -> Monitor:
         """Return a monitor that has judged once more what came since something was left out, and these events."""
@@ -288,6 +294,10 @@ class Monitor:
         other.late = self.late.copy()
         for event in (*self.lookahead.events, *events):
             other.tell(event)
+            # a tester that computes for seconds sees what comes meanwhile too late
+            if other.work > oracle.limits.work:
+                other.verdict = _too_many(oracle.limits.most)
+                break
         return other
 
     def _alike(self, oracle: Oracle, belief: Belief) -> Monitor:
@@ -395,16 +405,19 @@ class Monitor:
             oracle.model.spec.emits is not None or len(self.belief.in_flight) > 1
         )
         moves = self._moves()
-        found = self._found(Search(moves, clock, commuting), find)
+        search = Search(moves, clock, commuting)
+        found = self._found(search, find)
         free = frozenset(moves.unspecified - moves.specified)
         if free and oracle.relation == "any":
             # no possible state specifies these inputs: none is to be preferred to the others
             moves = self._moves(free)
-            found = self._found(Search(moves, clock), find)
+            search = Search(moves, clock)
+            found = self._found(search, find)
+        self.work += search.work
         # results decided by time do not come again
         requirements = frozenset(moves.requirements) if moves.requirements else NONE
         cut = frozenset(moves.cut) if moves.cut else NONE
-        return self._result(widest(found) if clock.used else found, requirements, cut, once=clock.used)
+        return self._result(thinned(widest(found)) if clock.used else found, requirements, cut, once=clock.used)
 
     def _result(
         self,

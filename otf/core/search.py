@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sized
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
 from otf.core.calls import CURRENT, own_frames
+from otf.core.crowd import CROWDED, Crowd, Following
 from otf.core.expectations import Chain
 from otf.core.hypothesis import NEVER, HeldBack, Hypothesis, Outstanding, QueuedInput, Queues, push, put, queue
 from otf.core.memory import Symbol
@@ -137,9 +139,8 @@ class Search:
         known: dict[Hypothesis, Asleep] = {}
         found: HypothesisSet = {}
         # the first start, and the model's first move, are followed first
-        stack = [(start, 0, NONE) for start in starts][::-1]
-        while stack:
-            now, depth, asleep = stack.pop()
+        stack = [Following(start, 0, NONE) for start in starts][::-1]
+        for now, depth, slept in self._left(stack, known):
             ends = done(now)
             if ends is not None:
                 for end in ends:
@@ -147,10 +148,10 @@ class Search:
                 continue
             before = known.get(now)
             # its moves were followed, but for those of inputs that were asleep
-            woken = None if before is None else before - asleep
+            woken = None if before is None else before - slept
             if before is not None and not woken:
                 continue
-            asleep = known[now] = asleep if before is None else asleep & before
+            asleep = known[now] = slept if before is None else slept & before
             if keep is not None and keep(now):
                 found[now] = None
             steps = self._awake(now, asleep, goal, woken)
@@ -158,10 +159,18 @@ class Search:
             self.work += len(steps) + len(now.flight) ** 2 // PAIRS
             for step, sleeping in reversed(steps):
                 if follow is None or follow(now, step.then):
-                    stack.append((*bounded(now, step.then, depth), sleeping))
+                    stack.append(Following(*bounded(now, step.then, depth), sleeping))
             if self.work > self.moves.limits.work:
                 raise OvergrownError
         return found
+
+    def _left(self, stack: list[Following], known: Sized) -> Iterator[Following]:
+        """Yield what is left to be followed: the last of the stack, or once many are known, what has come least far."""
+        most = CROWDED if self.moves.model.timed else sys.maxsize
+        while stack and len(known) <= most:
+            yield stack.pop()
+        if stack:
+            yield from Crowd().following(stack)
 
     def _awake(
         self, now: Hypothesis, asleep: Asleep, goal: str, woken: Asleep | None = None

@@ -6,7 +6,7 @@ timer, started when its state is entered; named timers are started and stopped b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -150,7 +150,7 @@ class Windows:
         fresh += started.values()
         stamp = _unused((*own, *kept), then) if fresh else 0
         timers = (*own, *kept, *(each._replace(stamp=stamp) for each in fresh))
-        return then._replace(timers=tuple(sorted(timers, key=_order)), outstanding=_stamped(then, move, stamp))
+        return _numbered(tuple(sorted(timers, key=_order)), then._replace(outstanding=_stamped(then, move, stamp)))
 
     def _own(
         self, before: Hypothesis, then: Hypothesis, span: Span, fired: Timer | None
@@ -174,12 +174,7 @@ def opened(now: Hypothesis, stall: Stalled, latency: float) -> Hypothesis:
     """Return the hypothesis in which a stall may have delayed what was to happen at that time."""
     if not now.timed:
         return now
-    outstanding = tuple(
-        (port, tuple(each._replace(window=each.window and each.window.opened(stall, latency)) for each in outputs))
-        for port, outputs in now.outstanding
-    )
-    timers = tuple(_on(each, each.window.opened(stall, latency)) for each in now.timers)
-    return now._replace(outstanding=outstanding, timers=timers)
+    return with_windows(now, lambda window: window.opened(stall, latency))
 
 
 def ends(now: Hypothesis) -> Iterator[float]:
@@ -198,6 +193,17 @@ def widest(found: Iterable[Hypothesis]) -> list[Hypothesis]:
         bare = tuple(_on(timer, timer.window._replace(trigger=ANY)) for timer in each.timers)
         alike.setdefault(each._replace(timers=bare), []).append(each.timers)
     return [each._replace(timers=timers) for each, known in alike.items() for timers in _outermost(known)]
+
+
+def with_windows(now: Hypothesis, change: Callable[[Window], Window]) -> Hypothesis:
+    """Return a hypothesis with all its windows changed."""
+    outstanding = each_output(now.outstanding, lambda each: each._replace(window=each.window and change(each.window)))
+    return now._replace(outstanding=outstanding, timers=tuple(_on(each, change(each.window)) for each in now.timers))
+
+
+def each_output(queues: Queues[Outstanding], change: Callable[[Outstanding], Outstanding]) -> Queues[Outstanding]:
+    """Return queues with all their outputs changed."""
+    return tuple((port, tuple(map(change, outputs))) for port, outputs in queues)
 
 
 def _outermost(known: list[tuple[Timer, ...]]) -> Iterator[tuple[Timer, ...]]:
@@ -269,6 +275,25 @@ def _order(timer: Timer) -> tuple[bool, str | int]:
 def _unused(timers: Iterable[Timer], then: Hypothesis) -> int:
     used = {each.stamp for each in timers}.union(each.stamp for _, outputs in then.outstanding for each in outputs)
     return next(stamp for stamp in range(1, len(used) + 2) if stamp not in used)
+
+
+def _numbered(timers: tuple[Timer, ...], then: Hypothesis) -> Hypothesis:
+    """Return a hypothesis with these timers, and the stamps that still mean something, numbered in their order.
+
+    The outputs of a heartbeat that is started anew again and again would have other numbers in each explanation.
+    """
+    used = {each.stamp for _, outputs in then.outstanding for each in outputs}
+    numbers = {0: 0}
+    for each in timers:
+        if each.stamp in used:
+            numbers.setdefault(each.stamp, len(numbers))
+    stamped = tuple([each._replace(stamp=numbers.get(each.stamp, 0)) for each in timers])
+    if all(numbers.get(stamp) == stamp for stamp in used):
+        return then._replace(timers=stamped)
+    outstanding = each_output(
+        then.outstanding, lambda each: each._replace(stamp=numbers.get(each.stamp, 0)) if each.stamp else each
+    )
+    return then._replace(timers=stamped, outstanding=outstanding)
 
 
 def _stamped(then: Hypothesis, move: Move, stamp: int) -> Queues[Outstanding]:

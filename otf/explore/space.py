@@ -215,7 +215,7 @@ class Walker:
             after = (target for node in layers[-1] for target in self._targets(node, inp))
             layers.append(_closed(self._model, after))
         # backwards: of the possible states only those remain that lead to the current ones
-        right = layers[-1].keys() & now or layers[-1].keys()
+        right: AbstractSet[Node] = layers[-1].keys() & now or layers[-1].keys()
         for inp, before, layer in zip(reversed(self._inputs), reversed(layers[:-1]), reversed(layers[1:]), strict=True):
             right = self._through(before, inp, _leading(layer, right))
 

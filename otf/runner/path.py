@@ -126,6 +126,8 @@ class Conduct:
             # matching classes one after another takes as long as all the rest of this loop
             command = self.session.command()
             if isinstance(command, Send):
+                if self._model.timed and not await self._catch_up(command):
+                    continue
                 if self.session.others:
                     await self._send_together([command, *self.session.others])
                 else:
@@ -230,6 +232,19 @@ class Conduct:
         untold, self._untold = self._untold, []
         for event, data in untold:
             self._tell(event, data)
+
+    async def _catch_up(self, send: Send) -> bool:
+        """Look at the ports if an output is overdue; return whether the input may be sent then.
+
+        The output may wait there, since the tester was busy with itself.
+        """
+        if not self.session.monitor.would(Sent(send.input.value, send.port, self.wire.now)):
+            self._lookout.sample()
+            await self._lookout.turn()
+            self._tell_stalls()
+            self._take_all()
+            self.session.monitor.slack = 0.0
+        return self.session.verdict is None
 
     async def _handed(self, port: str, value: object, data: bytes | PortAction) -> bool:
         """Hand a value's bytes to a port; return False if the line is lost."""

@@ -45,6 +45,14 @@ def test_a_conforming_system_is_never_failed(score: Score) -> None:
     assert len(score.stuck) <= RUNS / 400
 
 
+def test_explanations_that_differ_in_times_alone_are_joined_without_a_false_alarm(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Crowded sets are joined; here all of them are, in each run."""
+    monkeypatch.setattr("otf.core.crowd.CROWDED", 0)
+    assert [str(run.name) for run in conform(RUNS, SEED + 1).alarms] == []
+
+
 def test_a_name_draws_the_same_run_again(score: Score) -> None:
     """However many processes there are, and whichever run of its campaign it is."""
     few = conform(200, SEED, processes=2)

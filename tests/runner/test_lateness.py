@@ -12,14 +12,14 @@ import trio
 from trio.testing import MockClock
 
 from otf.adapter import Arrival, Frame
-from otf.core import Session
-from otf.core.waits import Strict
+from otf.core import Session, Symbol, View
+from otf.core.waits import Burst, Strict
 from otf.runner import Wire, drive
-from otf.spec import Transition, goto
+from otf.spec import Spec, Transition, goto, start
 from otf.strategy import Script
 from otf.trace.events import Event, Seen, Sent
 from otf.trace.verdict import Verdict
-from tests.runner.playing import answering, spec, virtually
+from tests.runner.playing import answering, on_function, spec, virtually
 
 
 def _within_a_second(state: int, _inp: str) -> Iterator[Transition[int]]:
@@ -57,6 +57,46 @@ def test_a_tester_that_comes_too_late() -> None:
     verdict, recorded = _busy_for(3.0, after=0.5)
     assert verdict.outcome == "pass"
     assert [more["slack"] for event, more in recorded if isinstance(event, Seen)] == [3.0]
+
+
+def _on(state: int, _inp: str) -> Iterator[Transition[int]]:
+    yield goto(state)
+
+
+def _tick(state: int) -> Iterator[Transition[int]]:
+    if state == 0:
+        yield goto(1, "p.tick", after="first")
+
+
+_FIRST = Spec(_on, 0, ["p.ping"], _tick, timers=[start("first", 0.0, 1.0)])
+
+
+class _Slow(Script):
+    """A strategy that takes three seconds to choose the second input."""
+
+    _chosen = 0
+
+    def choose(self, view: View) -> Symbol | None:
+        """Return the next input."""
+        clock = trio.lowlevel.current_clock()
+        if self._chosen == 1 and isinstance(clock, MockClock):
+            clock.jump(3.0)
+        self._chosen += 1
+        return super().choose(view)
+
+
+def test_a_tester_that_comes_too_late_before_it_sends() -> None:
+    """Before the next input goes out, a busy tester looks whether an overdue output is there."""
+    events: list[Event] = []
+
+    async def run() -> Verdict:
+        left = [(0.5, b"tick")]
+        bench = on_function(lambda: lambda _: [left.pop()] if left else [], spec=_FIRST, latency=0.01, busy=0.0)
+        session = Session(bench.oracle(), _Slow(["p.ping"] * 2), Burst(bench.timing, 2), steps=2)
+        return await drive(bench, session, lambda event, *_, **__: events.append(event))
+
+    assert virtually(run).outcome == "pass"
+    assert [type(event) for event in events if isinstance(event, Seen | Sent)] == [Sent, Seen, Sent]
 
 
 def test_a_tester_that_is_late_in_time() -> None:
