@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
 from otf.core.calls import CURRENT, own_frames
-from otf.core.crowd import CROWDED, Crowd, Following
+from otf.core.crowd import CROWDED, Asleep, Crowd, Following
 from otf.core.expectations import Chain
 from otf.core.hypothesis import NEVER, HeldBack, Hypothesis, Outstanding, QueuedInput, Queues, push, put, queue
 from otf.core.memory import Symbol
@@ -23,7 +23,6 @@ from otf.values import show
 
 NONE: Final = frozenset[str]()
 PAIRS: Final = 16  # pairs of inputs in flight that take as long as a move
-Asleep: TypeAlias = frozenset[str]
 """Ports whose input in flight need not be taken now: an equivalent path took it before."""
 
 

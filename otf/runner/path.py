@@ -126,12 +126,7 @@ class Conduct:
             # matching classes one after another takes as long as all the rest of this loop
             command = self.session.command()
             if isinstance(command, Send):
-                if self._model.timed and not await self._catch_up(command):
-                    continue
-                if self.session.others:
-                    await self._send_together([command, *self.session.others])
-                else:
-                    await self._send(command.input.value, command.port)
+                await self._send_now(command)
                 if self.session.answering and not self.session.probing and self.wire.prompt():
                     # most answers come within a moment: until then nobody has to ask how long to wait
                     await self._lookout.look(self.wire.now + FIRST)
@@ -187,6 +182,14 @@ class Conduct:
         except Exception as error:
             # a codec that stumbles proves nothing about the bytes: the mistake may be its own
             raise _Undecided(stumbled(port, frame.data, error)) from error
+
+    async def _send_now(self, command: Send) -> None:
+        if self._model.timed and not await self._catch_up(command):
+            return
+        if self.session.others:
+            await self._send_together([command, *self.session.others])
+        else:
+            await self._send(command.input.value, command.port)
 
     async def _send(self, value: object, port: str) -> None:
         begun = self.wire.now

@@ -13,13 +13,13 @@ from trio.testing import MockClock
 
 from otf.adapter import Arrival, Frame
 from otf.core import Session, Symbol, View
-from otf.core.waits import Burst, Strict
+from otf.core.waits import Strict
 from otf.runner import Wire, drive
 from otf.spec import Spec, Transition, goto, start
 from otf.strategy import Script
 from otf.trace.events import Event, Seen, Sent
 from otf.trace.verdict import Verdict
-from tests.runner.playing import answering, on_function, spec, virtually
+from tests.runner.playing import answering, spec, virtually
 
 
 def _within_a_second(state: int, _inp: str) -> Iterator[Transition[int]]:
@@ -59,29 +59,29 @@ def test_a_tester_that_comes_too_late() -> None:
     assert [more["slack"] for event, more in recorded if isinstance(event, Seen)] == [3.0]
 
 
-def _on(state: int, _inp: str) -> Iterator[Transition[int]]:
-    yield goto(state)
+def _pong(_state: str, _inp: str) -> Iterator[Transition[str]]:
+    yield goto("pinged", "p.pong", timers=[start("tick", 2.0, 9.0)])
 
 
-def _tick(state: int) -> Iterator[Transition[int]]:
-    if state == 0:
-        yield goto(1, "p.tick", after="first")
+def _tick(state: str) -> Iterator[Transition[str]]:
+    if state == "pinged":
+        yield goto("idle", "p.tick", after="tick")
 
 
-_FIRST = Spec(_on, 0, ["p.ping"], _tick, timers=[start("first", 0.0, 1.0)])
+_TICKING = Spec(_pong, "idle", ["p.ping"], _tick)
 
 
 class _Slow(Script):
-    """A strategy that takes three seconds to choose the second input."""
+    """A strategy that takes twenty seconds to choose the fourth input: the third tick is not waited for."""
 
     _chosen = 0
 
     def choose(self, view: View) -> Symbol | None:
         """Return the next input."""
-        clock = trio.lowlevel.current_clock()
-        if self._chosen == 1 and isinstance(clock, MockClock):
-            clock.jump(3.0)
         self._chosen += 1
+        clock = trio.lowlevel.current_clock()
+        if self._chosen == 4 and isinstance(clock, MockClock):
+            clock.jump(20.0)
         return super().choose(view)
 
 
@@ -90,13 +90,13 @@ def test_a_tester_that_comes_too_late_before_it_sends() -> None:
     events: list[Event] = []
 
     async def run() -> Verdict:
-        left = [(0.5, b"tick")]
-        bench = on_function(lambda: lambda _: [left.pop()] if left else [], spec=_FIRST, latency=0.01, busy=0.0)
-        session = Session(bench.oracle(), _Slow(["p.ping"] * 2), Burst(bench.timing, 2), steps=2)
+        bench = answering((0.0, b"pong"), (5.0, b"tick"), spec=_TICKING, latency=0.01, busy=0.0)
+        session = Session(bench.oracle(), _Slow(["p.ping"] * 4), Strict(bench.timing), steps=4)
         return await drive(bench, session, lambda event, *_, **__: events.append(event))
 
     assert virtually(run).outcome == "pass"
-    assert [type(event) for event in events if isinstance(event, Seen | Sent)] == [Sent, Seen, Sent]
+    outputs = [event.output if isinstance(event, Seen) else "" for event in events if isinstance(event, Seen | Sent)]
+    assert outputs[:10] == [*(["", "p.pong", "p.tick"] * 3), ""]
 
 
 def test_a_tester_that_is_late_in_time() -> None:
