@@ -28,6 +28,7 @@ class _Child:
     def __init__(self) -> None:
         self.pid = 0
         self.memory: mmap | None = None
+        self.decided = False
 
     def write(self, at: int, data: bytes) -> None:
         if self.memory is not None and os.getpid() == self.pid:
@@ -39,6 +40,7 @@ _CHILD: Final = _Child()
 
 def decide(status: int) -> None:
     """Note the status with which this process wants to end: a failure stays one, however it ends."""
+    _CHILD.decided = True
     _CHILD.write(_STATUS, bytes([status & 0xFF]))
 
 
@@ -48,7 +50,9 @@ def sign() -> None:
     with suppress(OSError, ValueError, AttributeError):
         sys.stdout.flush()
         sys.stderr.flush()
-    _CHILD.write(_SIGNED, b"\1")
+    # Py_Exit of C, and an exception on its way out, call the handlers of the exit, too
+    if _CHILD.decided:
+        _CHILD.write(_SIGNED, b"\1")
 
 
 def reported() -> None:

@@ -27,7 +27,7 @@ from otf.campaign.knowledge import Knowledge
 from otf.campaign.results import FailureGroup, PathResult, Retried
 from otf.campaign.trace_files import TraceFile
 from otf.errors import OtfError, UsageError, WriteError
-from otf.runner.writer import unwritten, writing
+from otf.runner.writer import ADVICE, unwritten, writing
 from otf.trace.digest import LineChain
 from otf.trace.reading import bounded
 from otf.trace.requirements import RequirementRecord
@@ -280,6 +280,7 @@ class _Sink:
         self.trouble: WriteError | None = None
         self._path, self._file = path, file
         self._chain = _left(path)
+        self._size = os.fstat(file).st_size
         self._written, self._ended = Flag(), Flag()
         # the disk may take longer than an answer of the system may: the event loop must not wait for it
         self._syncing = Thread(target=self._sync, name="journal", daemon=True)
@@ -298,6 +299,7 @@ class _Sink:
         text, torn = self._chain.link(line), self._chain.torn
         try:
             written = text[: os.write(self._file, text)]
+            self._size += len(written)
         except OSError as error:
             self.trouble = self.trouble or unwritten(self._path, error, "the log")
         else:
@@ -312,7 +314,18 @@ class _Sink:
         self._ended.set()
         self._written.set()
         self._syncing.join()
-        os.close(self._file)
+        self.trouble = self.trouble or self._lost()
+        with suppress(OSError):  # the user's code closed it
+            os.close(self._file)
+
+    def _lost(self) -> WriteError | None:
+        """Return an error if the log is not where it belongs: a campaign that nobody can read has shown nothing."""
+        with suppress(OSError):
+            named, held = self._path.stat(), os.fstat(self._file)
+            if (named.st_dev, named.st_ino) == (held.st_dev, held.st_ino) and held.st_size >= self._size:
+                return None
+        message = f"{self._path}: the log was removed, moved, replaced or cut while the campaign ran"
+        return WriteError(f"{message}, or code of the bench changed the current folder; {ADVICE}")
 
     def _sync(self) -> None:
         while not self._ended.is_set():

@@ -18,8 +18,18 @@ from otf.cli.choices import VARIABLE, prepare
 from otf.cli.grouped_help import GroupedHelp
 from otf.cli.installed import COMMANDS as ADDED
 from otf.cli.installed import function_of, installed
-from otf.cli.output import STDOUT_ERRORS, document, error_document, guarded, say, stdout_failed, warn
-from otf.errors import FAIL, INCONCLUSIVE, USAGE, USERS_OWN, UsageError
+from otf.cli.output import (
+    STDOUT_ERRORS,
+    begin_stdout,
+    document,
+    error_document,
+    guarded,
+    say,
+    stdout_failed,
+    unread,
+    warn,
+)
+from otf.errors import FAIL, INCONCLUSIVE, PASS, USAGE, USERS_OWN, UsageError
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -165,7 +175,7 @@ def otf(
             raise typer.BadParameter(str(error), ctx=ctx) from error
 
 
-_UNWRITTEN: Final = {errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG, errno.EPIPE}
+_UNWRITTEN: Final = {errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG}
 
 
 def call(arguments: Sequence[str]) -> int:
@@ -174,7 +184,7 @@ def call(arguments: Sequence[str]) -> int:
     _tolerant(sys.stdout)
     as_json = "--json" in arguments
     prepare()
-    STDOUT_ERRORS.clear()
+    begin_stdout()
     try:
         status: int = app(list(arguments), prog_name="otf", standalone_mode=False) or 0
     except typer.TyperException as error:
@@ -184,8 +194,9 @@ def call(arguments: Sequence[str]) -> int:
     except USERS_OWN:
         raise
     except SystemExit as error:
-        if isinstance(error.__context__, OSError):  # typer's own way to end when a page of help has no reader
-            return _unwritten(error.__context__) or _broken(error, as_json=as_json)
+        if isinstance(error.__context__, BrokenPipeError):  # typer's own way to end when a page of help has no reader
+            unread(error.__context__)
+            return PASS
         # completing a word for a shell ends this way; nothing else may
         return int(error.code or 0) if VARIABLE in os.environ else _broken(error, as_json=as_json)
     except BaseException as error:  # noqa: BLE001 -- the last resort: Python's own status, 1, would report a nonconformance
@@ -224,7 +235,7 @@ def _broken(error: BaseException, *, as_json: bool) -> int:
     what = f"{type(error).__name__}: {as_text(error)}"
     if limit := _limit(error):
         return _limited(limit, what, as_json=as_json)
-    traceback.print_exception(error)
+    warn("".join(traceback.format_exception(error)).rstrip())
     warn(f"this is a defect of otf, or of a bench's own adapter; it says nothing about the system under test: {what}")
     if as_json:
         document(error_document(what))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import inspect
 import json
@@ -172,7 +173,7 @@ def _print_error(text: str) -> None:
     stderr: TextIO | None = sys.stderr
     if stderr is not None:  # print would use standard output instead, which may hold a document
         # a message that cannot be printed does not change the exit status, which reports the verdict
-        with suppress(OSError):
+        with suppress(OSError, ValueError):
             print(harmless(text), file=stderr)
 
 
@@ -195,12 +196,54 @@ def _print(text: str) -> None:
     if STDOUT_ERRORS:
         return
     try:
-        print(text, flush=True)
-    except BrokenPipeError:
-        # the reader has seen enough (`otf list | head -1`): the command ends as if all had been read
-        _discard_stdout()
+        stream = _open_stdout(text)
+        if stream is not None:  # not by print, which the user's code may have replaced
+            stream.write(f"{text}\n")
+            stream.flush()
+    except BrokenPipeError as error:
+        # the reader has seen enough (`otf list | head -1`): the command ends as if all had been read, except a pass
+        if _PASSES.match(text):
+            stdout_failed(error)
+        else:
+            unread(error)
     except OSError as error:
         stdout_failed(error)
+
+
+_UNREAD: Final[list[BrokenPipeError]] = []
+_PASSES: Final = re.compile(r'(\x1b\[[\d;]*m)*PASS\b|\{\s*"verdict": "pass"')
+"""A pass that nobody read is none: whoever reads exit statuses must not believe it."""
+
+
+def begin_stdout() -> None:
+    """Write to what is standard output now, whatever the user's code puts in its place; forget an earlier command."""
+    STDOUT_ERRORS.clear()
+    _UNREAD.clear()
+    _STDOUT[:] = [(sys.stdout, _file_of(sys.stdout))]
+
+
+_STDOUT: Final[list[tuple[TextIO | None, tuple[int, int] | None]]] = []
+
+
+def _file_of(stream: TextIO | None) -> tuple[int, int] | None:
+    with suppress(OSError, ValueError, AttributeError):
+        found = os.fstat(stream.fileno()) if stream is not None else None
+        return None if found is None else (found.st_dev, found.st_ino)
+    return None
+
+
+def _open_stdout(text: str) -> TextIO | None:
+    """Return standard output. Raises OSError for a pass if it is none, or another than at the start of the command."""
+    stream, file = _STDOUT[0] if _STDOUT else (sys.stdout, _file_of(sys.stdout))
+    if _PASSES.match(text) and (_UNREAD or stream is None or _file_of(stream) != file):
+        raise _UNREAD[0] if _UNREAD else OSError(errno.EBADF, "it is closed, or code of the bench replaced it")
+    return stream
+
+
+def unread(error: BrokenPipeError) -> None:
+    """Note that nobody reads standard output any more."""
+    _UNREAD.append(error)
+    _discard_stdout()
 
 
 def stdout_failed(error: OSError) -> None:
@@ -212,7 +255,7 @@ def stdout_failed(error: OSError) -> None:
 
 def _discard_stdout() -> None:
     # the interpreter would flush the rest of the buffer at its end, and fail again
-    with suppress(OSError):  # a stream that is no file
+    with suppress(OSError, ValueError, AttributeError):  # a stream that is no file, or none
         devnull = os.open(os.devnull, os.O_WRONLY)
         os.dup2(devnull, sys.stdout.fileno())
         os.close(devnull)

@@ -88,7 +88,7 @@ def _watched(name: str) -> Generator[None]:
     def watch() -> None:
         seconds = SLOW
         while not over.wait(seconds):
-            frames = traceback.extract_stack(sys._current_frames()[user])  # noqa: SLF001 -- Python offers no other way
+            frames = traceback.extract_stack(sys._current_frames()[user])  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] -- Python offers no other way
             warn(f"{name} has been loading for {seconds:g} s, {_deepest(frames)}; Ctrl-C ends it")
             seconds *= 10
 

@@ -22,7 +22,7 @@ import msgspec
 from anyio.to_thread import run_sync
 
 from otf.adapter import Bench
-from otf.adapter.exits import blaming, watched
+from otf.adapter.exits import blamed, blaming, watched
 from otf.adapter.kept import keeping
 from otf.campaign import Settings
 from otf.campaign.journal_lines import ShrunkLine
@@ -36,7 +36,7 @@ from otf.cli.continued import as_recorded, made, settings_of
 from otf.cli.run_arguments import RunOptions
 from otf.cli.workers import on_devices
 from otf.core.steady import ask_again
-from otf.errors import OtfError
+from otf.errors import ModelError, OtfError
 from otf.trace.record import Header
 from otf.trace.verdict import Signature, Verdict
 from otf.values import as_text
@@ -85,6 +85,8 @@ class Worker:
                 return await self._drive(line)
         except OtfError as error:
             return ResultLine(line.job, line.number, error=str(error), kind=type(error).__name__)
+        except KeyboardInterrupt as error:  # no terminal reaches this process: code of the bench raised it
+            return ResultLine(line.job, line.number, error=str(blamed(error)), kind=ModelError.__name__)
 
     async def _failing(self, line: JobLine, failing: PathResult) -> ResultLine:
         seconds = float("inf") if line.seconds is None else line.seconds

@@ -85,13 +85,55 @@ def test_a_number_of_5000_digits(folder: Path) -> None:
 
 @pytest.mark.real
 def test_help_without_a_reader(folder: Path) -> None:
-    """`otf --help | true` ends as any command whose output nobody reads: with one line."""
+    """`otf --help | true` ends as if all had been read."""
     ours, theirs = os.pipe()
     os.close(ours)
     call = (sys.executable, "-m", "otf", "--help")
     done = subprocess.run(call, stdout=theirs, stderr=subprocess.PIPE, text=True, check=False, timeout=60, cwd=folder)
     os.close(theirs)
-    assert (done.returncode, done.stderr) == (2, "otf: standard output cannot be written: Broken pipe\n")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("more", [(), ("--json",), ("--jobs", 2)])
+def test_a_pass_that_nobody_reads(folder: Path, more: tuple[object, ...]) -> None:
+    """It is none: whoever looks at the exit status alone would believe it."""
+    ours, theirs = os.pipe()
+    os.close(ours)
+    call = (sys.executable, "-m", "otf", "run", "coffee", "--seed", "1", "--traces", "1", *map(str, more))
+    done = subprocess.run(call, stdout=theirs, stderr=subprocess.PIPE, text=True, check=False, timeout=60, cwd=folder)
+    os.close(theirs)
+    assert (done.returncode, "standard output cannot be written: Broken pipe" in done.stderr) == (2, True)
+
+
+HARM = """
+import os, shutil
+from pathlib import Path
+def harmed(*, how: str = ""):
+    done = []
+    def step(state, inp):
+        if state == 3 and not done:
+            done.append(exec(how))
+        return [goto((state + 1) % 9, inp)]
+    return made(Spec(step, 0, [1, 2]))
+"""
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        "os.mkdir('x'); os.chdir('x')",
+        "shutil.rmtree('out')",
+        "os.rename('out', 'x')",
+        "os.truncate('out/campaign.jsonl', 0)",
+    ],
+)
+def test_a_folder_that_is_lost_on_the_way(folder: Path, how: str) -> None:
+    """A campaign whose traces and log are not where it says has shown nothing."""
+    (folder / "own.py").write_text(OWN + HARM, encoding="utf-8")
+    done = otf("run", "own.py:harmed", "--set", f"how={how}", "--seed", 1, "--traces", 2, "--steps", 8, "--out", "out")
+    assert done.status == 2
+    assert "campaign.jsonl: the log was removed, moved, replaced or cut while the campaign ran" in done.err
 
 
 @pytest.mark.parametrize("bench", ["muted", "mute"])
