@@ -26,7 +26,7 @@ class Knowledge(msgspec.Struct, omit_defaults=True):
 
     `visits` counts choices by `STATE INPUT`, `actions` by the kind of input; `quiet` are the transitions after which
     silence was seen, `timers` counts the visits to states with timers; `waits` are the inputs that only wait, in
-    seconds.
+    seconds. `answers` are paths as `otf.strategy.novelty.Answered` takes them.
 
     >>> first, second = Knowledge({"a b": 1}, quiet=["c"]), Knowledge({"a b": 2, "a d": 1})
     >>> first.add(second)
@@ -39,6 +39,7 @@ class Knowledge(msgspec.Struct, omit_defaults=True):
     quiet: list[str] = []
     timers: dict[str, int] = {}
     waits: list[float] = []
+    answers: list[str] = []
 
     def add(self, later: Knowledge) -> None:
         """Add what a later path learned."""
@@ -51,6 +52,7 @@ class Knowledge(msgspec.Struct, omit_defaults=True):
                 ours[name] = ours.get(name, 0) + times
         self.quiet += later.quiet
         self.waits += later.waits
+        self.answers += later.answers
 
 
 def digest(name: Hashable) -> str:

@@ -291,6 +291,7 @@ class InProcess:
             largest=settings.largest,
             aftermath=self._aftermath,
             wakers=self._wakers,
+            observe=lane.learning.answers.observe if lane.strategy.kind.listens else None,
         )
         enabled = callback(self._listener, "enabled", lease.number)
         chooser = listened(lane.strategy.path(lease.number), enabled)

@@ -15,6 +15,7 @@ from otf.campaign.knowledge import Knowledge, named
 from otf.core import Node, Symbol
 from otf.spec import Elapse
 from otf.strategy import VisitCounts
+from otf.strategy.answers import Answered, LearntAnswers
 from otf.strategy.visits import STATES, WIDE
 from otf.values import key
 
@@ -38,6 +39,7 @@ class Layer:
         self.timers: Counter[str] = Counter()
         self.quiet: dict[str, None] = {}
         self.waits: dict[float, None] = {}
+        self.answered = Answered()
         if learned is not None:
             self.add(learned)
 
@@ -52,6 +54,8 @@ class Layer:
         self.timers.update(learned.timers)
         self.quiet.update(dict.fromkeys(learned.quiet))
         self.waits.update(dict.fromkeys(learned.waits))
+        for path in learned.answers:
+            self.answered.add(path)
         if len(self.states) > STATES:
             kept = [state for state, times in self.states.items() if times > 1][-STATES // 2 :]
             self.states = {state: self.states[state] for state in kept}
@@ -65,7 +69,9 @@ class Layer:
     def knowledge(self) -> Knowledge:
         """Return it as data."""
         visits = {f"{state} {inp}": times for state, table in self.inputs.items() for inp, times in table.items()}
-        return Knowledge(visits, dict(self.actions), [*self.quiet], dict(self.timers), [*self.waits])
+        return Knowledge(
+            visits, dict(self.actions), [*self.quiet], dict(self.timers), [*self.waits], self.answered.paths
+        )
 
 
 class _Recalled(defaultdict[Key, int]):
@@ -138,13 +144,23 @@ class _Quiet(set[Hashable]):
         return any(name in layer.quiet for layer in self._layers)
 
 
+class _Others(Iterable[Answered]):
+    """What inputs led to on other paths."""
+
+    def __init__(self, layers: Iterable[Layer]) -> None:
+        self._layers = layers
+
+    def __iter__(self) -> Iterator[Answered]:
+        return (layer.answered for layer in self._layers if layer.answered.paths)
+
+
 class Learning:
     """The memory of one lane: it begins with what other paths knew, in layers, and returns what each path adds.
 
     >>> learning = Learning()
     >>> learning.proven.add("a")
     >>> learning.path().quiet == [named("a")], learning.path()
-    (True, Knowledge(visits={}, actions={}, quiet=[], timers={}, waits=[]))
+    (True, Knowledge(visits={}, actions={}, quiet=[], timers={}, waits=[], answers=[]))
     """
 
     def __init__(self, layers: Iterable[Layer] = ()) -> None:
@@ -153,6 +169,7 @@ class Learning:
         self.visits: VisitCounts = _visits(layers) if begins else VisitCounts()
         self.proven: set[Hashable] = _Quiet(layers) if begins else set()
         self.waited: dict[tuple[Hashable, ...], int] = _Waited(lambda name: sum(each.timers[name] for each in layers))
+        self.answers = self.visits.answers = LearntAnswers(_Others(layers))
         self._log: list[tuple[Node, Symbol]] = []
         self._waits: list[tuple[Hashable, ...]] = []
         # an input that only waits is its own name
@@ -178,6 +195,7 @@ class Learning:
             [*self._quiet()],
             {named(nodes): times for nodes, times in timers.items()},
             self._new_waits(),
+            [path] if (path := self.answers.told()) else [],
         )
 
     def _new_waits(self) -> list[float]:

@@ -58,6 +58,7 @@ class PathRun:
         largest: int = LARGEST,
         aftermath: Aftermath = lambda _: 0.0,
         wakers: Wakers | None = None,
+        observe: OnEvent | None = None,
     ) -> None:
         self.aftermath = aftermath
         self._wakers = wakers
@@ -67,6 +68,8 @@ class PathRun:
         self.trace = trace
         self.largest = largest
         self._on_event = on_event
+        # what the chooser is told before it chooses
+        self._observe = observe
         self.silence: str = ""
         self.short: bool = False
         self.malformed: int = 0
@@ -112,7 +115,7 @@ class PathRun:
         # where the model says what follows them, malformed inputs test as others do
         counts = self.bench.malformed and self.bench.spec.malformed is None
         told = self._counted if counts else self._on_event
-        self._record = Recorder(self._writer, told, types, largest=self.largest, end=self._end)
+        self._record = Recorder(self._writer, _both(self._observe, told), types, largest=self.largest, end=self._end)
 
     def _finish(self, verdict: Verdict) -> None:
         head, steps = self.header, self._writer.steps
@@ -171,7 +174,8 @@ class PathRun:
             while verdict is None and not self._record.full and walk.steps < steps:
                 began = monotonic()
                 verdict = watch.call(walk.chosen, chooser, min(turn, steps - walk.steps))
-                turn = max(1, turn // 2) if monotonic() - began > SLICE else min(TURN, turn * 2)
+                slow = monotonic() - began > SLICE or self._observe is not None
+                turn = max(1, turn // 2) if slow else min(TURN, turn * 2)
                 for event in walk.events(recorded):
                     self._record(event)
                 recorded = walk.steps
@@ -198,6 +202,17 @@ class PathRun:
                     raise
                 note("start failed, and is tried again", "warning", attempt=attempt + 1)
         raise AssertionError
+
+
+def _both(one: OnEvent | None, other: OnEvent | None) -> OnEvent | None:
+    if one is None or other is None:
+        return one or other
+
+    def told(event: Event) -> None:
+        one(event)
+        other(event)
+
+    return told
 
 
 class _Timed:

@@ -14,6 +14,7 @@ from otf.spec.redrawing import Redraw
 from otf.spec.transition import RequirementIds, requirements
 from otf.strategy.fresh import FreshValues
 from otf.strategy.names import SAYS
+from otf.strategy.novelty import Novelty
 from otf.strategy.planned import AfterWaits, Goal, Nearest, ToChanged
 from otf.strategy.pool import PlanPatience, Pool, Script, Uniform, Weighted, Weights, endless
 from otf.strategy.visits import ChangedFirst, LeastAction, LeastInput, LeastNext, LeastState, VisitCounts
@@ -43,6 +44,8 @@ class StrategyKind:
     done: Callable[[], bool] = _endless
     reached: Callable[[Any], bool] | None = None
     req: tuple[str, ...] = ()
+    # whether its choices depend on the events of the path
+    listens: bool = False
 
     def __str__(self) -> str:
         """Return its name, as in the header of a trace."""
@@ -129,6 +132,7 @@ _KINDS: Final = (
     _covering("least-state", LeastState),
     _covering("least-action", LeastAction),
     _covering("nearest", Nearest),
+    StrategyKind("novelty", SAYS["novelty"], (Novelty,), listens=True),
     StrategyKind("random", SAYS["random"], (lambda pool, _visits: Uniform(pool),)),
 )
 STRATEGIES: Final[Mapping[str, StrategyKind]] = {kind.name: kind for kind in _KINDS}

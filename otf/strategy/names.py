@@ -11,5 +11,6 @@ SAYS: Final = {
     "least-state": "the input that leads to the least visited state, always",
     "least-action": "the kind of input that was used least",
     "nearest": "the nearest input that was not tried yet, on a planned way",
+    "novelty": "what leads anywhere by the answers so far, where the model has too few states to know",
     "random": "any input with the same probability",
 }

@@ -7,10 +7,13 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from itertools import repeat
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from otf.core import FEW, Node, Symbol, View
 from otf.strategy.pool import Pool
+
+if TYPE_CHECKING:
+    from otf.strategy.answers import LearntAnswers
 
 STAYS: Final = 0.05  # the chance, before each step, that a path stops going deeper
 PATHS: Final = 10  # of a lane that look for changed transitions, and two more for each of these
@@ -46,6 +49,8 @@ class VisitCounts:
     waits: dict[Symbol, None] = field(default_factory=dict[Symbol, None])
     # each choice, for a journal that takes them
     log: list[tuple[Node, Symbol]] | None = None
+    # what inputs led to, by the answers; None until a strategy asks
+    answers: LearntAnswers | None = None
     # transitions that the path to come looks for before anything else
     changed: ChangedFirst | None = None
     # how often a state was visited for the first time
