@@ -229,6 +229,7 @@ class Reporting(Listener):
         most, paths = self._settings.traces, counted(summary.paths, "path")
         paths = paths if most >= UNLIMITED else f"{summary.paths:,} of {counted(most, 'path')}"
         counts = f"{paths}, {counted(summary.steps, 'step')}, "
+        counts += f"{len(summary.inconclusive):,} inconclusive, " * bool(summary.inconclusive)
         return f"{counts}{counted(len(summary.failures), 'kind')} of failure{self._now and f'; {self._now}'}"
 
     def failed_start(self, number: int, why: str, pause: float) -> None:

@@ -22,7 +22,7 @@
     place("verdict").className = `verdict ${state.verdict}`;
     const number = (count) => count.toLocaleString("en");
     say("paths", state.traces === null ? number(state.paths) : `${number(state.paths)} of ${number(state.traces)}`);
-    for (const name of ["steps", "met", "kinds"]) say(name, state[name].toLocaleString("en"));
+    for (const name of ["steps", "met", "kinds", "undecided"]) say(name, state[name].toLocaleString("en"));
     say("rate", state.rate.toLocaleString("en", { maximumFractionDigits: state.rate < 10 ? 1 : 0 }));
     say("passed", clock(state.seconds));
     say("left", state.done ? "done" : clock(state.left));

@@ -61,6 +61,7 @@ def _cards(gathered: Gathered) -> list[tuple[str, str]]:
         ("steps", f"{result.steps:,}"),
         ("kinds of failure", f"{len(result.failures)}"),
         ("paths that failed", f"{result.failed:,}"),
+        *([("inconclusive paths", f"{result.undecided:,}")] if result.undecided else []),
         *([("known issues", f"{len(result.seen_issues)}")] if result.seen_issues else []),
         _card("states visited", coverage.states),
         _card("inputs tried in their states", coverage.inputs),

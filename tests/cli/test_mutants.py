@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.command import failed, machine, otf, recorded
+from tests.cli.test_truth import BENCHES
 
 HIDDEN = """
 
@@ -48,6 +49,19 @@ def test_a_mutant_that_is_not_found(folder: Path) -> None:
     assert done.out.endswith("1 of 2 mutants found; traces: out/\n")
     hidden = otf("mutants", "machine.py:faulty", "--budget", 30, "--fault", "shy", "--json").data
     assert hidden == [{"fault": "shy", "found": False, "steps": 30, "shrunk": None, "trace": None}]
+
+
+def test_paths_that_were_not_decided(folder: Path) -> None:
+    """A mutant that was not found on inconclusive paths is undecided: their number and their reasons are printed."""
+    more = '\n\ndef unclear(fault: str = "none"):\n    return replace(vague(), mutants={"shy": "none to see"})\n'
+    (folder / "benches.py").write_text(BENCHES + more, encoding="utf-8")
+    call = ("mutants", "benches.py:unclear", "--budget", 30)
+    done = otf(*call, "--out", "out")
+    assert done.status == 3
+    assert "shy  NOT found in " in done.out
+    assert "inconclusive (1 path): more than 1 " in done.out
+    [row] = otf(*call, "--json").data
+    assert [each["count"] for each in row["inconclusive"]] == [1]
 
 
 def test_no_contact_ends_it(folder: Path) -> None:

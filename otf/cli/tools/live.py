@@ -117,6 +117,7 @@ class LiveFigures(Listener):
             "left": self._left(seconds),
             "met": len(self._met),
             "kinds": len(groups),
+            "undecided": len(summary.inconclusive),
             "now": self._now,
             "possible": [show(node.value) for node in nodes[:SHOWN]],
             "failures": [

@@ -19,6 +19,7 @@ from otf.errors import FAIL, INCONCLUSIVE, PASS, UsageError
 if TYPE_CHECKING:
     from otf.adapter import Bench
     from otf.campaign import Settings, Summary
+    from otf.trace.result import InconclusiveResult
 
 BUDGET = 20_000
 SECONDS = 300.0
@@ -27,7 +28,10 @@ STEPS = 100
 
 @dataclass(frozen=True, slots=True)
 class MutantResult:
-    """The result of one mutant: steps until it failed (or all that were sent), and the shrunk trace."""
+    """The result of one mutant: steps until it failed (or all that were sent), and the shrunk trace.
+
+    `undecided` are the inconclusive paths of one that was not found, by their reasons.
+    """
 
     mutant: str
     found: bool
@@ -35,11 +39,15 @@ class MutantResult:
     shrunk: int | None = None
     trace: str | None = None
     trouble: str = ""
+    undecided: tuple[InconclusiveResult, ...] = ()
 
     @property
     def exit_status(self) -> int:
         """Return the exit status that this mutant alone would have."""
-        return INCONCLUSIVE if self.trouble else PASS if self.found else FAIL
+        if self.found:
+            return PASS
+        # what the machine kept the tester from judging is no sign that it cannot see the mistake
+        return INCONCLUSIVE if self.trouble or self.undecided else FAIL
 
 
 @guarded
@@ -84,7 +92,7 @@ def mutants(
     If the bench ships none, or BENCH is a model, mutants of the model are tried, served as the system in virtual time:
     see "Would this bench notice?" in docs/howto-models.md. With --out DIR their fates are written there, for the page
     of `otf report DIR`. The exit status is 0 if all mutants were found or are
-    proved to conform, 1 if one was not.
+    proved to conform, 1 if one was not, 3 if paths of one that was not were inconclusive.
     """
     from otf.campaign import Settings
     from otf.cli.benches import load, parsed
@@ -179,12 +187,15 @@ def _found(name: str, summary: Summary) -> MutantResult:
     for group in summary.failures.values():
         trace = (group.shrunk or group.first).trace
         return MutantResult(name, True, summary.steps, group.shrunk.steps if group.shrunk else None, str(trace))
-    return MutantResult(name, False, summary.steps, trouble=summary.trouble)
+    return MutantResult(name, False, summary.steps, trouble=summary.trouble, undecided=summary.result.inconclusive)
 
 
 def _json(row: MutantResult) -> dict[str, Any]:
     found = {"fault": row.mutant, "found": row.found, "steps": row.steps, "shrunk": row.shrunk, "trace": row.trace}
-    return {**found, "trouble": row.trouble} if row.trouble else found
+    undecided = [{"why": each.why, "count": each.paths, "trace": each.trace} for each in row.undecided]
+    return (
+        found | ({"trouble": row.trouble} if row.trouble else {}) | ({"inconclusive": undecided} if undecided else {})
+    )
 
 
 def _report(row: MutantResult, says: str) -> None:
@@ -197,3 +208,5 @@ def _report(row: MutantResult, says: str) -> None:
     steps = counted(row.steps, "step")
     result = f"found after {steps}{shrunk}" if row.found else f"NOT found in {steps}"
     say(f"{row.mutant:4} {result:40} {says}")
+    for each in row.undecided:
+        say(f"     inconclusive ({counted(each.paths, 'path')}): {each.why}")
