@@ -67,9 +67,11 @@ class FailureReports:
         """Shrink the first kind of failure that is new; some time is left for kinds that are found later."""
         group = self.new[0]
         with self._summary.parts.part("shrinking"):
-            if self._settings.shrink and group.shrunk is None:
+            if self._settings.shrink and self._to_shrink(group):
                 await self._shrink(group, max(LEAST, self._between / (1 + len(self.new))))
-            self._report(group)
+            self._summary.merge_clocks()
+            if (now := self._summary.now(group)).signature not in self._final:
+                self._report(now)
 
     async def rest(self) -> None:
         """Shrink all that are new, several at the same time if there are workers, then report them in their order."""
@@ -79,14 +81,20 @@ class FailureReports:
         async def work() -> None:
             lane = next(lanes)
             for at, group in waiting:
-                if self._settings.shrink and group.shrunk is None:
+                if self._settings.shrink and self._to_shrink(group):
                     turns = -(-(len(groups) - at) // at_once)
                     await self._shrink(group, (self._deadline - anyio.current_time()) / turns, lane)
 
         await together(work, min(at_once, len(groups)))
+        self._summary.merge_clocks()
         self._merge()
         for group in self.new:
             self._report(group)
+
+    def _to_shrink(self, group: FailureGroup) -> bool:
+        """Return whether a kind is to be shrunk: it is not, if it turned out to be one that is."""
+        self._summary.merge_clocks()
+        return self._summary.now(group) is group and group.shrunk is None
 
     def _merge(self) -> None:
         """Count kinds together that one wrong step explains: only their shrunk runs tell."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from otf.campaign.turns import SpentParts
 from otf.errors import FAIL, INCONCLUSIVE, PASS
 from otf.runner.time_spent import TimeSpent
+from otf.trace.clock import TimedOutput, by_clock, timed_output
 from otf.trace.events import Event
 from otf.trace.kinds import Kinds, PassedStep, Scope
 from otf.trace.requirements import RequirementRecord
@@ -224,6 +225,8 @@ class Summary:
     uptime: float = 0.0
     together: int = 0
     same: dict[Signature, Signature] = field(default_factory=dict[Signature, Signature])
+    # outputs that come by the system's own clock, by the signatures of runs without any input
+    _clocks: dict[Signature, TimedOutput] = field(default_factory=dict[Signature, TimedOutput], repr=False)
     # failures with the same values, by their fingerprints
     _alike: dict[str, FailureGroup] = field(default_factory=dict[str, FailureGroup], repr=False)
 
@@ -315,19 +318,39 @@ class Summary:
         if same is not found:
             same.count += found.count
             same.meet(shown)
-        group = self.failures.get(self._merged(self.kinds.of(signature)))
+        group = self.failures.get(self._kind(found))
         if same is found or group is None:
             self.regroup()
         else:
             group.count += found.count
             group.meet(shown)
 
+    def merge_clocks(self) -> None:
+        """Count the failures with one that a run without any input showed, if they have its output at its time."""
+        runs = [(each.shrunk.verdict.failure, each.shrunk.events) for each in self.failures.values() if each.shrunk]
+        found = {run[0].signature: clock for run in runs if run[0] is not None and (clock := by_clock(*run))}
+        if found.keys() - self._clocks.keys():
+            self._clocks |= found
+            self.regroup()
+
+    def now(self, group: FailureGroup) -> FailureGroup:
+        """Return the group with which the failures of another one count now."""
+        return self.failures.get(self._kind(group), group)
+
+    def _kind(self, found: FailureGroup) -> Signature:
+        if self._clocks:
+            seen = timed_output(found.first.verdict.failure, found.first.events)
+            for signature, clock in self._clocks.items():
+                if seen is not None and seen.matches(clock):
+                    return signature
+        return self._merged(self.kinds.of(found.signature))
+
     def regroup(self) -> None:
         """Group the failures by the kinds that are known now; a shrunk trace stays with the kind that it shows."""
         before, self.failures = self.failures, {}
         # not in the order in which paths ended, which depends on the speed of workers
         for each in sorted(self._alike.values(), key=lambda each: each.first.place):
-            kind = self._merged(self.kinds.of(each.signature))
+            kind = self._kind(each)
             group = self.failures.get(kind)
             if group is None:
                 group = self.failures[kind] = before.get(kind) or FailureGroup(kind, each.first, tries=each.tries)
@@ -338,13 +361,13 @@ class Summary:
         for group in before.values():
             shown = None if group.shrunk is None else group.shrunk.verdict.failure
             if shown is not None and group.signature not in self.failures:
-                now = self.failures.get(self.kinds.of(shown.signature))
+                now = self.failures.get(self._merged(self.kinds.of(shown.signature)))
                 if now is not None and now.shrunk is None:
                     now.shrunk = group.shrunk
 
     def names(self) -> dict[str, str]:
         """Return the kinds of the failures by their fingerprints, where they are not the signatures."""
-        kinds = {name: self._merged(self.kinds.of(each.signature)) for name, each in self._alike.items()}
+        kinds = {name: self._kind(each) for name, each in self._alike.items()}
         told = {name: str(kind) for name, kind in kinds.items() if kind != self._alike[name].signature}
         for kind, group in self.failures.items():
             shown = None if group.shrunk is None else group.shrunk.verdict.failure

@@ -20,7 +20,7 @@ from otf.campaign.parallel_runs import ParallelRuns, RunCounts
 from otf.campaign.program import program
 from otf.campaign.results import PathResult, Shrunk
 from otf.campaign.settings import Budget, Mode
-from otf.campaign.tries import Tries, finished
+from otf.campaign.tries import WAITED, Tries, finished
 from otf.core import Oracle
 from otf.errors import UsageError
 from otf.runner.reproduce import patience
@@ -44,6 +44,7 @@ from otf.shrink import (
 from otf.shrink.issue import ANYWHERE, Thinking
 from otf.shrink.plan import after
 from otf.shrink.ways import ModelMap
+from otf.trace.clock import unasked_output
 from otf.trace.kinds import Scope
 from otf.trace.record import Header
 
@@ -54,6 +55,7 @@ INTERRUPTED: Final = "it was interrupted"
 SLICE: Final = 0.05  # seconds of thinking after which the event loop gets a turn: interruptions arrive there
 TAILS: Final = 1.5  # times as long as in the failing run is waited after the last input of a candidate
 MARGIN: Final = 0.5  # seconds besides
+WAITING: Final = 0.25  # of the time that is left, within which an output must have come to be awaited without any input
 ROUNDS: Final = 3  # a result that fails more rarely than assumed is shrunk again with more runs for each candidate
 
 
@@ -145,6 +147,9 @@ class _Work:
         self.ways = ModelMap(self.by.oracle)
 
     async def run(self) -> Shrunk:
+        if await self.by_clock():
+            finished(self.tries.trace, "", self.rate, self.runs)
+            return replace(self.shrunk(""), program=self.program())
         alone = bool(self.failing.faults)
         sure = self.by.confirmed and not alone
         # several copies: the original runs again along with the first candidates
@@ -169,6 +174,16 @@ class _Work:
         ended = "" if minimal else self.drives.why()
         finished(self.tries.trace, ended, self.rate, self.runs)
         return replace(self.shrunk(ended), program=self.program())
+
+    async def by_clock(self) -> bool:
+        """Return whether the failing output comes when nothing is sent: no part of the path has to do with it then."""
+        output = unasked_output(self.failing.verdict.failure, self.failing.events)
+        if output is None or self.failing.faults or not self.drives.more():
+            return False
+        soon = output.at <= WAITING * (self.deadline - anyio.current_time())
+        found = soon and await self.tries.waited(output)
+        self.tried = self.runs = WAITED if found else 1
+        return found
 
     async def rounds(self, times: int, original: Candidate | None = None) -> bool:
         """Shrink, and again if the result fails too rarely for that many runs; return whether the search ended."""

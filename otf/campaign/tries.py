@@ -28,13 +28,18 @@ from otf.core.pacing import Timers
 from otf.core.timing import FOREVER
 from otf.errors import WriteError
 from otf.runner.writer import put, writing
-from otf.shrink import Candidate, Issue, issue_of
+from otf.shrink import AllowedInputs, Candidate, Issue, issue_of
+from otf.spec import Idle
+from otf.trace.clock import SLACK, TimedOutput, timed_output
 from otf.trace.kinds import Scope
 from otf.trace.record import Header
 from otf.trace.verdict import Signature
 
 UNDECIDED: Final = 3
 """Runs of a candidate of which none decides, since the machine is busy, after which it counts as passed."""
+
+WAITED: Final = 2  # runs that send nothing, before it counts that an output comes by the system's own clock
+LONGER: Final = 1.25  # times as long as it took is waited for it
 
 
 class EagerRuns(Enum):
@@ -115,6 +120,22 @@ class Tries:
             return self._learnt(issue)
         finally:
             _gone(scratch)
+
+    async def waited(self, output: TimedOutput) -> bool:
+        """Send nothing for longer than it took until an output came; return whether it comes all the same, twice."""
+        wait = AllowedInputs((self.oracle.model.symbol(Idle(round(output.at * LONGER + SLACK, 1))),))
+        for turn in range(1, WAITED + 1):
+            scratch = self._scratch()
+            try:
+                result = await self._decided(wait, scratch)
+                seen = timed_output(result.verdict.failure, result.events)
+                if seen is None or not seen.matches(output):
+                    return False
+                if turn == WAITED:
+                    self.best = _moved(result, self.trace)
+            finally:
+                _gone(scratch)
+        return True
 
     def adopt(self, failing: PathResult) -> None:
         """Take a strict run that failed as the shortest so far, without another run of its inputs."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Final
 
+from otf.trace.clock import by_clock, told
 from otf.trace.events import Closed, Event, Seen, Sent, Stalled
 from otf.trace.near import near
 from otf.trace.result import counted
@@ -134,7 +135,10 @@ def explanation(verdict: Verdict, events: Iterable[Event] = (), width: int | Non
     INCONCLUSIVE: the line was lost
     """
     if verdict.failure is not None:
-        return "\n".join(_failure(verdict.failure, story(events, verdict.failure, width)))
+        events = [*events]
+        clock = by_clock(verdict.failure, events)
+        lines = _failure(verdict.failure, story(events, verdict.failure, width))
+        return "\n".join([*lines, *(told(clock) if clock is not None else ())])
     if verdict.outcome == "inconclusive":
         return f"INCONCLUSIVE: {verdict.why}"
     if verdict.truncated:

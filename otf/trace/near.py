@@ -57,7 +57,7 @@ def near(failure: Failure) -> Iterator[str]:
     elif failure.seen in failure.before:
         yield "  remark:          the same output came before in this step: was it sent twice?"
     elif failure.kind in {"wrong", "unasked"}:
-        allowed = list(dict.fromkeys(output for outputs in _ways(failure) for output in outputs))
+        allowed = list(dict.fromkeys(output for outputs in branches(failure) for output in outputs))
         same = [output for output in allowed if output.text == failure.seen]
         yield from _misplaced(failure, same) if same else _nearest(failure, allowed)
 
@@ -89,7 +89,7 @@ def nearest(failure: Failure, allowed: Iterable[Output]) -> NearestOutput | None
 
 def alternatives(failure: Failure) -> list[Output]:
     """Return the outputs that could have come instead, each once; none where the model allows no further output."""
-    rest = [_rest(outputs, failure.before) for outputs in _ways(failure)]
+    rest = [_rest(outputs, failure.before) for outputs in branches(failure)]
     return list(dict.fromkeys(output for outputs in rest for output in outputs))
 
 
@@ -97,13 +97,13 @@ def _left_out(failure: Failure) -> Iterator[str]:
     # if nothing came, the allowed outputs explain enough
     if not failure.before:
         return
-    left = [_rest(outputs, failure.before) for outputs in _ways(failure)]
+    left = [_rest(outputs, failure.before) for outputs in branches(failure)]
     missing = [", ".join(output.text for output in outputs) for outputs in left if outputs]
     if missing and len(missing) == len(left):
         yield f"  did not come:    {' or '.join(dict.fromkeys(missing))}"
 
 
-def _ways(failure: Failure) -> Iterator[list[Output]]:
+def branches(failure: Failure) -> Iterator[list[Output]]:
     """Yield the outputs of each branch, one by one."""
     for state in failure.allowed:
         for texts, _ in state.branches:

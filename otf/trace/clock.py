@@ -1,0 +1,80 @@
+"""Outputs that come by the system's own clock: so long after connecting, whatever is sent.
+
+A keep-alive that the model forgot fails after whichever input happens to come before it. A run that sends nothing shows
+what it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
+from typing import Final, NamedTuple
+
+from otf.spec import Idle
+from otf.trace.events import Event, Seen, Sent
+from otf.trace.near import branches
+from otf.trace.verdict import Failure
+from otf.values import show
+
+APART: Final = 0.15  # of the time, by which two moments of one timer may differ, with the latter
+SLACK: Final = 0.1  # seconds, likewise: connecting and sending take their time
+EARLY: Final = 0.2  # seconds: what comes before tells nothing of a clock
+MARGIN: Final = 0.1  # of the time, on each side of the window that is offered
+
+
+class TimedOutput(NamedTuple):
+    """An output that failed, as text, and the seconds from the beginning of its path until it came."""
+
+    seen: str
+    at: float
+
+    def matches(self, other: TimedOutput) -> bool:
+        """Return whether it is the same output at the same time.
+
+        >>> TimedOutput("Ping()", 2.0).matches(TimedOutput("Ping()", 2.1))
+        True
+        """
+        return self.seen == other.seen and abs(self.at - other.at) <= APART * max(self.at, other.at) + SLACK
+
+
+def timed_output(failure: Failure | None, events: Sequence[Event]) -> TimedOutput | None:
+    """Return the output that failed, with its time; None if it was none, or came too early to tell."""
+    if failure is None or not 0 < failure.event <= len(events):
+        return None
+    event = events[failure.event - 1]
+    return TimedOutput(failure.seen, event.at) if isinstance(event, Seen) and event.at >= EARLY else None
+
+
+def unasked_output(failure: Failure | None, events: Sequence[Event]) -> TimedOutput | None:
+    """Return the output that failed if all answers to the last input came beside it: the input did not ask for it."""
+    found = timed_output(failure, events)
+    if failure is None or found is None:
+        return None
+    after = takewhile(lambda event: not isinstance(event, Sent), events[failure.event :])
+    others = Counter([*failure.before, *(show(event.output) for event in after if isinstance(event, Seen))])
+    # it may come again
+    del others[found.seen]
+    return found if any(Counter(each.text for each in way) == others for way in branches(failure)) else None
+
+
+def by_clock(failure: Failure | None, events: Sequence[Event]) -> TimedOutput | None:
+    """Return the output that failed if nothing was sent before it."""
+    sent = [event.input for event in events if isinstance(event, Sent)]
+    return timed_output(failure, events) if sent and all(isinstance(each, Idle) for each in sent) else None
+
+
+def told(output: TimedOutput) -> Iterator[str]:
+    r"""Yield what such an output is, and the lines of a model that allow it.
+
+    >>> print(*told(TimedOutput("Ping()", 2.0)), sep="\n")
+      comes 2.0 s after connecting, whatever is sent; if that is right, the model allows it so:
+        Spec(…, timers=[start('ping', 1.8, 2.2)], emits=emits), where emits(state) has
+        yield goto(state, Ping(), after='ping')
+    """
+    name = "_".join(re.findall(r"[a-z0-9]+", output.seen.partition("(")[0].lower())) or "tick"
+    low, high = output.at * (1 - MARGIN), output.at * (1 + MARGIN)
+    yield f"  comes {output.at:.1f} s after connecting, whatever is sent; if that is right, the model allows it so:"
+    yield f"    Spec(…, timers=[start({name!r}, {low:.2g}, {high:.2g})], emits=emits), where emits(state) has"
+    yield f"    yield goto(state, {output.seen}, after={name!r})"
