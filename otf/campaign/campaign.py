@@ -41,6 +41,7 @@ from otf.runner.path import AT_FAULT
 from otf.runner.time_spent import spending
 from otf.runner.writer import writing
 from otf.strategy.kinds import known
+from otf.trace.kinds import Kinds
 from otf.trace.requirements import RequirementRecord
 from otf.trace.verdict import Verdict
 
@@ -68,6 +69,7 @@ class Campaign:
         self.summary: Summary = Summary(
             known_issues=[KnownIssueCount(issue.says) for issue in bench.known_issues],
             requirements=RequirementRecord(bench.requirements),
+            kinds=Kinds(parts=settings.group_by),
         )
         # seconds of `time` that are gone when it begins
         self.spent: float = 0.0

@@ -87,7 +87,8 @@ class FailureReports:
 
         await together(work, min(at_once, len(groups)))
         self._summary.merge_clocks()
-        self._merge()
+        if self._settings.group_by is None:
+            self._merge()
         for group in self.new:
             self._report(group)
 

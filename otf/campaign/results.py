@@ -327,6 +327,8 @@ class Summary:
 
     def merge_clocks(self) -> None:
         """Count the failures with one that a run without any input showed, if they have its output at its time."""
+        if self.kinds.parts is not None:
+            return
         runs = [(each.shrunk.verdict.failure, each.shrunk.events) for each in self.failures.values() if each.shrunk]
         found = {run[0].signature: clock for run in runs if run[0] is not None and (clock := by_clock(*run))}
         if found.keys() - self._clocks.keys():

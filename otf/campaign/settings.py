@@ -15,6 +15,7 @@ from otf.trace.record import Header
 if TYPE_CHECKING:
     from otf.adapter import Bench
     from otf.strategy import Coverage, StrategyKind
+    from otf.trace.kinds import FailurePart
 
 LARGEST: Final = 1 << 30  # bytes
 UNLIMITED: Final = 1_000_000_000  # paths: another bound ends the campaign
@@ -76,6 +77,7 @@ class Settings:
     | `keep` | which traces are kept: `all`, or only those of `failures` |
     | `stop_first` | whether the campaign ends at its first failure |
     | `shrink` | whether failures are shrunk |
+    | `group_by` | the parts of a failure whose values make its kind: `state`, `input`, …; None: as few as needed |
     | `budget` | the bounds for shrinking one failure |
     | `saved` | the folder in which failures are kept; they are driven first in the next campaign. None: neither |
     | `where` | the addresses of the system where they differ from the bench's: kept failures belong to one address |
@@ -114,6 +116,7 @@ class Settings:
     keep: Keep = "all"
     stop_first: bool = False
     shrink: bool = True
+    group_by: tuple[FailurePart, ...] | None = None
     budget: Budget = field(default_factory=Budget)
     saved: Path | None = None
     where: tuple[str, ...] = ()
@@ -167,6 +170,7 @@ class SettingsKeywords(TypedDict, total=False):
     keep: Keep
     stop_first: bool
     shrink: bool
+    group_by: tuple[FailurePart, ...] | None
     budget: Budget
     saved: Path | None
     where: tuple[str, ...]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 import msgspec
 
@@ -27,6 +27,7 @@ from otf.cli.suts import addressed
 from otf.cli.traces import bench_as_recorded
 from otf.errors import UsageError
 from otf.strategy.coverage import NOTHING_NEW
+from otf.trace.kinds import FailurePart
 from otf.trace.record import Header
 from otf.values import show
 
@@ -84,6 +85,7 @@ def settings_of(options: RunOptions, out: Path) -> Settings:
     return Settings(
         **same,
         **lengths(options.steps),
+        group_by=_grouped_by(options.group_by),
         out=out,
         reference=options.bench,
         strategy=chosen(options.strategy),
@@ -100,6 +102,14 @@ def settings_of(options: RunOptions, out: Path) -> Settings:
 def lengths(steps: int | None) -> dict[str, Any]:
     """Return the settings for paths of so many inputs; None: of mixed lengths."""
     return {"mixed": True} if steps is None else {"steps": steps}
+
+
+def _grouped_by(names: str | None) -> tuple[FailurePart, ...] | None:
+    """Return the parts by whose values failures are told apart; none for `types`."""
+    if names is None:
+        return None
+    parts = [] if names == "types" else [each.strip() for each in names.split(",")]
+    return tuple(_one_of("--group-by", each, (*get_args(FailurePart), "types")) for each in parts)
 
 
 def _one_of(option: str, value: str, known: tuple[str, ...]) -> Any:  # noqa: ANN401 -- a different literal type each time

@@ -157,6 +157,15 @@ class RunOptions:
             "--shrink/--no-shrink", help="Shrink one trace of each kind of failure.", rich_help_panel=FAILURES
         ),
     ] = True
+    group_by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PARTS",
+            help="Which values of a failure make its kind: state, input, expected, seen, or several, as in input,seen; "
+            "types: none of them. Without it, as few as tell defects apart.",
+            rich_help_panel=FAILURES,
+        ),
+    ] = None
     budget: Annotated[
         int,
         typer.Option(

@@ -30,7 +30,7 @@ STEPS: Final = 20_000  # different steps that passed, as evidence
 ALWAYS: Final = 0.8  # of the trials of an input; the others may have hit the right answer by chance
 FEW: Final = 8  # values that are few even if none comes again
 
-FailurePart: TypeAlias = Literal["state", "input"]
+FailurePart: TypeAlias = Literal["state", "input", "expected", "seen"]
 ExactFailures: TypeAlias = tuple[Signature, ...]
 
 
@@ -59,7 +59,8 @@ class KindRule(NamedTuple):
 class Scope:
     """How the failures of one signature are told apart: a rule for each thing that an input does, if these are several.
 
-    Outputs of the forms in `names` are names that the system gives to failures.
+    Outputs of the forms in `names` are names that the system gives to failures. If someone named the `parts` that tell
+    failures apart, they do so by their values, and nothing else does.
 
     >>> exact = Signature("wrong", "{3: 0}", "Read(3)", "Value(0)", "Value(99)")
     >>> signature = Signature("wrong", "dict", "Read", "Value", "Value", exact)
@@ -69,12 +70,15 @@ class Scope:
 
     rules: dict[str, KindRule] = field(default_factory=dict[str, KindRule])
     names: frozenset[str] = frozenset()
+    parts: tuple[FailurePart, ...] | None = None
 
     def of(self, signature: Signature) -> Signature:
         """Return the kind of a failure."""
         exact = signature.exact
         if exact is None:
             return signature
+        if self.parts is not None:
+            return replace(signature, **{part: getattr(exact, part) for part in self.parts})
         if template(exact.seen) in self.names:
             return replace(signature, seen=exact.seen)
         does = head(exact.input)
@@ -88,7 +92,8 @@ class Scope:
 class Kinds:
     r"""The kinds of the failures of a campaign; `add` each failure with what passed before it.
 
-    The result depends on what was added and not on its order, and may change with each failure that is added.
+    The result depends on what was added and not on its order, and may change with each failure that is added. With
+    `parts` each failure has the kind that these values make, from the first on.
 
     >>> kinds = Kinds()
     >>> wrong = [
@@ -105,6 +110,7 @@ class Kinds:
     failures: Counter[Signature] = field(default_factory=Counter[Signature])
     passed: Counter[PassedStep] = field(default_factory=Counter[PassedStep])
     full: bool = False
+    parts: tuple[FailurePart, ...] | None = None
     _exact: defaultdict[Signature, set[Signature]] = field(
         default_factory=lambda: defaultdict[Signature, set[Signature]](set)
     )
@@ -132,7 +138,7 @@ class Kinds:
     def as_added(self, signature: Signature) -> Signature:
         """Return the kind that a failure would have once it is added."""
         exact = signature.exact
-        if exact is None or exact in self.failures or len(self.failures) >= MOST:
+        if exact is None or self.parts is not None or exact in self.failures or len(self.failures) >= MOST:
             return self.of(signature)
         group = (*sorted({exact, *self._exact.get(signature, ())}, key=str),)
         self.failures[exact] = 1
@@ -142,6 +148,8 @@ class Kinds:
 
     def scope(self, signature: Signature) -> Scope:
         """Return how the failures of a signature are told apart."""
+        if self.parts is not None:
+            return Scope(parts=self.parts)
         known = self._scopes.get(signature)
         if known is None:
             # sorted: a set has another order in each process

@@ -15,6 +15,7 @@ from otf.campaign import Campaign, PathResult, Settings, Summary
 from otf.campaign.listener import Listener
 from otf.cli.tools.campaign_folder import gathered
 from otf.spec import Spec, Transition, goto
+from otf.trace.kinds import FailurePart
 from otf.values import show
 
 REFERENCE = f"{__name__}:registers"
@@ -96,6 +97,19 @@ def test_two_registers(tmp_path: Path) -> None:
     assert sum(group.count for group in summary.failures.values()) == sum(
         each.paths for each in summary.result.failures
     )
+
+
+def test_parts_that_were_asked_for(tmp_path: Path) -> None:
+    """With `group_by` the values of these parts make the kinds, and nothing else: not even where one rule would do."""
+    asked: list[tuple[FailurePart, ...]] = [(), ("seen",), ("input",), ("state", "input")]
+    for number, parts in enumerate(asked):
+        summary = run(registers(), replace(settings(tmp_path / str(number)), group_by=parts, shrink=False))
+        failures = [group.first.verdict.failure for group in summary.failures.values()]
+        exact = [each.signature.exact for each in failures if each is not None]
+        assert len(exact) == len({tuple(getattr(each, part) for part in parts) for each in exact})
+        assert (len(exact) == 1) == (parts == ())
+        report = gathered(tmp_path / str(number), REFERENCE, {})
+        assert {*report.failures} == {*map(str, summary.failures)}
 
 
 def test_a_table_of_texts(tmp_path: Path) -> None:
