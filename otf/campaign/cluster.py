@@ -2,6 +2,8 @@
 
 Nothing is scheduled here. A lease is a task of the cluster; a worker that joins late gets the next ones, and a task
 whose worker dies runs again on another. Functions are sent by name: workers import otf and the bench themselves.
+
+The library unpickles what a worker answers, so a worker can run code here: whoever reaches the scheduler is trusted.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Driving elsewhere: a lease becomes a line of JSON for a worker, which answers with one.
 
-Nothing that a worker says is code: its lines are decoded into declared types, and events are read from the traces. This
-is all that local processes and a cluster have in common; they differ in how a line gets to a worker.
+What a worker says is decoded into declared types, and events are read from the traces. This is all that local
+processes and a cluster have in common; they differ in how a line gets to a worker, and a cluster's way is pickle.
 """
 
 from __future__ import annotations
