@@ -25,6 +25,7 @@ DEEP: Final = 100
 _UNDATED: Final = attrgetter("what", "left", "spontaneous", "stamp", "number", "entered")
 
 Asleep: TypeAlias = frozenset[str]
+"""Ports whose input in flight need not be taken now: an equivalent path took it before."""
 
 
 def thinned(found: list[Hypothesis]) -> list[Hypothesis]:

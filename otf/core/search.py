@@ -23,8 +23,6 @@ from otf.values import show
 
 NONE: Final = frozenset[str]()
 PAIRS: Final = 16  # pairs of inputs in flight that take as long as a move
-"""Ports whose input in flight need not be taken now: an equivalent path took it before."""
-
 
 HypothesisSet: TypeAlias = dict[Hypothesis, None]
 """Hypotheses, each once, in the order in which they were found."""
