@@ -324,7 +324,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             shutil.rmtree(folder)
     for end, times in sorted(ends.items()):
         print(f"{times:6,}  {end}")
-    about = {"findings": len(findings), "seconds": round(monotonic() - began), "load": [load, os.getloadavg()[0]]}
+    about = {"altered": len(findings), "seconds": round(monotonic() - began), "load": [load, os.getloadavg()[0]]}
     print(about)
     save({**about, "ends": dict(ends), "what": findings}, chosen.json)
 

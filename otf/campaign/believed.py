@@ -25,14 +25,14 @@ class Believed:
     """Weighs the counted lines of a folder by its traces, for a campaign that continues.
 
     `campaign` is the header of its traces. `again`: each trace is judged again, not only those of which the journal
-    has no digest that fits. `partial`: traces of passing paths were not kept. `findings` says what was not as it was
+    has no digest that fits. `partial`: traces of passing paths were not kept. `altered` says what was not as it was
     written; `unshown` counts the passing paths that no trace shows.
     """
 
     def __init__(
         self, folder: Path, campaign: Mapping[str, Any], bench: Bench, *, again: bool = False, partial: bool = False
     ) -> None:
-        self.findings: list[str] = []
+        self.altered: list[str] = []
         self.unshown: int = 0
         self._folder, self._campaign, self._bench = folder, campaign, bench
         self._judges_again, self._partial = again, partial
@@ -109,7 +109,7 @@ class Believed:
         issue = next((issue.says for issue in self._bench.known_issues if issue.shows(failure)), "")
         if issue and issue == counted.known_issue:
             return counted
-        self.findings.append(f"the journal says that path {counted.path} passed, and {name} fails")
+        self.altered.append(f"the journal says that path {counted.path} passed, and {name} fails")
         exact, signature = failure.signature.fingerprint, str(failure.signature)
         verdict: Outcome = "pass" if issue else "fail"
         return msgspec.structs.replace(
@@ -117,7 +117,7 @@ class Believed:
         )
 
     def _not(self, why: str) -> CountedLine | None:
-        self.findings.append(f"{why}: the path is driven again")
+        self.altered.append(f"{why}: the path is driven again")
         return None
 
 

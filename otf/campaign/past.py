@@ -65,7 +65,7 @@ class Past:
         self._of: dict[int, str] = {}
         self.shrunk: dict[str, ShrunkLine] = {}
         self.completed: bool = False
-        self.findings: list[str] = []
+        self.altered: list[str] = []
         self._linked = set[int]()
         self._judges = False
         self._requirements = RequirementRecord()
@@ -89,7 +89,7 @@ class Past:
             if follows:
                 self._linked.add(before)
             elif follows is False:
-                self.findings.append(f"{JOURNAL}: what is before line {number} is not what was written there")
+                self.altered.append(f"{JOURNAL}: what is before line {number} is not what was written there")
             before = self._line(line)
             self._linked.discard(before)
 
@@ -178,7 +178,7 @@ class Past:
         believed.refuse_others()
         lines = {number: believed.line(line, linked=number in self._linked) for number, line in self.counted.items()}
         self.counted = {number: line for number, line in lines.items() if line is not None}
-        summary.findings, summary.unshown = [*self.findings, *believed.findings], believed.unshown
+        summary.altered, summary.unshown = [*self.altered, *believed.altered], believed.unshown
         self._add(summary, bench)
 
     def idle(self, summary: Summary) -> bool:

@@ -184,7 +184,7 @@ class Summary:
     is where the time went, `parts` how the campaign divided it, `earlier` the seconds before it continued. `cut`: a
     state enabled more inputs than were drawn from. `failed_starts` of the system were tried again after a pause, and
     are in the log. `untested` is the reason why nothing was tested at all. `unshown` paths passed before the campaign
-    continued, and have no trace; `findings` says what of its folder was not as it was written. `longest` is the
+    continued, and have no trace; `altered` says what of its folder was not as it was written. `longest` is the
     greatest number of inputs on one path, `uptime` the seconds of the path that lasted longest, `together` the most
     inputs in flight. `kinds` tells failures apart; those that turned out to be the `same` count with another kind.
 
@@ -220,7 +220,7 @@ class Summary:
     requirements: RequirementRecord = field(default_factory=RequirementRecord)
     untested: str = ""
     unshown: int = 0
-    findings: list[str] = field(default_factory=list[str])
+    altered: list[str] = field(default_factory=list[str])
     longest: int = 0
     uptime: float = 0.0
     together: int = 0
@@ -414,7 +414,7 @@ class Summary:
         said = f"nothing was driven: all its paths ({before:,}) had counted before; --into drives more, "
         said += "another --out begins anew, and `otf replay` judges the traces again"
         if self.failures:
-            self.findings.append(said)
+            self.altered.append(said)
         else:
             self.untested = said
 

@@ -16,7 +16,7 @@ def campaign_data(summary: Summary, settings: Settings, error: OtfError | None) 
         **summary.result.data(),
         "verdict": summary.verdict,
         "not_shown": summary.unshown,
-        "findings": summary.findings,
+        "altered": summary.altered,
         "seed": settings.seed,
         "out": str(settings.out),
         "time": {name: round(seconds, 3) for name, seconds in summary.spent.shares().items()},

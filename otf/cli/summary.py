@@ -30,7 +30,7 @@ LONGEST: Final = 60  # bytes of a frame that are shown
 RULE: Final = 72  # columns of the rule above each of several failures
 SLOW: Final = 10.0  # seconds after which a user may ask where the time went
 SHOWN: Final = 0.05  # seconds that are named
-FINDINGS: Final = 10  # about a folder that are shown
+ALTERED: Final = 10  # about a folder that are shown
 LEAST: Final = 0.005  # the least share of the time that is shown
 
 _SHARES: Final = {
@@ -219,9 +219,9 @@ def _between(rate: float, runs: int) -> str:
 def _notes(summary: Summary) -> Iterator[str]:
     if summary.untested and not (summary.failures or summary.inconclusive or summary.trouble):
         yield f"note: {summary.untested}"
-    yield from (f"note: {each}" for each in (*summary.findings[:FINDINGS], *summary.unwritten))
-    if len(summary.findings) > FINDINGS:
-        yield f"note: and {len(summary.findings) - FINDINGS:,} more; `otf check` with the folder has all"
+    yield from (f"note: {each}" for each in (*summary.altered[:ALTERED], *summary.unwritten))
+    if len(summary.altered) > ALTERED:
+        yield f"note: and {len(summary.altered) - ALTERED:,} more; `otf check` with the folder has all"
     if summary.cut:
         yield f"note: only the first {ITERATED:,} inputs of a state were tried; from a list, all are drawn"
     yield from summary.result.basis()

@@ -229,7 +229,7 @@ ON, IN = "Bench.on_ports(spec, codec, ports): ", "Bench.in_process(spec, system)
     ("arguments", "named", "says"),
     [
         ((SPEC, Words(), PORTS), {"latencies": 1}, "there is no option latencies=; did you mean latency=?"),
-        ((SPEC, Words(), PORTS), {"zzz": 1}, "there is no option zzz=; it has barrier, busy, foreign, inputs, "),
+        ((SPEC, Words(), PORTS), {"zzz": 1}, "there is no option zzz=; it has barrier, busy, clients, foreign, "),
         ((SPEC, Words(), PORTS), {"system": 1}, "there is no option system=; it has "),
         ((_step, Words(), PORTS), {}, ": _step is no Spec; write Spec(step, initial=…, inputs=[…])"),
         (

@@ -58,7 +58,7 @@ def test_a_failure_edited_into_a_pass(tmp_path: Path, changes: Line, link: bool)
     found = run(bench(TEA), tmp_path, traces=3, seed=1, shrink=False, resume=True)
     assert (found.verdict, found.paths, found.steps) == ("fail", 3, whole.steps)
     assert [group.count for group in found.failures.values()] == [group.count for group in whole.failures.values()]
-    assert found.findings
+    assert found.altered
     assert before == {file: file.read_bytes() for file in before}
 
 
@@ -107,7 +107,7 @@ def test_a_changed_trace_is_driven_again(tmp_path: Path) -> None:
     assert (found.verdict, found.parts.paths) == ("fail", 1)
     assert [group.count for group in found.failures.values()] == [group.count for group in whole.failures.values()]
     changed = "path-0002.jsonl was changed since its path was counted (the journal has another digest)"
-    assert found.findings == [f"{changed}: the path is driven again"]
+    assert found.altered == [f"{changed}: the path is driven again"]
 
 
 def test_a_trace_of_another_campaign(tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_a_journal_without_digests(tmp_path: Path) -> None:
     run(bench(), tmp_path / "passing", traces=2, seed=1)
     _edit(tmp_path / "passing", older, link=False)
     found = run(bench(), tmp_path / "passing", traces=3, seed=1, resume=True)
-    assert (found.verdict, found.parts.paths, found.findings) == ("pass", 1, [])
+    assert (found.verdict, found.parts.paths, found.altered) == ("pass", 1, [])
     run(bench(TEA), tmp_path / "failing", traces=3, seed=1, shrink=False)
     _edit(tmp_path / "failing", lambda line: older(_of_paths(**PASSES)(line)), link=False)
     assert run(bench(TEA), tmp_path / "failing", traces=3, seed=1, resume=True).verdict == "fail"
@@ -172,7 +172,7 @@ def test_interrupted_after_its_last_path(tmp_path: Path) -> None:
     lines = journal.read_bytes().splitlines(keepends=True)
     journal.write_bytes(b"".join(line for line in lines if b"path" in line or b"started" in line))
     found = run(bench(), tmp_path, traces=2, seed=1, resume=True)
-    assert (found.verdict, found.parts.paths, found.findings) == ("pass", 0, [])
+    assert (found.verdict, found.parts.paths, found.altered) == ("pass", 0, [])
 
 
 def test_a_torn_line_is_no_edit(tmp_path: Path) -> None:
@@ -182,7 +182,7 @@ def test_a_torn_line_is_no_edit(tmp_path: Path) -> None:
     text = journal.read_bytes()
     journal.write_bytes(text[: text.index(b'"path":2,"verdict"')])
     for traces in (2, 3):
-        assert run(bench(), tmp_path, traces=traces, seed=1, resume=True).findings == []
+        assert run(bench(), tmp_path, traces=traces, seed=1, resume=True).altered == []
 
 
 def test_digests_are_those_of_the_traces(tmp_path: Path) -> None:

@@ -143,7 +143,7 @@ def test_a_failure_without_its_trace(tmp_path: Path) -> None:
     group.first.trace.unlink()
     found = run(bench(TEA), tmp_path, traces=9, resume=True)
     assert _counts(found) == _counts(summary)
-    assert found.findings == [f"{group.first.trace.name} cannot be read: the path is driven again"]
+    assert found.altered == [f"{group.first.trace.name} cannot be read: the path is driven again"]
 
 
 def test_a_shrunk_trace_that_has_gone(tmp_path: Path) -> None:
