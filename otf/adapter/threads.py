@@ -21,7 +21,7 @@ from typing import Any, Final, ParamSpec, Self, TypeVar
 P = ParamSpec("P")
 T = TypeVar("T")
 _ATTRIBUTE: Final = "_otf_system"  # of a thread: the watch of the system that started it
-_CALLBACK: Final = "Exception ignored on calling ctypes callback function"
+_CALLBACK: Final = "ctypes callback function"  # what unraisable errors say, in words that change with Python
 
 
 class ThreadWatch:
@@ -116,7 +116,7 @@ class _Hooks:
 
         def of_callback(died: Any) -> None:  # noqa: ANN401 -- as above
             # a destructor that raises is no death, and may be anybody's
-            if not (str(died.err_msg).startswith(_CALLBACK) and self.told(died.exc_value, _own())):
+            if not (_CALLBACK in str(died.err_msg) and self.told(died.exc_value, _own())):
                 unraisable(died)
 
         def of_task(loop: asyncio.BaseEventLoop, context: dict[str, Any]) -> None:

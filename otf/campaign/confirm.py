@@ -27,12 +27,13 @@ from otf.runner.observing import TRUSTING
 from otf.strategy import Script
 from otf.trace.events import Sent
 from otf.trace.record import Header
-from otf.trace.verdict import Signature, Verdict
+from otf.trace.verdict import FailureKind, Signature, Verdict
 
 EVERY: Final = 2  # of the strict re-runs, the second and the fourth wait for no timers before their end
 TRIES: Final = 3  # strict re-runs; if none of them fails, the failure does not count
 STALLED: Final = 5
 """Strict runs of which one failed beside a stall; if no other fails in the same way, the stall may be the reason."""
+_CAME: Final[set[FailureKind]] = {"wrong", "unasked", "undecodable", "ended"}
 EAGER: Final = "a failure was seen in eager mode"
 FOREVER: Final = float("inf")
 OVER: Final = "the time of the campaign was over before it was seen again"
@@ -163,22 +164,24 @@ async def confirm(  # noqa: PLR0913 -- what a run needs, each once
     first: str = EAGER,
     until: float = FOREVER,
     aftermath: float = 0.0,
+    speed: float = 1.0,
 ) -> ConfirmedPath:
     """Return the strict run that fails too, or the original as inconclusive; with the number of tries.
 
     `strict`: the original is such a run, beside a stall. A run that fails beside a stall counts once another one fails
     in the same way. `first` says how the original failed. By the time `until` the runs end, and may leave it undecided.
-    `aftermath`: seconds for which the ports are heard after a failure. The trace of the strict run lies beside the
+    `aftermath`: seconds for which the ports are heard after a failure. `speed`: how much faster the clocks of the
+    original were. The trace of the strict run lies beside the
     original as `….strict.jsonl`. Raises ContactError as a path does.
     """
     inputs, joins = [event.input for event in failing.events if isinstance(event, Sent)], as_before(failing.events)
-    trace = failing.trace.with_suffix(STRICT)
+    trace, lasts = failing.trace.with_suffix(STRICT), _lasted(failing, bench, speed)
     seen, others, tries = [failing] if strict else [], list[PathResult](), 0
     while tries + strict < (STALLED if seen else TRIES) and anyio.current_time() < until:
         tries += 1
         # late in a campaign few timers are waited for: a session that ends meanwhile would hide what was seen in it
         timers = Timers(last=True, between=tries % EVERY != 0)
-        pace = Pace("strict", header.burst, bench.timing, timers=timers, joins=joins)
+        pace = Pace("strict", header.burst, bench.timing, timers=timers, joins=joins, lasts=lasts)
         run = PathRun(bench, oracle, header, trace, aftermath=lambda _: aftermath)
         again = await run.run(Script(inputs), len(inputs), pace.pacing(), until=until)
         if again.verdict.failed:
@@ -195,6 +198,14 @@ async def confirm(  # noqa: PLR0913 -- what a run needs, each once
     why = once(seen, others) + over * f"; {OVER}" if seen else _unseen(first, others, over=over)
     doubted = _doubted(failing, why)
     return ConfirmedPath(doubted, tries - _unclear(others), again=over and not doubted.verdict.failed)
+
+
+def _lasted(failing: PathResult, bench: Bench, speed: float) -> float:
+    """Return for how many seconds a re-run goes on at least: what needed no input came at some time of the path."""
+    failure = failing.verdict.failure
+    if failure is None or failure.kind not in _CAME or not failing.events:
+        return 0.0
+    return failing.events[-1].at * speed + max(bench.timing.latency, bench.timing.quiescence)
 
 
 def _signature(failing: PathResult) -> Signature | None:

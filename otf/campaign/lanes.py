@@ -227,8 +227,10 @@ class InProcess:
         own = bench.at_speed(1)
         oracle = self._oracles[lane] if bench is own else own.oracle()
         head = self._head(own, bench, failing.number)
-        after = settings.aftermath
-        return await confirm(own, oracle, head, failing, strict=strict, first=first, until=until, aftermath=after)
+        after, speed = settings.aftermath, bench.speed / own.speed
+        return await confirm(
+            own, oracle, head, failing, strict=strict, first=first, until=until, aftermath=after, speed=speed
+        )
 
     async def shrink(  # noqa: PLR0913 -- what a search needs, each once
         self, failing: PathResult, seconds: float, watch: ShrinkWatch, *, lane: int, confirmed: bool, scope: Scope

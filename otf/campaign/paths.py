@@ -254,7 +254,7 @@ class Pace:
     """When the inputs of a campaign's paths are sent.
 
     `proven` and `timers` are shared by all paths: what is known to be quiet, and the timers that were waited for.
-    `clients` and `joins` say which inputs are sent at once.
+    `clients` and `joins` say which inputs are sent at once. A strict path `lasts` so many seconds at least.
     """
 
     mode: Mode
@@ -265,6 +265,7 @@ class Pace:
     waits: bool = True
     clients: frozenset[str] = frozenset()
     joins: Joins | None = None
+    lasts: float = 0.0
 
     @property
     def doubtful(self) -> bool:
@@ -281,7 +282,7 @@ class Pace:
             timers = Timers(last=self.timers.last)
             return Burst(self.timing, self.burst, timers, self.clients, self.joins)
         if self.mode == "strict":
-            return Strict(self.timing, self.timers)
+            return Strict(self.timing, self.timers, self.lasts)
         return Eager(self.timing, self.proven, self.timers)
 
 

@@ -99,11 +99,13 @@ class Eager:
 class Strict:
     """Sends one input, waits for quiescence, then sends the next.
 
-    `timers` decides when it waits for spontaneous outputs.
+    `timers` decides when it waits for spontaneous outputs. After the last input a run goes on until `lasts`, in seconds
+    since its start: what a system does by its own clock comes as late as before, also where its inputs went faster.
     """
 
     timing: Timing
     timers: Timers = field(default_factory=Timers)
+    lasts: float = 0.0
 
     def ready(self, moment: Moment) -> bool:
         """Return whether nothing has happened since quiescence."""
@@ -111,7 +113,10 @@ class Strict:
 
     def pause(self, moment: Moment) -> Pause | None:
         """Return the wait for quiescence, or for a timer."""
-        return self.timers.pause(self.timing, moment) if moment.quiet else silence(self.timing, moment)
+        if not moment.quiet:
+            return silence(self.timing, moment)
+        pause = self.timers.pause(self.timing, moment)
+        return Pause(self.lasts) if pause is None and moment.port is None and moment.times.event < self.lasts else pause
 
     def settled(self, moment: Moment) -> None:
         """Let the timing learn from the replies."""

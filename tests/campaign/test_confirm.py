@@ -14,24 +14,28 @@ import pytest
 
 from otf.adapter import Bench
 from otf.adapters.inprocess import Reply, inprocess
-from otf.campaign import Listener, Summary
-from otf.campaign.confirm import TOGETHER
+from otf.campaign import Listener, Settings, Summary
+from otf.campaign.confirm import TOGETHER, confirm
 from otf.campaign.paths import PathRun
 from otf.campaign.results import FailureGroup, PathResult
+from otf.campaign.settings import header
 from otf.runner.lookout import Lookout
 from otf.spec import Spec, Transition, goto, start
 from otf.trace.events import Closed, Event, Quiet
 from otf.trace.verdict import Verdict
 from tests.campaign.machine import (
     DIES,
+    MOST,
     TEA,
     THIEF,
     Button,
     Coin,
     Machine,
+    Refund,
     Started,
     bench,
     campaign,
+    failing_path,
     inputs,
     judged,
     made_by,
@@ -98,6 +102,31 @@ def test_a_failure_of_eager_mode_only(tmp_path: Path) -> None:
     assert "seen in eager mode only: 3 strict re-runs of the same inputs passed" in summary.inconclusive[0].verdict.why
     assert judged(summary.inconclusive[0].trace).recorded == "fail"
     assert run(made_by(Hasty), tmp_path / "strict", traces=3).verdict == "pass"
+
+
+@dataclass
+class Clocked(Machine):
+    """A machine that makes a tea three seconds and a half after the first input, whatever comes meanwhile."""
+
+    begun: bool = False
+
+    def __call__(self, frame: bytes) -> list[Reply]:
+        """Set its clock at the first input."""
+        clock: list[Reply] = [] if self.begun else [(3.5, b"tea")]
+        self.begun = True
+        return [*super().__call__(frame), *clock]
+
+
+@pytest.mark.parametrize(("speed", "fails", "tries"), [(1.0, True, 1), (0.5, False, 3)])
+def test_what_comes_by_its_own_clock_is_waited_for(tmp_path: Path, speed: float, fails: bool, tries: int) -> None:
+    """A path took its time for many inputs; driven again with few of them, it goes on for as long, by its clock."""
+    tested = made_by(Clocked)
+    slow = failing_path(tested, tmp_path, [Coin()] * MOST + [Refund()])
+    failing = replace(slow, events=(slow.events[0], slow.events[-1]))
+    assert slow.events[-1].at == pytest.approx(3.5)
+    head = header(tested, Settings(out=tmp_path), 1)
+    seen = virtually(partial(confirm, tested, tested.oracle(), head, failing, speed=speed))
+    assert (seen.result.verdict.failed, seen.tries) == (fails, tries)
 
 
 class Words:
