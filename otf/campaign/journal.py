@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -84,11 +85,20 @@ def _held(descriptor: int) -> bool:
         import fcntl
     except ImportError:
         return True  # Windows has no such locks: there only the files of a run keep others out
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
+    until = time.monotonic() + GOING
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            if time.monotonic() >= until:
+                return False
+            time.sleep(GOING / 20)
+        else:
+            return True
+
+
+GOING: Final = 0.4
+"""Seconds in which a run that was killed goes: its work ends a moment after the command that was killed."""
 
 
 JOURNAL: Final = "campaign.jsonl"

@@ -48,11 +48,12 @@ def learned(out: Path) -> list[object]:
 
 
 def workers(pid: int) -> list[int]:
-    """Return the children of a process."""
+    """Return the children of a process, and theirs: a command works in a child."""
     found: list[int] = []
     for task in Path(f"/proc/{pid}/task").glob("*/children"):
         with suppress(OSError):
-            found += map(int, task.read_text().split())
+            for child in map(int, task.read_text().split()):
+                found += [child, *workers(child)]
     return found
 
 
