@@ -10,7 +10,6 @@ one. `--only PART …` measures some of them.
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -24,8 +23,9 @@ from typing import Any, NamedTuple
 
 from benchmarks.kills import workers_killed
 from benchmarks.measure import command, positive, save
-from otf.campaign import Summary, run
-from otf.campaign.journal import JOURNAL, Journal
+from otf.campaign import Settings, Summary, run
+from otf.campaign.journal import Journal
+from otf.campaign.journal_lines import About
 from otf.campaign.learning import Learning
 from otf.campaign.merged import Merged
 from otf.campaign.past import Past
@@ -172,18 +172,12 @@ def share(folder: Path, paths: int, steps: int) -> float:
 
 
 def resume(folder: Path, paths: int) -> float:
-    """Return the seconds in which the journal of so many paths is read, counted, and its knowledge put together."""
-    out = folder / "long"
-    run(coffee(), out=out, traces=1_000, steps=50, seed=1)
-    lines = [line for line in (out / JOURNAL).read_bytes().splitlines(keepends=True) if b'"path":' in line]
-    with (out / JOURNAL).open("ab") as journal:
-        for block in range(1, paths // 1_000):
-            for line in lines:
-                number = json.loads(line)["path"]
-                journal.write(line.replace(b'"path":%d,' % number, b'"path":%d,' % (number + 1_000 * block), 1))
+    """Return the seconds in which so many paths are read, their traces too, and their knowledge put together."""
+    bench, settings = coffee(), Settings(out=folder / "long", traces=paths, steps=50, seed=1)
+    run(bench, out=settings.out, traces=paths, steps=50, seed=1)
     began = perf_counter()
-    past, summary = Past(out), Summary()
-    past.restore(summary, coffee())
+    past, summary = Past(settings.out), Summary()
+    past.restore(summary, bench, About.of(bench, settings), settings)
     Merged(1, past, remote=False)
     assert summary.paths == paths, summary.paths
     return perf_counter() - began
@@ -203,7 +197,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             "processes": lambda: processes(folder, chosen.paths),
             "copies": lambda: {f"speedup_{chosen.copies}_copies": copies(folder, chosen.copies, 100)},
             "journal": lambda: {"journal_share_of_cpu": share(folder, 1_000, 50)},
-            "resume": lambda: {"resume_100000_s": resume(folder, 100_000)},
+            "resume": lambda: {"resume_3000_s": resume(folder, 3_000)},
             "killed": lambda: {"killed": workers_killed(folder, Random(1), chosen.kills, "processes")},
         }
         found: dict[str, Any] = {"load": os.getloadavg()[0]}

@@ -134,7 +134,7 @@ def test_a_heartbeat_that_counts_leads_to_new_states_for_ever() -> None:
     def tick(state: int) -> Iterator[Transition[int]]:
         yield goto(state + 1, state)
 
-    events = [Sent("a", "p", 0.0), Seen(0, "p", 0.1), Seen("a!", "p", 0.2), Seen(1, "p", 0.3), Quiet(1.0)]
+    events: list[Event] = [Sent("a", "p", 0.0), Seen(0, "p", 0.1), Seen("a!", "p", 0.2), Seen(1, "p", 0.3), Quiet(1.0)]
     states, pairs, edges = walked(Spec(answer, 0, ["a"], tick), *events)
     assert states == {"0", "1", "2"}
     assert "1 'a'" in pairs

@@ -89,10 +89,13 @@ def test_a_tester_that_comes_too_late_before_it_sends() -> None:
     """Before the next input goes out, a busy tester looks whether an overdue output is there."""
     events: list[Event] = []
 
+    def record(event: Event, _raw: bytes | None = None, /, **_more: Any) -> None:  # noqa: ANN401 -- JSON data
+        events.append(event)
+
     async def run() -> Verdict:
         bench = answering((0.0, b"pong"), (5.0, b"tick"), spec=_TICKING, latency=0.01, busy=0.0)
         session = Session(bench.oracle(), _Slow(["p.ping"] * 4), Strict(bench.timing), steps=4)
-        return await drive(bench, session, lambda event, *_, **__: events.append(event))
+        return await drive(bench, session, record)
 
     assert virtually(run).outcome == "pass"
     outputs = [event.output if isinstance(event, Seen) else "" for event in events if isinstance(event, Seen | Sent)]
