@@ -297,12 +297,10 @@ class _Sink:
         self._syncing.start()
 
     def check_folder(self) -> None:
-        """Raise WriteError if the folder was moved or removed: another run may have one with its name now."""
-        with suppress(OSError):
-            if os.path.samestat(self._path.stat(), os.fstat(self._file)):
-                return
-        message = f"{self._path.parent}: the folder was moved or removed while this run was writing to it"
-        raise WriteError(f"{message}; what was written is where the folder is now")
+        """Raise WriteError if the folder was moved, removed or cut: another run may have one with its name now."""
+        lost = self._lost()
+        if lost is not None:
+            raise lost
 
     def write(self, line: bytes) -> None:
         """Write a line; one that was torn before, by a kill or a full disk, is ended first: no reader joins the two."""
@@ -331,11 +329,13 @@ class _Sink:
     def _lost(self) -> WriteError | None:
         """Return an error if the log is not where it belongs: a campaign that nobody can read has shown nothing."""
         with suppress(OSError):
-            named, held = self._path.stat(), os.fstat(self._file)
-            if (named.st_dev, named.st_ino) == (held.st_dev, held.st_ino) and held.st_size >= self._size:
-                return None
-        message = f"{self._path}: the log was removed, moved, replaced or cut while the campaign ran"
-        return WriteError(f"{message}, or code of the bench changed the current folder; {ADVICE}")
+            held = os.fstat(self._file)
+            if os.path.samestat(self._path.stat(), held):
+                if held.st_size >= self._size:
+                    return None
+                return WriteError(f"{self._path}: the log was cut while this run was writing to it; {ADVICE}")
+        message = f"{self._path.parent}: the folder was moved or removed while this run was writing to it"
+        return WriteError(f"{message}, or the bench changed the current folder; what was written is where it is now")
 
     def _sync(self) -> None:
         while not self._ended.is_set():
