@@ -109,6 +109,8 @@ class Signals:
         _alarm(PATIENCE, AGAIN)
 
     def _check(self, _number: int, _frame: FrameType | None) -> None:
+        if not self.number:  # an alarm of the user's own code, which ends nothing
+            return
         # a model with an endless loop never returns to the event loop: break out of its code
         if self._unanswered:
             raise Stuck

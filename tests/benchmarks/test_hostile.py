@@ -18,6 +18,7 @@ FOUND = [
     Case("run", "step", "folder gone"),
     Case("run", "model", "journal empty"),
     Case("run", "model", "all closed"),
+    Case("run", "decode", "SIGALRM"),
     Case("run", "step", "Py_Exit"),
     Case("run", "step", "stdout null"),
     Case("run", "step", "no print"),
