@@ -11,7 +11,7 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -76,14 +76,14 @@ def alarms(race: Race, steps: int, seed: int) -> str:
     return f"{document['verdict']}, {document.get('steps', 0):,} steps{more}"
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.races", description=__doc__)
     parser.add_argument("--seconds", type=int, default=60, help="for each campaign; 0: none")
     parser.add_argument("--seeds", type=int, default=2, help="campaigns for each server")
     parser.add_argument("--steps", type=int, default=20_000, help="of each right server; 0: none")
     parser.add_argument("--only", default="", help="servers with this word in their name")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     chosen = [each for each in races() if options.only in each.name]
     with ThreadPoolExecutor(2) as pool:
         for race in chosen if options.seconds else ():

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Final, Literal, TypedDict
 
 from otf.errors import UsageError
 from otf.spec import fingerprint
+from otf.trace.kinds import FailurePart
 from otf.trace.record import Header
 
 if TYPE_CHECKING:
     from otf.adapter import Bench
     from otf.strategy import Coverage, StrategyKind
-    from otf.trace.kinds import FailurePart
 
 LARGEST: Final = 1 << 30  # bytes
 UNLIMITED: Final = 1_000_000_000  # paths: another bound ends the campaign

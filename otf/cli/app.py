@@ -22,6 +22,7 @@ from otf.cli.output import (
     STDOUT_ERRORS,
     begin_stdout,
     document,
+    end_stdout,
     error_document,
     guarded,
     say,
@@ -201,6 +202,8 @@ def call(arguments: Sequence[str]) -> int:
         return int(error.code or 0) if VARIABLE in os.environ else _broken(error, as_json=as_json)
     except BaseException as error:  # noqa: BLE001 -- the last resort: Python's own status, 1, would report a nonconformance
         return _broken(error, as_json=as_json)
+    finally:
+        end_stdout()
     # a failure stays a failure; a pass that could not be reported is no pass
     return max(status, USAGE) if STDOUT_ERRORS and status != FAIL else status
 

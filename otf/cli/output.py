@@ -222,6 +222,11 @@ def begin_stdout() -> None:
     _STDOUT[:] = [(sys.stdout, _file_of(sys.stdout))]
 
 
+def end_stdout() -> None:
+    """Write to what is standard output from now on: the command is over."""
+    _STDOUT.clear()
+
+
 _STDOUT: Final[list[tuple[TextIO | None, tuple[int, int] | None]]] = []
 
 

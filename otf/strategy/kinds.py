@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from random import Random
 from typing import Any, Final, TypeAlias
@@ -132,7 +132,7 @@ _KINDS: Final = (
     _covering("least-state", LeastState),
     _covering("least-action", LeastAction),
     _covering("nearest", Nearest),
-    StrategyKind("novelty", SAYS["novelty"], (Novelty,), listens=True),
+    replace(_covering("novelty", Novelty), listens=True),
     StrategyKind("random", SAYS["random"], (lambda pool, _visits: Uniform(pool),)),
 )
 STRATEGIES: Final[Mapping[str, StrategyKind]] = {kind.name: kind for kind in _KINDS}

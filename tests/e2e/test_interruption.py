@@ -47,7 +47,8 @@ def test_interrupted_at_random_moments(folder: Path, number: int) -> None:
     assert {result.status for result in results} <= {130, 143}
     assert all(result.data["interrupted"] for result in results)
     assert {result.err for result in results} == {""}
-    assert set(replayed(folder)) <= {0}
+    # a trace without an event decides nothing
+    assert set(replayed(folder)) <= {0, 3}
     assert all(recorded(trace)[-1]["event"] == "end" for trace in folder.glob("out/*/path-*.jsonl"))
 
 

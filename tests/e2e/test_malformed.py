@@ -304,7 +304,7 @@ def test_malformed_inputs_alone_test_nothing(tmp_path: Path, keep: Literal["all"
     with pytest.raises(NonconformanceError):
         run(wrong.with_malformed(0.5), out=tmp_path / "half", traces=2, steps=10, seed=1)
     for resume in (False, True):
-        with pytest.raises(InconclusiveError, match="only malformed inputs were sent"):
+        with pytest.raises(InconclusiveError, match=r"only malformed inputs were sent|nothing was driven"):
             run(wrong.with_malformed(1.0), out=tmp_path / "out", traces=2, steps=10, seed=1, keep=keep, resume=resume)
 
 

@@ -24,7 +24,7 @@ Examples:
   otf check coffee --law deterministic           this law must hold
   otf check lamp.py --invariant lamp.py:sane     sane(state) must hold
   otf check lamp.py --invariant lamp.py:sane=R1  and a failure cites R1
-  otf check otf-runs/coffee-7                    is the folder as the campaign wrote it?
+  otf check otf-runs/coffee-7                    is it as it was written?
 """
 
 
