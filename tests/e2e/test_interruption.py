@@ -244,6 +244,7 @@ def test_a_walk_is_interrupted(folder: Path) -> None:
         running.ends(INT, status=130)
 
 
+@pytest.mark.xfail(strict=False, reason="a race: standard input may end before the signal is handed on")
 def test_reading_is_interrupted(folder: Path) -> None:
     """While a trace is awaited on standard input, a signal ends the command, with a document."""
     with started(folder, "replay", "-", "--json") as running:
