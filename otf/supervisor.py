@@ -153,7 +153,8 @@ class _Parent:
         if signed and (status or real >= 0):
             os._exit(status or real)
         if real >= 0:
-            self._say(f"was ended from inside with status {real}{self._place()}: {_BY}; {_worth(status)}. {_ADVICE}")
+            by = f"{_BY}{_limits()}"
+            self._say(f"was ended from inside with status {real}{self._place()}: {by}; {_worth(status)}. {_ADVICE}")
             os._exit(status or INCONCLUSIVE)
         self._say(f"was killed by {_signal_name(-real)}{self._place()}; {_worth(status)}")
         with suppress(OSError, ValueError):
@@ -184,6 +185,14 @@ class _Parent:
 
 _BY: Final = "by code of the bench, its model or its system that called os._exit, os.exec or exit() of a C library"
 _ADVICE: Final = "To test a system that ends its process, run it in one of its own, with otf.adapters.process"
+
+
+def _limits() -> str:
+    """Return that there may have been too little memory: Python itself cannot always say so then."""
+    import resource
+
+    most, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return "" if most == resource.RLIM_INFINITY else f", or by a lack of memory (ulimit -v: {most // 1024:,} KiB)"
 
 
 def _worth(status: int) -> str:

@@ -25,7 +25,6 @@ from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from functools import partial
-from threading import Thread
 from typing import Final, TypeVar, cast
 
 import anyio
@@ -158,7 +157,7 @@ def _start(call: Callable[[], T], future: Future[T], done: Callable[[], object])
             future.set_exception(error)
         done()
 
-    Thread(target=work, daemon=True).start()
+    start_thread(work)
 
 
 def _undone(undo: Callable[[T], object], future: Future[T]) -> None:
@@ -167,6 +166,7 @@ def _undone(undo: Callable[[T], object], future: Future[T]) -> None:
 
 
 PATIENCE: Final = 1.0  # seconds
+BEGINNING: Final = 10.0  # seconds in which a thread begins, on the busiest machine
 LOOKS: Final = 4  # in that time
 _ONE: Final = threading.Lock()  # two that watch the same would report everything twice
 _TOLD: Final = frozenset(10**power * LOOKS for power in range(6))  # after a second, after ten, a hundred …
@@ -179,6 +179,30 @@ def warn(text: str) -> None:
     if sys.stderr is not None:  # pyright: ignore[reportUnnecessaryComparison] -- it is None where it was closed
         sys.stderr.write(f"otf: {text}\n")
         sys.stderr.flush()
+
+
+def start_thread(work: Callable[[], object]) -> threading.Event:
+    """Do `work` in a thread, which ends with the process; return what is set once the work has ended.
+
+    Raises RuntimeError, as Python does, if no thread can be had. Thread.start would wait for ever for a thread that had
+    no memory to begin.
+
+    >>> start_thread(lambda: None).wait()
+    True
+    """
+    begun, over = threading.Event(), threading.Event()
+
+    def run() -> None:
+        begun.set()
+        try:
+            work()
+        finally:
+            over.set()
+
+    start_new_thread(run, ())
+    if not begun.wait(BEGINNING):
+        raise RuntimeError("can't start new thread")
+    return over
 
 
 @contextmanager

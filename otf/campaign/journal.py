@@ -17,12 +17,12 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Event as Flag
-from threading import Thread
 from types import TracebackType
 from typing import Any, Final, Self
 
 import msgspec
 
+from otf.adapter.exits import start_thread
 from otf.campaign.confirm import ConfirmedPath
 from otf.campaign.knowledge import Knowledge
 from otf.campaign.results import FailureGroup, PathResult, Retried
@@ -293,8 +293,7 @@ class _Sink:
         self._size = os.fstat(file).st_size
         self._written, self._ended = Flag(), Flag()
         # the disk may take longer than an answer of the system may: the event loop must not wait for it
-        self._syncing = Thread(target=self._sync, name="journal", daemon=True)
-        self._syncing.start()
+        self._synced = start_thread(self._sync)
 
     def check_folder(self) -> None:
         """Raise WriteError if the folder was moved, removed or cut: another run may have one with its name now."""
@@ -321,7 +320,7 @@ class _Sink:
     def close(self) -> None:
         self._ended.set()
         self._written.set()
-        self._syncing.join()
+        self._synced.wait()
         self.trouble = self.trouble or self._lost()
         with suppress(OSError):  # the user's code closed it
             os.close(self._file)

@@ -13,6 +13,7 @@ from typing import Any
 import anyio
 import pytest
 
+from otf.adapter import exits
 from otf.adapter.exits import answer, answered
 from otf.adapter.socket import address
 from otf.adapters import tcp, udp
@@ -117,3 +118,17 @@ async def test_an_interruption_while_a_name_is_looked_up(deaf: Flag, monkeypatch
             pass
     assert scope.cancelled_caught
     deaf.set()
+
+
+def test_a_thread_that_never_begins_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel started it, but Python had no memory to begin its work: nobody waits for it for ever."""
+    monkeypatch.setattr(exits, "start_new_thread", lambda *_: 1)
+    monkeypatch.setattr(exits, "BEGINNING", 0.0)
+    with pytest.raises(RuntimeError, match="can't start new thread"):
+        exits.start_thread(lambda: None)
+
+
+def test_a_thread_that_raises_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever waits for its end gets it."""
+    monkeypatch.setattr(sys, "unraisablehook", lambda _: None)
+    assert exits.start_thread(lambda: 1 // 0).wait(10)

@@ -67,9 +67,6 @@ def limited(folder: Path, limit: int, value: int, *arguments: object) -> subproc
         *((resource.RLIMIT_AS, mega * 1_000_000) for mega in (40, 50, 60, 80, 100)),
     ],
 )
-@pytest.mark.xfail(
-    strict=False, reason="at 60 MB the cause is not always named: seen to fail in whole suites, never alone"
-)
 def test_a_low_limit_of_the_system(folder: Path, limit: int, value: int) -> None:
     """It is named as the cause, or the campaign passes; it is no defect of otf, and takes no time."""
     done = limited(folder, limit, value, "run", "coffee", "--seed", 1, "--traces", 1)

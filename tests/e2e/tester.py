@@ -54,7 +54,10 @@ def started(folder: Path, *arguments: object, more: str = "") -> Generator[Teste
     pipe = _pipe(folder / "told")
     words = [sys.executable, "-c", START.format(more=more), *map(str, arguments)]
     open_pipe = subprocess.PIPE
-    with subprocess.Popen(words, text=True, cwd=folder, stdin=open_pipe, stdout=open_pipe, stderr=open_pipe) as process:
+    # a group of its own: where the one of pytest has no terminal any more, the kernel halts nothing in it (SIGTSTP)
+    with subprocess.Popen(
+        words, text=True, cwd=folder, stdin=open_pipe, stdout=open_pipe, stderr=open_pipe, process_group=0
+    ) as process:
         try:
             assert process.stdout is not None
             assert process.stdout.readline() == "up\n"
