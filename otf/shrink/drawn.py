@@ -20,6 +20,7 @@ from otf.values.strategies import Draw, drawn_anew, sampled, simplest_from
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
+FEW: Final = 8  # values of a field: more are numbers or texts, and are shrunk by themselves
 BATCHES: Final = 2  # of a sample of a hundred values, in which one may have been generated
 RUNS: Final = 60  # candidates for all values together, besides those that fail
 
@@ -41,6 +42,8 @@ def shrunk_by_hypothesis(seed: str) -> Callable[[ShrinkSearch], Attempts]:
         best, strategies = search.best, getattr(search.ways.model.spec.inputs, "strategies", ())
         for each in list(_generated(search, strategies, seed)) if strategies else ():
             yield from _simplest(search, each)
+        if strategies:
+            yield from _simplest_fields(search)
         return search.best is not best
 
     return means
@@ -58,6 +61,33 @@ def _simplest(search: ShrinkSearch, found: Generated) -> Attempts:
     except StopIteration:
         pass
     return now is not found.value
+
+
+def _simplest_fields(search: ShrinkSearch) -> Attempts:
+    """Try simpler values of the other fields: no input of the offer has them beside a value that was generated."""
+    best = search.best
+    for step in best.steps:
+        value: Any = step.input.value
+        for each in fields(value) if is_dataclass(value) else ():
+            now = getattr(value, each.name)
+            for simpler in _before(search, step, each.name, now):
+                if (yield from search.fails(_with(search, now, simpler), as_long=True)):
+                    break
+    return search.best is not best
+
+
+def _before(search: ShrinkSearch, step: ModelStep, name: str, now: object) -> list[Any]:
+    """Return the values that a field has in the inputs which the spec offers there, up to this one: few, or none."""
+    found: dict[Hashable, Any] = {}
+    for inp in search.ways.enabled_inputs(step.nodes):
+        if type(inp.value) is type(step.input.value):
+            value = getattr(inp.value, name)
+            if fingerprint(value) == fingerprint(now):
+                return list(found.values())
+            found[fingerprint(value)] = value
+            if len(found) > FEW:
+                break
+    return []
 
 
 def _generated(search: ShrinkSearch, strategies: tuple[Any, ...], seed: str) -> Iterator[Generated]:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.command import Result, machine, otf, recorded
-from tests.e2e.entities import entity, gone
-from tests.e2e.tester import SECONDS, started
+from tests.e2e.entities import SECONDS, entity, gone
+from tests.e2e.tester import started
 
 pytestmark = pytest.mark.real
 
