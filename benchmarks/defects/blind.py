@@ -17,8 +17,9 @@ from benchmarks.defects.environments import command, running
 from benchmarks.defects.published import Defect
 from otf.adapter import Bench, KnownIssue
 from otf.campaign import Budget, Campaign, Settings, Shrinker, rerun
-from otf.campaign.results import PathResult, Shrunk, Summary
+from otf.campaign.results import PathResult, Shrunk
 from otf.campaign.settings import UNLIMITED, header
+from otf.campaign.summary import Summary
 from otf.codec.malformed import Malformed, MalformedCodec
 from otf.spec import restrict
 from otf.trace import Event, Signature

@@ -9,9 +9,10 @@ if TYPE_CHECKING:
     from otf.campaign.campaign import Campaign
     from otf.campaign.listener import Listener
     from otf.campaign.rerun import rerun
-    from otf.campaign.results import FailureGroup, PathResult, Retried, Shrunk, Summary
+    from otf.campaign.results import FailureGroup, PathResult, Retried, Shrunk
     from otf.campaign.settings import Budget, Settings, SettingsKeywords
     from otf.campaign.shrinking import Shrinker
+    from otf.campaign.summary import Summary
 
 __all__ = [
     "Budget",
@@ -39,8 +40,9 @@ if not TYPE_CHECKING:
             "campaign.campaign": ("Campaign",),
             "campaign.listener": ("Listener",),
             "campaign.rerun": ("rerun",),
-            "campaign.results": ("FailureGroup", "PathResult", "Retried", "Shrunk", "Summary"),
+            "campaign.results": ("FailureGroup", "PathResult", "Retried", "Shrunk"),
             "campaign.settings": ("Budget", "Settings", "SettingsKeywords"),
             "campaign.shrinking": ("Shrinker",),
+            "campaign.summary": ("Summary",),
         },
     )

@@ -32,9 +32,10 @@ from otf.campaign.processes import Processes
 from otf.campaign.recorder import inputs_in
 from otf.campaign.renewed import keep_transitions, renew
 from otf.campaign.reports import SHARE, FailureReports, together
-from otf.campaign.results import KnownIssueCount, PathResult, Summary
+from otf.campaign.results import KnownIssueCount, PathResult
 from otf.campaign.saved import Saved
 from otf.campaign.settings import Settings, Workers
+from otf.campaign.summary import Summary
 from otf.campaign.turns import Turns
 from otf.errors import ContactError
 from otf.runner.path import AT_FAULT

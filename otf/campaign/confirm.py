@@ -17,7 +17,8 @@ from otf.adapter import Bench
 from otf.adapter.log import note
 from otf.campaign.bursts import as_before
 from otf.campaign.paths import Pace, PathRun
-from otf.campaign.results import KnownIssueCount, PathResult, Summary
+from otf.campaign.results import KnownIssueCount, PathResult
+from otf.campaign.summary import Summary
 from otf.core import Oracle
 from otf.core.pacing import Timers
 from otf.core.stalls import CERTAIN

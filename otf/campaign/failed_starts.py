@@ -20,8 +20,9 @@ from otf.campaign.journal import Journal
 from otf.campaign.lanes import Executor, Lease, Leased, ShrinkWatch
 from otf.campaign.listener import Listener
 from otf.campaign.remote import NoWorkersError
-from otf.campaign.results import PathResult, Shrunk, Summary
+from otf.campaign.results import PathResult, Shrunk
 from otf.campaign.saved import DriveSaved
+from otf.campaign.summary import Summary
 from otf.core import Oracle
 from otf.errors import ContactError
 from otf.trace.kinds import Scope

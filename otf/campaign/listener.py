@@ -6,7 +6,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Literal
 
-from otf.campaign.results import FailureGroup, PathResult, Summary
+from otf.campaign.results import FailureGroup, PathResult
+from otf.campaign.summary import Summary
 from otf.core import Chooser, Symbol, View
 from otf.trace.events import Event
 

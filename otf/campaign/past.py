@@ -33,8 +33,9 @@ from otf.campaign.journal_lines import (
 )
 from otf.campaign.knowledge import Knowledge
 from otf.campaign.passed import passed_steps
-from otf.campaign.results import FailureGroup, KnownIssueCount, PathResult, Shrunk, Summary
+from otf.campaign.results import FailureGroup, KnownIssueCount, PathResult, Shrunk
 from otf.campaign.settings import Settings
+from otf.campaign.summary import Summary
 from otf.campaign.trace_files import judged
 from otf.errors import TraceError, UsageError
 from otf.runner.writer import writing

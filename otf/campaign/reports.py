@@ -13,10 +13,11 @@ from otf.campaign.confirm import STRICT
 from otf.campaign.journal import Journal
 from otf.campaign.lanes import Executor, ShrinkWatch
 from otf.campaign.listener import Listener
-from otf.campaign.results import FailureGroup, Shrunk, Summary
+from otf.campaign.results import FailureGroup, Shrunk
 from otf.campaign.saved import Saved
 from otf.campaign.settings import Settings
 from otf.campaign.shrinking import INTERRUPTED
+from otf.campaign.summary import Summary
 from otf.errors import ContactError
 from otf.shrink.deviations import one_defect, shrunk_failure
 from otf.trace.verdict import Signature

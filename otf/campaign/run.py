@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
-from otf.campaign.results import FailureGroup, Summary
+from otf.campaign.results import FailureGroup
 from otf.campaign.settings import Settings, SettingsKeywords
+from otf.campaign.summary import Summary
 from otf.errors import INCONCLUSIVE, ContactError, OtfError
 from otf.trace.result import counted
 
