@@ -194,7 +194,7 @@ class Timers:
     # the timers that are awaited, and until when; None: whichever is due first
     _awaited: dict[str | int | None, float] = field(default_factory=dict[str | int | None, float])
     _decided: int = -1
-    # the nodes whose timers were waited for since the last input: one that repeats for ever must not keep the run alive
+    # the states whose timers were waited for since the last input: one that repeats for ever must not keep the run alive
     _ended: set[tuple[Node, ...]] = field(default_factory=set[tuple[Node, ...]])
     # the timers of the last new state, and when the last input before it was sent
     _new: tuple[tuple[str, ...], float] = ((), 0.0)
@@ -249,10 +249,12 @@ class Timers:
         }
         nodes = moment.monitor.states
         if moment.port is None:
-            if self.last and nodes not in self._ended:
+            # without counters: a numbered message brings ever new states
+            places = tuple(dict.fromkeys(map(moment.monitor.oracle.model.place, nodes)))
+            if self.last and places not in self._ended:
                 late = moment.times.input + self.patience
                 self._awaited.update((name, until) for name, until in {**running, None: due}.items() if until <= late)
-            self._ended.add(nodes)
+            self._ended.add(places)
             return
         self._ended.clear()
         if self.between:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -37,9 +38,11 @@ DEVICE: Spec[str, str] = Spec(_step, "off", ["power", "feed"], _emits)
 DEAF: Spec[str, str] = Spec(_step, "off", ["power", "feed"], lambda state: _emits(state, barks=False))
 
 
-def _run(system: Spec[str, str], *inputs: str, timers: Timers) -> tuple[str, list[Event]]:
+def _run(
+    system: Spec[Any, str], *inputs: str, timers: Timers, model: Spec[Any, str] = DEVICE
+) -> tuple[str, list[Event]]:
     """Drive a system by the model of a correct one."""
-    oracle = Oracle(Model(DEVICE, Routes(("p",), lambda _value: "p")), timing=TIMING)
+    oracle = Oracle(Model(model, Routes(("p",), lambda _value: "p")), timing=TIMING)
     world = World(System(system, lambda _output: "p", Random(1)), TimeBounds(latency=0.01, busy=0.01), Random(1))
     session, events = Session(oracle, Script(inputs), Strict(TIMING, timers), steps=len(inputs)), list[Event]()
     return conduct(session, world, lambda _value: "p", events.append).outcome, events
@@ -104,3 +107,16 @@ def test_time_that_the_tester_lets_pass_is_no_input() -> None:
     """A wait that was added does not make another failure of one that comes by itself."""
     idle: list[Event] = [Quiet(0.1), Sent(Idle(60.0), "p", 0.2), Seen("beat", "p", 1.0), Quiet(1.1), Quiet(60.2)]
     assert _judged(*idle) == "missing: str --no input--> expected str, seen silence; seen: nothing more"
+
+
+def test_a_numbered_beat_does_not_keep_a_run_alive() -> None:
+    """After the last input each timer is awaited once, though each beat has a number and so leads to a new state."""
+
+    def emits(number: int) -> Iterator[Transition[int]]:
+        yield goto((number + 1) % 256, f"beat {number}", after="beat", timers=[start("beat", 0.9, 1.1)])
+
+    spec: Spec[int, str] = Spec(
+        lambda number, _: [goto(number, "ok")], 0, ["ping"], emits, timers=[start("beat", 0, 1.1)]
+    )
+    _, events = _run(spec, "ping", timers=Timers(last=True), model=spec)
+    assert events[-1].at < 5
