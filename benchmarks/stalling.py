@@ -112,7 +112,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             for name, verdict, playing in stalling(RunName(mode, chosen.seed, campaign)):
                 found[verdict.outcome] += 1
                 alarms += [str(name)] * verdict.failed
-                doubtful, events = doubtful + verdict.doubtful, events + len(playing.events)
+                doubtful, events = doubtful + verdict.judged.doubtful, events + len(playing.events)
     print(f"{dict(found)}; {doubtful / events:.1%} of {events:,} events judged while stalls left times open")
     print(f"{len(alarms)} false alarms: {alarms[:20]}")
     save({**found, "alarms": len(alarms), "doubtful": doubtful / events}, chosen.json)

@@ -1,4 +1,4 @@
-"""A node on a virtual CAN bus: a session, a lock, and status frames with a counter and a checksum; its model and bench."""
+"""A node on a virtual CAN bus, its model and bench: a session, a lock, status frames with a counter and a checksum."""
 
 from __future__ import annotations
 
@@ -43,7 +43,8 @@ class Node:
     def __init__(self, channel: str, fault: str) -> None:
         from can import Bus
 
-        self._fault, self._bus, self._over = fault, Bus(interface="virtual", channel=channel, ignore_config=True), Event()
+        self._fault, self._over = fault, Event()
+        self._bus = Bus(interface="virtual", channel=channel, ignore_config=True)
         self._session = self._seeded = self._open = False
         self._ends, self._counter = 0.0, 0
         self._tick = time.monotonic() + CYCLE
@@ -129,7 +130,7 @@ def inputs(state: Lock) -> Iterator[Any]:
     yield from (*INPUTS, Elapse(0.5 * SESSION), Elapse(1.5 * SESSION)) if state.session else INPUTS
 
 
-def step(state: Lock, inp: Any) -> Iterator[Transition[Lock]]:  # noqa: ANN401 -- any input
+def step(state: Lock, inp: Any) -> Iterator[Transition[Lock]]:
     """Yield what a request causes; each one in a session starts its time anew."""
     if isinstance(inp, Elapse):
         return

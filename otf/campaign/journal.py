@@ -196,6 +196,7 @@ class Journal:
             short=driven.short,
             malformed=driven.malformed,
             together=driven.together,
+            judged=driven.verdict.judged,
             late=len(driven.verdict.late),
             silence=driven.silence,
             unwritten=result.unwritten,

@@ -17,7 +17,7 @@ from otf.campaign.results import Shrunk
 from otf.campaign.saved import TIMES
 from otf.campaign.settings import UNLIMITED, Settings, header
 from otf.trace.reading import BAD_JSON
-from otf.trace.verdict import Outcome
+from otf.trace.verdict import Judged, Outcome
 from otf.values import as_text
 
 Line = TypeVar("Line")
@@ -93,6 +93,7 @@ class CountedLine(msgspec.Struct, frozen=True, gc=False):  # it refers to no obj
     short: bool = False
     malformed: Amount = 0
     together: Amount = 0
+    judged: Judged = Judged()
     late: Amount = 0
     silence: str = ""
     unwritten: str = ""

@@ -256,6 +256,7 @@ def _add(summary: Summary, counted: CountedLine, folder: Path) -> None:
     summary.short += counted.short
     summary.malformed += counted.malformed
     summary.together = max(summary.together, counted.together)
+    summary.judged += counted.judged
     summary.late += counted.late
     if counted.silence:
         summary.silence[counted.silence] = summary.silence.get(counted.silence, 0) + 1

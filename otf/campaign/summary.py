@@ -13,7 +13,7 @@ from otf.trace.clock import TimedOutput, by_clock, timed_output
 from otf.trace.kinds import Kinds, Scope
 from otf.trace.requirements import RequirementRecord
 from otf.trace.result import ONLY_MALFORMED, CampaignResult, InconclusiveResult, KnownIssueResult
-from otf.trace.verdict import Outcome, Signature
+from otf.trace.verdict import Judged, Outcome, Signature
 
 
 @dataclass(slots=True)
@@ -28,7 +28,8 @@ class Summary:
     are in the log. `untested` is the reason why nothing was tested at all. `unshown` paths passed before the campaign
     continued, and have no trace; `altered` says what of its folder was not as it was written. `longest` is the
     greatest number of inputs on one path, `uptime` the seconds of the path that lasted longest, `together` the most
-    inputs in flight. `kinds` tells failures apart; those that turned out to be the `same` count with another kind.
+    inputs in flight. `judged` is how much was judged, and how much of that beside stalls. `kinds` tells failures apart;
+    those that turned out to be the `same` count with another kind.
 
     >>> from pathlib import Path
     >>> from otf.trace import Verdict
@@ -66,6 +67,7 @@ class Summary:
     longest: int = 0
     uptime: float = 0.0
     together: int = 0
+    judged: Judged = field(default_factory=Judged)
     same: dict[Signature, Signature] = field(default_factory=dict[Signature, Signature])
     # outputs that come by the system's own clock, by the signatures of runs without any input
     _clocks: dict[Signature, TimedOutput] = field(default_factory=dict[Signature, TimedOutput], repr=False)
@@ -136,6 +138,7 @@ class Summary:
         self.steps += driven.steps
         self.longest, self.uptime = max(self.longest, driven.steps), max(self.uptime, driven.seconds)
         self.together = max(self.together, driven.together)
+        self.judged += driven.verdict.judged
         self.truncated += driven.verdict.truncated
         self.short += driven.short
         self.malformed += driven.malformed

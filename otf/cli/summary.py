@@ -24,7 +24,7 @@ from otf.runner.time_spent import TimeSpent
 from otf.trace.explain import explanation
 from otf.trace.reading import bounded
 from otf.trace.result import CampaignResult, counted
-from otf.trace.verdict import Signature
+from otf.trace.verdict import Judged, Signature
 
 LONGEST: Final = 60  # bytes of a frame that are shown
 RULE: Final = 72  # columns of the rule above each of several failures
@@ -113,6 +113,8 @@ class SummaryPrinter:
             longest, uptime = counted(self._summary.longest, "input"), f"{self._summary.uptime:.1f} s"
             together = counted(self._summary.together, "input")
             say(f"longest path: {longest}; longest uptime: {uptime}; in flight together: at most {together}")
+        if judged := _sharp(self._summary.judged):
+            say(judged)
         if self._settings.spend or result.seconds >= SLOW:
             say(f"spent: {spent_on(self._summary.parts)}")
         for line in _time_spent(self._summary, own=self._bench.system is not None):
@@ -225,6 +227,24 @@ def _notes(summary: Summary) -> Iterator[str]:
     if summary.cut:
         yield f"note: only the first {ITERATED:,} inputs of a state were tried; from a list, all are drawn"
     yield from summary.result.basis()
+
+
+def _sharp(judged: Judged) -> str:
+    """Return how much was judged as if the machine had never stalled; "" of a model without times.
+
+    >>> _sharp(Judged(events=2_000, seconds=60.0, doubtful=4, doubted=0.3))
+    'sharp: 99.5% of the time, 99.8% of 2,000 events; in the rest stalls of the machine left times open'
+    """
+    if not judged.doubtful:
+        return ""
+    time, events = (
+        percent(1 - part / whole)
+        for part, whole in ((judged.doubted, judged.seconds), (judged.doubtful, judged.events))
+    )
+    return (
+        f"sharp: {time} of the time, {events} of {judged.events:,} events; "
+        "in the rest stalls of the machine left times open"
+    )
 
 
 def _time_spent(summary: Summary, *, own: bool) -> Iterator[str]:

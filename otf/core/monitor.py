@@ -26,7 +26,7 @@ from otf.core.search import OvergrownError, Search, sent
 from otf.core.timing import Clock, behind
 from otf.core.windows import ends, opened, widest
 from otf.trace.events import Closed, Ended, Event, Quiet, Seen, Sent, Stalled, Taken
-from otf.trace.verdict import Failure, FailureKind, Verdict
+from otf.trace.verdict import Failure, FailureKind, Judged, Verdict
 
 PASS: Final = Verdict("pass")
 TRUNCATED: Final = Verdict("pass", truncated=True)
@@ -82,6 +82,8 @@ class Monitor:
         # the ends of intervals that they opened, and how many events were judged by these
         self._opened = set[float]()
         self._doubtful: int = 0
+        self._doubted: float = 0.0
+        self._now: float = 0.0
         # where there are too many explanations to keep, and the inputs that were in flight before
         self._deep: DeepSearch | None = None
         self._shallow: Ledger = self.ledger
@@ -116,7 +118,8 @@ class Monitor:
                 if self.lookahead.cuts and self.deepens:
                     self._deepen(event.at)
                 if self._opened:
-                    self._doubt()
+                    self._doubt(event)
+                self._now = max(self._now, event.at)
                 if isinstance(event, Stalled):
                     self._stall(event)
                 elif self._deep is not None:
@@ -200,7 +203,12 @@ class Monitor:
     def end(self) -> Verdict:
         """Return the verdict of a run in which nothing more happens."""
         verdict = self.verdict or (TRUNCATED if self.belief.unconstrained else PASS)
-        return replace(verdict, doubtful=self._doubtful) if self._doubtful else verdict
+        return replace(verdict, judged=self.judged) if self.oracle.model.timed else verdict
+
+    @property
+    def judged(self) -> Judged:
+        """Return how much was judged, and how much of that while stalls left times open."""
+        return Judged(self.events - self.stalls, self._now, self._doubtful, self._doubted)
 
     def _judge(self, event: Event) -> None:
         name = self._name(event)
@@ -226,12 +234,13 @@ class Monitor:
             self.lookahead.note(event, self._cut(event, result.cut))
             self.verdict = self._empty(event)
 
-    def _doubt(self) -> None:
+    def _doubt(self, event: Event) -> None:
         """Count an event that is judged while an interval is open that a stall has opened."""
         if self._opened.isdisjoint(_ends(self.belief)):
             self._opened.clear()
         else:
-            self._doubtful += 1
+            self._doubtful += not isinstance(event, Stalled)
+            self._doubted += max(0.0, event.at - self._now)
 
     def _stall(self, stall: Stalled) -> None:
         """Take a stall: what was to happen then may come later by its length, and so may what arrives soon."""

@@ -194,7 +194,7 @@ class Timers:
     # the timers that are awaited, and until when; None: whichever is due first
     _awaited: dict[str | int | None, float] = field(default_factory=dict[str | int | None, float])
     _decided: int = -1
-    # the states whose timers were waited for since the last input: one that repeats for ever must not keep the run alive
+    # the states whose timers were waited for since the last input: one that repeats must not keep the run alive
     _ended: set[tuple[Node, ...]] = field(default_factory=set[tuple[Node, ...]])
     # the timers of the last new state, and when the last input before it was sent
     _new: tuple[tuple[str, ...], float] = ((), 0.0)

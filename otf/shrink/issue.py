@@ -19,7 +19,7 @@ from otf.trace.events import Event, Sent
 from otf.trace.verdict import Signature
 
 NodeSet: TypeAlias = frozenset[Node]
-"""The states that the model may be in: several if the system need not show what it chose."""
+"""The states that the model may be in, without their counters: several if the system need not show what it chose."""
 
 ANYWHERE: Final[NodeSet] = frozenset()
 """The nodes after a step whose next state only the system decides, and after the end of a run."""
@@ -148,7 +148,7 @@ def issue_of(oracle: Oracle, events: Iterable[Event]) -> Issue:
 
 def _node(monitor: Monitor) -> NodeSet:
     # the nodes after all inputs in flight, not those that events have proven so far; `MacroSteps` keeps them
-    return frozenset(MacroSteps.of(monitor.oracle, monitor.belief).view.nodes)
+    return frozenset(MacroSteps.of(monitor.oracle, monitor.belief).view.places)
 
 
 @dataclass(frozen=True, slots=True)

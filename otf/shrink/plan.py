@@ -92,7 +92,7 @@ class _Following:
 
     def choose(self, view: View) -> Symbol | None:
         """Return the next input, None at the end of the plan."""
-        here = frozenset(view.nodes)
+        here = frozenset(view.places)
         self._over = self._ways.patience()
         self._look_back(here)
         while self._at < len(self._steps):

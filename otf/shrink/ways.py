@@ -271,7 +271,7 @@ class ModelMap:
         if self.model.spec.emits is None:
             return nodes
         oracle = self._oracle
-        return frozenset(view(self.model, oracle.relation, oracle.limits, map(Hypothesis, nodes)).nodes)
+        return frozenset(view(self.model, oracle.relation, oracle.limits, map(Hypothesis, nodes)).places)
 
     def _tree(self, source: NodeSet) -> Tree:
         tree = self._trees.get(source)

@@ -143,7 +143,8 @@ def explanation(verdict: Verdict, events: Iterable[Event] = (), width: int | Non
         return f"INCONCLUSIVE: {verdict.why}"
     if verdict.truncated:
         return "PASS: up to an input that the model does not specify; from there on it allows anything"
-    stalls = f"; {counted(verdict.doubtful, 'event')} judged while stalls left times open" if verdict.doubtful else ""
+    doubtful = verdict.judged.doubtful
+    stalls = f"; {counted(doubtful, 'event')} judged while stalls left times open" if doubtful else ""
     return f"PASS: everything that was seen is allowed by the model{stalls}"
 
 

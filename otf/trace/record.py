@@ -114,6 +114,6 @@ def end_line(verdict: Verdict, timestamp: str, steps: int) -> TraceLine:
         "why": verdict.why,
         "late": list(verdict.late),
         "reason": reason,
-        **({"doubtful": verdict.doubtful} if verdict.doubtful else {}),
+        **({"doubtful": verdict.judged.doubtful} if verdict.judged.doubtful else {}),
         **({"stalled": round(verdict.stalled, 6)} if verdict.stalled else {}),
     }

@@ -120,11 +120,37 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
+class Judged:
+    """How many events of a run were judged, and how many seconds it lasted.
+
+    `doubtful` events were judged while a stall left open when something had happened, in `doubted` seconds altogether.
+    The others are sharp: what they say of the system is as if the machine had never stalled.
+
+    >>> Judged(events=200, seconds=10.0) + Judged(100, 5.0, doubtful=3, doubted=0.15)
+    Judged(events=300, seconds=15.0, doubtful=3, doubted=0.15)
+    """
+
+    events: int = 0
+    seconds: float = 0.0
+    doubtful: int = 0
+    doubted: float = 0.0
+
+    def __add__(self, other: Judged) -> Judged:
+        """Return what two runs have together."""
+        return Judged(
+            self.events + other.events,
+            self.seconds + other.seconds,
+            self.doubtful + other.doubtful,
+            self.doubted + other.doubted,
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """The end of a run. `truncated`: it passed up to an unspecified input; `why`: the reason why it is inconclusive.
 
     `stalled`: the longest time in a failing run, in seconds, in which the tester or the system could not run.
-    `doubtful`: the number of events that were judged while a stall left open when something had happened.
+    `judged`: how much of a run by a model with times was judged, and how much of that in doubt.
 
     >>> Verdict("pass", truncated=True).failed
     False
@@ -136,7 +162,7 @@ class Verdict:
     truncated: bool = False
     late: tuple[int, ...] = field(default=())
     stalled: float = field(default=0.0, compare=False)
-    doubtful: int = field(default=0, compare=False)
+    judged: Judged = field(default_factory=Judged, compare=False)
 
     @property
     def failed(self) -> bool:

@@ -179,7 +179,7 @@ def test_a_stall_is_over_when_the_next_output_came_in_time() -> None:
         if not isinstance(event, Stalled):
             sharp.tell(event)
     assert widened.belief.hypotheses == sharp.belief.hypotheses
-    assert (widened.end().doubtful, sharp.end().doubtful) == (1, 0)
+    assert (widened.end().judged.doubtful, sharp.end().judged.doubtful) == (1, 0)
 
 
 @pytest.mark.parametrize(

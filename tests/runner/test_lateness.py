@@ -13,6 +13,7 @@ from trio.testing import MockClock
 
 from otf.adapter import Arrival, Frame
 from otf.core import Session, Symbol, View
+from otf.core.pacing import Timers
 from otf.core.waits import Strict
 from otf.runner import Wire, drive
 from otf.spec import Spec, Transition, goto, start
@@ -125,3 +126,32 @@ def test_a_reader_that_did_not_wait_for_the_tester(doubt: float, outcome: str, m
 
     monkeypatch.setattr(Wire, "keep", read)
     assert _busy_for(3.0, after=2.0)[0].outcome == outcome
+
+
+def _beating(state: str) -> Iterator[Transition[str]]:
+    if state == "pinged":
+        yield goto(state, "p.tick", after="tick", timers=[start("tick", 0.9, 1.1)])
+
+
+def test_a_tick_after_one_that_the_tester_found_late_is_not_early() -> None:
+    """The first tick came while the tester was busy, and was found late, but in time: the second is in time, too."""
+    events: list[Event] = []
+
+    def record(event: Event, _raw: bytes | None = None, /, **_more: Any) -> None:  # noqa: ANN401 -- JSON data
+        clock = trio.lowlevel.current_clock()
+        if isinstance(event, Seen) and event.output == "p.pong" and isinstance(clock, MockClock):
+            clock.jump(1.09)
+        events.append(event)
+
+    def pong(_state: str, _inp: str) -> Iterator[Transition[str]]:
+        yield goto("pinged", "p.pong", timers=[start("tick", 0.9, 1.1)])
+
+    async def run() -> Verdict:
+        model = Spec(pong, "idle", ["p.ping"], _beating)
+        replies = [(0.0, b"pong"), (0.92, b"tick"), (1.84, b"tick"), (2.76, b"tick")]
+        ticks = answering(*replies, spec=model, latency=0.01, busy=0.0)
+        session = Session(ticks.oracle(), Script(["p.ping"]), Strict(ticks.timing, Timers(last=True)), steps=1)
+        return await drive(ticks, session, record)
+
+    assert virtually(run).outcome == "pass"
+    assert [event.at for event in events if isinstance(event, Seen)] == [0.0, 1.09, 1.84, 2.76]
