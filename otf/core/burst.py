@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from otf.core.commands import Chooser, Send
-from otf.core.due import slow
+from otf.core.deadlines import slow
 from otf.core.memory import Symbol
 from otf.core.monitor import Monitor
 from otf.core.pacing import Moment, Pause, Timers, silence

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from typing import Final, Self, TypeAlias
 
 from otf.core.belief import Belief, EventResult
-from otf.core.due import Ledger, silent
+from otf.core.deadlines import silent
+from otf.core.ledger import Ledger
 from otf.core.memory import Symbol
 from otf.core.oracle import Oracle
 from otf.core.session import Session
@@ -194,7 +195,7 @@ class CachedRun:
         self.before, self.before_by = self.cached, self.done_by
         self.cached, self.go, self.last, self.next = go.cached, go, [event], None
         # the ledger of one input that is answered at once is not built: that took a tenth of a step
-        # as `Ledger.then` in `otf.core.due`, without the call
+        # as `Ledger.then`, without the call
         timing = self.timing
         by = event.at + timing.latency
         self.done_by = (max(self.done_by, by)) + timing.busy

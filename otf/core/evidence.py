@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final, cast
 
 from otf.core.belief import Belief
-from otf.core.due import Ledger
+from otf.core.ledger import Ledger
 from otf.core.lookahead import Lookahead
 from otf.core.monitor import Monitor
 from otf.core.moves import Moves

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from otf.core.belief import Belief
-from otf.core.due import Ledger
+from otf.core.ledger import Ledger
 from otf.core.timing import is_later
 from otf.trace.events import Event, Quiet, Seen
 

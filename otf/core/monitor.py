@@ -13,10 +13,12 @@ from typing import Final, TypeAlias, cast
 
 from otf.core.belief import Belief, EventResult, counted
 from otf.core.crowd import thinned
+from otf.core.deadlines import due, is_overdue, pending, timers
 from otf.core.deep import DeepSearch, Find, PortOutput
-from otf.core.due import Ledger, due, is_overdue, pending, timers, times
+from otf.core.due_times import times
 from otf.core.failure import EventPosition, FailedStep, explain
 from otf.core.hypothesis import Hypothesis
+from otf.core.ledger import Ledger
 from otf.core.lookahead import CutSearch, Lookahead
 from otf.core.memory import Symbol
 from otf.core.moves import Moves

@@ -9,8 +9,9 @@ from typing import Final
 from otf.core.belief import Belief
 from otf.core.burst import Burst
 from otf.core.commands import Chooser, Ping, Send, SessionCommand, Stop, Wait
-from otf.core.due import Ledger, may_answer, silent
+from otf.core.deadlines import may_answer, silent
 from otf.core.failure import flooded
+from otf.core.ledger import Ledger
 from otf.core.memory import Symbol
 from otf.core.monitor import Monitor
 from otf.core.nodes import UNCONSTRAINED

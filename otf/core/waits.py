@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from otf.core.due import answered
+from otf.core.deadlines import answered
 from otf.core.pacing import Moment, Pause, SentInput, Timers, learn_reply, silence
 from otf.core.timing import Timing
 

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any, Final, Protocol, TypeAlias
 
 from otf.core import Chooser, Monitor, Oracle
-from otf.core.due import Ledger
+from otf.core.ledger import Ledger
 from otf.core.macro_step import MacroSteps, StepTable, events, follow
 from otf.errors import USERS_OWN, OtfError, UsageError
 from otf.trace.events import Closed, Ended, Event

@@ -16,7 +16,7 @@ import msgspec
 
 from otf.core import Model, Monitor, Node, Oracle
 from otf.core.belief import Belief
-from otf.core.due import dues
+from otf.core.due_times import dues
 from otf.core.failure import FailedStep, allowed
 from otf.core.timing import FOREVER, Clock, Span
 from otf.offline import Judgement

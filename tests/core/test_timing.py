@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from otf.core import Timing
-from otf.core.due import Ledger
+from otf.core.ledger import Ledger
 from otf.core.timing import ENOUGH, MANY, Learnt
 from otf.core.waits import Strict
 from otf.trace.events import Quiet, Sent

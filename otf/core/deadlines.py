@@ -1,0 +1,202 @@
+"""Deadlines: by when an output must be seen, and whether a conforming system is silent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from otf.core.belief import Belief
+from otf.core.expectations import Chain
+from otf.core.hypothesis import Hypothesis, Outstanding, Timer, queue
+from otf.core.memory import Symbol
+from otf.core.model import Model
+from otf.core.moves import Moves
+from otf.core.nodes import UNKNOWN, Move, Node
+from otf.core.timing import FOREVER, Clock, Window, deadline
+
+
+def due(belief: Belief, latency: float) -> float | None:
+    """Return the time by which an output must have been seen in every explanation; None if one allows silence."""
+    dues = [_due(each, latency) for each in belief.hypotheses]
+    return None if FOREVER in dues else max(dues, default=None)
+
+
+def pending(belief: Belief, latency: float) -> float | None:
+    """Return the time by which all answers that are due in windows have been seen; None if there are none."""
+    dues = (deadline(window, latency) for each in belief.hypotheses for window in _answers(each))
+    return max((by for by in dues if by < FOREVER), default=None)
+
+
+def timers(belief: Belief, latency: float) -> dict[str | int | None, float]:
+    """Return the running timers that have an effect, each with the time by which its output has been seen."""
+    found: dict[str | int | None, float] = {}
+    for each in belief.hypotheses:
+        for timer in _effective(each):
+            found[timer.name] = max(found.get(timer.name, 0.0), deadline(timer.window, latency))
+    return found
+
+
+def is_overdue(model: Model, now: Hypothesis, port: str, output: Symbol, clock: Clock) -> bool:
+    """Return whether an output is one that must have been seen on its port before."""
+    for each in queue(now.outstanding, port)[:1]:
+        if each.window and clock.over(each.window):
+            return expects(each, output)
+    late = (each for each in _effective(now) if clock.over(each.window))
+    return any(isinstance(now.position, Node) and may_cause(model, now.position, each, port, output) for each in late)
+
+
+def expects(outstanding: Outstanding, output: Symbol) -> bool:
+    """Return whether an output may be the next of an outstanding one."""
+    what = outstanding.what
+    return not isinstance(what, Chain) or bool(what.bag.without(outstanding.left, output))
+
+
+def may_cause(model: Model, node: Node, timer: Timer, port: str, output: Symbol) -> bool:
+    """Return whether an output on a port may be caused by a timer."""
+    moves = enumerate(model.spontaneous(node))
+    return any(timer.name == (move.after or at) and _emits(move, port, output) for at, move in moves)
+
+
+def _emits(move: Move, port: str, output: Symbol) -> bool:
+    if move.opening is not None and port in move.opening.ports:
+        return True
+    return any(name == port and chain.bag.without(chain.bag.all, output) for name, chain in move.emitted)
+
+
+def silent(model: Model, belief: Belief) -> bool:
+    """Return whether no explanation has an output outstanding or possible, once all inputs in flight are taken."""
+    if belief.silent is None:
+        belief.silent = all(_silent(Moves(model), each) for each in belief.hypotheses)
+    return belief.silent
+
+
+def answered(model: Model, belief: Belief) -> bool:
+    """Return whether no explanation has an answer outstanding or possible, once all inputs in flight are taken.
+
+    Spontaneous outputs may be outstanding, and may come at any time: nothing needs them to stop. But where a timer runs
+    whose end nobody hears, it has to be asked for at all ages, and so each step takes the time of a silence.
+    """
+    if model.spec.emits is None:
+        return silent(model, belief)
+    if belief.answered is None:
+        belief.answered = all(not _ages(model, each) and _answered(Moves(model), each) for each in belief.hypotheses)
+    return belief.answered
+
+
+def may_answer(model: Model, belief: Belief, port: str) -> bool:
+    """Return whether an output on a port may be the answer to an input, and not only a spontaneous one."""
+    return model.spec.emits is None or any(_may_answer(Moves(model), each, port) for each in belief.hypotheses)
+
+
+def slow(model: Model, hypotheses: Iterable[Hypothesis], busy: float) -> bool:
+    """Return whether the system may be busy for longer than R with an input in flight, or half answered.
+
+    That is so if it answers in a longer window.
+    """
+    return any(
+        any(window.hi > busy for window in _answers(each)) or _slow(Moves(model), each, busy) for each in hypotheses
+    )
+
+
+def _due(now: Hypothesis, latency: float) -> float:
+    windows = [*_windows(now), *(each.window for each in _effective(now))]
+    return min((deadline(window, latency) for window in windows), default=FOREVER)
+
+
+def _effective(now: Hypothesis) -> Iterable[Timer]:
+    # a named timer that has no effect in this state would show no output
+    node = now.position
+    if not isinstance(node, Node):
+        return ()
+    return [each for each in now.timers if isinstance(each.name, int) or each.name in node.expiring]
+
+
+def _windows(now: Hypothesis) -> Iterable[Window]:
+    return (each.window for _, outputs in now.outstanding for each in outputs if each.window)
+
+
+def _answers(now: Hypothesis) -> Iterable[Window]:
+    return (each.window for _, outputs in now.outstanding for each in outputs if each.window and not each.spontaneous)
+
+
+def _silent(moves: Moves, start: Hypothesis) -> bool:
+    """Return whether no order of taking the inputs in flight leads to an output."""
+    return all(
+        not now.outstanding and isinstance(now.position, Node) and not moves.model.spontaneous(now.position)
+        for now in takings(moves, [start])
+    )
+
+
+def takings(moves: Moves, starts: Iterable[Hypothesis]) -> Iterator[Hypothesis]:
+    """Yield where taking the inputs in flight leads from these, in any order, each once; the starts too."""
+    seen, stack = set[Hypothesis](), list(starts)
+    while stack:
+        now = stack.pop()
+        if now not in seen:
+            seen.add(now)
+            yield now
+            stack.extend(step.then for port, in_flight in now.flight for step in moves.taking(now, port, in_flight[0]))
+
+
+def _answered(moves: Moves, start: Hypothesis) -> bool:
+    return _all_answers(start) == () and not any(_ports(moves, now) for now in _taking(moves, start))
+
+
+def _ages(model: Model, now: Hypothesis) -> bool:
+    """Return whether a timer runs whose end changes the state without an output."""
+    node = now.position
+    return isinstance(node, Node) and any(
+        not move.ports and (move.within is not None or move.after) for move in model.spontaneous(node)
+    )
+
+
+def _may_answer(moves: Moves, start: Hypothesis, port: str) -> bool:
+    if port in _all_answers(start) or not isinstance(start.position, Node):
+        return True
+    return any(port in _ports(moves, now) for now in _taking(moves, start))
+
+
+def _all_answers(now: Hypothesis) -> tuple[str, ...]:
+    """Return the ports on which answers are outstanding."""
+    return tuple(port for port, outputs in now.outstanding if not all(each.spontaneous for each in outputs))
+
+
+def _ports(moves: Moves, now: Hypothesis) -> set[str]:
+    """Return the ports on which the next input in flight may be answered; all of them where the state is not known."""
+    if not isinstance(now.position, Node):
+        return set(moves.model.routes.outputs)
+    return {port for move in _next(moves, now) for port in move.ports}
+
+
+def _next(moves: Moves, now: Hypothesis) -> list[Move]:
+    """Return the moves on the next input in flight, on each port."""
+    if not isinstance(now.position, Node):
+        return []
+    heads = (in_flight[0].symbol for _, in_flight in now.flight)
+    return [move for inp in heads for move in moves.model.moves(now.position, inp)]
+
+
+def _taking(moves: Moves, start: Hypothesis) -> Iterator[Hypothesis]:
+    """Yield where inputs in flight are taken; a few spontaneous moves may come before each of them."""
+    seen = set[Hypothesis]()
+    stack = [(Hypothesis(start.position, (), start.flight), 0)]
+    while stack:
+        now, ahead = stack.pop()
+        if now in seen or not (now.flight or not isinstance(now.position, Node)):
+            continue
+        seen.add(now)
+        yield now
+        for step in moves.of(now):
+            then = Hypothesis(step.then.position, (), step.then.flight)
+            if step.in_flight is not None:
+                stack.append((then, 0))
+            elif ahead < moves.limits.spontaneous:
+                stack.append((then, ahead + 1))
+
+
+def _slow(moves: Moves, start: Hypothesis, busy: float) -> bool:
+    for now in _taking(moves, start):
+        # the outputs of an Accept may lead to a state in which the system answers slowly
+        unknown = now.position is UNKNOWN and now.flight
+        if unknown or any(move.within and move.within[1] > busy for move in _next(moves, now)):
+            return True
+    return False
