@@ -12,6 +12,7 @@ from typing import Any, Unpack
 
 import msgspec
 
+from otf.codec.bounded import LONGEST, is_bounded
 from otf.codec.library import CodecOptions, LibraryCodec, MessageForm, check_end, check_names, library_codec
 from otf.codec.shapes import Shaper, by_name, constants
 from otf.errors import CodecError, UsageError
@@ -52,7 +53,8 @@ def from_construct(
             check_end(stream.tell(), len(data))
             return shape.load(found)
 
-        return MessageForm(kind, read, lambda value: declaration.build(shape.dump(value)))
+        bounded = LONGEST if is_bounded(declaration) else -1
+        return MessageForm(kind, read, lambda value: declaration.build(shape.dump(value)), bounded)
 
     return library_codec(form, kinds, inputs or {}, exact, options)
 

@@ -11,14 +11,16 @@ or a random number, say), and such bytes are undecodable anyway when they come f
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from importlib import import_module
 from typing import Any, Final, TypedDict
 
 from otf.codec import PortAction
 from otf.codec.shapes import type_hints
+from otf.codec.trial import DecodeTrial
 from otf.errors import CodecError, UsageError
 from otf.values import show
 
@@ -32,11 +34,15 @@ _VERIFIED: Final = 64  # messages of a type that are written twice at first; the
 
 @dataclass(frozen=True, slots=True)
 class MessageForm:
-    """How a library reads and writes the messages of one type; `write` is None if it only reads."""
+    """How a library reads and writes the messages of one type; `write` is None if it only reads.
+
+    Up to `bounded` bytes it surely reads in a time and a memory that they bound; -1: nothing is sure.
+    """
 
     kind: type
     read: Callable[[bytes], Any]
     write: Callable[[Any], bytes] | None
+    bounded: int = sys.maxsize
 
 
 class CodecOptions(TypedDict, total=False):
@@ -104,7 +110,22 @@ class LibraryCodec:
     def decode(self, port: str, data: bytes) -> object:
         """Return the message with these bytes, the first type that fits. Raises CodecError if there is none."""
         del port
+        if len(data) > self._bounded:
+            self._trial.check(data)
         return self._read(data, None)
+
+    @cached_property
+    def _bounded(self) -> int:
+        return (
+            min((form.bounded for form in self.outputs), default=sys.maxsize)
+            if (sys.platform == "linux")
+            else sys.maxsize
+        )
+
+    @cached_property
+    def _trial(self) -> DecodeTrial:
+        alike = LibraryCodec({}, self.outputs, self.exact)  # not this one, with which the process is to end
+        return DecodeTrial(partial(alike._read, trusted=None))
 
     def _trusted(self, kind: type) -> type | None:
         """Return the type if its messages need not be written again this time: most were verified before."""
@@ -119,6 +140,8 @@ class LibraryCodec:
                 if not self.exact or form.write is None or form.kind is trusted:
                     return value
                 again = form.write(value)
+            except MemoryError:  # says nothing about the bytes
+                raise
             except Exception as error:  # noqa: BLE001 -- a library may raise anything on bytes that are no message
                 reasons.append(f"no {form.kind.__name__}: {_reason(error)}")
             else:

@@ -79,7 +79,7 @@ def from_scapy(
     def form(kind: type, layer: Any) -> MessageForm:
         check_names(kind, [each.name for each in layer.fields_desc], "payload")
         shape = Shaper(fetch, make, layers).record(kind)
-        return MessageForm(kind, lambda data: shape.load(layer(data)), lambda value: bytes(shape.dump(value)))
+        return MessageForm(kind, lambda data: shape.load(layer(data)), lambda value: bytes(shape.dump(value)), -1)
 
     classes = set(layers.values())
     return library_codec(form, kinds, inputs or {}, exact, options)
@@ -120,7 +120,7 @@ def from_kaitai(
             check_end(found._io.pos(), len(data))  # noqa: SLF001 -- the same
             return shape.load(found)
 
-        return MessageForm(kind, read, (lambda value: _written(kaitai, shape.dump(value))) if writes else None)
+        return MessageForm(kind, read, (lambda value: _written(kaitai, shape.dump(value))) if writes else None, -1)
 
     return library_codec(form, kinds, inputs or {}, exact, options)
 

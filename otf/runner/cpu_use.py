@@ -13,6 +13,7 @@ from typing import Final
 
 from otf.adapter.rest.orphans import OURS
 from otf.adapter.waiting import asyncio_loop
+from otf.codec.trial import TRIALS
 from otf.core.stalls import CpuUse
 
 PROC: Final = Path("/proc")
@@ -32,7 +33,7 @@ def cpu_use(
     """
     if threads:
         return _beside_the_tester(proc, shared=shared)
-    others = frozenset[int]() if own is None else OURS.difference(own)
+    others = TRIALS | (set[int]() if own is None else OURS.difference(own))
     processes, tester = list(_descendants(proc, os.getpid(), others)), _tester(proc, shared=shared)
     if not processes:
         return CpuUse(_pressure(proc), own=tester)

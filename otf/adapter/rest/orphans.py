@@ -16,6 +16,7 @@ from typing import Final
 
 from otf.adapter.rest.kernel import children
 from otf.adapter.rest.owners import everybody
+from otf.codec.trial import TRIALS
 
 _SET_SUBREAPER, _GET_SUBREAPER = 36, 37  # PR_SET_CHILD_SUBREAPER, PR_GET_CHILD_SUBREAPER
 
@@ -95,7 +96,7 @@ class Orphans:
     def now(self) -> set[int]:
         """Return those that are there."""
         there = children(self._children)
-        return set(there) - OURS if there else set()
+        return set(there) - OURS - TRIALS if there else set()
 
     def reap(self, pid: int) -> None:
         """Take an orphan away that has ended."""

@@ -1,0 +1,248 @@
+"""Decoders of others are bounded in time and memory, whatever the system sends."""
+# construct and Kaitai have no types
+# ruff: noqa: ANN401
+# pyright: reportUnknownLambdaType=false, reportUnknownMemberType=false
+
+from __future__ import annotations
+
+import bz2
+import gc
+import os
+import resource
+import signal
+import sys
+import time
+import zlib
+from dataclasses import dataclass
+from importlib import import_module
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from otf import Bench, NonconformanceError, Spec, goto, run
+from otf.adapters import inprocess
+from otf.codec.bounded import is_bounded
+from otf.codec.libraries import from_construct, from_protobuf
+from otf.codec.library import LibraryCodec
+from otf.codec.objects import from_kaitai, from_scapy
+from otf.codec.trial import TRIALS, DecodeTrial
+from otf.errors import CodecError
+from tests.codec.declared import construct as c
+from tests.codec.declared import constructs
+
+pytestmark = [pytest.mark.real, pytest.mark.skipif(sys.platform != "linux", reason="a copy of a process with limits")]
+KAITAI: Any = import_module("kaitaistruct")
+TIME = r"decoding these \d+ bytes takes more than 1 s of CPU time"
+AT_ONCE: Any = {"quiescence": 0.0, "latency": 0.0, "busy": 0.0}
+SPACE = r"decoding these \d+ bytes takes more than 256 MiB of memory"
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A message with a list."""
+
+    rows: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Text:
+    """A message with bytes."""
+
+    text: bytes
+
+
+def rows(declaration: Any) -> LibraryCodec:
+    """Return the codec of a list."""
+    return from_construct({Rows: c.Struct("rows" / declaration)})
+
+
+def text(declaration: Any) -> LibraryCodec:
+    """Return the codec of a text."""
+    return from_construct({Text: c.Struct("text" / declaration)})
+
+
+class Counted(KAITAI.KaitaiStruct):  # type: ignore[misc] # as compiled from `repeat: expr` of a type without fields
+    """Four bytes ask for as many rows as they like."""
+
+    def __init__(self, io: object, parent: object = None, root: object = None) -> None:
+        super().__init__(io)
+        self._parent, self._root = parent, root or self
+        self.rows = [self._io.read_bytes(0) for _ in range(self._io.read_u4be())]
+
+
+class Packed(KAITAI.KaitaiStruct):  # type: ignore[misc] # as compiled from `process: zlib`
+    """Bytes that become a thousand times as many."""
+
+    def __init__(self, io: object, parent: object = None, root: object = None) -> None:
+        super().__init__(io)
+        self._parent, self._root = parent, root or self
+        self.text = zlib.decompress(self._io.read_bytes_full())
+
+
+class Layer:
+    """Stands in for a layer of scapy that loops."""
+
+    fields_desc = ()
+
+    def __init__(self, data: bytes = b"") -> None:
+        while data:
+            pass
+
+
+BOMBS: list[tuple[LibraryCodec, bytes, str]] = [
+    (rows(c.PrefixedArray(c.Int32ub, c.Pass)), b"\xff" * 4, TIME),
+    (rows(c.GreedyRange(c.Pass)), b"x", f"{TIME}|{SPACE}"),
+    (rows(c.RepeatUntil(lambda *_: False, c.Pass)), b"", f"{TIME}|{SPACE}"),
+    (from_construct({Rows: c.Struct("rows" / c.PrefixedArray(c.Int32ub, c.Pass)).compile()}), b"\xff" * 4, TIME),
+    (text(c.Compressed(c.GreedyBytes, "zlib")), zlib.compress(bytes(400 << 20)), SPACE),
+    (text(c.Compressed(c.GreedyBytes, "bzip2")), bz2.compress(bytes(400 << 20)), SPACE),
+    (text(c.Optional(c.Computed(lambda _: b"x" * (1 << 32)))), b"x", SPACE),
+    (from_kaitai({Rows: Counted}), b"\xff" * 4, f"{TIME}|{SPACE}"),
+    (from_kaitai({Text: Packed}), zlib.compress(bytes(400 << 20)), SPACE),
+    (from_scapy({Rows: Layer}), b"x", TIME),
+]
+
+
+@pytest.mark.parametrize(("codec", "data", "reason"), BOMBS, ids=range(len(BOMBS)))
+def test_a_bomb_is_undecodable(codec: LibraryCodec, data: bytes, reason: str) -> None:
+    """What takes without end is no message; the tester itself takes neither the time nor the memory."""
+    before, began = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
+    with pytest.raises(CodecError, match=reason):
+        codec.decode("", data)
+    assert time.process_time() - began < 0.5
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 64 << 10
+
+
+def test_protobuf_is_bounded_by_its_bytes() -> None:
+    """Its messages hold what they were sent: 64 KiB of empty parts, or of numbers, take no time and no memory."""
+    struct: Any = import_module("google.protobuf.struct_pb2")
+
+    @dataclass(frozen=True)
+    class Names:
+        values: tuple[Text, ...]
+
+    codec = from_protobuf({Names: struct.ListValue})
+    began = time.process_time()
+    for data in (b"\x0a\x00" * (1 << 15), b"\x0a\x02\x08\x00" * (1 << 14), b"\x0a\xff\xff\xff\xff\x07", b"\x0b" * 1000):
+        with pytest.raises(CodecError):
+            codec.decode("", data)
+    assert time.process_time() - began < 1
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < 1 << 20
+
+
+@pytest.mark.parametrize(
+    "declaration",
+    [
+        c.Struct("n" / c.Int8ub, "of" / c.Array(c.this.n, c.Int16ub), "rest" / c.GreedyBytes),
+        c.GreedyRange(c.Struct("type" / c.Int8ub, "of" / c.Prefixed(c.VarInt, c.GreedyRange(c.Int8ub)))),
+        c.BitStruct("a" / c.BitsInteger(3), "b" / c.Flag, "c" / c.Padding(4)),
+        c.Struct("n" / c.Int8ub, "of" / c.Switch(c.this.n, {1: c.CString("utf8"), 2: c.PaddedString(8, "ascii")})),
+        c.Struct("n" / c.Int8ub, "of" / c.If(c.this.n > 3, c.Enum(c.Byte, one=1)), "to" / c.Optional(c.Int32ub)),
+    ],
+)
+def test_ordinary_declarations_are_bounded(declaration: Any) -> None:
+    """They are read in this process: each part costs what it takes of the bytes."""
+    assert is_bounded(declaration)
+    assert is_bounded(declaration.compile())
+
+
+@pytest.mark.parametrize(
+    "declaration",
+    [
+        c.GreedyRange(c.Select(c.Struct(c.GreedyRange(c.Byte), c.Const(b"x")), c.Byte)),
+        c.GreedyRange(c.Struct(c.Byte, c.GreedyRange(c.Struct(c.Byte, c.GreedyBytes, c.Const(b"x"))))),
+        c.GreedyRange(c.Optional(c.Byte)),
+        c.Array(1 << 30, c.Computed(1)),
+        c.Array(4, c.Padded(0, c.Pass)),
+        c.LazyBound(lambda: c.Byte),
+        c.Bytes(lambda _: 1 << 40),
+        c.Bytes(2**c.this.n),
+        c.StringEncoded(c.GreedyBytes, "idna"),
+        c.Struct("a" / c.GreedyBytes, "b" / c.Computed(c.this.a + c.this.a)),
+        c.ExprAdapter(c.Byte, lambda *_: 1, lambda *_: 1),
+        c.Struct(c.Byte * (lambda *_: None)),
+        c.Pointer(0, c.Byte),
+        42,
+    ],
+)
+def test_what_is_not_known_to_end_is_tried(declaration: Any) -> None:
+    """Going back within a repetition, functions, and parts that are nothing, promise no end."""
+    assert not is_bounded(declaration)
+
+
+def test_what_is_tried_is_decoded_as_usual() -> None:
+    """A message, and bytes that are none, have the value and the reason that they have without a trial."""
+    codec = from_construct({Rows: c.Struct("rows" / c.RepeatUntil(lambda each, *_: each == 0, c.Byte))})
+    assert codec.decode("", b"\1\0") == Rows((1, 0))
+    with pytest.raises(CodecError, match=r"(?s)no Rows: .*stream read less"):
+        codec.decode("", b"\1")
+
+
+def test_long_frames_are_tried() -> None:
+    """A number of variable length takes the square of its length: beyond 64 KiB nothing is sure."""
+    codec = from_construct({Rows: c.Struct("rows" / c.Array(1, c.VarInt))}, exact=False)
+    with pytest.raises(CodecError, match=TIME):
+        codec.decode("", b"\xff" * (1 << 21) + b"\0")
+
+
+def test_ordinary_codecs_start_no_process() -> None:
+    """The declarations of the tests, and protobuf, are read as ever."""
+    before = {*TRIALS}
+    codec = constructs(exact=True)
+    with pytest.raises(CodecError):
+        codec.decode("line", b"\1\7\1")
+    assert before >= TRIALS
+
+
+def test_a_process_ends_with_its_codec() -> None:
+    """Nothing is left of it, and it holds no descriptor of the tester but its own."""
+    before, (reading, writing) = {*TRIALS}, os.pipe()
+    trial = DecodeTrial(len)
+    trial.check(b"x")
+    (pid,) = TRIALS - before
+    os.close(writing)
+    assert os.read(reading, 1) == b""  # nobody else has it
+    os.close(reading)
+    del trial
+    gc.collect()
+    assert pid not in TRIALS
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+def test_an_end_by_itself_proves_nothing() -> None:
+    """A decoder that ends its process says nothing about the bytes; one that raises SystemExit is asked here again."""
+    with pytest.raises(RuntimeError, match="the process that decodes 1 bytes ended with 0"):
+        DecodeTrial(lambda _: os._exit(0)).check(b"x")
+    DecodeTrial(lambda _: sys.exit(0)).check(b"x")
+
+
+def test_a_copy_that_was_killed_is_started_again() -> None:
+    """What somebody else did to it is no word about the bytes; several threads ask in turn."""
+    before, trial = {*TRIALS}, DecodeTrial(len)
+    trial.check(b"x")
+    (pid,) = TRIALS - before
+    os.kill(pid, signal.SIGKILL)
+    trial.check(b"x")
+    threads = [Thread(target=trial.check, args=(bytes(100_000),)) for _ in range(8)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+
+
+def test_a_bomb_is_a_failure_of_the_system() -> None:
+    """A campaign against a system that sends one: the output is none that the model allows, and says why."""
+    codec = from_construct(
+        {Rows: c.Struct("rows" / c.PrefixedArray(c.Int32ub, c.Pass))}, inputs={Text: c.Struct("text" / c.GreedyBytes)}
+    )
+    spec = Spec(lambda state, _: [goto(state, Rows(()))], initial=0, inputs=[Text(b"x")])
+
+    def sending(data: bytes) -> Bench:
+        return Bench.on_ports(spec, codec, {"": inprocess(lambda: lambda _: data)}, **AT_ONCE)
+
+    good, bad = sending(bytes(4)), sending(b"\xff" * 4)
+    assert run(good, traces=1, steps=3).verdict == "pass"
+    with pytest.raises(NonconformanceError, match=TIME):
+        run(bad, traces=1, steps=3)
