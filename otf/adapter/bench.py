@@ -34,6 +34,7 @@ if TYPE_CHECKING:  # a model file needs none of it until it is run
     from otf.adapter.line import Line
     from otf.core import Barrier, InputMode, Limits, Oracle, Relation
     from otf.core.walk import Act
+    from otf.logic import Formula
     from otf.trace.events import Event
 
 SYSTEM: Final = "system"  # the port of a system in this process
@@ -81,6 +82,7 @@ class Bench:
     | `clients` | None | ports of several clients of one system, which send at once; None: as codec and addresses say |
     | `pids` | none | processes of the system that are not started by the bench and hold none of its ports |
     | `requirements` | none | the table of requirements that the model refers to with `req=` |
+    | `properties` | none | names, each with what has to be true of every run: `always(…)` and the like |
     | `malformed` | 0 | the share of inputs in whose place bytes are sent that are no message; see `with_malformed` |
     | `foreign` | None | makes an event of a line (decoded JSON) of a log of another program, or None |
 
@@ -116,6 +118,7 @@ class Bench:
     known_issues: tuple[KnownIssue, ...] = ()
     foreign: Callable[[Any], Event | None] | None = None
     requirements: Requirements = field(default_factory=Requirements)
+    properties: Mapping[str, Formula] = field(default_factory=dict[str, "Formula"])
     malformed: float = 0.0
     silence: Silence = "observed"
     pids: tuple[int, ...] = ()
@@ -134,6 +137,11 @@ class Bench:
         if self.system is None and self.codec is None:
             message = "a bench needs a codec and ports, or a system in this process"
             raise UsageError(f"{message}: Bench.on_ports(spec, codec, ports) or Bench.in_process(spec, system)")
+        if self.properties:
+            from otf.core.properties import formulas, listed
+
+            object.__setattr__(self, "properties", formulas(self.properties))
+            object.__setattr__(self, "requirements", listed(self.requirements, self.properties))
         self._damage()
 
     @classmethod
@@ -269,7 +277,7 @@ class Bench:
 
             judged = hardened(judged, self.codec, self._output_ports)
         model = Model(judged, Routes(self._output_ports, self.port))
-        return Oracle(model, relation, self.limits, self.timing, self.silence_key, self.requirements)
+        return Oracle(model, relation, self.limits, self.timing, self.silence_key, self.requirements, self.properties)
 
     @property
     def _output_ports(self) -> tuple[str, ...]:

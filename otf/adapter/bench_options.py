@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # a model file needs none of it until it is run
     from otf.adapter.line import Line
     from otf.codec import Codec
     from otf.core import Barrier, InputMode, Limits
+    from otf.logic import Formula
     from otf.trace.events import Event
     from otf.trace.verdict import Failure
 
@@ -65,6 +66,7 @@ class BenchOptions(TypedDict, total=False):
     parameters: Mapping[str, object]
     known_issues: tuple[KnownIssue, ...]
     requirements: Requirements
+    properties: Mapping[str, Formula]
     foreign: Callable[[Any], Event | None] | None
 
 

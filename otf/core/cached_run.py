@@ -156,6 +156,7 @@ class CachedRun:
             session.flood < LONG
             or model.timed
             or model.spec.emits is not None
+            or monitor.properties is not None
             or monitor.verdict is not None
             or belief.in_flight
             or session.elapsing

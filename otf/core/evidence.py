@@ -53,6 +53,9 @@ class RequirementEvidence:
         if monitor.verdict is not None:
             self._without.clear()
             return
+        if monitor.properties is not None:
+            self.reached.update(monitor.properties.tried())
+            self.decided.update(monitor.properties.shown())
         considered = monitor.requirements
         if considered:
             self.reached |= considered

@@ -13,7 +13,7 @@ from typing import Final, TypeAlias, cast
 
 from otf.core.belief import Belief, EventResult, counted
 from otf.core.crowd import thinned
-from otf.core.deadlines import due, is_overdue, pending, timers
+from otf.core.deadlines import answered, due, is_overdue, pending, timers
 from otf.core.deep import DeepSearch, Find, PortOutput
 from otf.core.due_times import times
 from otf.core.failure import EventPosition, FailedStep, explain
@@ -24,6 +24,7 @@ from otf.core.memory import Symbol
 from otf.core.moves import Moves
 from otf.core.nodes import Node
 from otf.core.oracle import Oracle
+from otf.core.properties import PropertyWatch, violated
 from otf.core.search import OvergrownError, Search, sent
 from otf.core.timing import Clock, behind
 from otf.core.windows import ends, opened, widest
@@ -90,6 +91,10 @@ class Monitor:
         self._deep: DeepSearch | None = None
         self._shallow: Ledger = self.ledger
         self.late: deque[Stalled] = deque(maxlen=STALLS)
+        # they speak of whole runs: a monitor that begins elsewhere cannot judge them
+        self.properties: PropertyWatch | None = None
+        if oracle.properties and belief is None:
+            self.properties = PropertyWatch.start(oracle.properties)
 
     @property
     def states(self) -> tuple[Node, ...]:
@@ -115,6 +120,7 @@ class Monitor:
         """Judge one event; return the verdict of the run if it is decided now, else None."""
         self.events += 1
         if self.verdict is None:
+            settled = self.properties is None or not isinstance(event, Sent) or self._answered()
             try:
                 # before quiescence is believed: what was left out may still have to answer
                 if self.lookahead.cuts and self.deepens:
@@ -130,7 +136,14 @@ class Monitor:
                     self._judge(event)
             except OvergrownError:
                 self._overgrown(event)
+            if self.properties is not None and self.verdict is None:
+                broken = self.properties.tell(event, settled=settled)
+                self.verdict = None if broken is None else violated(broken, self.events)
         return self.verdict
+
+    def _answered(self) -> bool:
+        """Return whether all that was sent has been answered, so that the next outputs belong to what follows."""
+        return self._deep is None and (self.belief.settled or answered(self.oracle.model, self.belief))
 
     def _overgrown(self, event: Event | None) -> None:
         """Follow one explanation at a time from now on, the next event being this one, where that is possible."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from otf.core.belief import Belief, Beliefs
 from otf.core.hypothesis import Hypothesis, Timer
@@ -17,6 +17,9 @@ from otf.core.timing import FOREVER, Span, Timing, Window
 from otf.core.view import View, view
 from otf.spec.requirements import Requirement, Requirements
 
+if TYPE_CHECKING:
+    from otf.logic.temporal import Formula
+
 VIEWED: Final = 32  # views kept with a long list of inputs: one for each path that runs at the same time, and more
 
 
@@ -25,7 +28,7 @@ class Oracle:
     """The parts that all runs against one spec share: the model, the relation, the limits and the beliefs.
 
     `silence_key` makes of a state and an input what a silence after that transition is remembered under. `requirements`
-    is the table that failures cite.
+    is the table that failures cite. `properties` have to hold for each run, whatever the model allows.
 
     >>> from otf.core import Model
     >>> from otf.spec import Spec, goto
@@ -40,6 +43,7 @@ class Oracle:
     timing: Timing = field(default_factory=Timing)
     silence_key: Callable[[Any, Any], Hashable] | None = None
     requirements: Mapping[str, Requirement] = field(default_factory=Requirements)
+    properties: Mapping[str, Formula] = field(default_factory=dict[str, "Formula"])
     beliefs: Beliefs = field(init=False)
     _deeper: dict[int, Oracle] = field(init=False, default_factory=dict[int, "Oracle"], repr=False, compare=False)
     _viewed: deque[View] = field(init=False, default_factory=deque["View"], repr=False, compare=False)

@@ -14,7 +14,9 @@ from typing import Any, Final, Protocol, TypeAlias
 from otf.core import Chooser, Monitor, Oracle
 from otf.core.ledger import Ledger
 from otf.core.macro_step import MacroSteps, StepTable, events, follow
+from otf.core.properties import PropertyWatch, violated
 from otf.errors import USERS_OWN, OtfError, UsageError
+from otf.logic.temporal import PropertyStep
 from otf.trace.events import Closed, Ended, Event
 from otf.trace.verdict import Verdict
 from otf.values import fresh, show
@@ -63,15 +65,17 @@ class Walk:
         self._oracle = oracle
         self._act = act
         self._ways = MacroSteps.start(oracle)
+        self._watch = PropertyWatch.start(oracle.properties) if oracle.properties else None
 
     def uniform(self, random: RandomNumbers, steps: int) -> Verdict:
         """Go so many steps with inputs drawn uniformly from those specified; the fastest there is.
 
         An exception of the system is not caught.
         """
+        if self._watch is not None:
+            return self._watched(random, steps)
         oracle, act, ways, note, chance = self._oracle, self._act, self._ways, self.history.append, random.random
-        emitted = 0
-        taken = 0
+        emitted = taken = 0
         for taken in range(steps):
             if ways.size < 1 and not ways.specified():
                 break
@@ -109,7 +113,21 @@ class Walk:
             table = self._ways.tables[inp]
             if self._go(inp.value, table) is None:
                 return self._fail()
+            if self.verdict is not None:
+                return self.verdict
         return None
+
+    def _watched(self, random: RandomNumbers, steps: int) -> Verdict:
+        """Go so many steps with inputs drawn uniformly, where properties are followed: each step by itself."""
+        for _ in range(steps):
+            ways = self._ways
+            if ways.size < 1 and not ways.specified():
+                break
+            if self._go(*ways.inputs[int(random.random() * ways.size)]) is None:
+                return self._fail()
+            if self.verdict is not None:
+                break
+        return self.end()
 
     def ended(self, reason: str) -> Closed:
         """Judge that the system ended after the last step; return the event."""
@@ -149,6 +167,10 @@ class Walk:
         self._note(inp, outputs := _kept(outputs))
         following = follow(self._oracle, self._ways, inp, table, outputs)
         self._ways = following or self._ways
+        if following is not None and self._watch is not None:
+            broken = self._watch.take(PropertyStep(inp, outputs))
+            if broken is not None:
+                self.verdict = violated(broken, 2 * self.steps + self._outputs)
         return following
 
     def _fail(self) -> Verdict:

@@ -13,6 +13,7 @@ from typing import Any, Final, TypeVar, overload
 from otf.errors import UsageError
 from otf.logic.judging import Property, Quantified, Testable, Waiting, all_of, any_of, iff, implies, not_
 from otf.logic.result import FAILS, HOLDS, PropertyOutcome, PropertyResult, all_hold, one_holds
+from otf.logic.temporal import Formula, PropertyStep, always, never, now, sometimes, then, until, within
 from otf.logic.trying import Tally, answered, by_name, finish, minimal, simplest, tried
 from otf.values import Values, ValueSource, rows, show
 
@@ -180,13 +181,16 @@ def _checked(given: tuple[Any, ...]) -> tuple[Any, ...]:
 
 __all__ = [
     "TESTS",
+    "Formula",
     "Property",
     "PropertyOutcome",
     "PropertyResult",
+    "PropertyStep",
     "Quantified",
     "Testable",
     "Waiting",
     "all_of",
+    "always",
     "any_of",
     "check",
     "check_async",
@@ -195,6 +199,12 @@ __all__ = [
     "for_all",
     "iff",
     "implies",
+    "never",
     "not_",
+    "now",
     "quantified",
+    "sometimes",
+    "then",
+    "until",
+    "within",
 ]

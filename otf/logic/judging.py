@@ -13,11 +13,14 @@ from collections.abc import Awaitable, Callable, Generator
 from dataclasses import dataclass
 from inspect import isawaitable
 from itertools import islice
-from typing import Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from otf.errors import OtfError, UsageError
 from otf.logic.result import FAILS, HOLDS, REJECTED, Assignment, Truth, all_hold, equal, one_holds, opposite
 from otf.values import Rows, rows, show
+
+if TYPE_CHECKING:
+    from otf.logic.temporal import Formula
 
 T = TypeVar("T")
 Waiting: TypeAlias = Generator[Awaitable[Any], Any, T]
@@ -136,7 +139,7 @@ def applied(function: Callable[..., Any], row: tuple[Any, ...], tests: int) -> W
 class Not(Property):
     """The opposite of a property."""
 
-    part: Testable
+    part: Testable | Formula
 
     def judged(self, tests: int) -> Waiting[Truth]:
         """Return the opposite of the part."""
@@ -147,7 +150,7 @@ class Not(Property):
 class Joined(Property):
     """Properties joined from left to right; the first that is `enough` for sure ends the evaluation."""
 
-    parts: tuple[Testable, ...]
+    parts: tuple[Testable | Formula, ...]
     join: Join
     enough: bool | None = None
 
@@ -165,8 +168,8 @@ class Joined(Property):
 class Implies(Property):
     """If the left side holds, the right side must hold; otherwise the values are rejected."""
 
-    condition: Testable
-    part: Testable
+    condition: Testable | Formula
+    part: Testable | Formula
 
     def judged(self, tests: int) -> Waiting[Truth]:
         """Evaluate the left side, and the right side only if the left one holds."""
@@ -177,7 +180,7 @@ class Implies(Property):
         return finding._replace(sure=finding.sure and condition.sure)
 
 
-def implies(condition: Testable, part: Testable) -> Property:
+def implies(condition: Testable | Formula, part: Testable | Formula) -> Property:
     """Return the property "if `condition`, then `part`".
 
     Values that do not meet the condition are rejected, and do not count as a test. Write `lambda: ...` if the right
@@ -191,7 +194,7 @@ def implies(condition: Testable, part: Testable) -> Property:
     return Implies(condition, part)
 
 
-def all_of(first: Testable, *others: Testable) -> Property:
+def all_of(first: Testable | Formula, *others: Testable | Formula) -> Property:
     """Return the property that each of these holds; values are rejected if all of them reject the values.
 
     >>> from otf.logic import check
@@ -202,7 +205,7 @@ def all_of(first: Testable, *others: Testable) -> Property:
     return Joined((first, *others), all_hold, enough=False)
 
 
-def any_of(first: Testable, *others: Testable) -> Property:
+def any_of(first: Testable | Formula, *others: Testable | Formula) -> Property:
     """Return the property that at least one of these holds.
 
     >>> from otf.logic import check
@@ -213,7 +216,7 @@ def any_of(first: Testable, *others: Testable) -> Property:
     return Joined((first, *others), one_holds, enough=True)
 
 
-def not_(part: Testable) -> Property:
+def not_(part: Testable | Formula) -> Property:
     """Return the property that this one does not hold.
 
     >>> from otf.logic import check, exists
@@ -223,7 +226,7 @@ def not_(part: Testable) -> Property:
     return Not(part)
 
 
-def iff(one: Testable, other: Testable) -> Property:
+def iff(one: Testable | Formula, other: Testable | Formula) -> Property:
     """Return the property that one holds if and only if the other does.
 
     >>> from otf.logic import check

@@ -47,7 +47,9 @@ def shrunk_failure(oracle: Oracle, events: Sequence[Event], passed: Iterable[Pas
     """Return the steps of a shrunk run that may have led to the wrong state; `passed` is what was answered rightly."""
     issue = issue_of(oracle, events)
     does = head(show(issue.steps[-1].input.value)) if issue.steps else ""
-    if oracle.model.timed or len(issue) > LONGEST:
+    # no single state explains what a property says of a whole run
+    whole = issue.signature is not None and issue.signature.kind == "property"
+    if oracle.model.timed or whole or len(issue) > LONGEST:
         return ShrunkFailure(does, frozenset())
     known = {(*step.after, step.input) for step in passed}
     return ShrunkFailure(does, frozenset(_deviations(oracle, events, issue, known)))

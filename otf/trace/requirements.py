@@ -104,6 +104,29 @@ class RequirementRecord:
         return "not decided" if each.id in self.reached else "never tried"
 
 
+GOAL: Final = "goal: "
+"""How the text of a temporal property begins that is a goal: `sometimes(…)`."""
+PROPERTY: Final = "property: "
+
+
+def unmet(results: Iterable[RequirementResult]) -> Iterator[str]:
+    """Yield a line for each goal that no run reached, and for each property that promised something and was left open.
+
+    >>> tea = Requirement("tea", "MUST", "goal: sometimes('tea')")
+    >>> list(unmet([RequirementResult(tea, "never tried")]))
+    ["goal that no path reached: tea, sometimes('tea')"]
+    """
+    for each in results:
+        name, text = each.requirement.id, each.requirement.text
+        if each.status in {"violated", "covered"}:
+            continue
+        if text.startswith(GOAL):
+            yield f"goal that no path reached: {name}, {text.removeprefix(GOAL)}"
+        elif text.startswith(PROPERTY):
+            how = "open at the end of each path" if each.status == "not decided" else "never put to the test"
+            yield f"property {how}: {name}, {text.removeprefix(PROPERTY)}"
+
+
 def tally(results: Sequence[RequirementResult]) -> Iterator[str]:
     """Yield a line that counts the requirements by status, and for each level how many are decided.
 

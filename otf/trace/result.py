@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from otf.trace.requirements import RequirementResult
+from otf.trace.requirements import RequirementResult, unmet
 from otf.trace.requirements import tally as requirements_tally
 from otf.trace.verdict import Outcome
 
@@ -222,6 +222,7 @@ class CampaignResult:
             yield "more than 1,000 different failures: those after them are told apart by their types alone"
         yield from self.away()
         yield from requirements_tally(self.requirements)
+        yield from unmet(self.requirements)
 
     def data(self) -> dict[str, Any]:
         """Return what every JSON document has of a campaign."""

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
 
 Outcome: TypeAlias = Literal["pass", "fail", "inconclusive"]
-FailureKind: TypeAlias = Literal["wrong", "unasked", "missing", "undecodable", "ended", "flood", "late", "early"]
+FailureKind: TypeAlias = Literal[
+    "wrong", "unasked", "missing", "undecodable", "ended", "flood", "late", "early", "property"
+]
 
 WORDS: dict[FailureKind, str] = {
     "wrong": "an output came that the model does not allow there",
@@ -18,6 +20,7 @@ WORDS: dict[FailureKind, str] = {
     "flood": "outputs came without end",
     "late": "an output came too late",
     "early": "an output came too early",
+    "property": "a property that has to hold for the whole run is violated",
 }
 
 
@@ -66,6 +69,8 @@ class Signature:
 
     def __str__(self) -> str:
         """Return the signature on one line."""
+        if self.kind == "property":
+            return f"property: {self.expected}"
         return f"{self.kind}: {self.state} --{self.input}--> expected {self.expected}, seen {self.seen}"
 
 

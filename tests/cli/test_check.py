@@ -165,3 +165,24 @@ def test_a_broken_invariant_cites_its_requirement(tmp_path: Path) -> None:
     assert law["requirements"] == ["R1"]
     bare = otf("check", written(tmp_path), "--invariant", f"{tmp_path / 'tank.py'}:finite=R2")
     assert (bare.status, "(R2)" in bare.out, "violates" in bare.out) == (0, True, False)
+
+
+PROPERTY = """
+from otf.logic import always, implies, never, now, then
+wet = never("splash")
+falls = never(lambda step: step.input == "up" and step.outputs)
+"""
+
+
+def test_properties(tmp_path: Path) -> None:
+    """A temporal property is proven for all runs of a model, or refuted with a shortest run, and the status is 1."""
+    model = tmp_path / "level.py"
+    model.write_text(MODEL + PROPERTY)
+    proven = otf("check", f"{model}:spec", "--property", f"{model}:falls").out
+    assert "property falls: proven: 4 states" in proven
+    refuted = otf("check", f"{model}:spec", "--property", f"{model}:wet")
+    assert refuted.status == 1
+    assert "property wet: refuted" in refuted.out
+    assert "4  'down' / 'splash'" in refuted.out
+    wrong = failed("check", f"{model}:spec", "--property", f"{model}:number")
+    assert "no temporal property" in wrong

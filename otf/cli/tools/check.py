@@ -24,6 +24,7 @@ Examples:
   otf check coffee --law deterministic           this law must hold
   otf check lamp.py --invariant lamp.py:sane     sane(state) must hold
   otf check lamp.py --invariant lamp.py:sane=R1  and a failure cites R1
+  otf check lamp.py --property lamp.py:safe      always(…) must hold
   otf check otf-runs/coffee-7                    is it as it was written?
 """
 
@@ -48,6 +49,14 @@ def check(
             help="A function that must hold for every state, and the requirement that it states; repeatable.",
         ),
     ] = None,
+    properties: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--property",
+            metavar="PLACE",
+            help="A temporal property, such as always(…), that must hold for every run; repeatable.",
+        ),
+    ] = None,
     limit: Annotated[int, typer.Option(metavar="NUMBER", help="At most this many states.")] = 10_000,
     depth: Annotated[
         int | None, typer.Option(metavar="NUMBER", help="At most this many steps away from the start.")
@@ -58,8 +67,9 @@ def check(
     """Check laws of a model: each is proven if all states were seen (or all within bounds), passed, or refuted.
 
     A refuted law comes with the shortest way to a state where it does not hold. The exit status is 1 if a required law
-    does not hold: an invariant, a law named by --law; without --law that there is no dead end, that no timer expires
-    in a state without a transition for it, and that each timer of a transition is started somewhere.
+    does not hold: an invariant, a property (those of the bench too), a law named by --law; without --law that there is
+    no dead end, that no timer expires in a state without a transition for it, and that each timer of a transition is
+    started somewhere.
 
     Of the folder of a campaign it says which files and lines are whole, torn, edited, mixed or missing; nothing is run
     or judged. The exit status is 1 if one was edited, mixed or is missing, 3 if one was torn.
@@ -84,12 +94,11 @@ def check(
         graph = explored(spec, limit, depth=depth, progress=progress)
         ask_twice(spec, graph)
         timers = expiring(spec, limit)
-    found = [*general(graph), liveness(graph, law=LIVE), *timers, *_invariants(graph, invariants or ())]
+    given = (*_invariants(graph, invariants or ()), *_properties(graph, bench, sets, properties or ()))
+    found = [*general(graph), liveness(graph, law=LIVE), *timers, *given]
     must = [each for each in found if each.law in asked or each.law not in LAWS]
-    if as_json:
-        document({"name": graph.name, "whole": graph.whole, "laws": [as_law(each) for each in found]})
-    else:
-        say("\n".join([summary(graph, found, must), *_sentences(bench, sets, found)]))
+    data = {"name": graph.name, "whole": graph.whole, "laws": [as_law(each) for each in found]}
+    document(data) if as_json else say("\n".join([summary(graph, found, must), *_sentences(bench, sets, found)]))
     return FAIL if any(each.verdict is LawVerdict.REFUTED for each in must) else PASS
 
 
@@ -128,3 +137,19 @@ def _invariants(graph: Graph, places: Iterable[str]) -> Iterable[Finding]:
             message = f"--invariant {place}: this is not a function of a state"
             raise UsageError(message)
         yield safety(graph, holds, f"always {place.rpartition(':')[2]}", req.split(",") if req else ())
+
+
+def _properties(graph: Graph, bench: str, sets: list[str] | None, places: Iterable[str]) -> Iterator[Finding]:
+    """Yield what is true of the properties of a bench, and of those at these places."""
+    from otf.cli.benches import load, named, parsed
+    from otf.explore.temporal import temporal
+    from otf.logic import Formula
+
+    known: dict[str, object] = {}
+    with suppress(UsageError):  # a file of another tool, or a bare model, has no properties
+        known = dict(load(bench, parsed(sets)).properties)
+    for name, what in (known | {place.rpartition(":")[2]: named(place) for place in places}).items():
+        if not isinstance(what, Formula):
+            message = f"--property {name}: this is no temporal property; write always(…), never(…) or within(n, …)"
+            raise UsageError(message)
+        yield temporal(graph, name, what)

@@ -1,0 +1,160 @@
+"""The temporal properties of a run, followed beside the model: what was seen is cut into steps, and each is judged.
+
+A step is an input with the outputs before the next one. Where several inputs were in flight together, no one knows
+which outputs belong to which: of such steps nothing is known, and what depends on them is open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from otf.errors import UsageError
+from otf.logic import Formula, Property, PropertyStep
+from otf.logic.temporal import Residue, formula
+from otf.spec import Idle, Requirement, Requirements
+from otf.trace.events import Closed, Ended, Event, Quiet, Seen, Sent
+from otf.trace.requirements import GOAL, PROPERTY
+from otf.trace.verdict import Citation, Failure, Signature, Verdict
+from otf.values import show
+
+Properties = Mapping[str, Formula]
+_PROMISES: Final = {"sometimes", "within", "until", "then"}
+
+
+def text_of(what: Formula) -> str:
+    """Return a property as text, for a table of requirements."""
+    return f"{GOAL if what.kind == 'sometimes' else PROPERTY}{what!r}"
+
+
+def formulas(properties: Mapping[str, Formula | Property]) -> Properties:
+    """Return properties as temporal ones. Raises UsageError for one that is none.
+
+    >>> from otf.logic import implies, now, then
+    >>> formulas({"served": implies(now("coin"), then("tea"))})
+    {'served': not_('coin') | then('tea')}
+    """
+    for name, whole in properties.items():
+        if not isinstance(whole, Formula | Property):  # pyright: ignore[reportUnnecessaryIsInstance] -- a user may give anything
+            message = f"properties[{name!r}] is {show(whole)}; write always(…), never(…), within(n, …) or sometimes(…)"
+            raise UsageError(message)
+    return {name: formula(whole) for name, whole in properties.items()}
+
+
+def listed(table: Requirements, properties: Properties) -> Requirements:
+    """Return a table of requirements with the properties: a campaign says of both what runs have shown.
+
+    Raises UsageError for a property that has the id of a requirement.
+
+    >>> from otf.logic import sometimes
+    >>> listed(Requirements(), {"tea": sometimes("tea")})["tea"].text
+    "goal: sometimes('tea')"
+    """
+    for name, whole in properties.items():
+        if name in table and table[name].text != text_of(whole):
+            message = f"properties[{name!r}]: there is a requirement of this name; choose another"
+            raise UsageError(message)
+    new = [Requirement(name, "MUST", text_of(whole)) for name, whole in properties.items() if name not in table]
+    return Requirements([*table.values(), *new])
+
+
+@dataclass(slots=True)
+class FollowedProperty:
+    """A property, what is left of it, and whether something that was promised was outstanding before."""
+
+    name: str
+    whole: Formula
+    left: Residue
+    promised: bool = False
+
+    @property
+    def shown(self) -> bool:
+        """Return whether the run shows that it holds: a goal was reached, a promise kept, or nothing is promised."""
+        if not self.left.ends_well:
+            return False
+        return self.promised or not _promises(self.whole)
+
+
+@dataclass(slots=True)
+class PropertyWatch:
+    """The properties of one run: `tell` takes its events, or `take` its steps.
+
+    >>> from otf.logic import always
+    >>> watch = PropertyWatch.start({"only tea": always("tea")})
+    >>> watch.take(PropertyStep("button", ("tea",))), watch.take(PropertyStep("button")).signature.expected
+    (None, 'only tea')
+    """
+
+    followed: list[FollowedProperty]
+    _inputs: list[object] = field(default_factory=list[object])
+    _outputs: list[object] = field(default_factory=list[object])
+    _unsure: bool = False
+    _steps: int = 0
+
+    @classmethod
+    def start(cls, properties: Properties) -> PropertyWatch:
+        """Return the watch of a run that begins."""
+        return cls([FollowedProperty(name, whole, Residue.of(whole)) for name, whole in properties.items()])
+
+    def tell(self, event: Event, *, settled: bool) -> Failure | None:
+        """Take an event; `settled`: everything that was sent before it has been answered. Return a violation."""
+        if isinstance(event, Sent):
+            if isinstance(event.input, Idle):
+                return None
+            self._unsure = self._unsure or not settled
+            broken = None if self._unsure else self._end()
+            self._inputs.append(event.input)
+            return broken
+        if isinstance(event, (Seen, Closed)):
+            self._outputs.append(event.output if isinstance(event, Seen) else Ended(event.reason))
+        return self._end() if isinstance(event, Quiet) else None
+
+    def _end(self) -> Failure | None:
+        inputs, outputs, unsure = self._inputs, tuple(self._outputs), self._unsure
+        self._inputs, self._outputs, self._unsure = [], [], False
+        if unsure:
+            return next(filter(None, [self.take(None) for _ in inputs]), None)
+        return self.take(PropertyStep(inputs[0] if inputs else None, outputs)) if inputs or outputs else None
+
+    def take(self, step: PropertyStep | None) -> Failure | None:
+        """Take a step, None for one of which nothing is known; return the first violation."""
+        self._steps += step is None or step.input is not None
+        broken = None
+        for each in self.followed:
+            each.left = each.left.after(step)
+            each.promised = each.promised or not each.left.ends_well or each.left.truth is True
+            if each.left.truth is False and broken is None:
+                broken = self._broken(each, step)
+        return broken
+
+    def _broken(self, each: FollowedProperty, step: PropertyStep | None) -> Failure:
+        outputs = () if step is None else step.outputs
+        return Failure(
+            Signature("property", "any state", "any input", each.name, "a violation"),
+            event=0,
+            step=self._steps,
+            input="" if step is None or step.input is None else show(step.input),
+            seen="after these steps it cannot hold any more",
+            port="",
+            before=tuple(map(show, outputs)),
+            note=f"{each.name}: {each.whole!r}",
+            violates=(Citation(each.name, text_of(each.whole)),),
+        )
+
+    def shown(self) -> Iterator[str]:
+        """Yield the names of those that the run shows to hold so far."""
+        return (each.name for each in self.followed if each.shown)
+
+    def tried(self) -> Iterator[str]:
+        """Yield the names of those that promised something so far."""
+        return (each.name for each in self.followed if each.promised)
+
+
+def _promises(part: Formula) -> bool:
+    return part.kind in _PROMISES or any(map(_promises, part.parts))
+
+
+def violated(failure: Failure, event: int) -> Verdict:
+    """Return the verdict of a run that violates a property, as is known after this event."""
+    return Verdict("fail", replace(failure, event=event))

@@ -1,0 +1,351 @@
+"""Temporal properties: what has to be true of a whole run, as linear temporal logic of finite runs (LTLf).
+
+A property is followed by rewriting, step by step: what is left of it after a step is again a property, of the steps
+that follow (Havelund and Rosu, "Monitoring Programs Using Rewriting"). If nothing is left it holds, whatever comes; if
+it is impossible, it is violated. What is left is kept as alternatives, each a set of parts that must all hold, so that
+it cannot grow without end; what grows beyond `MOST` alternatives is no longer known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
+
+from otf.errors import ModelError, UsageError
+from otf.logic.judging import Implies, Joined, Not, Property
+from otf.logic.result import all_hold, equal, one_holds
+from otf.values import show
+
+MOST: Final = 1_000
+"""Alternatives of what is left of a property; beyond, it is open for the rest of the run."""
+
+
+class PropertyStep(NamedTuple):
+    """A step of a run: an input (None: the system spoke by itself), and the outputs before the next one, as they came.
+
+    >>> PropertyStep("coin", ("tea",)).outputs
+    ('tea',)
+    """
+
+    input: Any
+    outputs: tuple[Any, ...] = ()
+
+
+What: TypeAlias = Callable[[PropertyStep], object] | object
+"""What is asked of a step: a value, a class, a function of the step, or a property."""
+
+Kind: TypeAlias = Literal[
+    "now", "not now", "all", "any", "always", "sometimes", "within", "throughout", "until", "release", "then", "last"
+]
+_DUAL: Final[dict[Kind, Kind]] = {
+    "now": "not now",
+    "all": "any",
+    "always": "sometimes",
+    "within": "throughout",
+    "until": "release",
+    "then": "last",
+}
+_OPPOSITE: Final[dict[Kind, Kind]] = {**_DUAL, **{value: name for name, value in _DUAL.items()}}
+_WEAK: Final[set[Kind]] = {"always", "throughout", "release", "last"}  # the end of a run leaves them true
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """A temporal property, made by `always` and the like; `&`, `|` and `~` are and, or, not.
+
+    >>> ~always("tea") | within(2, "milk")
+    sometimes(not_('tea')) | within(2, 'milk')
+    """
+
+    kind: Kind
+    parts: tuple[Formula, ...] = ()
+    atom: Atom | None = None
+    steps: int = 0
+
+    def __and__(self, other: object) -> Formula:
+        return Formula("all", (self, formula(other)))
+
+    def __or__(self, other: object) -> Formula:
+        return Formula("any", (self, formula(other)))
+
+    def __invert__(self) -> Formula:
+        return Formula(_OPPOSITE[self.kind], tuple(~each for each in self.parts), self.atom, self.steps)
+
+    def __bool__(self) -> bool:
+        """Refuse: `not`, `and` and `or` would need the truth before there is a run."""
+        raise UsageError("a property is not True or False before it is checked: write ~, & and | for not, and, or")
+
+    def __repr__(self) -> str:
+        """Return the property as it may be written."""
+        if self.atom is not None:
+            return f"{self.atom}" if self.kind == "now" else f"not_({self.atom})"
+        if self.kind in {"all", "any"}:
+            return (" & " if self.kind == "all" else " | ").join(map(_inside, self.parts))
+        steps = [str(self.steps)] if self.kind in {"within", "throughout"} else []
+        return f"{self.kind}({', '.join([*steps, *map(repr, self.parts)])})"
+
+
+def _inside(part: Formula) -> str:
+    return f"({part!r})" if part.kind in {"all", "any"} else repr(part)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Atom:
+    """What is asked of one step: a function of it, or a class or value that its input or an output is."""
+
+    what: Any
+
+    def of(self, step: PropertyStep) -> bool:
+        """Return whether it is true of a step. Raises ModelError if the function does."""
+        what: Any = self.what
+        values = (step.input, *step.outputs)
+        if isinstance(what, type):
+            return any(isinstance(each, what) for each in values)
+        if not callable(what):
+            return any(type(each) is type(what) and each == what for each in values)
+        try:
+            return bool(what(step))
+        except Exception as error:
+            message = f"the property {self} raised {type(error).__name__}: {error}; it was asked about {step}"
+            raise ModelError(message) from error
+
+    def __str__(self) -> str:
+        """Return its name, or the value."""
+        named = getattr(self.what, "__name__", "") if callable(self.what) else ""
+        return named or show(self.what)
+
+
+def formula(thing: object) -> Formula:
+    """Return a property of one step as a temporal one. Raises UsageError for a property of values."""
+    if isinstance(thing, Formula):
+        return thing
+    if isinstance(thing, Implies):
+        return ~formula(thing.condition) | thing.part
+    if isinstance(thing, Not):
+        return ~formula(thing.part)
+    if isinstance(thing, Joined):
+        return _joined(thing)
+    if isinstance(thing, Property | bool):
+        message = f"{show(thing)} is no property of a step; give a value, a class, or a function of the step"
+        raise UsageError(message)
+    return Formula("now", atom=Atom(thing))
+
+
+def _joined(thing: Joined) -> Formula:
+    parts = tuple(map(formula, thing.parts))
+    if thing.join is equal:
+        return (parts[0] & parts[1]) | (~parts[0] & ~parts[1])
+    kinds: dict[Any, Kind] = {all_hold: "all", one_holds: "any"}
+    return Formula(kinds[thing.join], parts)
+
+
+def now(what: What) -> Formula:
+    """Return the property that this is true of the present step: a value, a class, or a function of the step.
+
+    A value or a class is the input, or among the outputs.
+
+    >>> left(now("tea"), PropertyStep("button", ("tea",))).truth
+    True
+    """
+    return formula(what)
+
+
+def always(what: What) -> Formula:
+    """Return the property that something is true of each step from now on.
+
+    >>> left(always(lambda step: len(step.outputs) < 2), PropertyStep("button", ("tea", "tea"))).truth
+    False
+    """
+    return Formula("always", (formula(what),))
+
+
+def never(what: What) -> Formula:
+    """Return the property that something is true of no step from now on.
+
+    >>> left(never("smoke"), PropertyStep("button", ("smoke",))).truth
+    False
+    """
+    return always(~formula(what))
+
+
+def sometimes(what: What) -> Formula:
+    """Return the property that something is true of this step or a later one.
+
+    As a property of a bench it is a goal: it is reported if no run of a campaign reaches it.
+
+    >>> left(sometimes("tea"), PropertyStep("coin")).truth is None
+    True
+    """
+    return Formula("sometimes", (formula(what),))
+
+
+def within(steps: int, what: What) -> Formula:
+    """Return the property that something is true of this step or one of the next `steps`.
+
+    Raises UsageError for less than 0 steps.
+
+    >>> after = left(within(1, "tea"), PropertyStep("coin"))
+    >>> left(after, PropertyStep("coin")).truth
+    False
+    """
+    if steps < 0:
+        message = f"within({steps}, …): give a number of steps from 0, which is the present one"
+        raise UsageError(message)
+    return Formula("within", (formula(what),), steps=steps)
+
+
+def until(first: What, what: What) -> Formula:
+    """Return the property that `what` is true of this step or a later one, and `first` of all before that.
+
+    >>> left(until("coin", "tea"), PropertyStep("button")).truth
+    False
+    """
+    return Formula("until", (formula(first), formula(what)))
+
+
+def then(what: What) -> Formula:
+    """Return the property that something is true of the next step: there is one, and from it on this holds.
+
+    >>> left(left(then("tea"), PropertyStep("coin")), PropertyStep("button", ("tea",))).truth
+    True
+    """
+    return Formula("then", (formula(what),))
+
+
+_SOME: Final = Formula("then")  # there is a next step
+_NONE: Final = Formula("last")
+_UNKNOWN: Final = Formula("any", (_SOME, _NONE), steps=-1)  # depends on a step that is not known
+Alternatives: TypeAlias = frozenset[frozenset[Formula]]
+After: TypeAlias = Callable[[Formula], Alternatives]
+_TRUE: Final[Alternatives] = frozenset({frozenset[Formula]()})
+_FALSE: Final[Alternatives] = frozenset()
+_OPEN: Final[Alternatives] = frozenset({frozenset({_UNKNOWN})})
+
+
+@dataclass(frozen=True, slots=True)
+class Residue:
+    """What is left of a property after some steps: the alternatives, and in each the parts that must all hold.
+
+    >>> Residue.of(always("tea")).ends_well, Residue.of(sometimes("tea")).ends_well
+    (True, False)
+    """
+
+    ways: Alternatives
+
+    @classmethod
+    def of(cls, whole: object) -> Residue:
+        """Return what is left before the first step."""
+        return cls(_still(formula(whole)))
+
+    @property
+    def truth(self) -> bool | None:
+        """Return whether it holds or is violated, whatever comes; None if that depends on what comes."""
+        if not self.ways:
+            return False
+        return True if frozenset() in self.ways else None
+
+    @property
+    def ends_well(self) -> bool:
+        """Return whether it holds if no step follows: nothing that was promised is outstanding."""
+        return any(all(map(_ends, way)) for way in self.ways)
+
+    def after(self, step: PropertyStep | None) -> Residue:
+        """Return what is left after a step; None is a step of which nothing is known."""
+        known: dict[Formula, Alternatives] = {}
+        return Residue(_any(_all(_after(each, step, known) for each in way) for way in self.ways))
+
+
+def left(of: Formula | Residue, step: PropertyStep | None) -> Residue:
+    """Return what is left of a property after a step."""
+    return (of if isinstance(of, Residue) else Residue.of(of)).after(step)
+
+
+def _ends(part: Formula) -> bool:
+    if part.kind in {"all", "any"}:
+        return part is not _UNKNOWN and (all if part.kind == "all" else any)(map(_ends, part.parts))
+    return part.kind in _WEAK
+
+
+def _after(part: Formula, step: PropertyStep | None, known: dict[Formula, Alternatives]) -> Alternatives:
+    found = known.get(part)
+    if found is None:
+        found = known[part] = _progress(part, step, lambda each: _after(each, step, known))
+    return found
+
+
+def _progress(part: Formula, step: PropertyStep | None, after: After) -> Alternatives:
+    if part.atom is not None:
+        return _OPEN if step is None else _TRUE if part.atom.of(step) is (part.kind == "now") else _FALSE
+    if part is _UNKNOWN:
+        return _OPEN
+    if part in {_SOME, _NONE}:
+        return _TRUE if part is _SOME else _FALSE
+    return _RULES[part.kind](part, after)
+
+
+def _next(part: Formula, _after: After) -> Alternatives:
+    if part.kind == "then":
+        return _all(map(_still, (_SOME, *part.parts)))
+    return _any(map(_still, (_NONE, *part.parts)))
+
+
+def _term(part: Formula, after: After) -> Alternatives:
+    fewer = Formula(part.kind, part.parts, steps=part.steps - 1)
+    join = _any if part.kind == "within" else _all
+    return join([after(part.parts[0]), *([_still(fewer)] if part.steps else [])])
+
+
+_RULES: Final[dict[Kind, Callable[[Formula, After], Alternatives]]] = {
+    "all": lambda part, after: _all(map(after, part.parts)),
+    "any": lambda part, after: _any(map(after, part.parts)),
+    "always": lambda part, after: _all([after(part.parts[0]), _still(part)]),
+    "sometimes": lambda part, after: _any([after(part.parts[0]), _still(part)]),
+    "until": lambda part, after: _any([after(part.parts[1]), _all([after(part.parts[0]), _still(part)])]),
+    "release": lambda part, after: _all([after(part.parts[1]), _any([after(part.parts[0]), _still(part)])]),
+    "then": _next,
+    "last": _next,
+    "within": _term,
+    "throughout": _term,
+}
+
+
+def _still(part: Formula) -> Alternatives:
+    return frozenset({frozenset({part})})
+
+
+def _any(each: Iterable[Alternatives]) -> Alternatives:
+    return _least(frozenset[frozenset[Formula]]().union(*each))
+
+
+def _all(each: Iterable[Alternatives]) -> Alternatives:
+    return reduce(_both, each, _TRUE)
+
+
+def _both(one: Alternatives, other: Alternatives) -> Alternatives:
+    if len(one) * len(other) > MOST:
+        return _OPEN
+    return _least(frozenset(_soonest(first | second) for first in one for second in other))
+
+
+def _least(ways: Alternatives) -> Alternatives:
+    """Return the ways without those that ask for more than another does."""
+    if frozenset() in ways:
+        return _TRUE
+    if len(ways) > MOST:
+        return _OPEN
+    return frozenset(way for way in ways if not any(other < way for other in ways))
+
+
+def _soonest(parts: frozenset[Formula]) -> frozenset[Formula]:
+    """Return parts without those that a shorter term, or a longer prohibition, includes."""
+    terms: dict[Hashable, Formula] = {}
+    for part in parts:
+        if part.kind in {"within", "throughout"}:
+            known = terms.setdefault((part.kind, part.parts), part)
+            if (part.steps < known.steps) is (part.kind == "within"):
+                terms[part.kind, part.parts] = part
+    if not terms:
+        return parts
+    return frozenset(each for each in parts if each.kind not in {"within", "throughout"}).union(terms.values())
