@@ -34,7 +34,7 @@ if TYPE_CHECKING:  # a model file needs none of it until it is run
     from otf.adapter.line import Line
     from otf.core import Barrier, InputMode, Limits, Oracle, Relation
     from otf.core.walk import Act
-    from otf.logic import Formula
+    from otf.temporal import Formula
     from otf.trace.events import Event
 
 SYSTEM: Final = "system"  # the port of a system in this process

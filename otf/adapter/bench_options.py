@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # a model file needs none of it until it is run
     from otf.adapter.line import Line
     from otf.codec import Codec
     from otf.core import Barrier, InputMode, Limits
-    from otf.logic import Formula
+    from otf.temporal import Formula
     from otf.trace.events import Event
     from otf.trace.verdict import Failure
 

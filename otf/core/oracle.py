@@ -18,7 +18,7 @@ from otf.core.view import View, view
 from otf.spec.requirements import Requirement, Requirements
 
 if TYPE_CHECKING:
-    from otf.logic.temporal import Formula
+    from otf.temporal import Formula
 
 VIEWED: Final = 32  # views kept with a long list of inputs: one for each path that runs at the same time, and more
 

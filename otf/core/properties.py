@@ -11,9 +11,8 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from otf.errors import UsageError
-from otf.logic import Formula, Property, PropertyStep
-from otf.logic.temporal import Residue, formula
 from otf.spec import Idle, Requirement, Requirements
+from otf.temporal import Connective, Formula, PropertyStep, Residue, formula
 from otf.trace.events import Closed, Ended, Event, Quiet, Seen, Sent
 from otf.trace.requirements import GOAL, PROPERTY
 from otf.trace.verdict import Citation, Failure, Signature, Verdict
@@ -28,7 +27,7 @@ def text_of(what: Formula) -> str:
     return f"{GOAL if what.kind == 'sometimes' else PROPERTY}{what!r}"
 
 
-def formulas(properties: Mapping[str, Formula | Property]) -> Properties:
+def formulas(properties: Mapping[str, Formula | Connective]) -> Properties:
     """Return properties as temporal ones. Raises UsageError for one that is none.
 
     >>> from otf.logic import implies, now, then
@@ -36,7 +35,7 @@ def formulas(properties: Mapping[str, Formula | Property]) -> Properties:
     {'served': not_('coin') | then('tea')}
     """
     for name, whole in properties.items():
-        if not isinstance(whole, Formula | Property):  # pyright: ignore[reportUnnecessaryIsInstance] -- a user may give anything
+        if not isinstance(whole, Formula | Connective):  # pyright: ignore[reportUnnecessaryIsInstance] -- a user may give anything
             message = f"properties[{name!r}] is {show(whole)}; write always(…), never(…), within(n, …) or sometimes(…)"
             raise UsageError(message)
     return {name: formula(whole) for name, whole in properties.items()}

@@ -16,7 +16,7 @@ from otf.core.ledger import Ledger
 from otf.core.macro_step import MacroSteps, StepTable, events, follow
 from otf.core.properties import PropertyWatch, violated
 from otf.errors import USERS_OWN, OtfError, UsageError
-from otf.logic.temporal import PropertyStep
+from otf.temporal import PropertyStep
 from otf.trace.events import Closed, Ended, Event
 from otf.trace.verdict import Verdict
 from otf.values import fresh, show

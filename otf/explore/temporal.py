@@ -8,9 +8,9 @@ from typing import Any, Final, NamedTuple
 
 from otf.explore.finding import Finding, LawVerdict, TakenStep, taken, upheld
 from otf.explore.graph import OPEN, SPONTANEOUS, Arc, Graph
-from otf.logic.temporal import Formula, PropertyStep, Residue
 from otf.spec import Accept, AnyOrder, On
 from otf.spec.outputs import vague
+from otf.temporal import Formula, PropertyStep, Residue
 
 FACTOR: Final = 100  # as many pairs of a state and what is left, for each state
 

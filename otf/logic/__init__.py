@@ -13,8 +13,8 @@ from typing import Any, Final, TypeVar, overload
 from otf.errors import UsageError
 from otf.logic.judging import Property, Quantified, Testable, Waiting, all_of, any_of, iff, implies, not_
 from otf.logic.result import FAILS, HOLDS, PropertyOutcome, PropertyResult, all_hold, one_holds
-from otf.logic.temporal import Formula, PropertyStep, always, never, now, sometimes, then, until, within
 from otf.logic.trying import Tally, answered, by_name, finish, minimal, simplest, tried
+from otf.temporal import Formula, PropertyStep, always, never, now, sometimes, then, until, within
 from otf.values import Values, ValueSource, rows, show
 
 A = TypeVar("A")

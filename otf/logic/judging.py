@@ -11,6 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Generator
 from dataclasses import dataclass
+from functools import reduce
 from inspect import isawaitable
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
@@ -20,7 +21,9 @@ from otf.logic.result import FAILS, HOLDS, REJECTED, Assignment, Truth, all_hold
 from otf.values import Rows, rows, show
 
 if TYPE_CHECKING:
-    from otf.logic.temporal import Formula
+    from otf.temporal import Formula
+
+    ToFormula: TypeAlias = Callable[[object], Formula]
 
 T = TypeVar("T")
 Waiting: TypeAlias = Generator[Awaitable[Any], Any, T]
@@ -141,6 +144,10 @@ class Not(Property):
 
     part: Testable | Formula
 
+    def temporal(self, of: ToFormula) -> Formula:
+        """Return the opposite of the part, as a property of runs."""
+        return ~of(self.part)
+
     def judged(self, tests: int) -> Waiting[Truth]:
         """Return the opposite of the part."""
         return opposite((yield from judge(self.part, tests)))
@@ -153,6 +160,13 @@ class Joined(Property):
     parts: tuple[Testable | Formula, ...]
     join: Join
     enough: bool | None = None
+
+    def temporal(self, of: ToFormula) -> Formula:
+        """Return the parts joined, as a property of runs."""
+        parts = [*map(of, self.parts)]
+        if self.join is equal:
+            return reduce(lambda one, other: (one & other) | (~one & ~other), parts)
+        return reduce(lambda one, other: one & other if self.join is all_hold else one | other, parts)
 
     def judged(self, tests: int) -> Waiting[Truth]:
         """Join the truths of the parts."""
@@ -170,6 +184,10 @@ class Implies(Property):
 
     condition: Testable | Formula
     part: Testable | Formula
+
+    def temporal(self, of: ToFormula) -> Formula:
+        """Return it as a property of runs."""
+        return ~of(self.condition) | of(self.part)
 
     def judged(self, tests: int) -> Waiting[Truth]:
         """Evaluate the left side, and the right side only if the left one holds."""

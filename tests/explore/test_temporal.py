@@ -7,8 +7,8 @@ from otf.explore import Graph, explore
 from otf.explore.finding import LawVerdict
 from otf.explore.temporal import temporal
 from otf.logic import Formula, PropertyStep, always, implies, never, now, sometimes, then, until, within
-from otf.logic.temporal import Residue
 from otf.spec import AnyOrder, Spec, Transition, Where, goto, on
+from otf.temporal import Residue
 
 Table = dict[tuple[int, str], tuple[int, tuple[object, ...]]]
 

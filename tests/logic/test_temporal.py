@@ -25,7 +25,7 @@ from otf.logic import (
     until,
     within,
 )
-from otf.logic.temporal import MOST, Residue, formula
+from otf.temporal import MOST, Residue, formula
 
 LONGEST = 6
 STEPS = (PropertyStep("a"), PropertyStep("b"), PropertyStep("c", ("a", "b")), PropertyStep(None, ("d",)))
@@ -112,7 +112,7 @@ def test_decided_for_good(what: Formula, run: list[PropertyStep]) -> None:
         always(iff(A, then(B))),
         within(2, all_of(B, then(A))),
     ],
-    ids=str,
+    ids=range(7),
 )
 def test_all_short_runs(what: object) -> None:
     """All runs up to six steps are judged as by definition."""

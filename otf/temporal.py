@@ -11,11 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from otf.errors import ModelError, UsageError
-from otf.logic.judging import Implies, Joined, Not, Property
-from otf.logic.result import all_hold, equal, one_holds
 from otf.values import show
 
 MOST: Final = 1_000
@@ -61,7 +59,7 @@ class Formula:
 
     kind: Kind
     parts: tuple[Formula, ...] = ()
-    atom: Atom | None = None
+    atom: StepTest | None = None
     steps: int = 0
 
     def __and__(self, other: object) -> Formula:
@@ -92,7 +90,7 @@ def _inside(part: Formula) -> str:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Atom:
+class StepTest:
     """What is asked of one step: a function of it, or a class or value that its input or an output is."""
 
     what: Any
@@ -117,28 +115,29 @@ class Atom:
         return named or show(self.what)
 
 
+@runtime_checkable
+class Connective(Protocol):
+    """A connective of `otf.logic`, such as `implies(…)`, that can be read as a temporal property."""
+
+    def temporal(self, of: Callable[[object], Formula]) -> Formula:
+        """Return it as a temporal property; `of` makes one of each part."""
+        ...
+
+
 def formula(thing: object) -> Formula:
-    """Return a property of one step as a temporal one. Raises UsageError for a property of values."""
+    """Return a property of one step as a temporal one. Raises UsageError for a property of values.
+
+    >>> formula("tea")
+    'tea'
+    """
     if isinstance(thing, Formula):
         return thing
-    if isinstance(thing, Implies):
-        return ~formula(thing.condition) | thing.part
-    if isinstance(thing, Not):
-        return ~formula(thing.part)
-    if isinstance(thing, Joined):
-        return _joined(thing)
-    if isinstance(thing, Property | bool):
+    if isinstance(thing, Connective):
+        return thing.temporal(formula)
+    if isinstance(thing, bool) or hasattr(thing, "judged"):
         message = f"{show(thing)} is no property of a step; give a value, a class, or a function of the step"
         raise UsageError(message)
-    return Formula("now", atom=Atom(thing))
-
-
-def _joined(thing: Joined) -> Formula:
-    parts = tuple(map(formula, thing.parts))
-    if thing.join is equal:
-        return (parts[0] & parts[1]) | (~parts[0] & ~parts[1])
-    kinds: dict[Any, Kind] = {all_hold: "all", one_holds: "any"}
-    return Formula(kinds[thing.join], parts)
+    return Formula("now", atom=StepTest(thing))
 
 
 def now(what: What) -> Formula:
