@@ -152,19 +152,21 @@ class _Work:
             return replace(self.shrunk(""), program=self.program())
         alone = bool(self.failing.faults)
         sure = self.by.confirmed and not alone
-        # several copies: the original runs again along with the first candidates
-        early = self.by.jobs > 1 and self.drives.more() and not alone and not sure
+        # several copies: the original runs again along with the first candidates, unless it decides how these run
+        timed = self.by.oracle.model.timed
+        early = self.by.jobs > 1 and self.drives.more() and not (alone or sure or timed)
         minimal = early and await self.rounds(1, self.drives.again())
         shown = self.tries.best is not None
         if sure:
             self.tries.adopt(self.failing)
-        elif not shown:
+        if not shown:
+            await self.drives.without_waits()
+        if self.tries.best is None:
             self.before, self.tried = await self.drives.measured(*ORIGINAL)
             if self.tries.best is None:
                 self.before = self.rate = 0.0
                 return self.shrunk(self.drives.why())
         if not shown:
-            await self.drives.without_waits()
             await self.drives.fewer_together(repeats(self.before))
             minimal = await self.rounds(repeats(self.before))
         if (shown or sure) and self.rate < 1:  # by chance: then one failing run of the original says little of its rate
