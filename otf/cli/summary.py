@@ -232,8 +232,8 @@ def _notes(summary: Summary) -> Iterator[str]:
 def _sharp(judged: Judged) -> str:
     """Return how much was judged as if the machine had never stalled; "" of a model without times.
 
-    >>> _sharp(Judged(events=2_000, seconds=60.0, doubtful=4, doubted=0.3))
-    'sharp: 99.5% of the time, 99.8% of 2,000 events; in the rest stalls of the machine left times open'
+    >>> _sharp(Judged(events=2_000, seconds=60.0, doubtful=40, doubted=1.5))
+    'sharp: 97 % of the time, 98 % of 2,000 events; the rest depends on how long the machine stalled'
     """
     if not judged.doubtful:
         return ""
@@ -243,7 +243,7 @@ def _sharp(judged: Judged) -> str:
     )
     return (
         f"sharp: {time} of the time, {events} of {judged.events:,} events; "
-        "in the rest stalls of the machine left times open"
+        "the rest depends on how long the machine stalled"
     )
 
 

@@ -26,8 +26,8 @@ from otf.core.nodes import Node
 from otf.core.oracle import Oracle
 from otf.core.properties import PropertyWatch, violated
 from otf.core.search import OvergrownError, Search, sent
-from otf.core.timing import Clock, behind
-from otf.core.windows import ends, opened, widest
+from otf.core.timing import Clock, Window, behind, is_later
+from otf.core.windows import opened, widest, windows
 from otf.trace.events import Closed, Ended, Event, Quiet, Seen, Sent, Stalled, Taken
 from otf.trace.verdict import Failure, FailureKind, Judged, Verdict
 
@@ -82,8 +82,8 @@ class Monitor:
         self.slack: float = 0.0
         # how many stalls were told, and those after which something may still be on its way, the latest first
         self.stalls: int = 0
-        # the ends of intervals that they opened, and how many events were judged by these
-        self._opened = set[float]()
+        # the ends of intervals that they opened, with those before, and how many events were judged in doubt
+        self._opened = dict[float, float]()
         self._doubtful: int = 0
         self._doubted: float = 0.0
         self._now: float = 0.0
@@ -250,23 +250,30 @@ class Monitor:
             self.verdict = self._empty(event)
 
     def _doubt(self, event: Event) -> None:
-        """Count an event that is judged while an interval is open that a stall has opened."""
-        if self._opened.isdisjoint(_ends(self.belief)):
+        """Count an event that without the stalls might have left other states, or none."""
+        open_now = [each for each in _windows(self.belief) if each.trigger.b in self._opened]
+        if not open_now:
             self._opened.clear()
-        else:
+            return
+        before = event.at - self.oracle.timing.latency
+        overdue = any(is_later(before, self._opened[each.trigger.b] + each.hi) for each in open_now)
+        states = {(each.position, *(timer.name for timer in each.timers)) for each in self.belief.hypotheses}
+        if overdue or len(states) > 1:
             self._doubtful += not isinstance(event, Stalled)
             self._doubted += max(0.0, event.at - self._now)
 
     def _stall(self, stall: Stalled) -> None:
         """Take a stall: what was to happen then may come later by its length, and so may what arrives soon."""
-        latency, known = self.oracle.timing.latency, set(_ends(self.belief))
+        latency, before = self.oracle.timing.latency, [*_windows(self.belief)]
         self.stalls += 1
         # a monitor that judges events again knows those of the run
         if stall not in self.late:
             self.late.appendleft(stall)
         if self.belief.timed:
             self.belief = Belief(tuple(opened(each, stall, latency) for each in self.belief.hypotheses))
-        self._opened |= set(_ends(self.belief)) - known
+        for old, new in zip(before, _windows(self.belief), strict=True):
+            if new.trigger.b > old.trigger.b:
+                self._opened[new.trigger.b] = self._opened.get(old.trigger.b, old.trigger.b)
         self.ledger = self.ledger.delayed(stall)
         self.requirements = NONE
         if self.lookahead.cuts:
@@ -498,8 +505,8 @@ class Monitor:
         return Search.rested if isinstance(event, Quiet) and event.restless else Search.quiet
 
 
-def _ends(belief: Belief) -> Iterator[float]:
-    return (end for each in belief.hypotheses for end in ends(each)) if belief.timed else iter(())
+def _windows(belief: Belief) -> Iterator[Window]:
+    return (window for each in belief.hypotheses for window in windows(each)) if belief.timed else iter(())
 
 
 def _heavy(name: Hashable) -> bool:

@@ -177,10 +177,10 @@ def opened(now: Hypothesis, stall: Stalled, latency: float) -> Hypothesis:
     return with_windows(now, lambda window: window.opened(stall, latency))
 
 
-def ends(now: Hypothesis) -> Iterator[float]:
-    """Yield by when the windows of a hypothesis were triggered."""
-    yield from (each.window.trigger.b for each in now.timers)
-    yield from (each.window.trigger.b for _, outputs in now.outstanding for each in outputs if each.window)
+def windows(now: Hypothesis) -> Iterator[Window]:
+    """Yield the windows of a hypothesis."""
+    yield from (each.window for each in now.timers)
+    yield from (each.window for _, outputs in now.outstanding for each in outputs if each.window)
 
 
 def widest(found: Iterable[Hypothesis]) -> list[Hypothesis]:

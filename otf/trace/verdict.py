@@ -128,8 +128,8 @@ class Failure:
 class Judged:
     """How many events of a run were judged, and how many seconds it lasted.
 
-    `doubtful` events were judged while a stall left open when something had happened, in `doubted` seconds altogether.
-    The others are sharp: what they say of the system is as if the machine had never stalled.
+    `doubtful` events were judged where a stall of the machine decided: but for it an output was overdue, or fewer
+    states or sets of timers might be possible. That was so for `doubted` seconds. All other events are sharp.
 
     >>> Judged(events=200, seconds=10.0) + Judged(100, 5.0, doubtful=3, doubted=0.15)
     Judged(events=300, seconds=15.0, doubtful=3, doubted=0.15)

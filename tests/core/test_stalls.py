@@ -179,7 +179,18 @@ def test_a_stall_is_over_when_the_next_output_came_in_time() -> None:
         if not isinstance(event, Stalled):
             sharp.tell(event)
     assert widened.belief.hypotheses == sharp.belief.hypotheses
-    assert (widened.end().judged.doubtful, sharp.end().judged.doubtful) == (1, 0)
+    assert widened.end().judged == sharp.end().judged
+
+
+@pytest.mark.parametrize(("at", "doubted"), [(0.42, (0, 0.0)), (0.55, (1, 0.15))])
+def test_what_came_in_time_without_the_stall_is_sharp(at: float, doubted: tuple[int, float]) -> None:
+    """In doubt is only what was overdue but for the stall, with the time since the event before it."""
+    monitor = Monitor(_oracle())
+    for event in (_tick(0.2), Stalled(0.1, 0.4), _tick(at), _tick(at + 0.2)):
+        monitor.tell(event)
+    judged = monitor.end().judged
+    assert (judged.doubtful, round(judged.doubted, 6)) == doubted
+    assert (judged.events, judged.seconds) == (3, at + 0.2)
 
 
 @pytest.mark.parametrize(
