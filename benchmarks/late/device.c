@@ -1,7 +1,8 @@
 /* A small device on a serial line, as a firmware is: lines in, lines out, and two timers.
 
-   `device FAULT` opens a pseudo-terminal, prints its name, and serves it until its standard input ends. It says
-   `status N` each 0.2 s, N modulo 256. After `arm` its watchdog ends in 0.5 s unless it is kicked, and says `reset`.
+   `device FAULT` opens a pseudo-terminal and prints its name. It is on from the first line of its standard input to the
+   end of that. It says `status N` each 0.2 s, N modulo 256. After `arm` its watchdog ends in 0.5 s unless it is kicked,
+   and says `reset`.
    FAULT is none, or one that shows late: see FAULTS in device.py. */
 
 #define _GNU_SOURCE
@@ -115,6 +116,7 @@ int main(int argc, char **argv) {
     if (tcsetattr(other, TCSANOW, &raw)) return 1;
     printf("%s\n", ptsname(port));
     fflush(stdout);
+    if (getchar() == EOF) return 0; /* who has opened the terminal switches it on */
     if (nice(-15) == -1) errno = 0; /* as fast as hardware, beside a machine that is busy, where that is allowed */
     long started = now();
     status_at = started + STATUS;

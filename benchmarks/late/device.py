@@ -194,6 +194,8 @@ def _connect(fault: str) -> Connect:
         async with AsyncExitStack() as stack:
             process = await stack.enter_async_context(open_process([program(), fault], ready=None, grace=GRACE))
             name = (await until_told(process, lambda line: line.startswith(b"/dev/"))).decode()
-            yield {"serial": await stack.enter_async_context(open_serial(serial_device(name, keep=False)))}
+            line = await stack.enter_async_context(open_serial(serial_device(name, keep=False)))
+            await process.send(b"on")
+            yield {"serial": line}
 
     return connect

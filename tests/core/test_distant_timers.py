@@ -109,14 +109,16 @@ def test_time_that_the_tester_lets_pass_is_no_input() -> None:
     assert _judged(*idle) == "missing: str --no input--> expected str, seen silence; seen: nothing more"
 
 
+def _numbered(number: int) -> Iterator[Transition[int]]:
+    yield goto((number + 1) % 256, f"beat {number}", after="beat", timers=[start("beat", 0.9, 1.1)])
+
+
+BEATS: Spec[int, str] = Spec(
+    lambda number, _: [goto(number, "ok")], 0, ["ping"], _numbered, timers=[start("beat", 0, 1.1)]
+)
+
+
 def test_a_numbered_beat_does_not_keep_a_run_alive() -> None:
     """After the last input each timer is awaited once, though each beat has a number and so leads to a new state."""
-
-    def emits(number: int) -> Iterator[Transition[int]]:
-        yield goto((number + 1) % 256, f"beat {number}", after="beat", timers=[start("beat", 0.9, 1.1)])
-
-    spec: Spec[int, str] = Spec(
-        lambda number, _: [goto(number, "ok")], 0, ["ping"], emits, timers=[start("beat", 0, 1.1)]
-    )
-    _, events = _run(spec, "ping", timers=Timers(last=True), model=spec)
+    _, events = _run(BEATS, "ping", timers=Timers(last=True), model=BEATS)
     assert events[-1].at < 5
