@@ -91,7 +91,7 @@ class Cluster(Remote):
             self._client = await distributed.Client(
                 self._address, asynchronous=True, timeout=CONNECTING, set_as_default=False
             )
-        except (OSError, ValueError, ImportError) as error:
+        except (OSError, ValueError, ImportError, TypeError) as error:  # TypeError: tls:// without certificates
             message = f"--cluster {self._address}: there is no scheduler ({error}); `dask scheduler` starts one"
             raise ContactError(message) from error
         try:
@@ -105,7 +105,7 @@ class Cluster(Remote):
     async def ask(self, line: JobLine) -> ResultLine:
         """Have the worker do it that the scheduler chooses. Raises WorkerDiedError, ContactError."""
         self._futures[line.job] = self._submitted(line)
-        return await self._result(line.job)
+        return await self._result(line.job, _stem(line))
 
     async def stop(self, line: JobLine) -> ResultLine | None:
         """Have the worker that does it stop a search."""
@@ -114,13 +114,10 @@ class Cluster(Remote):
         text = msgspec.json.encode(JobLine(line.job, "stop"))
         await self._client.run(stop_relayed, self._campaign, line.job, text, on_error="ignore")
         with suppress(WorkerDiedError, ContactError):
-            return await self._result(line.job)
+            return await self._result(line.job, _stem(line))
         return None
 
     def _submitted(self, line: JobLine) -> Any:  # noqa: ANN401 -- a future of a library without types
-        stem = _stem(line)
-        # the trace and all that is named after it; a test of pytest has a name that Python can import
-        wanted = (f"{stem}.", f"{stem.replace('-', '_')}_")
         return self._client.submit(
             relayed,
             self._campaign,
@@ -129,12 +126,12 @@ class Cluster(Remote):
             line.job,
             msgspec.json.encode(line),
             self._files(line),
-            wanted,
+            _wanted(_stem(line)),
             key=f"otf-{line.does}-{self._campaign}-{line.job}",
             pure=False,
         )
 
-    async def _result(self, job: int) -> ResultLine:
+    async def _result(self, job: int, stem: str) -> ResultLine:
         try:
             answer = await self._answer(job)
         except (WorkerDiedError, ContactError):
@@ -144,7 +141,10 @@ class Cluster(Remote):
         if not answer.line:
             raise WorkerDiedError
         for name, text in answer.files.items():
-            put(self.trace(self.settings, name), text)
+            file = self.trace(self.settings, name)
+            # asked for nothing else, a worker of ours has nothing else: another path, the journal and a report stay
+            if file.name.startswith(_wanted(stem)):
+                put(file, text)
         return msgspec.json.decode(answer.line, type=ResultLine)
 
     async def _answer(self, job: int) -> JobAnswer:
@@ -179,6 +179,11 @@ class Cluster(Remote):
     def trace(settings: Settings, name: str) -> Path:
         """Return a file in the folder of the campaign, whatever a worker calls it."""
         return settings.out / Path(name).name
+
+
+def _wanted(stem: str) -> tuple[str, ...]:
+    """Return how the names begin of the trace and all that is named after it; a test of pytest can be imported."""
+    return f"{stem}.", f"{stem.replace('-', '_')}_"
 
 
 def _stem(line: JobLine) -> str:

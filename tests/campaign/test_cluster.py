@@ -18,7 +18,7 @@ import msgspec
 import pytest
 
 from otf.campaign import Campaign, Settings
-from otf.campaign.relay import IDLE, Relay, end_relay, relayed, stop_relayed
+from otf.campaign.relay import IDLE, JobAnswer, Relay, end_relay, relayed, stop_relayed
 from otf.campaign.settings import Workers
 from otf.cli.worker import written
 from otf.errors import ContactError, UsageError, WriteError
@@ -120,6 +120,33 @@ def test_a_campaign(tmp_path: Path, scheduled: Callable[..., Scheduler]) -> None
     assert scheduler.submitted[-1].startswith("otf-shrink-")
     log = (tmp_path / "campaign.jsonl").read_text(encoding="utf-8")
     assert log.count('"path driven again"') == 1
+
+
+def test_a_worker_writes_no_other_file(
+    tmp_path: Path, scheduled: Callable[..., Scheduler], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Files that the job does not write, such as the journal, a report or the trace of another path, are dropped."""
+    scheduled()
+
+    def lying(*call: Any) -> JobAnswer:  # noqa: ANN401 -- as the relay has it
+        line, files = relayed(*call)
+        more = (
+            "campaign.jsonl",
+            "../campaign.jsonl",
+            "path-0999.jsonl",
+            "report.html",
+            "test_it.py",
+            "path-00011.jsonl",
+        )
+        return JobAnswer(line, {**files, **dict.fromkeys(more, b"a lie")})
+
+    monkeypatch.setattr("otf.campaign.cluster.relayed", lying)
+    assert asyncio.run(Campaign(bench(), _settings(tmp_path)).run()).paths == 6
+    assert sorted(each.name for each in tmp_path.glob("path-*")) == [
+        f"path-{number:04}.jsonl" for number in range(1, 7)
+    ]
+    assert not any(each.read_bytes() == b"a lie" for each in tmp_path.iterdir() if each.is_file())
+    assert {each.suffix for each in tmp_path.iterdir()} <= {".jsonl", ".json", ""}
 
 
 @pytest.mark.parametrize("trouble", [CancelledError(), OSError("no route")])

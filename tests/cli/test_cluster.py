@@ -33,10 +33,12 @@ QUICK = {
 class Cluster:
     """A scheduler, and programs that keep one worker each."""
 
-    def __init__(self, folder: Path, stack: ExitStack) -> None:
-        self.folder, self._stack = folder, stack
+    def __init__(self, folder: Path, stack: ExitStack, protocol: str = "tcp", **environment: str) -> None:
+        self.folder, self._stack, self._environment = folder, stack, environment
         self.file = folder / "scheduler.json"
-        self.scheduler = self.start("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-show")
+        self.scheduler = self.start(
+            "scheduler", "--host", "127.0.0.1", "--port", "0", "--protocol", protocol, "--no-show"
+        )
         self.nannies: list[subprocess.Popen[bytes]] = []
         wait(lambda: self.file.is_file() and self.file.read_bytes().endswith(b"}"))
         self.address: str = json.loads(self.file.read_text(encoding="utf-8"))["address"]
@@ -45,7 +47,8 @@ class Cluster:
         """Start a program of dask."""
         with (self.folder / f"{arguments[0]}.log").open("ab") as log:
             command = [sys.executable, "-m", "dask", *arguments, "--scheduler-file", str(self.file), "--no-dashboard"]
-            program = subprocess.Popen(command, cwd=self.folder, stdout=log, stderr=log, env={**os.environ, **QUICK})
+            own = {**os.environ, **QUICK, **self._environment}
+            program = subprocess.Popen(command, cwd=self.folder, stdout=log, stderr=log, env=own)
         self._stack.callback(program.wait)
         self._stack.callback(program.terminate)
         return program
@@ -96,6 +99,49 @@ def test_the_paths_of_one_process(folder: Path, cluster: Cluster) -> None:
     assert learned(folder / "out") == learned(folder / "one")
     text = (folder / "worker.log").read_text(encoding="utf-8")
     assert text.count("end_relay") == 2, text  # both had a program of this campaign
+
+
+def test_tls(folder: Path) -> None:
+    """With certificates of one authority a campaign is driven; with others, or none, there is no scheduler."""
+    ours, others = (certified(folder / name) for name in ("ours", "others"))
+    call = ("run", "coffee", "--traces", "4", "--steps", "5", "--no-saved", "--cluster")
+    with ExitStack() as stack:
+        cluster = Cluster(folder, stack, "tls", **ours)
+        assert cluster.address.startswith("tls://127.0.0.1:")
+        cluster.join()
+        ends = [
+            subprocess.run(
+                [sys.executable, "-m", "otf", *call, address, "--out", out], cwd=folder, env=env, check=False, **TEXT
+            )  # type: ignore[call-overload]
+            for address, out, env in (
+                (cluster.address, "a", {**os.environ, **ours}),
+                (cluster.address, "b", {**os.environ, **others}),
+                (cluster.address, "c", {**os.environ}),
+                (cluster.address.replace("tls", "tcp"), "d", {**os.environ, **ours}),
+            )
+        ]
+    assert [each.returncode for each in ends] == [0, 3, 3, 3], ends
+    assert counted(folder / "a") == [1, 2, 3, 4]
+    assert all("there is no scheduler" in each.stderr and "Traceback" not in each.stderr for each in ends[1:]), ends
+
+
+TEXT = {"capture_output": True, "text": True, "timeout": 120}
+
+
+def certified(folder: Path) -> dict[str, str]:
+    """Make an authority and one certificate of it; return what dask takes from the environment."""
+    folder.mkdir()
+    for command in (
+        "req -nodes -newkey rsa:2048 -subj /CN=authority -keyout ca.key -x509 -days 2 -out ca.pem",
+        "req -nodes -newkey rsa:2048 -subj /CN=otf -keyout key.pem -out request.pem",
+        "x509 -req -in request.pem -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -out cert.pem",
+    ):
+        subprocess.run(["openssl", *command.split()], cwd=folder, check=True, capture_output=True)  # noqa: S607 -- that of this machine
+    files = {"CA_FILE": "ca.pem"}
+    files |= {
+        f"{who}__{what}": f"{what.lower()}.pem" for who in ("CLIENT", "SCHEDULER", "WORKER") for what in ("KEY", "CERT")
+    }
+    return {f"DASK_DISTRIBUTED__COMM__TLS__{name}": str(folder / file) for name, file in files.items()}
 
 
 def test_failures(folder: Path, cluster: Cluster) -> None:
