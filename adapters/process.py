@@ -25,7 +25,6 @@ from otf.framing import Framer, Framing, Tail, lines
 
 _LAST = 5.0  # seconds that SIGKILL may take
 LINES: Final = lines()
-_BY_HAND = "start it by hand to see why"
 
 
 class ProcessLine:
@@ -189,12 +188,13 @@ class ProcessLine:
                 case Frame(data):
                     self._early.feed(data + b"\n")
                 case Ending(reason) | Trouble(reason):
-                    raise self._no_contact(f"was never ready: {reason}, and no line {ready!r} before", _BY_HAND)
+                    raise self._no_contact(f"was never ready: {reason}, and no line {ready!r} before")
         return False
 
-    def _no_contact(self, why: str, advice: str) -> ContactError:
+    def _no_contact(self, why: str, advice: str = "") -> ContactError:
         printed = "".join(f"\n  {remark}" for remark in self.remarks()) or "\n  it printed nothing at all"
-        return ContactError(f"`{self._child.command}` {why}; {advice}{printed}")
+        # what it printed is the reason, or at least the best hint; by hand one sees more only where it is nothing
+        return ContactError(f"`{self._child.command}` {why}{advice and f'; {advice}'}{printed}")
 
 
 def process(  # noqa: PLR0913 -- the options of a start are arguments, each with its name

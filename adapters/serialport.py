@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Any, Final, get_type_hints
+from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
 
 import anyio
 import msgspec
@@ -159,17 +159,21 @@ def device(url: str, **options: Any) -> Device:  # noqa: ANN401 -- the fields of
     pairs = [pair.partition("=") for pair in query.split("&") if pair]
     given: dict[str, Any] = {**options, **{key: value or "true" for key, _, value in pairs}}
     known = {key: hint for key, hint in get_type_hints(Device).items() if key != "url"}
-    try:
-        values: dict[str, Any] = {key: msgspec.convert(value, known[key], strict=False) for key, value in given.items()}
-    except KeyError as error:
-        message = f"{url}: a serial port has no option {error.args[0]!r}; it has {', '.join(known)}"
-        raise UsageError(message) from error
-    except msgspec.ValidationError as error:
-        message = f"{url}: an option does not fit: {error}"
-        raise UsageError(message) from error
+    for key in given.keys() - known.keys():
+        raise UsageError(f"{url}: a serial port has no option {key!r}; it has {', '.join(known)}")
+    values = {key: _option(url, key, value, known[key]) for key, value in given.items()}
     if not name:
         raise UsageError("no serial port: name one, such as /dev/ttyUSB0; `otf list --ports` shows what there is")
     return Device(url=name, **values)
+
+
+def _option(url: str, key: str, value: object, kind: Any) -> Any:  # noqa: ANN401 -- of the type of the field
+    try:
+        return msgspec.convert(value, kind, strict=False)
+    except msgspec.ValidationError as error:
+        choices = get_args(kind) if get_origin(kind) is Literal else ()
+        has = f"it is one of {', '.join(choices)}" if choices else str(error)
+        raise UsageError(f"{url}: an option does not fit: {key}={value}: {has}") from error
 
 
 def _line(port: OpenPort, framing: Framing, alarm: Alarm) -> SerialLine:

@@ -97,7 +97,7 @@ def bench(*, fault: str = "none") -> Bench:
     not fit fall through, and does nothing on a button too early.
     """
     if fault not in {"none", *FAULTS}:
-        message = f"fault={fault}: the machine has no such fault; it has none, {', '.join(FAULTS)}"
+        message = f"fault={fault}: the machine has no such fault; it has {', '.join(FAULTS)}, or none"
         raise UsageError(message)
     return Bench.on_ports(
         name="coffee",

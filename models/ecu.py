@@ -212,7 +212,7 @@ def bench(*, fault: str = "none", bus: str = "") -> Bench:
     'ecu'
     """
     if fault not in {"none", *MUTANTS}:
-        raise UsageError(f"fault={fault}: the unit has no such fault; it has none, {', '.join(MUTANTS)}")
+        raise UsageError(f"fault={fault}: the unit has no such fault; it has {', '.join(MUTANTS)}, or none")
     return Bench(
         SPEC,
         codec=EcuCodec(),

@@ -104,7 +104,7 @@ SPEC: Final[Spec[State, Input]] = Spec(step, None, [Begin(), Touch(), Finish()],
 def bench(*, fault: str = "none") -> Bench:
     """Return the bench of the device; `fault` is one of `MUTANTS`. Raises UsageError for another one."""
     if fault not in {"none", *MUTANTS}:
-        message = f"fault={fault}: the device has no such fault; it has none, {', '.join(MUTANTS)}"
+        message = f"fault={fault}: the device has no such fault; it has {', '.join(MUTANTS)}, or none"
         raise UsageError(message)
     return Bench(
         SPEC,

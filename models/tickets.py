@@ -45,7 +45,7 @@ SPEC: Final[Spec[int, At]] = Spec(
 def bench(*, fault: str = "none") -> Bench:
     """Return the bench of the box office; `fault` is one of `FAULTS`. Raises UsageError for another one."""
     if fault not in {"none", *FAULTS}:
-        message = f"fault={fault}: the office has no such fault; it has none, {', '.join(FAULTS)}"
+        message = f"fault={fault}: the office has no such fault; it has {', '.join(FAULTS)}, or none"
         raise UsageError(message)
     # both clients speak alike: their messages name the port, and they are known to be clients of one system
     codec = codecs({client: HttpCodec() for client in CLIENTS})

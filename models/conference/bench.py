@@ -73,7 +73,7 @@ def _check(sizes: Sizes, fault: str, entity: str) -> None:
         message = "fault= is for the reference entity only; leave out either fault= or entity="
         raise UsageError(message)
     if fault != "none" and fault not in FAULTS:
-        message = f"fault={fault}: the reference entity has none such; it has none, {', '.join(FAULTS)}"
+        message = f"fault={fault}: the reference entity has no such fault; it has {', '.join(FAULTS)}, or none"
         raise UsageError(message)
 
 

@@ -19,7 +19,7 @@ from otf.core.due_times import times
 from otf.core.failure import EventPosition, FailedStep, explain
 from otf.core.hypothesis import Hypothesis
 from otf.core.ledger import Ledger
-from otf.core.lookahead import CutSearch, Lookahead
+from otf.core.lookahead import EVENTS, CutSearch, Lookahead
 from otf.core.memory import Symbol
 from otf.core.moves import Moves
 from otf.core.nodes import Node
@@ -34,7 +34,6 @@ from otf.trace.verdict import Failure, FailureKind, Judged, Verdict
 PASS: Final = Verdict("pass")
 TRUNCATED: Final = Verdict("pass", truncated=True)
 NONE: Final = frozenset[str]()
-DOUBT: Final = "more spontaneous outputs may be under way than can be judged again"
 DEEPER: Final = 4  # times as many spontaneous outputs are followed where those before explain nothing
 
 STALLS: Final = 1_000  # latest stalls that may still delay what arrives: with L and R of 2 ms these last for seconds
@@ -370,8 +369,14 @@ class Monitor:
 
     def _empty(self, event: Event) -> Verdict:
         if self.lookahead.lost:
-            return Verdict("inconclusive", why=DOUBT)
+            return Verdict("inconclusive", why=self._unjudgeable())
         return Verdict("fail", self._failure(event))
+
+    def _unjudgeable(self) -> str:
+        latency, limits = self.oracle.timing.latency, self.oracle.limits
+        said = f"more spontaneous outputs may be under way within the latency ({latency:g} s) than can be judged again"
+        work = f"at most {EVENTS:,} events, and {limits.work:,} moves for one (Limits.hypotheses={limits.hypotheses:,})"
+        return f"{said}: {work}; a smaller latency= of the bench, if it is true, needs fewer"
 
     def _failure(self, event: Event) -> Failure:
         model = self.oracle.model

@@ -291,7 +291,7 @@ async def test_environment_and_folder_are_the_callers(tmp_path: Path) -> None:
         pytest.param(
             "import sys; print('hello', flush=True); sys.stderr.write('no config'); sys.exit(3)",
             SECONDS,
-            r"was never ready: exit status 3, and no line 'ready' before; start it by hand to see why\n"
+            r"was never ready: exit status 3, and no line 'ready' before\n"
             r"  before it was ready: hello\n  stderr: no config$",
             id="it dies",
         ),

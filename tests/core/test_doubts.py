@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from otf.core import Model, Monitor, Oracle
+from otf.core.timing import Timing
+from otf.trace.events import Seen
 from tests.core.scripts import machine, outcome, states
 
 RESTLESS = machine("s0 -/x-> s0", "s0 -a/y-> s0")
@@ -61,3 +64,14 @@ def test_quiescence_does_not_excuse_what_was_followed() -> None:
 def test_the_states_after_a_doubt_are_those_of_the_model() -> None:
     """No state is invented for what was not followed."""
     assert states(RESTLESS, DOUBT, "quiet") == {"s0"}
+
+
+def test_a_doubt_that_stays_names_its_bounds() -> None:
+    """Whoever reads it learns which field of the bench to change, and what its value is."""
+    monitor = Monitor(Oracle(Model(RESTLESS), timing=Timing(0.1, latency=0.02)))
+    monitor.lookahead.give_up()
+    verdict = monitor.tell(Seen("z", "P", 0.0))
+    assert verdict is not None
+    assert verdict.outcome == "inconclusive"
+    assert "within the latency (0.02 s)" in verdict.why
+    assert "Limits.hypotheses=2,000" in verdict.why

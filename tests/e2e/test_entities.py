@@ -68,7 +68,7 @@ def test_an_entity_that_dies_at_its_start(folder: Path, program: str, how: str) 
     said = "os.write(2, b'no disk\\nno hope\\x1b[31m\\n'); os.write(1, b'starting\\n'); "
     done = run(folder, entity(folder, said + program))
     assert done.status == 3
-    assert f"was never ready: {how}, and no line 'ready' before; start it by hand to see why" in done.out
+    assert f"was never ready: {how}, and no line 'ready' before\n" in done.out
     assert "  before it was ready: starting\n  stderr: no disk\n  stderr: no hope\\x1b[31m\n" in done.out
     assert "INCONCLUSIVE: no contact with the system under test (0 paths, 0 steps, " in done.out
 

@@ -318,7 +318,7 @@ def test_the_faults_are_found_soon() -> None:
         ({"nicknames": 0}, "nicknames=0: there may be 1 to 20"),
         ({"conferences": 0}, "conferences=0: there may be 1 to 20"),
         ({"messages": -1}, "messages=-1: there may be 1 to 20"),
-        ({"fault": "X1"}, "fault=X1: the reference entity has none such; it has none, O1, "),
+        ({"fault": "X1"}, "fault=X1: the reference entity has no such fault; it has O1, "),
         ({"fault": "O1", "entity": "./mine"}, "fault= is for the reference entity only"),
         ({"entity": "./mine 'an open quotation"}, "not a command line: .*no closing quotation"),
         ({"entity": "   "}, "no command"),

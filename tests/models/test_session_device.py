@@ -74,7 +74,7 @@ def test_a_handler_of_streams_runs_in_virtual_time_too(tmp_path: Path) -> None:
 
 def test_an_unknown_fault_is_refused() -> None:
     """With those that there are."""
-    with pytest.raises(UsageError, match="it has none, endless"):
+    with pytest.raises(UsageError, match="it has endless"):
         bench(fault="odd")
 
 

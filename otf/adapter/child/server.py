@@ -163,8 +163,8 @@ class Server:
 
     def _unready(self, why: str) -> ContactError:
         self.child.signal(signal.SIGKILL)
-        printed = "".join(f"\n  printed: {line}" for line in [*self.lines]) or "\n  it printed nothing"
-        return ContactError(f"`{self.child.command}` {why}; start it by hand to see why{printed}")
+        printed = "".join(f"\n  printed: {line}" for line in [*self.lines])
+        return ContactError(f"`{self.child.command}` {why}{printed or '; it printed nothing: start it by hand'}")
 
     def _read(self) -> None:
         poll = select.poll()
