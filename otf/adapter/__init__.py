@@ -16,6 +16,7 @@ from otf._exports import fetching
 if TYPE_CHECKING:
     from otf.adapter.bench import Bench
     from otf.adapter.bench_options import Connect, KnownIssue, Opener, trace_may_set
+    from otf.adapter.board import Flash, Recording
     from otf.adapter.child.server import Listening
     from otf.adapter.life import Expect, Life
     from otf.adapter.line import LINE_PROTOCOL, Arrival, Ending, Line, LineLost, Port, Trouble
@@ -37,6 +38,7 @@ __all__ = [
     "Ended",
     "Ending",
     "Expect",
+    "Flash",
     "Frame",
     "Framer",
     "Framing",
@@ -50,6 +52,7 @@ __all__ = [
     "Opener",
     "Port",
     "PortAction",
+    "Recording",
     "Trouble",
     "Undecodable",
     "duplicating",
@@ -65,6 +68,7 @@ if not TYPE_CHECKING:
         {
             "adapter.bench": ("Bench",),
             "adapter.bench_options": ("Connect", "KnownIssue", "Opener", "trace_may_set"),
+            "adapter.board": ("Flash", "Recording"),
             "adapter.child.server": ("Listening",),
             "adapter.life": ("Expect", "Life"),
             "adapter.line": ("LINE_PROTOCOL", "Arrival", "Ending", "Line", "LineLost", "Port", "Trouble"),

@@ -11,6 +11,7 @@ from typing import Final
 
 import anyio
 
+from otf.adapter.board import Flash, Recording
 from otf.adapter.child import Program
 from otf.adapter.child.faster import FASTEST, FasterClock, under
 from otf.adapter.child.hook import Hook, obey
@@ -56,14 +57,15 @@ class Lasting:
 class Life:
     """What is done with a system before each path and after it; each part may be left out. Times are seconds.
 
-    In this order: `reset` (a script that brings the test bed into order, before the ports are opened); `server` is
-    started in a session of its own, and `ready` shows when it is there: a line that it prints, a pattern (`re.compile`)
-    in a line, a port (`Listening`), or a function (None: at once); the ports are opened; `inband` is sent, frames by
-    port, in a sequence that brings the system into its initial state, with an `Expect` wherever an answer is waited
-    for; for `settle` seconds all output is dropped; `health` checks that the system is well; `boot` resets the system,
-    or switches its power on, with the ports open: what comes from then on, a boot banner for one, are outputs for the
-    model. After the path the ports are closed and the server is stopped with all that it started. A server that has
-    ended by then, or whose ports another process holds, is no system to judge.
+    In this order: `flash` writes an image to the board, before the first path alone; `reset` (a script that brings the
+    test bed into order, before the ports are opened); `server` is started in a session of its own, and `ready` shows
+    when it is there: a line that it prints, a pattern (`re.compile`) in a line, a port (`Listening`), or a function
+    (None: at once); the ports are opened; `inband` is sent, frames by port, in a sequence that brings the system into
+    its initial state, with an `Expect` wherever an answer is waited for; for `settle` seconds all output is dropped;
+    `health` checks that the system is well; `boot` resets the system, or switches its power on, with the ports open:
+    what comes from then on, a boot banner for one, are outputs for the model. After the path the ports are closed and
+    the server is stopped with all that it started. A server that has ended by then, or whose ports another process
+    holds, is no system to judge.
 
     With `keep` the server lives for the whole campaign, and `inband` alone resets it between the paths. If that fails,
     the server is started again; if that fails too, the hook `power` cycles the power, at most `power_cycles` times in
@@ -72,6 +74,8 @@ class Life:
     `speed` is how many times as fast the clocks of the system run, under libfaketime: of `server` and of all processes
     that the ports start, not of hooks. The quiescence time, R and the time windows of the model stay in seconds of the
     system; L does not change. A system that cannot follow is refused, with the reason.
+
+    `recording` records beside each path of a campaign, of a re-run and of `otf step`, and is kept where the path fails.
 
     `actions` are the commands by which the inputs of a model reset a system and switch its power, for each port: its
     codec encodes them as a `PortAction`. Only the bench names commands, never a trace.
@@ -85,6 +89,7 @@ class Life:
     0.1
     """
 
+    flash: Flash | None = None
     reset: Hook | None = None
     server: Program | None = None
     ready: Ready | None = None
@@ -100,6 +105,7 @@ class Life:
     power: Hook | None = None
     power_cycles: int = 10
     speed: float = 1.0
+    recording: Recording | None = None
     lasting: Lasting = field(default_factory=Lasting, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -116,6 +122,8 @@ class Life:
 async def living(life: Life, connect: Connected) -> AsyncGenerator[OpenLines, None]:
     """Bring a system to life and connect with it. Raises ContactError where that fails."""
     async with AsyncExitStack() as stack:
+        if life.flash is not None:
+            await life.flash.once()
         if life.reset is not None:
             note("reset")
             await obey(life.reset, "the reset hook", life.timeout)

@@ -16,6 +16,7 @@ from anyio import CancelScope, current_time
 from anyio.lowlevel import checkpoint
 
 from otf.adapter import Bench
+from otf.adapter.board import recorded
 from otf.adapter.exits import blaming, describe, where
 from otf.adapter.faults import planned
 from otf.adapter.log import bound, note
@@ -59,8 +60,10 @@ class PathRun:
         aftermath: Aftermath = lambda _: 0.0,
         wakers: Wakers | None = None,
         observe: OnEvent | None = None,
+        records: bool = True,
     ) -> None:
         self.aftermath = aftermath
+        self.records = records
         self._wakers = wakers
         self.bench = bench
         self.oracle = oracle
@@ -193,7 +196,7 @@ class PathRun:
             grace = GRACE * self.bench.timing.quiescence
             try:
                 with CancelScope(deadline=until + grace):
-                    return await drive(self.bench, session, self._record, self._known, self.aftermath, self._wakers)
+                    return await self._driven(session)
                 self.short = True
                 return _cut(session, grace)
             except ContactError:
@@ -202,6 +205,23 @@ class PathRun:
                     raise
                 note("start failed, and is tried again", "warning", attempt=attempt + 1)
         raise AssertionError
+
+    async def _driven(self, session: Session) -> Verdict:
+        recording = self.bench.life.recording if self.records and self.bench.life else None
+        async with recorded(recording, self.trace) as keep:
+            verdict = await drive(self.bench, session, self._record, self._known, self.aftermath, self._wakers)
+            if verdict.failed:
+                keep()
+        return verdict if recording is None else _with_recording(verdict, recording.file(self.trace))
+
+
+def _with_recording(verdict: Verdict, file: Path) -> Verdict:
+    """Return a verdict whose failure has a remark about the recording that was kept."""
+    failure = verdict.failure
+    if failure is None or not file.exists():
+        return verdict
+    note = "\n".join(filter(None, (failure.note, f"recorded beside this path: {file.name}")))
+    return replace(verdict, failure=replace(failure, note=note))
 
 
 def _both(one: OnEvent | None, other: OnEvent | None) -> OnEvent | None:

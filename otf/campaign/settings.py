@@ -204,11 +204,16 @@ def header(bench: Bench, settings: Settings, path: int, *, strategy: str = "") -
         quiescence=bench.timing.quiescence * bench.speed,
         latency=bench.latency,
         busy=bench.busy,
-        versions={"otf": _version(), "python": platform.python_version()},
+        versions={"otf": _version(), "python": platform.python_version(), **_image(bench)},
         path=path,
         speed=bench.speed,
         malformed=bench.malformed,
     )
+
+
+def _image(bench: Bench) -> Mapping[str, str]:
+    flash = None if bench.life is None else bench.life.flash
+    return {} if flash is None else flash.version
 
 
 @cache

@@ -77,7 +77,7 @@ async def _path(  # noqa: PLR0913, PLR0917 -- what a path needs, each once
     bench: Bench, settings: Settings, folder: Path, number: int, timers: Timers, until: float
 ) -> PathResult:
     head, strategy = header(bench, settings, number), Strategy(settings.strategy, bench.inputs, settings.seed)
-    run = PathRun(bench, bench.oracle(), head, folder / f"{number}.jsonl")
+    run = PathRun(bench, bench.oracle(), head, folder / f"{number}.jsonl", records=False)
     return await run.run(strategy.path(number), STEPS, Strict(bench.timing, timers), until=until)
 
 

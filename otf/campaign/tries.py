@@ -214,7 +214,7 @@ class Tries:
 
     async def _run(self, candidate: Candidate, scratch: Path, mode: Mode) -> PathResult:
         header = replace(self.header, mode=mode)
-        run = PathRun(self.bench, self.oracle, header, scratch)
+        run = PathRun(self.bench, self.oracle, header, scratch, records=False)
         pace = Pace(
             mode,
             header.burst,

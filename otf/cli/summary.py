@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from otf.adapter import Bench
+from otf.adapter.board import kept_recording
 from otf.campaign import FailureGroup, PathResult, Settings, Shrunk, Summary
 from otf.campaign.confirm import STRICT
 from otf.campaign.settings import header
@@ -152,6 +153,8 @@ class SummaryPrinter:
         yield f"  look at it:      otf show {self._call(shown)}"
         yield f"  judge it again:  otf replay {self._call(shown)}"
         yield f"  drive it again:  otf rerun {self._call(shown, drives=True)}"
+        if (recorded := kept_recording(group.first.trace)) is not None:
+            yield f"  recorded:        {shlex.quote(str(recorded))}"
         if shrunk is not None and shrunk.program is not None:
             without = "" if find_spec("pytest") else "  (pytest is not installed)"
             yield f"  as a test:       pytest {shlex.quote(str(shrunk.program))}{without}"

@@ -1,0 +1,166 @@
+"""What stands around a board: the image that is written to it before the first path, and a recording beside each path."""
+
+from __future__ import annotations
+
+import shlex
+import signal
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from glob import escape
+from hashlib import file_digest
+from pathlib import Path
+from time import monotonic
+from typing import Final
+
+import anyio
+
+from otf.adapter.child import Child, words
+from otf.adapter.child.hook import Hook, obey
+from otf.adapter.log import note
+from otf.errors import ContactError, UsageError
+
+_LOOK: Final = 0.01
+_GRACE: Final = 2.0  # seconds in which a recording may write what it has
+_LAST_WORDS: Final = 400  # characters
+# a size in blocks of 512 bytes: what records for ever must not fill the disk; and no pipe may fill up
+_SCRIPT: Final = 'ulimit -f {blocks}; exec "$@" > {printed} 2> "$0".said'
+FILE: Final = "{file}"
+
+
+@dataclass(slots=True, eq=False)
+class BoardImage:
+    """What was written to a board: the digest of the image, empty before it was."""
+
+    digest: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Flash:
+    """An image, and the hook that writes it to the board: before the first path, with the ports closed.
+
+    The hook is the tool of the vendor (`esptool`, `openocd`, `avrdude`, `dfu-util`), with its arguments, or a function;
+    it may take so many seconds (`timeout`). If it fails, there is no contact, and the error has the tool's last words.
+    Each `Flash` writes once; a bench of several boards (`Pool`) has one for each. The traces name the image and the
+    start of its SHA-256, as a version; `otf compare` shows where two runs had different images.
+
+    >>> Flash(["st-flash", "write", "build/lamp.bin", "0x8000000"], image="build/lamp.bin").timeout
+    120.0
+    """
+
+    command: Hook = field(kw_only=False)
+    image: str | Path
+    timeout: float = 120.0
+    written: BoardImage = field(default_factory=BoardImage, init=False, repr=False, compare=False)
+
+    @property
+    def version(self) -> dict[str, str]:
+        """Return the name of the image, and the start of the digest of what was written, or else of the file."""
+        return {f"image {Path(self.image).name}": self.written.digest or _digest(self.image)}
+
+    async def once(self) -> None:
+        """Write the image, if this did not. Raises ContactError if it fails, UsageError if there is no image."""
+        if self.written.digest:
+            return
+        digest, began = _digest(self.image), monotonic()
+        note("flashing", image=str(self.image), sha256=digest)
+        await obey(self.command, f"flashing {Path(self.image).name}", self.timeout)
+        if _digest(self.image) != digest:
+            raise ContactError(f"the image {self.image} changed while it was written: build it first, then run")
+        self.written.digest = digest
+        note("flashed", seconds=round(monotonic() - began, 3))
+
+
+def _digest(image: str | Path) -> str:
+    try:
+        with Path(image).open("rb") as file:
+            return file_digest(file, "sha256").hexdigest()[:16]
+    except OSError as error:
+        message = f"the image {image} cannot be read: {error.strerror}; build it, or name what the build writes"
+        raise UsageError(message) from error
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recording:
+    """A program that records beside each path, such as `candump` or `tcpdump`; what it wrote is kept if the path fails.
+
+    It is started before the system is, so many seconds (`ahead`), and gets SIGINT at the end. The recording is what it
+    prints, or the file that an argument names as `{file}`; it lies beside the trace (`path-0007.recording.pcap`) and ends
+    at `largest` bytes. Its times and the trace's (`timestamp`) are of one clock, if the program runs on this machine.
+
+    >>> Recording(["tcpdump", "-i", "lo", "-U", "-w", "{file}", "port 7000"], suffix="pcap").ahead
+    0.2
+    """
+
+    program: Sequence[str] = field(kw_only=False)
+    suffix: str = "log"
+    ahead: float = 0.2
+    largest: int = 64 << 20
+
+    def file(self, trace: Path) -> Path:
+        """Return where the recording of a path lies, given its trace."""
+        return trace.with_name(f"{trace.name.removesuffix('.jsonl')}.recording.{self.suffix}")
+
+
+def kept_recording(trace: Path) -> Path | None:
+    """Return the recording that lies beside a trace, if there is one."""
+    start = f"{trace.name.removesuffix('.jsonl')}.recording."
+    return next(iter(sorted(trace.parent.glob(f"{escape(start)}*"))), None)
+
+
+@asynccontextmanager
+async def recorded(recording: Recording | None, trace: Path) -> AsyncGenerator[Callable[[], None]]:
+    """Record while the context lasts; the recording is dropped, unless what this yields is called.
+
+    Raises ContactError if the program ends before anything was to be recorded.
+    """
+    if recording is None:
+        yield lambda: None
+        return
+    file, kept = recording.file(trace), list[bool]()
+    said = file.with_name(f"{file.name}.said")
+    child = _started(recording, file)
+    try:
+        await _begin(child, words(recording.program), recording.ahead, said)
+        yield lambda: kept.append(True)
+    finally:
+        with anyio.CancelScope(shield=True):
+            await _stop(child)
+        said.unlink(missing_ok=True)
+        if not kept:
+            file.unlink(missing_ok=True)
+
+
+def _started(recording: Recording, file: Path) -> Child:
+    argv = words(recording.program)
+    printed = "/dev/null" if any(FILE in each for each in argv) else '"$0"'
+    script = _SCRIPT.format(blocks=-(-recording.largest // 512), printed=printed)
+    child = Child(["/bin/sh", "-c", script, str(file), *(each.replace(FILE, str(file)) for each in argv)])
+    child.close_input()
+    return child
+
+
+async def _begin(child: Child, argv: Sequence[str], seconds: float, said: Path) -> None:
+    await _until_ended(child, seconds)
+    if how := child.ended():
+        message = f"the recording {shlex.join(argv)!r} ended before the path began: {how}"
+        raise ContactError("; it said: ".join(filter(None, [message, _last_words(said)])))
+
+
+def _last_words(said: Path) -> str:
+    with suppress(OSError):
+        return said.read_text(errors="backslashreplace").strip()[-_LAST_WORDS:]
+    return ""
+
+
+async def _stop(child: Child) -> None:
+    child.signal(signal.SIGINT)
+    await _until_ended(child, _GRACE)
+    child.signal(signal.SIGKILL)
+    child.close()
+
+
+async def _until_ended(child: Child, seconds: float) -> None:
+    with anyio.move_on_after(seconds):
+        while not child.ended():  # noqa: ASYNC110 -- what it waits for is in another process
+            await anyio.sleep(_LOOK)
