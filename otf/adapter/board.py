@@ -1,4 +1,4 @@
-"""What stands around a board: the image that is written to it before the first path, and a recording beside each path."""
+"""What stands around a board: the image that is written before the first path, and a recording beside each path."""
 
 from __future__ import annotations
 
@@ -85,8 +85,8 @@ class Recording:
     """A program that records beside each path, such as `candump` or `tcpdump`; what it wrote is kept if the path fails.
 
     It is started before the system is, so many seconds (`ahead`), and gets SIGINT at the end. The recording is what it
-    prints, or the file that an argument names as `{file}`; it lies beside the trace (`path-0007.recording.pcap`) and ends
-    at `largest` bytes. Its times and the trace's (`timestamp`) are of one clock, if the program runs on this machine.
+    prints, or the file that an argument names as `{file}`; it lies beside the trace (`path-0007.recording.pcap`), and
+    ends at `largest` bytes. Its times and the trace's (`timestamp`) are of one clock, if the program runs here.
 
     >>> Recording(["tcpdump", "-i", "lo", "-U", "-w", "{file}", "port 7000"], suffix="pcap").ahead
     0.2

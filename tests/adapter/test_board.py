@@ -109,7 +109,7 @@ def test_a_recording_is_kept_only_where_the_path_fails(tmp_path: Path) -> None:
     [
         (["sh", "-c", "echo here > {file}; echo there; sleep 9"], 5),
         (["sh", "-c", "trap 'echo last; exit' INT; while :; do sleep 0.01; done"], 5),
-        (["sh", "-c", "yes"], 1024),
+        (["sh", "-c", "trap '' XFSZ; while echo 0123456789 || sleep 0.01; do :; done"], 1024),
     ],
 )
 def test_a_recording_is_what_the_program_writes(tmp_path: Path, program: Sequence[str], size: int) -> None:
