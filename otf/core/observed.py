@@ -1,0 +1,156 @@
+"""Runs of which a log shows a part: of each step something of what happened, and of some steps nothing.
+
+The judge keeps the set of all states that the model may be in. Transitions of `emits` are those that no log has: any
+number of them may come before a step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from typing import Any, Final, cast
+
+from otf.errors import ModelError
+from otf.spec import Accept, Spec, Transition
+from otf.values import key, show
+
+STATES: Final = 10_000
+"""States that are followed at once; with more the run is inconclusive."""
+SHOWN: Final = 5  # outputs that a failure lists
+
+_MISSING: Final = object()
+
+
+class _Any:
+    """A value of which the model says nothing."""
+
+    def __repr__(self) -> str:
+        return "ANYTHING"
+
+
+ANYTHING: Final[Any] = _Any()
+"""In an output of a model: this part may have any value."""
+
+
+def _part(output: object, name: str) -> object:
+    if isinstance(output, Mapping):
+        return cast("Mapping[str, object]", output).get(name, _MISSING)
+    return getattr(output, name, _MISSING)
+
+
+class Some:
+    """A part of an output: the fields, or the keys of a mapping, that a log shows; other fields may have any value.
+
+    >>> Some(term=3).matches({"term": 3, "vote": "2"}), Some(term=3).matches({"term": 4})
+    (True, False)
+    """
+
+    __slots__ = ("fields",)
+
+    def __init__(self, **fields: object) -> None:
+        self.fields: dict[str, object] = fields
+
+    def differs(self, output: object) -> str:
+        """Return the name of the first field in which an output differs, "" if it has all of these."""
+        for name, value in self.fields.items():
+            found = _part(output, name)
+            if found is ANYTHING or found == value or (isinstance(value, Some) and value.matches(found)):
+                continue
+            return name
+        return ""
+
+    def matches(self, output: object) -> bool:
+        """Return whether an output has all these fields."""
+        return not self.differs(output)
+
+    def __repr__(self) -> str:
+        """Return it as it is written."""
+        return f"Some({', '.join(f'{name}={show(value)}' for name, value in self.fields.items())})"
+
+
+class ObservedRun:
+    """A run that is judged by what a log shows of each step: `take` the steps one after the other.
+
+    >>> from otf.spec import goto
+    >>> def step(term, action):
+    ...     yield goto(term + 1, {"term": term + 1, "vote": 0}) if action == "timeout" else goto(term, {"term": term})
+    >>> run = ObservedRun(Spec(step, 0, []))
+    >>> run.take("timeout", Some(term=1)), run.take("look", Some(term=3))
+    ('', "the log shows Some(term=3); the model allows {'term': 1}")
+    """
+
+    def __init__(self, spec: Spec[Any, Any], state: object = _MISSING) -> None:
+        self.spec = spec
+        self.states: list[Any] = [spec.initial if state is _MISSING else state]
+        self.grown: bool = False
+        """Whether there are more states than are followed: nothing is known any more."""
+
+    def take(self, action: object, shown: Some | None = None) -> str:
+        """Take a step; return why the model does not allow it, "" if it does. Raises ModelError."""
+        if self.grown:
+            return ""
+        found, offered = list[Any](), list[tuple[Any, ...]]()
+        for state in self._reached():
+            for way in self.spec.step(state, action):
+                if isinstance(way, Accept):
+                    message = f"{show(action)}: an Accept waits for whole outputs, and a log shows parts of them"
+                    raise ModelError(message)
+                if shown is None or (way.outputs and all(map(shown.matches, way.outputs))):
+                    found.append(way.state)
+                else:
+                    offered.append(way.outputs)
+        if not found and not self.grown:
+            return _why(shown, offered)
+        self._keep(found)
+        return ""
+
+    def _keep(self, found: list[Any]) -> None:
+        if len(found) > 1:
+            found = _different(found)
+            self.grown = len(found) > STATES
+        self.states = found
+
+    def _reached(self) -> list[Any]:
+        """Return the states, and those behind transitions that no log has."""
+        emits = self.spec.emits
+        if emits is None:
+            return self.states
+        reached = {key(state): state for state in self.states}
+        left = list(reached.values())
+        for state in left:
+            new = {name: target for name, target in _targets(emits(state)) if name not in reached}
+            reached |= new
+            left += new.values()
+            if len(left) > STATES:
+                self.grown = True
+                break
+        return left
+
+
+def _targets(ways: Iterable[Transition[Any] | Accept]) -> Iterator[tuple[Hashable, Any]]:
+    return ((key(way.state), way.state) for way in ways if isinstance(way, Transition))
+
+
+def _different(states: Iterable[Any]) -> list[Any]:
+    found: dict[Hashable, Any] = {key(state): state for state in states}
+    return list(found.values())
+
+
+def _why(shown: Some | None, offered: list[tuple[Any, ...]]) -> str:
+    if not offered or shown is None:
+        return "the model allows no such step there"
+    parts = list(dict.fromkeys(_parts(shown, offered)))
+    more = f", or {len(parts) - SHOWN} others" if len(parts) > SHOWN else ""
+    return f"the log shows {_differing(shown, offered)}; the model allows {' or '.join(parts[:SHOWN])}{more}"
+
+
+def _differing(shown: Some, offered: list[tuple[Any, ...]]) -> Some:
+    names = {shown.differs(each) for outputs in offered for each in outputs}
+    return Some(**{name: value for name, value in shown.fields.items() if name in names}) if names else shown
+
+
+def _parts(shown: Some, offered: list[tuple[Any, ...]]) -> Iterator[str]:
+    for outputs in offered:
+        for each in outputs:
+            name = shown.differs(each)
+            found = _part(each, name)
+            yield f"no {name}" if found is _MISSING else show({name: found})

@@ -1,0 +1,197 @@
+"""Logs of several nodes: one order by what happened before what, judged by a model of all of them.
+
+The clocks of nodes differ, so that times order nothing. What a node does comes in the order of its log, and a message
+is sent before it is received (Lamport 1978). Events that are not ordered by that keep the order in which they came.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
+from typing import Any, Final
+
+from otf.core.observed import ObservedRun, Some
+from otf.errors import TraceError
+from otf.spec import Spec
+from otf.trace.verdict import Verdict
+
+TRIES: Final = 2_000  # slices of a log that are tried
+UNSENT: Final = "a message was received that no log says was sent, or not so often"
+
+Forget = Callable[[Any, str], Any]
+"""Makes of a state one in which nothing is known of a node, and of its messages that are under way."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeEvent:
+    """What the log of a node says of one step; `place` is its line.
+
+    The model takes the event as its input, and looks at its `action`; `shows` is what the log has of the output.
+    `sends` and `receives` name a message; one that was sent twice has the same name twice.
+
+    >>> NodeEvent("1", "timeout", Some(term=2)).node
+    '1'
+    """
+
+    node: str
+    action: Any
+    shows: Some | None = None
+    sends: Hashable = None
+    receives: Hashable = None
+    place: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class NodesOpinion:
+    """The verdict on the logs of several nodes: `at` is the index in `order` of the deciding event, `why` says why."""
+
+    verdict: Verdict
+    order: tuple[NodeEvent, ...]
+    at: int = -1
+    why: str = ""
+
+    def __str__(self) -> str:
+        """Return the verdict on a line."""
+        if self.at < 0:
+            return f"{self.verdict.outcome.upper()}: {len(self.order):,} events{f'; {self.why}' if self.why else ''}"
+        event = self.order[self.at]
+        return f"FAIL: node {event.node}, line {event.place}: {event.action}: {self.why}"
+
+
+def in_order(events: Iterable[NodeEvent]) -> list[NodeEvent]:
+    """Return events in an order that respects what happened before what.
+
+    Raises TraceError if there is none: a message was received before what led to its sending.
+
+    >>> [each.node for each in in_order([NodeEvent("2", "b", receives="m"), NodeEvent("1", "a", sends="m")])]
+    ['1', '2']
+    """
+    given = list(events)
+    after, waits = defaultdict[int, list[int]](list), [0] * len(given)
+    for before, then in _pairs(given):
+        after[before].append(then)
+        waits[then] += 1
+    ready = [at for at, number in enumerate(waits) if not number]
+    heapify(ready)
+    order = list[NodeEvent]()
+    while ready:
+        at = heappop(ready)
+        order.append(given[at])
+        for then in after[at]:
+            waits[then] -= 1
+            if not waits[then]:
+                heappush(ready, then)
+    if len(order) < len(given):
+        first = next(each for each, number in zip(given, waits, strict=True) if number)
+        message = (
+            f"line {first.place} of node {first.node}: the logs contradict each other: what it waits for waits for it"
+        )
+        raise TraceError(message)
+    return order
+
+
+def _pairs(given: Sequence[NodeEvent]) -> Iterable[tuple[int, int]]:
+    """Yield what happened before what, by index: on one node, and from a sending to the receipt."""
+    last = dict[str, int]()
+    sent = defaultdict[Hashable, deque[int]](deque)
+    for at, event in enumerate(given):
+        if event.node in last:
+            yield last[event.node], at
+        last[event.node] = at
+        if event.sends is not None:
+            sent[event.sends].append(at)
+    for at, event in enumerate(given):
+        if event.receives is not None and (found := sent.get(event.receives)):
+            # the last sending has to do for all further receipts
+            yield (found.popleft() if len(found) > 1 else found[0]), at
+
+
+def judge_nodes(
+    events: Iterable[NodeEvent], spec: Spec[Any, Any], *, copies: bool = False, unsent: bool = False
+) -> NodesOpinion:
+    """Judge the logs of several nodes by a model of all of them, whose inputs are the events.
+
+    `copies`: the network may deliver a message more than once. `unsent`: the logs may lack the sending of a message.
+    Raises TraceError if the logs have no order.
+    """
+    order = tuple(in_order(events))
+    under_way = Counter[Hashable]()
+    run = ObservedRun(spec)
+    for at, event in enumerate(order):
+        under_way[event.sends] += 1
+        why = "" if unsent or event.receives is None or under_way[event.receives] > 0 else UNSENT
+        if not copies:
+            under_way[event.receives] -= 1
+        if why := why or run.take(event, event.shows):
+            return NodesOpinion(Verdict("fail"), order, at, why)
+    if run.grown:
+        why = "there are more states than can be followed: log more, or make the model more certain"
+        return NodesOpinion(Verdict("inconclusive", why=why), order, why=why)
+    return NodesOpinion(Verdict("pass"), order)
+
+
+def smallest_slice(opinion: NodesOpinion, spec: Spec[Any, Any], forget: Forget) -> list[NodeEvent]:
+    """Return a part of failing logs that still fails, whatever happened in the parts left out; [] if none failed.
+
+    Of a node whose events are left out nothing is known from there on, so that a part that fails explains the failure
+    alone. No single event of the result can be left out.
+    """
+    if opinion.at < 0:
+        return []
+    if opinion.why == UNSENT:
+        last = opinion.order[opinion.at]
+        return [each for each in opinion.order[: opinion.at] if last.receives in {each.sends, each.receives}] + [last]
+    return _Slicing(opinion, spec, forget).smallest()
+
+
+class _Slicing:
+    """The search for a small part that fails: first the last events, then fewer of them."""
+
+    def __init__(self, opinion: NodesOpinion, spec: Spec[Any, Any], forget: Forget) -> None:
+        self._order = opinion.order[: opinion.at + 1]
+        self._spec, self._forget = spec, forget
+        self._nodes = list(dict.fromkeys(each.node for each in self._order))
+        self._tries = 0
+
+    def smallest(self) -> list[NodeEvent]:
+        """Return the events of a part that fails."""
+        end, size = len(self._order), 1
+        while size < end and not self._fails(range(end - size, end)):
+            size *= 2
+        kept = list(range(max(0, end - size), end))
+        if size >= end and not self._fails(kept):
+            return list(self._order)  # what is known of the start is needed
+        chunk = len(kept) // 2
+        while chunk and self._tries < TRIES:
+            fewer = self._without(kept, chunk)
+            chunk = chunk // 2 if len(fewer) == len(kept) else min(chunk, len(fewer) // 2)
+            kept = fewer
+        return [self._order[at] for at in kept]
+
+    def _without(self, kept: list[int], chunk: int) -> list[int]:
+        """Return the events without the chunks that are not needed; the last event stays."""
+        at = 0
+        while at < len(kept) - 1 and self._tries < TRIES:
+            fewer = [*kept[:at], *kept[min(at + chunk, len(kept) - 1) :]]
+            if self._fails(fewer):
+                kept = fewer
+            else:
+                at += chunk
+        return kept
+
+    def _fails(self, kept: Sequence[int]) -> bool:
+        """Return whether these events fail in whatever state the nodes were before them."""
+        self._tries += 1
+        state = self._spec.initial
+        for node in self._nodes:
+            state = self._forget(state, node)
+        run, next_one = ObservedRun(self._spec, state), kept[0]
+        for at in kept:
+            for node in {event.node for event in self._order[next_one:at]}:
+                run.states = [self._forget(each, node) for each in run.states]
+            event, next_one = self._order[at], at + 1
+            if run.take(event, event.shows):
+                return True
+        return False
