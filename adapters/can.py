@@ -32,8 +32,8 @@ _BATCH: Final = 256
 class CanLine:
     """A bus with a descriptor; `open_can` makes it."""
 
-    def __init__(self, bus: Any, patience: float) -> None:  # noqa: ANN401 -- a can.BusABC
-        self._bus, self._patience = bus, patience
+    def __init__(self, bus: Any, patience: float, *, errors: bool = False) -> None:  # noqa: ANN401 -- a can.BusABC
+        self._bus, self._patience, self._errors = bus, patience, errors
         self._over = False
         self._gone = ""
         self._clock = clock()
@@ -75,7 +75,7 @@ class CanLine:
                     if self._stamps is not None:
                         self._stamps.empty(began)
                     break
-                if (frame := frame_of(message, self._received(message))) is not None:
+                if (frame := frame_of(message, self._received(message), errors=self._errors)) is not None:
                     arrived.append(frame)
         except Exception as error:  # noqa: BLE001 -- a driver may raise anything
             self._gone = self._gone or bus_failed(error)
@@ -119,7 +119,7 @@ class BusReader:
     """Reads a bus without a descriptor in a thread of its own."""
 
     def __init__(self, where: CanBus, mailbox: Mailbox) -> None:
-        self._mailbox, self._over = mailbox, Event()
+        self._mailbox, self._over, self._errors = mailbox, Event(), where.errors
         self._bus = where.open()
         self._thread = Thread(target=self._run, name=f"otf can {where.channel}", daemon=True)
         self._thread.start()
@@ -142,25 +142,34 @@ class BusReader:
                 if (message := self._bus.recv(0)) is None:
                     stamps.empty(began)
                     message = self._bus.recv(_TURN)
-                if message is not None and (frame := frame_of(message, stamps.received(message))) is not None:
+                frame = None if message is None else frame_of(message, stamps.received(message), errors=self._errors)
+                if frame is not None:
                     self._mailbox.put(frame.data, frame.trouble, received=frame.received)
         except Exception as error:  # noqa: BLE001 -- a driver may raise anything
             self._mailbox.fail(bus_failed(error))
 
 
-def can(url: str, *, filters: Sequence[CanFilter] = (), patience: float = PATIENCE, **options: Any) -> Port:  # noqa: ANN401 -- those of python-can
+def can(
+    url: str,
+    *,
+    filters: Sequence[CanFilter] = (),
+    errors: bool = False,
+    patience: float = PATIENCE,
+    **options: Any,  # noqa: ANN401 -- those of python-can
+) -> Port:
     """Return the port of a CAN bus: "can://socketcan/can0", "can://slcan//dev/ttyACM0?bitrate=500000".
 
     Interface, channel and options are those of python-can (the extra `can`); options may be in the URL or arguments.
     A frame has the bytes of a `CanFrame` (`otf.codec.can`). `filters` are pairs of an id and a mask. A bus has no
-    ending: a system that has left it is silent. Error frames are left out; a controller that is bus-off is trouble.
+    ending: a system that has left it is silent. Error frames are left out, and a controller that is bus-off is trouble;
+    with `errors` each is an output, a `CanError` of a codec with `errors`: a model says when a bus may be disturbed.
     Raises UsageError; opening raises ContactError.
 
     >>> can("can://virtual/test").kind
     'can'
     """
-    opened = partial(open_can, read_bus(url, FORM, options, filters), patience=patience)
-    return Port(opened, "can", None, partial(can, filters=filters, patience=patience, **options), url)
+    opened = partial(open_can, read_bus(url, FORM, options, filters, errors=errors), patience=patience)
+    return Port(opened, "can", None, partial(can, filters=filters, errors=errors, patience=patience, **options), url)
 
 
 @asynccontextmanager
@@ -174,7 +183,7 @@ async def open_can(where: CanBus, *, patience: float = PATIENCE) -> AsyncGenerat
         ) as read:
             yield read
         return
-    line = CanLine(await _opened(where, patience), patience)
+    line = CanLine(await _opened(where, patience), patience, errors=where.errors)
     try:
         yield line
     finally:

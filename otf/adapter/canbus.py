@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 
 from otf.adapter.exits import describe
 from otf.adapter.socket.datagrams import Stamps
-from otf.codec.can import CanFrame, decode_can, encode_can
+from otf.codec.can import CanFrame, decode_can, encode_can, encode_can_error
 from otf.errors import CodecError, UsageError
 from otf.framing import Frame
 
@@ -32,6 +32,7 @@ class CanBus:
     channel: str
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
     filters: Sequence[CanFilter] = ()
+    errors: bool = False
 
     @property
     def is_watched(self) -> bool:
@@ -59,11 +60,13 @@ class CanBus:
         return Bus(channel=self.channel, interface=self.interface, ignore_config=True, **given)
 
 
-def read_bus(url: str, form: str, options: Mapping[str, Any], filters: Sequence[CanFilter] = ()) -> CanBus:
+def read_bus(
+    url: str, form: str, options: Mapping[str, Any], filters: Sequence[CanFilter] = (), *, errors: bool = False
+) -> CanBus:
     """Return the bus at the address `SCHEME://INTERFACE/CHANNEL?OPTION=VALUE`. Raises UsageError with the form.
 
     >>> read_bus("can://slcan//dev/ttyACM0?bitrate=500000&fd=true", "can://…", {})
-    CanBus(interface='slcan', channel='/dev/ttyACM0', options={'bitrate': 500000, 'fd': True}, filters=())
+    CanBus(interface='slcan', channel='/dev/ttyACM0', options={'bitrate': 500000, 'fd': True}, filters=(), errors=False)
     """
     if find_spec("can") is None:
         raise UsageError(f"{url}: CAN needs python-can and can-isotp: pip install 'otf[can]'")
@@ -72,7 +75,7 @@ def read_bus(url: str, form: str, options: Mapping[str, Any], filters: Sequence[
     if not interface or not channel:
         raise UsageError(f"not a CAN bus: {url!r}; write {form}")
     pairs = (pair.partition("=") for pair in query.split("&") if pair)
-    return CanBus(interface, channel, {**options, **{key: _value(value) for key, _, value in pairs}}, filters)
+    return CanBus(interface, channel, {**options, **{key: _value(value) for key, _, value in pairs}}, filters, errors)
 
 
 def message_of(data: bytes) -> Any:  # noqa: ANN401 -- a can.Message
@@ -110,12 +113,20 @@ class BusStamps:
         return None if ago is None else now - ago
 
 
-def frame_of(message: Any, received: float | None = None) -> Frame | None:  # noqa: ANN401 -- a can.Message
-    """Return the frame of a message that was received; None for an error frame. Raises OSError for a bus that is off.
+def frame_of(
+    message: Any,  # noqa: ANN401 -- a can.Message
+    received: float | None = None,
+    *,
+    errors: bool = False,
+) -> Frame | None:
+    """Return the frame of a message that was received.
 
-    An error frame says that a frame was disturbed; the controllers repeat that by themselves.
+    An error frame says that a frame was disturbed; the controllers repeat that by themselves. So it is None, unless
+    `errors` are asked for. Raises OSError where it says that the bus is off, and errors are not asked for.
     """
     if message.is_error_frame:
+        if errors:
+            return Frame(encode_can_error(message.arbitration_id, bytes(message.data)), "", received)
         if message.arbitration_id & _BUS_OFF:
             raise OSError("the controller is bus-off: it has seen too many errors, and sends nothing more")
         return None

@@ -13,7 +13,7 @@ from otf.errors import CodecError, UsageError
 from otf.values import show
 
 _HEAD: Final = struct.Struct(">IBBxx")
-_EXTENDED, _REMOTE = 0x8000_0000, 0x4000_0000
+_EXTENDED, _REMOTE, _ERROR = 0x8000_0000, 0x4000_0000, 0x2000_0000
 _BRS, _ESI, _FD = 1, 2, 4
 _STANDARD_IDS, _EXTENDED_IDS = 1 << 11, 1 << 29
 SIZES: Final = (0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 20, 24, 32, 48, 64)
@@ -38,6 +38,51 @@ class CanFrame:
     fd: bool = False
     brs: bool = False
     esi: bool = False
+
+
+CLASSES: Final = (
+    "transmission timed out",
+    "arbitration lost",
+    "controller",
+    "protocol",
+    "transceiver",
+    "no acknowledgement",
+    "bus off",
+    "bus error",
+    "restarted",
+)
+"""The classes of an error frame, from the lowest bit of its id on, as in linux/can/error.h."""
+
+
+@dataclass(frozen=True, slots=True)
+class CanError:
+    """An error frame: what the tester's own controller says of the bus; port and codec have `errors=True`.
+
+    `what` is of `CLASSES`. Its data tell more, and differ between controllers: they are in the trace as bytes, and no
+    part of the value.
+
+    >>> CanError(("protocol", "bus error")).what
+    ('protocol', 'bus error')
+    """
+
+    what: tuple[str, ...]
+
+
+def encode_can_error(number: int, data: bytes) -> bytes:
+    """Return the bytes of an error frame with these bits as its id.
+
+    >>> decode_bus(encode_can_error(0x140, bytes(8)))
+    CanError(what=('bus off', 'restarted'))
+    """
+    return _HEAD.pack(number & (_STANDARD_IDS - 1) | _ERROR, len(data), 0) + data
+
+
+def decode_bus(data: bytes) -> CanFrame | CanError:
+    """Return the frame or the error frame of these bytes. Raises CodecError if they are neither."""
+    number = int.from_bytes(data[:4], "big")
+    if not number & _ERROR or number & _EXTENDED or len(data) < _HEAD.size:
+        return decode_can(data)
+    return CanError(tuple(each for at, each in enumerate(CLASSES) if number >> at & 1))
 
 
 def encode_can(frame: CanFrame) -> bytes:
@@ -89,12 +134,19 @@ def _fault(frame: CanFrame) -> str:
 class CanCodec:
     r"""The codec of CAN frames as they are, for the one port of a bench or for the port of this name.
 
+    With `errors` it decodes error frames, too.
+
     >>> CanCodec().decode("", CanCodec().encode(CanFrame(1, b"\x07")))
     CanFrame(id=1, data=b'\x07', extended=False, remote=False, fd=False, brs=False, esi=False)
     """
 
     name: str = ""
-    types: tuple[type, ...] = (CanFrame,)
+    errors: bool = False
+
+    @property
+    def types(self) -> tuple[type, ...]:
+        """Return the types of its values."""
+        return (CanFrame, CanError) if self.errors else (CanFrame,)
 
     def port(self, value: object) -> str:
         """Return the name of the port."""
@@ -107,21 +159,21 @@ class CanCodec:
             raise CodecError(f"{show(value)} is no CanFrame")
         return encode_can(value)
 
-    def decode(self, port: str, data: bytes) -> CanFrame:
+    def decode(self, port: str, data: bytes) -> CanFrame | CanError:
         """Return the frame of these bytes. Raises CodecError."""
         del port
-        return decode_can(data)
+        return decode_bus(data) if self.errors else decode_can(data)
 
 
 class DbcCodec:
     """The codec of the messages of a DBC file; `dbc` makes it. `messages` has the dataclass of each, by its name."""
 
-    def __init__(self, database: Any, name: str) -> None:  # noqa: ANN401 -- cantools has no types for it
-        self._name = name
+    def __init__(self, database: Any, name: str, *, errors: bool = False) -> None:  # noqa: ANN401 -- cantools has no types for it
+        self._name, self._errors = name, errors
         self._kinds = {_key(message): (message, _kind(message)) for message in database.messages}
         self._keys = {kind: key for key, (_, kind) in self._kinds.items()}
         self.messages: Mapping[str, Callable[..., Any]] = {kind.__name__: kind for _, kind in self._kinds.values()}
-        self.types: tuple[type, ...] = tuple(kind for _, kind in self._kinds.values())
+        self.types: tuple[type, ...] = (*(kind for _, kind in self._kinds.values()), *([CanError] if errors else []))
 
     def port(self, value: object) -> str:
         """Return the name of the port."""
@@ -147,7 +199,9 @@ class DbcCodec:
     def decode(self, port: str, data: bytes) -> object:
         """Return the message in a frame. Raises CodecError if the file has none of this id, or its bytes do not fit."""
         del port
-        frame = decode_can(data)
+        frame = decode_bus(data) if self._errors else decode_can(data)
+        if isinstance(frame, CanError):
+            return frame
         if (found := self._kinds.get((frame.id, frame.extended))) is None:
             raise CodecError(f"the DBC file has no message with the id {frame.id:#x}: {show(frame)}")
         message, kind = found
@@ -162,12 +216,13 @@ class DbcCodec:
         return value
 
 
-def dbc(path: str | Path, *, name: str = "", **options: Any) -> DbcCodec:  # noqa: ANN401 -- those of cantools
+def dbc(path: str | Path, *, name: str = "", errors: bool = False, **options: Any) -> DbcCodec:  # noqa: ANN401 -- those of cantools
     """Return the codec of the messages in a file that cantools reads (DBC, KCD, ARXML …); the extra `can` has it.
 
     Each message is a frozen dataclass, `codec.messages["Name"]`. Its fields are the signals as the numbers on the bus,
     without factor and offset, so that a model compares integers; those that a multiplexer leaves out are None. `name`
-    is that of the port; further options go to `cantools.database.load_file`. Raises UsageError.
+    is that of the port; with `errors` an error frame is a `CanError`. Further options go to
+    `cantools.database.load_file`. Raises UsageError.
 
     >>> dbc("no.dbc")
     Traceback (most recent call last):
@@ -178,7 +233,7 @@ def dbc(path: str | Path, *, name: str = "", **options: Any) -> DbcCodec:  # noq
     except ImportError as error:  # pragma: no cover -- the tests have it
         raise UsageError("DBC files need cantools: pip install 'otf[can]'") from error
     try:
-        return DbcCodec(database.load_file(path, **options), name)
+        return DbcCodec(database.load_file(path, **options), name, errors=errors)
     except Exception as error:
         raise UsageError(f"{path}: {type(error).__name__}: {error}") from error
 

@@ -18,7 +18,7 @@ from can import BusABC, CanOperationError, Message
 from otf.adapter import Frame, LineLost, Trouble
 from otf.adapter.canbus import CanBus, read_bus
 from otf.adapters.can import CanLine, can, open_can
-from otf.codec.can import CanFrame, encode_can
+from otf.codec.can import CanError, CanFrame, decode_bus, encode_can
 from otf.errors import ContactError, UsageError
 from otf.testing import Echo, Rig
 from tests.adapters.canbus import framed, fresh, node
@@ -119,6 +119,22 @@ async def test_each_kind_of_frame_comes_back() -> None:
             for frame in sent:
                 await line.send(encode_can(frame))
             assert await arrive(line, len(sent)) == frames(*map(encode_can, sent))
+
+
+@once
+async def test_error_frames_are_outputs_where_they_are_asked_for() -> None:
+    """Also that the bus is off, which else ends the line; frames of others go on as they are."""
+
+    def disturbed(bus: BusABC, message: Message) -> None:
+        bus.send(Message(arbitration_id=0x88, is_error_frame=True, data=bytes(8)))
+        bus.send(Message(arbitration_id=0x40, is_error_frame=True, data=bytes(8)))
+        bus.send(message)
+
+    with node(channel := fresh(), disturbed):
+        async with can(f"can://virtual/{channel}?receive_own_messages=false", errors=True)() as line:
+            await line.send(encode_can(CanFrame(1)))
+            came = [decode_bus(each.data) for each in await arrive(line, 3) if isinstance(each, Frame)]
+    assert came == [CanError(("protocol", "bus error")), CanError(("bus off",)), CanFrame(1)]
 
 
 @once

@@ -8,7 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otf.codec.can import SIZES, CanCodec, CanFrame, DbcCodec, dbc, decode_can, encode_can
+from otf.codec.can import (
+    CLASSES,
+    SIZES,
+    CanCodec,
+    CanError,
+    CanFrame,
+    DbcCodec,
+    dbc,
+    decode_can,
+    encode_can,
+    encode_can_error,
+)
 from otf.errors import CodecError, UsageError
 from otf.testing import check_codec
 
@@ -59,6 +70,25 @@ def test_any_bytes_are_a_frame_or_undecodable(raw: bytes) -> None:
     except CodecError:
         return
     assert encode_can(frame) == raw
+
+
+@given(st.integers(1, (1 << 9) - 1), st.binary(max_size=8))
+def test_error_frames_have_their_classes(number: int, data: bytes) -> None:
+    """Whatever data they have; both codecs take them for what they are, and neither sends one."""
+    found = CanCodec(errors=True).decode("", encode_can_error(number, data))
+    assert found == CanError(tuple(each for at, each in enumerate(CLASSES) if number & 1 << at))
+    with pytest.raises(CodecError, match="is no CanFrame"):
+        CanCodec().encode(found)
+    with pytest.raises(CodecError, match="is no CAN frame"):
+        CanCodec().decode("", encode_can_error(number, data))
+
+
+def test_a_codec_of_messages_knows_error_frames_where_they_are_asked_for(car: DbcCodec, tmp_path: Path) -> None:
+    """Else an error frame is a frame of no message."""
+    raw = encode_can_error(2, b"")
+    assert dbc(tmp_path / "car.dbc", errors=True).decode("", raw) == CanError(("arbitration lost",))
+    with pytest.raises(CodecError, match="is no CAN frame"):
+        car.decode("", raw)
 
 
 def test_the_codecs_keep_the_contract(car: DbcCodec) -> None:
