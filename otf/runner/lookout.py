@@ -208,7 +208,7 @@ class Lookout:
 
     def taken(self, arrived: Arrived) -> None:
         """Set the slack for an arrival: a stamp is right, as far as it says, however late the tester was."""
-        slack = max(arrived.at - self._since(arrived), 0.0) if arrived.stamped else self._slack
+        slack = max(arrived.at - self._since(arrived), 0.0) if arrived.stamped else self._slack + arrived.took
         self._session.monitor.slack = slack
         # what it starts may have begun as long ago: else the next output of a timer would look early. Once for a look
         if self._model.timed and slack > NOISE and not arrived.stamped and self._opened < self.looked:
@@ -218,7 +218,7 @@ class Lookout:
     def _since(self, arrived: Arrived) -> float:
         """Return the earliest moment at which a stamped arrival may have come."""
         doubt = arrived.what.doubt if isinstance(arrived.what, Frame) else 0.0
-        return max(arrived.at - doubt, arrived.looked - self._slack) if doubt else arrived.at
+        return max(arrived.at - doubt, arrived.looked - arrived.took - self._slack) if doubt else arrived.at
 
     def between(self, event: Event, arrived: Arrived) -> Event:
         """Return a stamped event at the time of the look, with a slack back to its stamp.

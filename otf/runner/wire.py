@@ -18,6 +18,7 @@ from otf.adapter.faults import Noting
 from otf.adapter.line import NEVER, Acknowledging, Counting, Stamping, Stirring
 from otf.adapter.rest.place import Placed
 from otf.adapter.waiting import clock
+from otf.core.stalls import NOISE
 from otf.runner.waiting import FIRST, SHORT, SpinWait, Watching, watching
 from otf.values.cost import light
 
@@ -30,7 +31,8 @@ class Arrived:
     """An arrival, its port, and its time in seconds since the start of the run.
 
     If `stamped`, that is the time when the kernel received it; otherwise it is the time when it was seen, which may be
-    later. `looked` is the time when a stamped arrival was seen.
+    later. `looked` is the time when a stamped arrival was seen. Reading `took` so many seconds, at whose end it was
+    there.
     """
 
     port: str
@@ -38,6 +40,7 @@ class Arrived:
     at: float
     stamped: bool = False
     looked: float = NEVER
+    took: float = 0.0
 
 
 def _moment(arrived: Arrived) -> float:
@@ -273,8 +276,11 @@ class Wire:
         return bool(arrivals)
 
     def keep(self, port: str, arrivals: list[Arrival], at: float) -> None:
-        """Put arrivals that were read from a port at that time into the inbox."""
-        inbox, ended = self.inbox, not arrivals
+        """Put arrivals that were read from a port into the inbox; reading began at that time."""
+        inbox, ended, took = self.inbox, not arrivals, 0.0
+        if arrivals and (now := self.clock() - self.zero) - at > NOISE:
+            # the machine stood still before the bytes were read: some of them may have come only then
+            at, took = now, now - at
         self.known_empty.discard(port)
         for arrival in arrivals:
             if not isinstance(arrival, Frame):
@@ -284,9 +290,9 @@ class Wire:
                 if arrival.received is not None:
                     # a port is first in, first out, whatever its stamps say
                     came = self._came[port] = max(min(arrival.received - self.zero, at), self._came.get(port, NEVER))
-                    inbox.append(Arrived(port, arrival, came, stamped=True, looked=at))
+                    inbox.append(Arrived(port, arrival, came, stamped=True, looked=at, took=took))
                     continue
-            inbox.append(Arrived(port, arrival, at))
+            inbox.append(Arrived(port, arrival, at, took=took))
         if ended:
             self._agree(port)
         if inbox and self._sleeping:

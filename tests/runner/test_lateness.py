@@ -16,11 +16,12 @@ from otf.core import Session, Symbol, View
 from otf.core.pacing import Timers
 from otf.core.waits import Strict
 from otf.runner import Wire, drive
+from otf.runner.wire import Arrived
 from otf.spec import Spec, Transition, goto, start
 from otf.strategy import Script
 from otf.trace.events import Event, Seen, Sent
 from otf.trace.verdict import Verdict
-from tests.runner.playing import answering, spec, virtually
+from tests.runner.playing import Still, answering, spec, virtually
 
 
 def _within_a_second(state: int, _inp: str) -> Iterator[Transition[int]]:
@@ -155,3 +156,26 @@ def test_a_tick_after_one_that_the_tester_found_late_is_not_early() -> None:
 
     assert virtually(run).outcome == "pass"
     assert [event.at for event in events if isinstance(event, Seen)][:3] == [0.0, 1.09, 1.84]
+
+
+class Held(Still):
+    """A line whose reader stands still for a second before it reads."""
+
+    def receive(self) -> list[Arrival]:
+        """Return what is there after the second."""
+        clock = trio.lowlevel.current_clock()
+        assert isinstance(clock, MockClock)
+        clock.jump(1.0)
+        return super().receive()
+
+
+def test_what_was_read_after_a_stall_may_have_come_in_it() -> None:
+    """It has the time at which reading ended, and how long that took: it is neither early nor late for that."""
+
+    async def run() -> list[Arrived]:
+        async with Wire({"p": Held([Frame(b"tick")])}) as wire:
+            wire.poll()
+            return wire.arrived()
+
+    (arrived,) = virtually(run)
+    assert (arrived.at, arrived.took) == (1.0, 1.0)
