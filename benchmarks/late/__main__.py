@@ -1,6 +1,7 @@
 """Late faults, found and shrunk: `python -m benchmarks.late [FAULT …]`.
 
-Each fault of the device in C and of the node on CAN is looked for as `otf run --stop-first --time 600s` does.
+Each fault of the device in C and of the node on CAN is looked for as `otf run --stop-first --time 600s` does. What was
+found is shrunk for two minutes, or for six times as long as the shortest failing run takes, if that is more.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import monotonic
 from typing import Final
 
 import anyio
@@ -16,12 +18,14 @@ import anyio
 from benchmarks.late import device, node
 from benchmarks.measure import command, save
 from otf.adapter import Bench
-from otf.campaign import Campaign, Settings, Summary
+from otf.campaign import Budget, Campaign, Settings, Shrinker, Summary
 from otf.campaign.settings import UNLIMITED
+from otf.trace.reading import TraceReader, bounded
 
 FEWEST: Final = {"watchdog": 2, "empty": 1, "commands": 50, "uptime": 1, "doubled": 3, "checksum": 1}
 """The inputs that each fault needs, besides waits."""
 SECONDS: Final = 600.0
+SHRINKING: Final = {"uptime": 300.0}
 HEAD: Final = "fault      verdict       failed after  in seconds  shrunk to  needs  in seconds  load"
 
 
@@ -32,19 +36,24 @@ def bench_of(fault: str) -> Bench:
 
 def looked_for(fault: str, seed: int, folder: Path) -> Summary:
     """Look for a fault for ten minutes at most."""
-    settings = Settings(out=folder, seed=seed, time=SECONDS, traces=UNLIMITED, mixed=True, stop_first=True)
+    settings = Settings(
+        out=folder, seed=seed, time=SECONDS, traces=UNLIMITED, mixed=True, stop_first=True, shrink=False
+    )
     return anyio.run(Campaign(bench_of(fault), settings).run)
 
 
-def rows(summary: Summary) -> Iterator[str]:
-    """Yield for each kind of failure how long it took."""
-    spent = summary.parts.seconds
-    shrinking = spent.get("shrinking", 0.0)
+def rows(fault: str, summary: Summary) -> Iterator[str]:
+    """Shrink each kind of failure; yield how long it took."""
     for group in summary.failures.values():
-        shrunk = group.shrunk
-        left = f"{shrunk.steps}{'' if shrunk.minimal else '?'}" if shrunk is not None and shrunk.before else "-"
-        before = sum(spent.values()) - shrinking
-        yield f"{group.first.steps:12}  {before:10.1f}  {left:>9}  {{needs:5}}  {shrinking:10.1f}"
+        bench, began, failing = bench_of(fault), monotonic(), group.first
+        with failing.trace.open("rb") as file:
+            head = TraceReader(bounded(file), failing.trace.name).header
+        budget = Budget(seconds=SHRINKING.get(fault, 120.0))
+        shrinker = Shrinker(bench=bench, oracle=bench.oracle(), header=head, budget=budget, confirmed=True)
+        shrunk = anyio.run(shrinker.run, failing)
+        left = f"{shrunk.steps}{'' if shrunk.minimal else '?'}"
+        seconds = sum(summary.parts.seconds.values())
+        yield f"{failing.steps:12}  {seconds:10.1f}  {left:>9}  {FEWEST[fault]:5}  {monotonic() - began:10.1f}"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -57,8 +66,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for fault in chosen.faults:
         with TemporaryDirectory() as folder:
             summary = looked_for(fault, chosen.seed, Path(folder, "out"))
-        for each in [*rows(summary)] or [""]:
-            found[fault] = f"{summary.verdict:12}  {each.format(needs=FEWEST[fault]):54}"
+            each = next(rows(fault, summary), "")
+            found[fault] = f"{summary.verdict:12}  {each:54}"
             print(f"{fault:9}  {found[fault]}  {os.getloadavg()[0]:.1f}", flush=True)
     save(found, chosen.json)
 

@@ -44,7 +44,7 @@ from otf.shrink import (
 from otf.shrink.issue import ANYWHERE, Thinking
 from otf.shrink.plan import after
 from otf.shrink.ways import ModelMap
-from otf.trace.clock import unasked_output
+from otf.trace.clock import awaited_output
 from otf.trace.kinds import Scope
 from otf.trace.record import Header
 
@@ -178,8 +178,8 @@ class _Work:
         return replace(self.shrunk(ended), program=self.program())
 
     async def by_clock(self) -> bool:
-        """Return whether the failing output comes when nothing is sent: no part of the path has to do with it then."""
-        output = unasked_output(self.failing.verdict.failure, self.failing.events)
+        """Return whether it fails as well when nothing is sent: no part of the path has to do with it then."""
+        output = awaited_output(self.failing.verdict.failure, self.failing.events)
         if output is None or self.failing.faults or not self.drives.more():
             return False
         soon = output.at <= WAITING * (self.deadline - anyio.current_time())

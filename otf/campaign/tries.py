@@ -30,7 +30,7 @@ from otf.errors import WriteError
 from otf.runner.writer import put, writing
 from otf.shrink import AllowedInputs, Candidate, Issue, issue_of
 from otf.spec import Idle
-from otf.trace.clock import SLACK, TimedOutput, timed_output
+from otf.trace.clock import SLACK, TimedOutput, moment
 from otf.trace.kinds import Scope
 from otf.trace.record import Header
 from otf.trace.verdict import Signature
@@ -122,13 +122,14 @@ class Tries:
             _gone(scratch)
 
     async def waited(self, output: TimedOutput) -> bool:
-        """Send nothing for longer than it took until an output came; return whether it comes all the same, twice."""
-        wait = AllowedInputs((self.oracle.model.symbol(Idle(round(output.at * LONGER + SLACK, 1))),))
+        """Send nothing for longer than it took until an output came or was missing; return whether it is so, twice."""
+        seconds = output.at * (LONGER if output.seen else 1.0) + SLACK
+        wait = AllowedInputs((self.oracle.model.symbol(Idle(round(seconds, 1))),))
         for turn in range(1, WAITED + 1):
             scratch = self._scratch()
             try:
                 result = await self._decided(wait, scratch)
-                seen = timed_output(result.verdict.failure, result.events)
+                seen = moment(result.verdict.failure, result.events)
                 if seen is None or not seen.matches(output):
                     return False
                 if turn == WAITED:

@@ -20,6 +20,7 @@ from otf.values import show
 
 APART: Final = 0.15  # of the time, by which two moments of one timer may differ, with the latter
 SLACK: Final = 0.1  # seconds, likewise: connecting and sending take their time
+LATE: Final = 10.0  # seconds after which a missing output may be missing since the system has been on for so long
 EARLY: Final = 0.2  # seconds: what comes before tells nothing of a clock
 MARGIN: Final = 0.1  # of the time, on each side of the window that is offered
 
@@ -31,12 +32,13 @@ class TimedOutput(NamedTuple):
     at: float
 
     def matches(self, other: TimedOutput) -> bool:
-        """Return whether it is the same output at the same time.
+        """Return whether it is the same output at the same time; what is missing is seen at the end of a wait.
 
         >>> TimedOutput("Ping()", 2.0).matches(TimedOutput("Ping()", 2.1))
         True
         """
-        return self.seen == other.seen and abs(self.at - other.at) <= APART * max(self.at, other.at) + SLACK
+        same = abs(self.at - other.at) <= APART * max(self.at, other.at) + SLACK
+        return self.seen == other.seen and (same or not self.seen)
 
 
 def timed_output(failure: Failure | None, events: Sequence[Event]) -> TimedOutput | None:
@@ -57,6 +59,23 @@ def unasked_output(failure: Failure | None, events: Sequence[Event]) -> TimedOut
     # it may come again
     del others[found.seen]
     return found if any(Counter(each.text for each in way) == others for way in branches(failure)) else None
+
+
+def awaited_output(failure: Failure | None, events: Sequence[Event]) -> TimedOutput | None:
+    """Return the output that failed, or the one that did not come, if the last input has nothing to do with it."""
+    if failure is None or failure.kind != "missing":
+        return unasked_output(failure, events)
+    seen = Counter(failure.before)
+    answered = any(Counter(each.text for each in way) <= seen for way in branches(failure))
+    return moment(failure, events) if answered or failure.signature.input == "no input" else None
+
+
+def moment(failure: Failure | None, events: Sequence[Event]) -> TimedOutput | None:
+    """Return the output that failed, or that none came after `LATE` seconds, with the time."""
+    if failure is None or failure.kind != "missing" or not 0 < failure.event <= len(events):
+        return timed_output(failure, events)
+    at = events[failure.event - 1].at
+    return TimedOutput("", at) if at >= LATE else None
 
 
 def by_clock(failure: Failure | None, events: Sequence[Event]) -> TimedOutput | None:
