@@ -11,7 +11,7 @@ from otf.errors import TraceError, UsageError
 from otf.offline.canlogs import asc, blf, candump
 from otf.offline.entries import LogEntry
 from otf.offline.tables import script, table
-from otf.offline.textlogs import journal_export, journal_json, raw, stamped, text
+from otf.offline.textlogs import directed, has_directions, journal_export, journal_json, raw, stamped, text
 from otf.trace.pcap import MAGIC
 from otf.trace.pcapng import MAGIC as NEXT_MAGIC
 from otf.values import show
@@ -82,6 +82,11 @@ FORMATS: Final = {
     ),
     "journal-json": LogFormat("`journalctl -o json`", _first(rb"\{[^\n]*\"__REALTIME_TIMESTAMP\""), journal_json),
     "journal-export": LogFormat("`journalctl -o export`", _first(rb"__CURSOR="), file=journal_export),
+    "directed": LogFormat(
+        "lines that begin with a direction (`> sent`, `< received`), or with a time and a direction",
+        has_directions,
+        directed,
+    ),
     "text": LogFormat("lines that begin with a time, as of `journalctl -o short-precise` or `ts`", _dated, text),
     "raw": LogFormat(
         "bytes without times, as picocom and minicom capture them", _first(rb"Script started on "), file=raw

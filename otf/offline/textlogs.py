@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
+from itertools import chain
 from typing import Any, Final, NamedTuple, Protocol
 
 import msgspec
@@ -56,6 +57,9 @@ _STAMPS: Final = (
     re.compile(rb"(?P<month>[A-Z][a-z]{2}) {1,2}(?P<day>\d{1,2}) " + _TIME + rb" (?:\S+ [^\s:]+(?:\[\d+\])?: )?"),
 )
 _MARK = re.compile(rb"(?:(TX|->)|(RX|<-))(?::| )\s?")
+_DIRECTION: Final = re.compile(
+    rb"(?:(>{1,3}|-{1,2}>|(?:tx|sent|send)\b:?)|(<{1,3}|<-{1,2}|(?:rx|received|recv)\b:?))[ \t]?", re.IGNORECASE
+)
 _MONTHS: Final = (b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec")
 
 
@@ -69,15 +73,46 @@ def text(source: Iterable[bytes], name: str) -> Iterator[LogEntry]:
 
     "TX" or "->" after the time means sent, "RX" or "<-" received.
     """
+    yield from _entries(numbered(source, name), _MARK)
+
+
+def directed(source: Iterable[bytes], name: str) -> Iterator[LogEntry]:
+    """Yield lines that begin with a direction, or with a time and a direction: what `otf new --from` reads.
+
+    ">" or "sent" means sent, "<" or "received" received, and so do the marks of `text`, in capitals or not.
+    """
+    lines = numbered(source, name)
+    first = next(lines, None)
+    if first is None:
+        return
+    every = chain([first], lines)
+    if stamped(first[1]):
+        yield from _entries(every, _DIRECTION)
+        return
+    for place, line in every:
+        way, said = _marked(line, _DIRECTION)
+        yield LogEntry(0.0, _line(said), way, place, unit=UNTIMED)
+
+
+def has_directions(head: bytes) -> bool:
+    """Return whether the first lines of a log begin with a direction, after a time or without one."""
+    lines = [line for line in head.splitlines()[:3] if line.strip()]
+    stamps = [_stamp(line) for line in lines]
+    return bool(lines) and all(
+        _DIRECTION.match(line, 0 if stamp is None else stamp.end) for line, stamp in zip(lines, stamps, strict=True)
+    )
+
+
+def _entries(lines: Iterable[tuple[int, bytes]], mark: re.Pattern[bytes]) -> Iterator[LogEntry]:
     last: _Stamp | None = None
-    for place, line in numbered(source, name):
+    for place, line in lines:
         stamp = _stamp(line)
         if stamp is not None and stamp.is_daily and last is not None:
             days = (last.at - stamp.at + _DAY / 2) // _DAY  # after midnight
             stamp = stamp._replace(at=stamp.at + days * _DAY)
         last = stamp or last
         if last is not None:
-            way, said = _marked(line[stamp.end :] if stamp is not None else line)
+            way, said = _marked(line[stamp.end :] if stamp is not None else line, mark)
             yield LogEntry(last.at, _line(said), way, place, unit=last.unit)
 
 
@@ -113,8 +148,8 @@ def _zone(text: bytes) -> float:
     return (int(digits[:2]) * 3600 + int(digits[2:]) * 60) * (-1 if text[:1] == b"-" else 1)
 
 
-def _marked(line: bytes) -> tuple[Way, bytes]:
-    found = _MARK.match(line)
+def _marked(line: bytes, mark: re.Pattern[bytes]) -> tuple[Way, bytes]:
+    found = mark.match(line)
     if found is None:
         return "unknown", line
     return ("sent" if found[1] else "seen"), line[found.end() :]

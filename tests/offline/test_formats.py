@@ -179,6 +179,29 @@ def test_a_log_of_something_else_is_inconclusive() -> None:
     assert "no message in the log is an input or an output" in found.verdict.why
 
 
+@pytest.mark.parametrize(
+    "log",
+    [
+        b"> coin 10\n> button\n< coffee\n",
+        b"TX: coin 10\ntx button\nreceived: coffee\n",
+        b"0.5 --> coin 10\n0.6 -> button\n0.61 <- coffee\n",
+        b"[12.000] sent coin 10\n\n[12.001] send: button\n[12.002] <<< coffee\n",
+    ],
+)
+def test_a_log_that_says_who_spoke(log: bytes) -> None:
+    """With times and without, it is recognized, and a wrong answer is one."""
+    assert guessed(log) == "directed"
+    right = told(log, form="directed")
+    assert (right.verdict.outcome, right.steps) == ("pass", 2)
+    assert told(log.replace(b"coffee", b"coin 10"), form="directed").verdict.outcome == "fail"
+
+
+@pytest.mark.parametrize("log", [b"", b"\n", b"coin 10\n> button\n", b"10:00:00 > is a prompt\nno mark\n"])
+def test_a_log_in_which_not_each_line_says_so_is_another(log: bytes) -> None:
+    """The first three lines decide."""
+    assert guessed(log) != "directed"
+
+
 def test_a_model_with_times_needs_them() -> None:
     """Whole seconds do not show whether an output came within 10 ms, and a capture of a terminal shows nothing."""
     timed = replace(BENCH, spec=Spec(hurried, 0, [coffee.Button()]))

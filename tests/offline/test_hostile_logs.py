@@ -22,6 +22,7 @@ FILES = {
     "script": "script-right.timing",
     "raw": "picocom-right.log",
     "text": "ts-right.log",
+    "directed": "directed-right.log",
     "journal-export": "journal-right.export",
     "journal-json": "journal-right.json",
     "sigrok": "sigrok-right.csv",
