@@ -33,7 +33,7 @@ class Race(NamedTuple):
 
 
 def races() -> Iterator[Race]:
-    """Yield five own servers, with windows and clients drawn at random, and the shipped one on Python's HTTP server."""
+    """Yield five own servers, with windows and clients drawn at random, and five on servers and stores of others."""
     random = Random(27)
     fewest = {"lost_update": 3, "double_spend": 3, "stale_read": 4, "check_then_act": 2, "id_reuse": 2}
     for kind, least in fewest.items():
@@ -41,6 +41,11 @@ def races() -> Iterator[Race]:
         own = (f"kind={kind}", f"clients={clients}")
         name = f"{kind}, {1000 * window:g} ms, {clients} clients"
         yield Race(name, str(FOLDER / "own.py"), (*own, f"window={window}"), own, least)
+    others = {"asyncio": "check_then_act", "executor": "id_reuse", "sqlite": "lost_update", "forking": "double_spend"}
+    for library, kind in others.items():
+        window, own = random.choice(WINDOWS), (f"kind={kind}", f"library={library}")
+        name = f"{kind} on {library}, {1000 * window:g} ms, 2 clients"
+        yield Race(name, str(FOLDER / "own.py"), (*own, f"window={window}"), own, fewest[kind])
     yield Race("box office on http.server", "tickets", ("fault=race",), (), 3)
 
 

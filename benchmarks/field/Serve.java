@@ -27,7 +27,7 @@ class Errors {
 
 /**
  * A problem of RERS behind a socket: each connection is a fresh one. A line is an input, and a line comes back: the
- * outputs, that the input is invalid, or the error, after which the connection ends.
+ * outputs, that the input is invalid, or the error, after which the connection ends; "ping" is answered by itself.
  *
  * "Serve NAME" prints the port and serves; "Serve NAME DEPTH STATES" prints the shortest ways to errors instead.
  */
@@ -73,7 +73,7 @@ class Serve {
             if (cause instanceof IllegalArgumentException) {
                 more = "invalid";
             } else if (cause instanceof IllegalStateException) {
-                more = cause.getMessage();
+                return cause.getMessage();
             } else {
                 throw error;
             }
@@ -101,7 +101,7 @@ class Serve {
         BufferedReader in = new BufferedReader(new InputStreamReader(line.getInputStream()));
         OutputStream out = line.getOutputStream();
         for (String input = in.readLine(); input != null; input = in.readLine()) {
-            String said = answer(state, input);
+            String said = input.equals("ping") ? "pong" : answer(state, input);
             out.write((said + "\n").getBytes());
             if (said.contains("error_")) {
                 return;

@@ -23,6 +23,7 @@ from otf.adapter import Bench
 from otf.adapters.tcp import tcp
 from otf.campaign import Budget, Campaign, Listener, Settings
 from otf.codec import lines
+from otf.core import Barrier
 from otf.spec import Spec, Transition, Where, goto
 from otf.strategy import STRATEGIES
 from otf.trace.events import Event, Seen, Sent
@@ -37,6 +38,8 @@ SUMS: Final = {
     11: "e58db5e9eaf2c77171fc8a343f56c351bd47cb6f8c2bca3d3bf4c9c327665e7f",
     13: "e189efa0a5d9ff7a2a6908540a8300743049449d44b5ff84b218da0f28c1bef2",
 }
+PING: Final = Barrier({"sut": "ping"}, lambda _port, output: bool(output == "pong"))
+"""Its answer proves that a path is quiet, instead of half a second of silence; it reaches no problem."""
 SEARCHED: Final = 100_000  # states of a problem that the breadth-first search for the shortest ways looks at
 
 
@@ -145,7 +148,7 @@ def _campaign(
 ) -> Row:
     counting, began = Counting(), monotonic()
     ports = {"sut": tcp(f"127.0.0.1:{port}")}
-    bench = Bench.on_ports(Spec(allowed, 0, inputs), lines({str: "{}"}), ports, latency=0.2, quiescence=0.5)
+    bench = Bench.on_ports(Spec(allowed, 0, inputs), lines({str: "{}"}), ports, barrier=PING, latency=0.2)
     kind = replace(STRATEGIES[strategy], done=lambda: counting.sent >= BUDGET)
     out = folder / f"{number}-{strategy}-{seed}"
     settings = Settings(out=out, traces=BUDGET, steps=STEPS, seed=seed, strategy=kind, budget=Budget(seconds=20))

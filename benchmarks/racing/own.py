@@ -1,4 +1,4 @@
-"""The bench of the five own servers: a model for each, and two to four clients."""
+"""The bench of the servers of lines: a model for each kind of race, and two to four clients."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ KINDS: Final = {
 }
 
 
-def bench(*, kind: str = "lost_update", window: float = 0.0, clients: int = 2) -> Bench:
+def bench(*, kind: str = "lost_update", window: float = 0.0, clients: int = 2, library: str = "socketserver") -> Bench:
     """Return the bench of a server with a race in this window of seconds; 0: without."""
     chosen, names = KINDS[kind], NAMES[:clients]
     one = lines({Say: "{client} {word} {number}", Told: "{text}"})
@@ -95,18 +95,18 @@ def bench(*, kind: str = "lost_update", window: float = 0.0, clients: int = 2) -
     return Bench.on_ports(
         Spec(step, chosen.initial, said, name=kind),
         codecs(dict.fromkeys(names, one)),
-        connect=_connect(kind, window, names),
+        connect=_connect(kind, window, names, library),
         outputs=names,
         latency=0.02,
         busy=0.02,
     )
 
 
-def _connect(kind: str, window: float, names: tuple[str, ...]) -> Connect:
+def _connect(kind: str, window: float, names: tuple[str, ...], library: str) -> Connect:
     @asynccontextmanager
     async def connect() -> AsyncGenerator[Mapping[str, Line], None]:
         async with AsyncExitStack() as stack:
-            _, port = await started(stack, [sys.executable, "-I", "-S", SERVER, kind, str(window)])
+            _, port = await started(stack, [sys.executable, "-I", "-S", SERVER, kind, str(window), library])
             yield {each: await stack.enter_async_context(open_tcp((HOST, port), by_line())) for each in names}
 
     return connect

@@ -1,4 +1,4 @@
-"""Which paths send several inputs at once: where a bench has several clients, a tenth of them if nothing else is said.
+"""Which paths send several inputs at once: where a bench has several clients, a quarter of them by default.
 
 One input at a time never meets a race. And what clients of one server send at once has to be judged by every order
 anyway, since nobody knows which of them the server takes first.
@@ -6,8 +6,10 @@ anyway, since nobody knows which of them the server takes first.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from random import Random
 from typing import Final
 
@@ -19,10 +21,12 @@ from otf.core.burst import Joins
 from otf.core.memory import Symbol
 from otf.shrink.issue import Trait, kind
 from otf.trace.events import Event, Quiet, Sent
-from otf.values import key
+from otf.values import key, show
 
-EVERY: Final = 10  # paths of which one sends bursts
+EVERY: Final = 4
+"""Paths of which one sends bursts: of ten, a minute had one or two, as paths grow, and each meets a race by chance."""
 SIZES: Final = (2, 3)
+MOST: Final = 1_000  # inputs that are compared with the first of a burst
 EARLY: Final = 3
 """The place of the first path with bursts, the fourth: of those that a short campaign comes to, a long one."""
 
@@ -45,7 +49,7 @@ def clients(bench: Bench) -> frozenset[str]:
 
 
 def burst(bench: Bench, given: int | None, seed: int, number: int) -> int:
-    """Return how many inputs a path sends at once: as `given`, or with several clients two or three on one path of ten.
+    """Return how many inputs a path sends at once: as `given`; with several clients, two or three on one path of four.
 
     A failure in a burst cannot be driven again at another speed, so with faster clocks there are none by default.
     """
@@ -57,6 +61,23 @@ def burst(bench: Bench, given: int | None, seed: int, number: int) -> int:
     drawn, size = random.randrange(EVERY), random.choice(SIZES)
     chosen = drawn if number > EVERY else EARLY
     return size if (number - 1) % EVERY == chosen else 1
+
+
+def alike(first: Symbol, others: Sequence[Symbol]) -> list[Symbol]:
+    """Return the inputs that have most words in common with another one: the same order of another client.
+
+    >>> [each.value for each in alike(Symbol("ann pay 1", 0), [Symbol("bob pay 1", 1), Symbol("bob fill 1", 2)])]
+    ['bob pay 1']
+    """
+    words = _words(show(first.value))
+    common = [len(words & _words(show(each.value))) for each in others[:MOST]]
+    most = max(common, default=0)
+    return [each for each, number in zip(others, common, strict=False) if number == most]
+
+
+@lru_cache(10_000)
+def _words(text: str) -> frozenset[str]:
+    return frozenset(re.findall(r"\w+", text))
 
 
 def groups(events: Iterable[Event]) -> Groups:

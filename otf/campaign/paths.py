@@ -22,6 +22,7 @@ from otf.adapter.faults import planned
 from otf.adapter.log import bound, note
 from otf.adapter.rest.wakers import Wakers
 from otf.adapter.threads import ThreadWatch
+from otf.campaign.bursts import alike
 from otf.campaign.recorder import LongTraceError, OnEvent, Recorder, reread
 from otf.campaign.results import PathResult
 from otf.campaign.settings import LARGEST, Mode
@@ -300,7 +301,7 @@ class Pace:
         """Return the pacing for one path."""
         if self.burst > 1:
             timers = Timers(last=self.timers.last)
-            return Burst(self.timing, self.burst, timers, self.clients, self.joins)
+            return Burst(self.timing, self.burst, timers, self.clients, self.joins, alike)
         if self.mode == "strict":
             return Strict(self.timing, self.timers, self.lasts)
         return Eager(self.timing, self.proven, self.timers)

@@ -93,7 +93,7 @@ class RunOptions:
         typer.Option(
             metavar="NUMBER",
             help="How many inputs are sent at once, without waiting for outputs; default: of several clients two or "
-            "three, on a tenth of the paths, and else one.",
+            "three, on a quarter of the paths, and else one.",
             rich_help_panel=CHOICE,
         ),
     ] = None

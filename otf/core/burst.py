@@ -20,6 +20,9 @@ from otf.trace.events import Sent
 Joins: TypeAlias = Callable[[int, Sequence[Send], Send], bool]
 """Returns whether an input, by its number in the run, is sent at once with those before it in its burst."""
 
+Alike: TypeAlias = Callable[[Symbol, Sequence[Symbol]], Sequence[Symbol]]
+"""Returns the inputs that are most like the first."""
+
 
 @dataclass(slots=True)
 class Burst:
@@ -30,7 +33,9 @@ class Burst:
     for the system, and a race with a small window would never be met.
 
     Only `clients` send at once, if there are any, and each of them one input; or an input joins those before it as
-    `joins` says, which knows how it was in another run. `timers` decides when it waits for spontaneous outputs.
+    `joins` says, which knows how it was in another run. In every second burst the others are those most `alike` the
+    first: two clients meet a race most often if they do the same. `timers` decides when it waits for spontaneous
+    outputs.
     """
 
     timing: Timing
@@ -38,6 +43,8 @@ class Burst:
     timers: Timers = field(default_factory=Timers)
     clients: frozenset[str] = frozenset()
     joins: Joins | None = None
+    alike: Alike | None = None
+    _bursts: int = 0
     # inputs of a script that did not join a burst: they begin the next one
     _held: list[Symbol] = field(default_factory=list[Symbol])
 
@@ -66,6 +73,7 @@ class Burst:
 
     def others(self, chooser: Chooser, monitor: Monitor, first: Send, at: float, most: int) -> list[Send]:
         """Return the inputs to be sent at once after the first, so that all of them are at most so many."""
+        self._bursts += 1
         ahead = Monitor(monitor.oracle, monitor.belief)
         ahead.ledger = monitor.ledger
         given = [first]
@@ -83,6 +91,8 @@ class Burst:
         if self.clients:
             busy = {each.port for each in given}
             view = view.on(self.clients - busy if busy <= self.clients else frozenset())
+            if self.alike is not None and self._bursts % 2:
+                view = view.only(self.alike(given[0].input, [*view.enabled.listed()]))
         elif self.joins:
             # what is not allowed before the others are taken is sent after them, and not skipped
             view = view.taken()

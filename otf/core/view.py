@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
@@ -85,8 +85,11 @@ class View:
 
     def on(self, ports: Container[str]) -> View:
         """Return the view in which only inputs to these ports are enabled."""
+        return self.only([inp for inp in self.enabled.listed() if self.model.port(inp) in ports])
+
+    def only(self, inputs: Sequence[Symbol]) -> View:
+        """Return the view in which only these inputs are enabled."""
         found = View(self.model, self.relation, self.reached, self.nodes, lambda _: None, self._alone)
-        inputs = [inp for inp in self.enabled.listed() if self.model.port(inp) in ports]
         object.__setattr__(found, "enabled", EnabledInputs.fixed(inputs))
         return found
 
