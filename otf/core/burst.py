@@ -20,7 +20,7 @@ from otf.trace.events import Sent
 Joins: TypeAlias = Callable[[int, Sequence[Send], Send], bool]
 """Returns whether an input, by its number in the run, is sent at once with those before it in its burst."""
 
-Alike: TypeAlias = Callable[[Symbol, Sequence[Symbol]], Sequence[Symbol]]
+MostAlike: TypeAlias = Callable[[Symbol, Sequence[Symbol]], Sequence[Symbol]]
 """Returns the inputs that are most like the first."""
 
 
@@ -43,7 +43,7 @@ class Burst:
     timers: Timers = field(default_factory=Timers)
     clients: frozenset[str] = frozenset()
     joins: Joins | None = None
-    alike: Alike | None = None
+    alike: MostAlike | None = None
     _bursts: int = 0
     # inputs of a script that did not join a burst: they begin the next one
     _held: list[Symbol] = field(default_factory=list[Symbol])
