@@ -58,6 +58,7 @@ COMMANDS: Final[Mapping[str, Entry]] = {
     "suite": Entry("tools.suite", "suite", "Generate a test suite from a model, and run it."),
     "step": Entry("step", "step", "Walk through a model by hand."),
     "new": Entry("tools.new", "new", "Write a commented bench to start from."),
+    "learn": Entry("tools.learn", "learn", "Learn a model from the running system."),
     "list": Entry("listing", "listing", "List the shipped benches and the strategies."),
     "completion": Entry("options", "completion", "Print the completion script of a shell."),
 }

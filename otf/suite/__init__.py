@@ -38,6 +38,7 @@ class Method:
     `says` is what it does, in a line. `make(machine, extra)` returns paths and notes; `base` says for which machine:
     as specified, completed, or completed and minimised. `complete`: a system that passes is correct if it has no more
     states than are allowed for. `extra`: it takes a number of states that the system may have more than the model.
+    `wider`: its suites are k-A-complete, which includes some systems that are larger.
 
     >>> METHODS["tour"].says
     'every transition, in as few paths and inputs as possible'
@@ -48,6 +49,7 @@ class Method:
     base: Base = "minimal"
     complete: bool = True
     extra: bool = True
+    wider: bool = False
 
     def machine(self, explored: NumberedMachine) -> NumberedMachine:
         """Return the machine that the method works on."""
@@ -146,9 +148,9 @@ METHODS: Final[Mapping[str, Method]] = {
     "uio": Method("a tour with a check of every target", _uio, "specified", complete=False, extra=False),
     "ds": Method("a tour with one distinguishing sequence after each transition", _ds, complete=False, extra=False),
     "ads": Method("a tour with an adaptive distinguishing sequence", _ads, complete=False, extra=False),
-    "w": Method("after each transition all words that tell states apart", _plain(w)),
-    "wp": Method("as w, but after transitions only words for their targets", _plain(wp)),
-    "hsi": Method("after each transition harmonised words for its target", _plain(hsi)),
+    "w": Method("after each transition all words that tell states apart", _plain(w), wider=True),
+    "wp": Method("as w, but after transitions only words for their targets", _plain(wp), wider=True),
+    "hsi": Method("after each transition harmonised words for its target", _plain(hsi), wider=True),
     "h": Method("for any two nodes a word that tells their states apart", _plain(h)),
     "spy": Method("as hsi, with the words spread over nodes known to be in a state", _plain(spy)),
     "chain": Method("each test begins where the last one ended", lambda machine, _: (chain(machine), ()), extra=False),
@@ -240,7 +242,18 @@ def guarantee(method: Method, made: NumberedMachine, extra: int) -> str:
     """Return in words what is known of a system that passes."""
     if not method.complete:
         return f"a system that passes has taken every specified transition with the right outputs, if {ASSUMED}"
-    return f"passed for every implementation with at most {made.size + extra} states, if {ASSUMED}"
+    within = f"passed for every implementation with at most {made.size + extra} states, if {ASSUMED}"
+    return f"{within}; {wider(extra)}" if method.wider else within
+
+
+def wider(extra: int) -> str:
+    """Return in words for which larger systems a suite is complete too (Vaandrager and Melse 2024).
+
+    >>> wider(0)
+    'also for every larger one that reaches each of its states by a shortest way to a state of the model'
+    """
+    more = f" and at most {extra} input{'s' * (extra > 1)} more" if extra else ""
+    return f"also for every larger one that reaches each of its states by a shortest way to a state of the model{more}"
 
 
 __all__ = [

@@ -44,6 +44,12 @@ def test_size_steps_and_guarantee_are_told_first() -> None:
     assert (made_.steps, made_.longest) == (sum(map(len, made_.paths)), max(map(len, made_.paths)))
 
 
+@pytest.mark.parametrize(("method", "wider"), [("w", True), ("wp", True), ("hsi", True), ("h", False), ("spy", False)])
+def test_a_suite_says_for_which_larger_systems_it_is_complete(method: str, wider: bool) -> None:
+    """W, Wp and HSI are k-A-complete; H and SPY are not."""
+    assert ("and at most 1 input more" in suite(coffee, method, 1).guarantee) is wider
+
+
 def test_extra_states_are_part_of_the_guarantee() -> None:
     """The guarantee names the number of states with the extra ones."""
     assert "at most 5 states" in suite(coffee, "hsi", 2).guarantee

@@ -1,0 +1,247 @@
+"""Learning a machine: an algorithm of AALpy asks, paths answer, and suites and walks look for what is still wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
+from itertools import islice
+from random import Random
+from typing import Any, Final, Protocol
+
+from otf.errors import UsageError
+from otf.learn.answers import MOST, AnswerTree, Parted
+from otf.learn.equivalence import SuiteProgress, Tests
+from otf.suite.machine import NumberedMachine, Word, minimised
+
+ALGORITHMS: Final = {
+    "kv": "a classification tree (Kearns and Vazirani 1994): the fewest inputs",
+    "lsharp": "apartness in a tree of all answers (Vaandrager and others 2022)",
+    "lstar": "a table (Angluin 1987)",
+}
+BATCH: Final = 8  # tests that are asked at once, if that many paths may run at once
+
+
+class DriveWords(Protocol):
+    """Drives paths and returns the answers of each, as texts."""
+
+    def __call__(self, words: Sequence[Word], /) -> Sequence[Sequence[str]]:
+        """Return the answers of each path."""
+        ...
+
+
+class OverError(Exception):
+    """The time is over, or the inputs are spent: what is known by then is the result."""
+
+
+class ChoiceError(Exception):
+    """The system chooses: the same inputs have several answers, and none is clear."""
+
+    def __init__(self, parted: Parted) -> None:
+        self.parted = parted
+        super().__init__(str(parted))
+
+
+class _ChangedError(Exception):
+    """What an algorithm was told no longer holds: it begins anew, from what is known by now."""
+
+
+@dataclass
+class LearntMachine:
+    """A machine that explains all answers so far: `next` and `out` by state and input; state 0 is the first."""
+
+    next: list[list[int]]
+    out: list[list[str]]
+    progress: SuiteProgress = field(default_factory=SuiteProgress)
+
+    @property
+    def size(self) -> int:
+        """Return the number of its states."""
+        return len(self.next)
+
+    def numbered(self, inputs: Sequence[Any] = ()) -> NumberedMachine:
+        """Return it in numbers, from which suites are made."""
+        texts = {text: number for number, text in enumerate(dict.fromkeys(text for row in self.out for text in row))}
+        out = [[texts[text] for text in row] for row in self.out]
+        width = range(len(self.out[0]))
+        return NumberedMachine("learnt", range(self.size), list(inputs) or list(width), self.next, out)
+
+    def run(self, word: Word) -> list[str]:
+        """Return its answers to a word."""
+        state, found = 0, list[str]()
+        for inp in word:
+            found.append(self.out[state][inp])
+            state = self.next[state][inp]
+        return found
+
+
+class Learner:
+    """Learns the machine of a system with `width` inputs. `drive` drives paths; `over` says when it has to end.
+
+    `best` is the last hypothesis, `asked` the inputs sent for it, `sent` all of them. `told` is called with each new
+    hypothesis.
+
+    >>> def lamp(words): return [["on" if at % 2 == 0 else "off" for at in range(len(word))] for word in words]
+    >>> learning = Learner(1, lamp)
+    >>> learning.run("kv", extra=1).next
+    [[1], [0]]
+    >>> learning.best.progress.complete
+    1
+    """
+
+    def __init__(  # noqa: PLR0913 -- what learning needs, each once
+        self,
+        width: int,
+        drive: DriveWords,
+        *,
+        answers: AnswerTree | None = None,
+        seed: int = 0,
+        together: int = 1,
+        over: Callable[[], bool] = bool,
+        told: Callable[[LearntMachine], None] = lambda _: None,
+    ) -> None:
+        self.answers: AnswerTree = answers or AnswerTree()
+        self.best: LearntMachine | None = None
+        self.sent: int = 0
+        self.asked: int = 0
+        self.restarts: int = 0
+        # whether answers that are not clear differ only in parts that may vary
+        self.varies: Callable[[Parted], bool] = lambda _: False
+        self._width = width
+        self._drive = drive
+        self._random = Random(seed)
+        self._together = together
+        self._over = over
+        self._told = told
+
+    def run(self, algorithm: str = "kv", extra: int = 1) -> LearntMachine:
+        """Learn, until the suites for `extra` more states pass; return the machine.
+
+        Raises OverError, with `best` as far as it was known, ChoiceError where the system chooses, UsageError without
+        AALpy.
+        """
+        run = _algorithm(algorithm)
+        while True:
+            try:
+                self.answers.changed = False
+                run(list(range(self._width)), *_sides(self, extra))
+            except _ChangedError:
+                self.restarts += 1
+                continue
+            if self.best is None:
+                raise AssertionError
+            return self.best
+
+    def ask(self, word: Word) -> list[str]:
+        """Return the answers to a word, driving as many paths as that takes."""
+        return self.ask_all([word])[0]
+
+    def ask_all(self, words: Sequence[Word]) -> list[list[str]]:
+        """Return the answers to several words, of which the paths may be driven at once."""
+        while left := [word for word in dict.fromkeys(words) if self.answers.known(word) is None]:
+            if self._over():
+                raise OverError
+            parted = next(filter(None, map(self.answers.parted, left)), None)
+            if parted is not None and (sum(parted.answers.values()) >= MOST or self.varies(parted)):
+                raise ChoiceError(parted)
+            for word, outputs in zip(left, self._drive(left), strict=True):
+                self.sent += len(word)
+                self.answers.add(word, outputs)
+        found = [self.answers.known(word) or [] for word in words]
+        if self.answers.changed:
+            raise _ChangedError
+        return found
+
+    def counterexample(self, hypothesis: LearntMachine, extra: int) -> Word | None:
+        """Return inputs that the system answers otherwise than a hypothesis; None if the suites pass."""
+        if self.best is None or (hypothesis.next, hypothesis.out) != (self.best.next, self.best.out):
+            self.asked = self.sent
+        self.best = hypothesis
+        self._told(hypothesis)
+        known = self.answers.contradiction(hypothesis.next, hypothesis.out)
+        if known is not None:
+            return known
+        tests = Tests(minimised(hypothesis.numbered()), self._random, extra)
+        hypothesis.progress = tests.progress
+        left = iter(tests)
+        while batch := list(islice(left, self._together)):
+            for word, answers in zip(batch, self.ask_all(batch), strict=True):
+                wrong = _first(answers, hypothesis.run(word))
+                if wrong is not None:
+                    return self._confirmed(word[: wrong + 1], hypothesis)
+        return None
+
+    def _confirmed(self, word: Word, hypothesis: LearntMachine) -> Word | None:
+        """Return a counterexample that was driven twice: what was lost on the line once is none."""
+        if self.answers.count(word) == 1:
+            (outputs,) = self._drive([word])
+            self.sent += len(word)
+            self.answers.add(word, outputs)
+            if self.answers.changed:
+                raise _ChangedError
+        return word if self.ask(word) != hypothesis.run(word) else None
+
+
+def _first(one: Sequence[str], other: Sequence[str]) -> int | None:
+    return next((at for at, pair in enumerate(zip(one, other, strict=True)) if pair[0] != pair[1]), None)
+
+
+def _sides(learning: Learner, extra: int) -> tuple[Any, Any]:
+    """Return the two sides of AALpy: the system that is asked, and the oracle of equivalence."""
+    base: Any = import_module("aalpy.base")
+
+    class System(base.SUL):  # type: ignore[misc]  # AALpy has no types
+        def query(self, word: Any) -> list[str]:  # noqa: ANN401 -- as above
+            return learning.ask(tuple(word))
+
+        def adaptive_query(self, word: list[int], ads: Any) -> tuple[list[int], list[str]]:  # noqa: ANN401 -- as above
+            last: str | None = None
+            while (inp := ads.next_input(last)) is not None:
+                word.append(inp)
+                last = learning.ask(tuple(word))[-1]
+            return word, learning.ask(tuple(word))
+
+        def pre(self) -> None:
+            """Nothing: each word begins with a reset."""
+
+        def post(self) -> None:
+            """Nothing, as above."""
+
+        def step(self, letter: Any) -> Any:  # noqa: ANN401 -- as above
+            raise NotImplementedError
+
+    class Equivalence(base.Oracle):  # type: ignore[misc]  # AALpy has no types
+        def find_cex(self, hypothesis: Any) -> Word | None:  # noqa: ANN401 -- as above
+            return learning.counterexample(_hypothesis(hypothesis), extra)
+
+    system = System()
+    return system, Equivalence([], system)
+
+
+def _hypothesis(automaton: Any) -> LearntMachine:  # noqa: ANN401 -- AALpy has no declared types
+    order = [automaton.initial_state]
+    numbers = {automaton.initial_state.state_id: 0}
+    for state in order:
+        for inp in sorted(state.transitions):
+            then = state.transitions[inp]
+            if numbers.setdefault(then.state_id, len(order)) == len(order):
+                order.append(then)
+    inputs = sorted(order[0].transitions)
+    return LearntMachine(
+        [[numbers[state.transitions[inp].state_id] for inp in inputs] for state in order],
+        [[state.output_fun[inp] for inp in inputs] for state in order],
+    )
+
+
+def _algorithm(name: str) -> Callable[..., Any]:
+    """Return an algorithm of AALpy. Raises UsageError."""
+    if name not in ALGORITHMS:
+        raise UsageError(f"there is no algorithm {name!r}; there are {', '.join(ALGORITHMS)}")
+    if find_spec("aalpy") is None:
+        raise UsageError("learning needs AALpy: pip install 'otf[learn]'")
+    made: Any = import_module("aalpy.learning_algs")
+    run = {"kv": made.run_KV, "lsharp": made.run_Lsharp, "lstar": made.run_Lstar}[name]
+    # the tree of answers is the cache, and notices what contradicts it
+    return partial(run, automaton_type="mealy", cache_and_non_det_check=False, print_level=0)

@@ -1,0 +1,107 @@
+"""A learnt system: its machine with the values of inputs and outputs, states named by what leads to them, and files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from otf.fronts import Written, table
+from otf.learn.answers import CLOSED
+from otf.learn.learning import LearntMachine
+from otf.learn.symbols import PortOutputs, Symbols
+from otf.suite.words import cover
+from otf.values import show
+
+START: Final = "start"
+GREETING: Final = "before the greeting"
+_LONGEST: Final = 60  # characters of a state's name
+
+
+@dataclass(frozen=True)
+class LearntSystem:
+    """What was learnt: `symbols` has the outputs of each answer of the machine, `greeting` what comes before any input.
+
+    >>> symbols = Symbols()
+    >>> machine = LearntMachine([[1], [0]], [[symbols.text((("sut", each),))] for each in ("on", "off")])
+    >>> lamp = LearntSystem("lamp", ["press"], machine, symbols)
+    >>> lamp.names
+    ['start', 'after press']
+    >>> print(lamp.dot(), end="")
+    digraph lamp {
+      __start0 [label="", shape=none];
+      s0 [label="start"];
+      s1 [label="after press"];
+      __start0 -> s0;
+      s0 -> s1 [label="press / on"];
+      s1 -> s0 [label="press / off"];
+    }
+    """
+
+    name: str
+    inputs: Sequence[Any]
+    machine: LearntMachine
+    symbols: Symbols
+    greeting: PortOutputs = ()
+    notes: Sequence[str] = field(default=())
+
+    @property
+    def names(self) -> list[str]:
+        """Return the names of the states: as many of the last inputs on a shortest way as tell them apart."""
+        ways = [[plain(self.inputs[inp]) for inp in word] for word in cover(self.machine.numbered())]
+        names = [START] + [""] * (len(ways) - 1)
+        for length in range(1, max(map(len, ways), default=0) + 1):
+            tried = [", ".join(way[-length:]) for way in ways]
+            for state, way in enumerate(ways):
+                if not names[state] and (tried.count(tried[state]) == 1 or length >= len(way)):
+                    names[state] = f"after {tried[state]}"
+        short = [each if len(each) <= _LONGEST else f"{each[: _LONGEST - 1]}…" for each in names]
+        return [f"{each} ({at})" if short.count(each) > 1 else each for at, each in enumerate(short)]
+
+    def rows(self) -> list[tuple[str, Any, str, str]]:
+        """Return state, input, answer and next state of every transition; what cannot be sent has none."""
+        names, machine = self.names, self.machine
+        return [
+            (names[state], inp, machine.out[state][at], names[machine.next[state][at]])
+            for state in range(machine.size)
+            for at, inp in enumerate(self.inputs)
+            if machine.out[state][at] != CLOSED
+        ]
+
+    def spec(self) -> Written:
+        """Return the model."""
+        rows = [(here, inp, self.items(out), there) for here, inp, out, there in self.rows()]
+        greets = [(GREETING, [self.symbols.item(*each) for each in self.greeting], START)] if self.greeting else []
+        return table(rows, initial=GREETING if greets else START, spontaneous=greets, name=self.name)
+
+    def items(self, answer: str) -> list[Any]:
+        """Return the outputs of an answer as a model has them."""
+        return [self.symbols.item(*each) for each in self.symbols.outputs[answer]]
+
+    def dot(self) -> str:
+        """Return the machine in the language of Graphviz, which `read_dot` and other tools for learning read."""
+        names = self.names
+        numbers = {name: at for at, name in enumerate(names)}
+        lines = [f"digraph {_identifier(self.name)} {{", '  __start0 [label="", shape=none];']
+        lines += [f"  s{at} [label={_quoted(name)}];" for at, name in enumerate(names)]
+        lines.append("  __start0 -> s0;")
+        for here, inp, out, there in self.rows():
+            label = _quoted(f"{plain(inp)} / {out}")
+            lines.append(f"  s{numbers[here]} -> s{numbers[there]} [label={label}];")
+        return "\n".join([*lines, "}", ""])
+
+
+def plain(inp: object) -> str:
+    """Return an input as text: one that is a text as it is."""
+    return inp if isinstance(inp, str) and inp and inp.isprintable() else show(inp)
+
+
+def _identifier(name: str) -> str:
+    return name if name.isidentifier() else _quoted(name)
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\\\n") + '"'
+
+
+__all__ = ["LearntSystem"]

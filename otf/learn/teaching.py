@@ -1,0 +1,129 @@
+"""A bench that answers a learner: paths are driven and remembered, and what varies in their outputs is masked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from time import monotonic
+from typing import Any, Final
+
+import anyio
+from anyio.from_thread import run as run_in_loop
+from anyio.to_thread import run_sync
+
+from otf.adapter import Bench
+from otf.learn.answers import CLOSED, MOST, AnswerTree, Parted
+from otf.learn.learning import ChoiceError, Learner, LearntMachine, OverError
+from otf.learn.learnt import LearntSystem
+from otf.learn.listening import ConnectionEnds, PathDriver
+from otf.learn.symbols import PortOutputs, Symbols
+from otf.suite.machine import Word
+
+UNSTABLE: Final = 200  # times that parts are masked: then nothing that the system says is the same twice
+
+
+class Pupil:
+    """Learns the system of a bench; `learning` has what is known so far, also after an interruption.
+
+    `inputs` are the alphabet; the traces of all paths are in `folder`, and those that are there already are read first.
+    """
+
+    def __init__(  # noqa: PLR0913 -- what learning needs, each once
+        self,
+        bench: Bench,
+        inputs: Sequence[Any],
+        folder: Path,
+        *,
+        reference: str = "",
+        seed: int = 0,
+        jobs: int = 1,
+        seconds: float | None = None,
+        told: Callable[[LearntMachine], None] = lambda _: None,
+    ) -> None:
+        self.listener: PathDriver = PathDriver(bench, inputs, folder, reference)
+        self.symbols: Symbols = Symbols()
+        self.name = bench.name
+        self.complete: bool = False
+        self.choice: ChoiceError | None = None
+        self.resumed: int = 0
+        self.began: float = monotonic()
+        self._bench = bench
+        self._jobs = jobs
+        self._paths: list[tuple[Word, list[PortOutputs | None]]] = []
+        self._until = float("inf") if seconds is None else self.began + seconds
+        self.learning: Learner = Learner(
+            len(inputs), self._drive, seed=seed, together=max(1, jobs), over=self._over, told=told
+        )
+
+        self.learning.varies = lambda parted: self.symbols.mask(self._outputs(parted))
+
+    async def run(self, algorithm: str = "kv", extra: int = 1) -> None:
+        """Learn in a thread of its own; the paths are driven on this event loop."""
+        for word, outputs in self.listener.stored():
+            self._paths.append((word, [*outputs]))
+            self.resumed += 1
+        self._retell()
+        await run_sync(self._learn, algorithm, extra, abandon_on_cancel=True)
+
+    @property
+    def learnt(self) -> LearntSystem | None:
+        """Return what was learnt so far; None before the first hypothesis."""
+        best = self.learning.best
+        if best is None:
+            return None
+        greetings = self.listener.greetings
+        greeting = max(greetings, key=lambda each: greetings[each]) if greetings else ()
+        if len(greetings) > 1:
+            self.symbols.mask([*greetings])
+        return LearntSystem(self.name, self.listener.inputs, best, self.symbols, greeting)
+
+    def _learn(self, algorithm: str, extra: int) -> None:
+        for _ in range(UNSTABLE):
+            try:
+                self.learning.run(algorithm, extra)
+            except OverError:
+                return
+            except ChoiceError as choice:
+                if sum(choice.parted.answers.values()) >= MOST:
+                    self.choice = choice
+                    return
+                self._retell()
+                continue
+            self.complete = True
+            return
+
+    def _outputs(self, parted: Parted) -> list[PortOutputs]:
+        return [self.symbols.outputs[each] for each in parted.answers]
+
+    def _over(self) -> bool:
+        return monotonic() >= self._until
+
+    def _drive(self, words: Sequence[Word]) -> list[list[str]]:
+        """Drive paths, several at once; called in the thread of the algorithm."""
+        found: list[list[PortOutputs | None]] = run_in_loop(self._driven, words)
+        self._paths += zip(words, found, strict=True)
+        return [self._texts(each) for each in found]
+
+    async def _driven(self, words: Sequence[Word]) -> list[list[PortOutputs | None]]:
+        found: list[list[PortOutputs | None]] = [[] for _ in words]
+        slots = anyio.CapacityLimiter(max(1, self._jobs))
+
+        async def one(at: int) -> None:
+            async with slots:
+                found[at] = await self.listener.drive(words[at])
+
+        async with anyio.create_task_group() as group:
+            for at in range(len(words)):
+                group.start_soon(one, at)
+        return found
+
+    def _texts(self, outputs: Sequence[PortOutputs | None]) -> list[str]:
+        return [CLOSED if each is None else self.symbols.text(each) for each in outputs]
+
+    def _retell(self) -> None:
+        """Make the tree of answers anew: their texts have changed."""
+        answers = AnswerTree(ConnectionEnds(self._bench, self.listener.inputs, self.symbols))
+        for word, outputs in self._paths:
+            answers.add(word, self._texts(outputs))
+        answers.changed = False
+        self.learning.answers = answers

@@ -1,0 +1,98 @@
+"""`otf learn`: from a running system to its model, its picture and a bench that the system passes."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from otf.fronts import read_dot
+from tests.cli.command import otf
+
+pytest.importorskip("aalpy")
+
+SERVER = """
+import sys
+opened, count = False, 0
+print("100 ready", flush=True)
+for line in sys.stdin:
+    match line.split():
+        case ["open"] if not opened:
+            opened = True
+            print("200 open", flush=True)
+        case ["get"] if opened:
+            print(f"300 pid {__import__('os').getpid()} is alive", flush=True)
+        case ["quit"]:
+            sys.exit()
+        case ["quiet"]:
+            pass
+        case _:
+            print("500 no", flush=True)
+"""
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> str:
+    """Return the address of a server of text that has two states and ends on `quit`."""
+    file = tmp_path / "server.py"
+    file.write_text(SERVER)
+    (tmp_path / "messages.txt").write_text("# the alphabet\nopen\nget\nquit\nquiet\nopen\n")
+    return f"exec:{sys.executable} {file}"
+
+
+def test_a_bench_is_learnt_without_its_model(tmp_path: Path) -> None:
+    """The machine has the states of the model, the system passes the bench that is written, and the folder goes on."""
+    done = otf("learn", "coffee", "--out", tmp_path / "out", "--json")
+    assert done.status == 0, done.err
+    assert (done.data["states"], done.data["complete"], done.data["extra"]) == (3, True, 1)
+    assert otf("run", tmp_path / "out" / "learned.py", "--traces", "3", "--out", tmp_path / "run").status == 0
+    assert len([*read_dot((tmp_path / "out" / "learned.dot").read_text()).inputs("s0")]) == 3
+    assert "<script" in (tmp_path / "out" / "learned.html").read_text()
+    again = otf("learn", "coffee", "--out", tmp_path / "out", "--json").data
+    assert again["states"] == 3
+    assert again["sent"] < done.data["sent"] / 5, "what the folder has is not asked again"
+
+
+def test_a_fault_is_learnt_and_the_model_of_the_other_version_finds_it(tmp_path: Path) -> None:
+    """What was learnt from one version is a regression test of the next: there the coffee is free."""
+    otf("learn", "coffee", "--out", tmp_path / "out")
+    text = (tmp_path / "out" / "learned.py").read_text()
+    (tmp_path / "next.py").write_text(text.replace("load('coffee', {})", "load('coffee', {'fault': 'free'})"))
+    assert otf("run", tmp_path / "next.py", "--out", tmp_path / "run").status == 1
+
+
+def test_each_question_is_a_trace_which_the_model_of_the_bench_judges(tmp_path: Path) -> None:
+    """A system that is learnt is tested on the way: `otf replay` finds the fault in what was asked."""
+    otf("learn", "coffee", "--set", "fault=dry", "--out", tmp_path)
+    verdicts = {otf("replay", trace).status for trace in sorted(tmp_path.glob("path-*.jsonl"))[:40]}
+    assert verdicts == {0, 1}
+
+
+@pytest.mark.real
+def test_a_server_is_learnt_from_its_address_and_messages(tmp_path: Path, server: str) -> None:
+    """A greeting, an end of the connection, and a number that differs in each path; the bench passes."""
+    alphabet = tmp_path / "messages.txt"
+    done = otf("learn", "--sut", server, "--alphabet", alphabet, "--out", tmp_path / "out", "--json")
+    assert done.status == 0, done.err
+    dot = (tmp_path / "out" / "learned.dot").read_text()
+    assert (done.data["states"], done.data["inputs"]) == (3, 4)
+    assert "get / 300 pid * is alive" in dot
+    assert "quit / Ended('exit 0')" in dot or "quit / Ended(" in dot
+    ran = otf("run", tmp_path / "out" / "learned.py", "--traces", "4", "--steps", "10", "--out", tmp_path / "run")
+    assert ran.status == 0, ran.out
+
+
+def test_what_cannot_be_learnt_is_refused_with_advice(tmp_path: Path) -> None:
+    """Neither a bench nor messages; an input that is none; no input at all."""
+    assert "--alphabet messages.txt" in otf("learn").err
+    (tmp_path / "messages.txt").write_text("Button()\nTea()\n")
+    assert "'Tea()' is no input of coffee" in otf("learn", "coffee", "--alphabet", tmp_path / "messages.txt").err
+    assert "--only leaves none" in otf("learn", "coffee", "--only", "Tea").err
+
+
+def test_the_time_is_over(tmp_path: Path) -> None:
+    """Inconclusive, with what is known by then, and how to go on."""
+    done = otf("learn", "conference", "--only", "Join|Leave", "--time", "0.5", "--out", tmp_path)
+    assert done.status in {2, 3}
+    assert "go on with --out" in done.out or "give it more --time" in done.err

@@ -1,0 +1,133 @@
+"""Learning simulated systems: all states are found, and what is lost on the line makes no wrong ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from random import Random
+
+import pytest
+
+from otf.errors import UsageError
+from otf.learn.answers import AnswerTree
+from otf.learn.learning import ALGORITHMS, ChoiceError, Learner, LearntMachine, OverError
+from otf.suite.machine import Word
+
+pytest.importorskip("aalpy")
+
+
+def lock(length: int, width: int, click: str = "click") -> LearntMachine:
+    """Return a lock: the right input leads on with a click, any other back to the start, and the last opens."""
+    right = [state % width for state in range(length)]
+    next_ = [[(state + 1) % length if inp == right[state] else 0 for inp in range(width)] for state in range(length)]
+    last = [click] * (length - 1) + ["open"]
+    out = [[last[state] if inp == right[state] else "-" for inp in range(width)] for state in range(length)]
+    return LearntMachine(next_, out)
+
+
+def drawn(states: int, width: int, seed: int) -> LearntMachine:
+    """Return a drawn machine."""
+    random = Random(seed)
+    next_ = [[random.randrange(states) for _ in range(width)] for _ in range(states)]
+    for state in range(1, states):
+        next_[random.randrange(state)][random.randrange(width)] = state
+    return LearntMachine(next_, [[random.choice("abc") for _ in range(width)] for _ in range(states)])
+
+
+def driving(machine: LearntMachine, loss: float = 0.0, seed: int = 1) -> Callable[[Sequence[Word]], list[list[str]]]:
+    """Return what drives a machine behind a line that loses a share of the messages, in either direction."""
+    random = Random(seed)
+
+    def path(word: Word) -> list[str]:
+        state, found = 0, list[str]()
+        for inp in word:
+            if random.random() < loss:
+                found.append("-")
+                continue
+            found.append("-" if random.random() < loss else machine.out[state][inp])
+            state = machine.next[state][inp]
+        return found
+
+    return lambda words: list(map(path, words))
+
+
+def differs(one: LearntMachine, other: LearntMachine) -> Word | None:
+    """Return a shortest word that two machines answer differently."""
+    pairs: dict[tuple[int, int], Word] = {(0, 0): ()}
+    for (here, there), word in (left := list(pairs.items())):
+        for inp in range(len(one.next[0])):
+            if one.out[here][inp] != other.out[there][inp]:
+                return (*word, inp)
+            then = one.next[here][inp], other.next[there][inp]
+            if then not in pairs:
+                pairs[then] = (*word, inp)
+                left.append((then, (*word, inp)))
+    return None
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("seed", range(3))
+def test_every_state_of_a_drawn_machine_is_found(algorithm: str, seed: int) -> None:
+    """Each algorithm learns it, and the suites for one state more pass at the end."""
+    machine = drawn(12, 3, seed)
+    learning = Learner(3, driving(machine), seed=seed)
+    found = learning.run(algorithm, extra=1)
+    assert differs(found, machine) is None
+    assert found.progress.complete == 1
+    assert learning.asked < learning.sent
+
+
+@pytest.mark.parametrize(("extra", "states"), [(1, 1), (2, 3)])
+def test_a_silent_lock_opens_once_the_suites_are_long_enough(extra: int, states: int) -> None:
+    """Three right inputs in a row, and no click before: one state for k = 1 (which is all it promises), three for 2."""
+    learning = Learner(9, driving(lock(3, 9, "-")))
+    assert learning.run("kv", extra=extra).size == states
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_lost_message_makes_no_state(seed: int) -> None:
+    """One message in a hundred is lost, in either direction: the answers that come more often decide."""
+    machine = lock(6, 4)
+    learning = Learner(4, driving(machine, loss=0.01, seed=seed), seed=seed)
+    found = learning.run("kv", extra=1)
+    assert differs(found, machine) is None
+    assert found.size == 6
+    assert learning.answers.needed == 2
+    assert list(learning.answers.lost())
+
+
+def test_a_system_that_chooses_is_told_as_one() -> None:
+    """The same input, answered in one way and in the other: the inputs, and how often each answer came."""
+    random = Random(1)
+    learning = Learner(2, lambda words: [[random.choice("ab") for _ in word] for word in words])
+    with pytest.raises(ChoiceError) as told:
+        learning.run("kv")
+    assert set(told.value.parted.answers) == {"a", "b"}
+    assert sum(told.value.parted.answers.values()) >= 16
+
+
+def test_the_time_ends_it_with_what_is_known() -> None:
+    """After a number of questions it is over; the last hypothesis is there."""
+    left = iter(range(12))
+    learning = Learner(3, driving(lock(9, 3)), over=lambda: next(left, None) is None)
+    with pytest.raises(OverError):
+        learning.run("kv")
+    assert learning.best is not None
+    assert 1 <= learning.best.size < 9
+
+
+def test_a_learner_is_told_when_an_answer_no_longer_holds() -> None:
+    """Of one `on` and then three `off`, `off` is the answer."""
+    answers = AnswerTree()
+    answers.add((0,), ["on"])
+    assert answers.known((0,)) == ["on"]
+    for _ in range(3):
+        answers.add((0,), ["off"])
+    answers.changed = False
+    assert answers.known((0,)) == ["off"]
+    assert answers.changed
+
+
+def test_an_unknown_algorithm_is_named() -> None:
+    """The error has those there are."""
+    with pytest.raises(UsageError, match="there are kv, lsharp, lstar"):
+        Learner(1, driving(lock(2, 1))).run("quick")
