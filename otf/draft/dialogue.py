@@ -27,7 +27,7 @@ _LONGEST: Final = 1 << 16
 _SYN, _ACK = 2, 16
 _MARKED: Final = re.compile(
     r"(?:\[?(?P<at>\d{1,12}(?:\.\d{1,9})?)\]?[ \t]+)?"
-    r"(?P<mark>>{1,3}|<{1,3}|-{1,2}>|<-{1,2}|(?i:tx|rx|sent|send|received|recv)\b:?)[ \t]?(?P<text>.*)",
+    r"(?P<mark>>{1,3}|-{1,2}>|<-{1,2}|<{1,3}|(?i:tx|rx|sent|send|received|recv)\b:?)[ \t]?(?P<text>.*)",
     re.ASCII,
 )
 _TO_SYSTEM: Final = (">", "-", "t", "s")

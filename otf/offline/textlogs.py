@@ -58,7 +58,7 @@ _STAMPS: Final = (
 )
 _MARK = re.compile(rb"(?:(TX|->)|(RX|<-))(?::| )\s?")
 _DIRECTION: Final = re.compile(
-    rb"(?:(>{1,3}|-{1,2}>|(?:tx|sent|send)\b:?)|(<{1,3}|<-{1,2}|(?:rx|received|recv)\b:?))[ \t]?", re.IGNORECASE
+    rb"(?:(>{1,3}|-{1,2}>|(?:tx|sent|send)\b:?)|(<-{1,2}|<{1,3}|(?:rx|received|recv)\b:?))[ \t]?", re.IGNORECASE
 )
 _MONTHS: Final = (b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec")
 

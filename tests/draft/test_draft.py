@@ -119,6 +119,15 @@ def test_logs_with_hexadecimal_bytes_are_binary() -> None:
     assert "serialport(url, baudrate=115200, framing=framing.fixed(2))" in text
 
 
+@pytest.mark.parametrize(
+    ("sent", "seen"), [("->", "<-"), ("-->", "<--"), (">", "<"), (">>>", "<<<"), ("sent", "recv:")]
+)
+def test_arrows_are_no_part_of_what_was_said(sent: str, seen: str) -> None:
+    """However long they are."""
+    text = text_of(log(f"{sent} hello", f"{seen} hi", f"{sent} bye", f"{seen} gone"), "tcp://127.0.0.1:1")
+    assert text == text_of(log("> hello", "< hi", "> bye", "< gone"), "tcp://127.0.0.1:1")
+
+
 def test_the_captures_of_wireshark_are_read() -> None:
     """The same packets in pcapng are the same draft."""
     classic = datagrams(*METER).getvalue()
