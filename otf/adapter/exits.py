@@ -15,9 +15,13 @@ running, as one call of a C library may.
 from __future__ import annotations
 
 import asyncio
+import os
+import select
+import signal
 import socket
 import sys
 import threading
+import time
 import traceback
 from _thread import start_new_thread
 from collections.abc import Callable, Generator
@@ -25,12 +29,12 @@ from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from functools import partial
-from typing import Final, TypeVar, cast
+from typing import Final, Protocol, TypeVar, cast
 
 import anyio
 
 from otf.core.calls import CURRENT, ModelCall, own_frames
-from otf.errors import USERS_OWN, ModelError, OtfError
+from otf.errors import INCONCLUSIVE, USERS_OWN, ModelError, OtfError
 from otf.values import as_text, show
 
 
@@ -168,6 +172,8 @@ def _undone(undo: Callable[[T], object], future: Future[T]) -> None:
 PATIENCE: Final = 1.0  # seconds
 BEGINNING: Final = 10.0  # seconds in which a thread begins, on the busiest machine
 LOOKS: Final = 4  # in that time
+_INTERRUPTIONS: Final = 3  # one a second
+_LATE: Final = 8  # looks in a row between which the clock did not go on
 _ONE: Final = threading.Lock()  # two that watch the same would report everything twice
 _TOLD: Final = frozenset(10**power * LOOKS for power in range(6))  # after a second, after ten, a hundred …
 
@@ -215,7 +221,7 @@ def watched(tell: Tell = warn, patience: float = PATIENCE) -> Generator[None]:
     # a process that may start no thread goes without: the watchdog decides nothing
     with suppress(RuntimeError):
         # Thread.start would wait for ever for a thread that had no memory to begin
-        start_new_thread(watch, (over, tell, patience))
+        start_new_thread(watch, (ClockCheck(over, tell), tell, patience))
     try:
         yield
     finally:
@@ -223,7 +229,51 @@ def watched(tell: Tell = warn, patience: float = PATIENCE) -> Generator[None]:
         _ONE.release()
 
 
-def watch(over: threading.Event, tell: Tell, patience: float) -> None:
+class _Wait(Protocol):
+    """What a watchdog waits for."""
+
+    def wait(self, timeout: float, /) -> bool:
+        """Return whether it is over, at once or after so many seconds."""
+        ...
+
+
+class ClockCheck:
+    """Waits as an event does, and interrupts the program where the clock by which all waits end does not go on.
+
+    >>> never = threading.Event()
+    >>> ClockCheck(never, print).wait(0.01)
+    False
+    """
+
+    def __init__(self, over: _Wait, tell: Tell) -> None:
+        self._over, self._tell = over, tell
+        self._then, self._late = time.monotonic(), 0
+
+    def wait(self, seconds: float) -> bool:
+        """Return whether it is over; as a user would, interrupt a program that waits for a moment that never comes."""
+        if self._over.wait(seconds):
+            return True
+        gone = time.monotonic() - self._then
+        self._then += gone
+        # a clock that went back once has moved all moments that are waited for into the distance
+        self._late = self._late + 1 if self._late >= _LATE or 0 <= gone < seconds / 2 else _LATE * (gone < 0)
+        if self._late >= _LATE:
+            self._interrupt()
+        return False
+
+    def _interrupt(self) -> None:
+        if self._late == _LATE:
+            self._tell("the clock of this machine (CLOCK_MONOTONIC) stands still or goes back: nothing can be judged")
+        if (
+            self._late == _LATE + _INTERRUPTIONS
+        ):  # where the clock stands still, no bounded end of anything comes either
+            os._exit(INCONCLUSIVE)
+        os.kill(os.getpid(), signal.SIGINT)
+        with suppress(OSError):
+            select.select([], [], [], 1.0)  # the kernel counts this one, whatever the clock says
+
+
+def watch(over: _Wait, tell: Tell, patience: float) -> None:
     """Look at what the model is asked, four times in `patience` seconds, until it is over."""
     seen, looks = CURRENT.now, 0
     while not over.wait(patience / LOOKS):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -9,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from otf import Bench, run
-from otf.adapter.exits import PATIENCE, warn, watch, watched
+from otf.adapter.exits import LOOKS, PATIENCE, ClockCheck, warn, watch, watched
 from otf.core import Model
 from otf.core.calls import CURRENT
+from otf.errors import INCONCLUSIVE
 from otf.explore import explore
 from otf.spec import Accept, Spec, Transition, Where, goto, on
 from otf.trace.events import Seen, Sent
@@ -170,3 +172,42 @@ def test_a_run_tells_after_a_second(tmp_path: Path, capsys: pytest.CaptureFixtur
 
     run(Bench(Spec(step, 0, ["a"]), system=lambda: act, types=(str,)), out=tmp_path, traces=1, steps=1)
     assert capsys.readouterr().err == "otf: the model has been at work for 1 s: step(0, 'a'); Ctrl-C breaks out of it\n"
+
+
+@pytest.mark.parametrize(
+    ("moments", "interrupted", "says"),
+    [
+        ([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10], 0, 0),
+        ([0, 3600, 3601, 3602], 0, 0),
+        ([5] * 9, 1, 1),
+        ([5] * 11, 3, 1),
+        ([3600, 0, 1, 2], 3, 1),
+        ([0, *[1] * 7, 2, *[2] * 6], 0, 0),
+    ],
+    ids=["goes on", "an hour ahead", "stands still", "stays so", "an hour back", "a busy machine"],
+)
+def test_a_clock_that_does_not_go_on_ends_the_wait(
+    monkeypatch: pytest.MonkeyPatch, moments: list[float], interrupted: int, says: int
+) -> None:
+    """Who waits for a moment that never comes is interrupted, each second, and told why once."""
+    now, kills, told_of = iter(moments), list[int](), list[str]()
+    monkeypatch.setattr("otf.adapter.exits.time.monotonic", lambda: next(now))
+    monkeypatch.setattr("otf.adapter.exits.os.kill", lambda _, number: kills.append(number))
+    monkeypatch.setattr("otf.adapter.exits.select.select", lambda *_: None)
+    clock = ClockCheck(Looks(len(moments), new=False), told_of.append)
+    for _ in moments[1:]:
+        assert not clock.wait(PATIENCE / LOOKS)
+    assert (kills, len(told_of)) == ([signal.SIGINT] * interrupted, says)
+
+
+def test_a_program_that_cannot_be_interrupted_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the clock stands still, no bounded end comes either: the process ends, and nothing is decided."""
+    ends = list[int]()
+    monkeypatch.setattr("otf.adapter.exits.time.monotonic", lambda: 5)
+    monkeypatch.setattr("otf.adapter.exits.os.kill", lambda *_: None)
+    monkeypatch.setattr("otf.adapter.exits.os._exit", ends.append)
+    monkeypatch.setattr("otf.adapter.exits.select.select", lambda *_: None)
+    clock = ClockCheck(Looks(500, new=False), lambda _: None)
+    for _ in range(11):
+        clock.wait(PATIENCE / LOOKS)
+    assert ends == [INCONCLUSIVE]
