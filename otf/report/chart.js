@@ -34,9 +34,33 @@ function chartRows(path, from, to) {
   for (let at = from; at < to; at += 1) {
     const event = path.events[at];
     if (event.failed && path.failure) rows.push(...ghosts(path, event));
-    rows.push({ at, event, time: event.at, text: eventText(path, event) });
+    const last = rows[rows.length - 1];
+    if (event.kind === "stalled" && last?.stalls) addStall(last, at);
+    else rows.push({ at, event, time: event.at, text: eventText(path, event), stalls: event.kind === "stalled" && [at] });
   }
   return rows;
+}
+
+// Stalls that follow one another are one row: on a busy machine they would hide what happened.
+function addStall(row, at) {
+  row.stalls.push(at);
+  row.text = `the machine stalled ${row.stalls.length} times`;
+}
+
+// The inputs that were sent at once with the one before: the system may have taken them in any order.
+function burstsOf(path) {
+  const joined = new Set();
+  const single = path.failure ? path.failure.step - path.failure.together : Infinity;
+  let before = null;
+  path.events.forEach((event, at) => {
+    if (event.kind === "sent" && before !== null) {
+      const other = path.events[before];
+      // inputs that one client did not wait after are a burst only where they are known to be
+      if (event.port !== other.port || other.step > single) joined.add(before).add(at);
+    }
+    if (event.kind !== "stalled") before = event.kind === "sent" ? at : null;
+  });
+  return joined;
 }
 
 function ghosts(path, event) {
@@ -75,7 +99,7 @@ function drawChart(path, { from = 0, to = path.events.length, selected = -1, sca
   const columns = new Map(names.map((name, at) => [name, LEFT + between / 2 + at * between]));
   const width = LEFT + names.length * between;
   const height = (heights.length ? heights[heights.length - 1].y : TOP) + 30;
-  const view = { columns, width, letters: Math.floor(between / LETTER) - 1 };
+  const view = { columns, width, letters: Math.floor(between / LETTER) - 1, bursts: burstsOf(path) };
   const chart = drawing("svg", {
     class: "chart", viewBox: `0 0 ${width} ${height}`, width, height, role: "list",
     "aria-label": `sequence chart of ${to - from} events, ports ${ports.join(", ") || "one"}`,
@@ -129,12 +153,13 @@ function chartWindows(path, rows, heights, { columns }) {
 
 function chartRow(row, { y, cut }, view, { selected, choose }) {
   const { event, ghost } = row;
-  const classes = ["row", ghost && "ghost", event?.failed && "bad", row.at === selected && "selected", event?.after && "after"];
-  const said = ghost ? row.text : rowSaid(row);
+  const classes = ["row", ghost && "ghost", event?.failed && "bad", (row.at === selected || row.stalls?.includes?.(selected)) && "selected", event?.after && "after"];
+  const said = ghost ? row.text : rowSaid(row) + (view.bursts.has(row.at) ? ", sent at once with others, which the system takes in any order" : "");
   const group = drawing("g", { class: classes.filter(Boolean).join(" "), role: "listitem", "aria-label": said, "data-event": row.at });
   group.append(drawing("title", {}, said), drawing("rect", { x: 2, y: y - 20, width: view.width - 4, height: 30, class: "hit" }));
   if (cut) group.append(drawing("text", { x: 8, y: y - 40, class: "soft" }, `≈ ${seconds(cut)} cut ≈`));
   if (!ghost) group.append(drawing("text", { x: 8, y: y + 4, class: "soft" }, `${event.at.toFixed(4)} s`));
+  if (view.bursts.has(row.at)) group.append(drawing("rect", { x: LEFT - 4, y: y - 20, width: 3, height: GAP, class: "burst" }));
   if (event?.kind === "sent") group.append(drawing("text", { x: LEFT - 8, y: y + 4, class: "number", "text-anchor": "end" }, `${event.step}`));
   const across = ghost ? row.port === undefined : ["quiet", "taken", "stalled"].includes(event.kind);
   group.append(...(across ? chartBand(row, y, view) : chartArrow(row, y, view)));

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from otf.report.failures import KINDS
 from otf.report.gather import Gathered, ReportedFailure
 from otf.report.markup import MARK, Markup, joined, tag, text
-from otf.report.page import KINDS
 from otf.trace.explain import explanation
 from otf.trace.result import CampaignResult, KnownIssueResult, counted
 from otf.trace.verdict import Verdict

@@ -6,12 +6,13 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from difflib import SequenceMatcher
 from itertools import zip_longest
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from otf.core import Monitor, Node
 from otf.explore.naming import output_name
 from otf.report.drift import ResponseDrift
-from otf.report.markup import Markup, framed, joined, own, tag
+from otf.report.markup import Markup, framed, joined, own, scrolled, tag
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent
 from otf.trace.record import Header
 from otf.trace.result import counted
@@ -23,7 +24,7 @@ AFTER: Final = 12  # of each trace, from there on
 STATES: Final = 8  # possible states that are shown
 ENDED: Final = 3  # of the longer trace, if the other ends there
 END: Final = "the trace ends"
-SIDES: Final = ("", "A", "B")
+SIDES: Final = ("A", "B")
 MARK: Final = "otf report of a comparison"
 # what is never the same, or says nothing about the conditions
 _LEFT_OUT: Final = frozenset({"run", "format", "minimal", "ended", "parameters", "versions"})
@@ -243,48 +244,87 @@ def comparison_page(found: Comparison) -> str:
         tag("p", "B: ", tag("code", found.b)),
         tag("nav", tag("button", "light or dark", id="theme", type="button")),
     )
-    titles: dict[str, Sequence[ConditionPair] | Sequence[ResponseDrift]] = {
+    titles: dict[str, Sequence[Sequence[str]]] = {
         "Figures": found.figures,
         "Paths of each kind of failure": found.kinds,
         "Conditions": found.conditions,
         "Response times": found.times,
     }
-    heads = {"Response times": (*SIDES, "drift")}
+    sides = (_head(found.a), _head(found.b)) if _head(found.a) != _head(found.b) else ("A", "B")
+    more = {"Response times": ("drift",), "Figures": ("difference",)}
+    rows = {title: pairs for title, pairs in titles.items() if pairs}
+    if found.figures:
+        rows["Figures"] = [(*pair, difference(pair.a, pair.b)) for pair in found.figures]
     parts = [
         part
-        for title, pairs in titles.items()
-        if pairs
-        for part in (tag("h2", title), _table(heads.get(title, SIDES), pairs))
+        for title, pairs in rows.items()
+        for part in (tag("h2", title), _table(title, ("what", *sides, *more.get(title, ())), pairs))
     ]
     if not found.conditions:
         parts.append(tag("p", "They were recorded under the same conditions."))
-    events = _events(found.traces) if found.traces else tag("p", "No two paths of the same number part.")
+    events = (
+        _events(found.traces, seeds_differ(found.conditions))
+        if found.traces
+        else tag("p", "No two paths of the same number part.")
+    )
     main = tag("main", *parts, tag("h2", "Events"), events, id="content")
     return framed("otf compare", own("page.css") + own("states.css"), own("page.js"), top, main, mark=MARK)
 
 
-def _events(found: TraceComparison) -> Markup:
+def _head(name: str) -> str:
+    return Path(name).name or name
+
+
+def difference(a: str, b: str) -> str:
+    """Return by how much a figure differs, in per cent of the first; "" where there is no such number.
+
+    >>> difference("200", "1,000"), difference("4 of 4", "3 of 4"), difference("pass", "fail")
+    ('+400 %', '-25 %', '')
+    """
+    numbers = [each.replace(",", "").partition(" of ")[0] for each in (a, b)]
+    if not all(each.isdecimal() for each in numbers):
+        return ""
+    before, after = map(int, numbers)
+    return "" if not before else f"{100 * (after - before) / before:+.0f} %" if before != after else "the same"
+
+
+def seeds_differ(conditions: Sequence[ConditionPair]) -> bool:
+    """Return whether the seeds do: then the inputs are others from the first on, and no event says more than that."""
+    return any(each.what == "seed" for each in conditions)
+
+
+def _events(found: TraceComparison, other_seed: bool) -> Markup:  # noqa: FBT001 -- of two facts the second
     sides = [(side.name, side.outcome, counted(side.steps, "step")) for side in (found.a, found.b)]
     states = ("possible before it", "\n".join(found.states_a), "\n".join(found.states_b))
     return joined(
-        _table(["trace", "verdict", ""], sides),
-        tag("p", parting(found), "" if found.silences else " Silences are not compared: they depend on timing."),
-        _table(SIDES, [states] if found.event is not None else []),
-        _table(SIDES, [(row.mark, row.a, row.b) for row in found.rows]),
+        _table("traces", ["trace", "verdict", "size"], sides),
+        tag(
+            "p",
+            parting(found, other_seed=other_seed),
+            "" if found.silences else " Silences are not compared: they depend on timing.",
+        ),
+        _table("possible states", ("states", *SIDES), [states] if found.event is not None else []),
+        _table("events", ("same or not", *SIDES), [(row.mark, row.a, row.b) for row in found.rows]),
     )
 
 
-def parting(found: TraceComparison) -> str:
+def parting(found: TraceComparison, *, other_seed: bool = False) -> str:
     """Return in a sentence where two traces part."""
-    if found.event is None:
-        return "All events are the same."
-    return f"They part at event {found.event}, in step {found.step}."
+    if other_seed:
+        return "Their seeds differ, so they send other inputs: where they part says nothing about the systems."
+    silences = "" if found.silences else " Silences are not compared: they depend on timing."
+    at = (
+        "All events are the same."
+        if found.event is None
+        else f"They part at event {found.event}, in step {found.step}."
+    )
+    return at + silences
 
 
-def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Markup:
+def _table(label: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Markup:
     head = tag("tr", *(tag("th", each, scope="col") for each in heads))
     body = [
         tag("tr", *(tag("td", tag("code", each)) for each in row), class_="differs" if row[0] in set("<>|") else None)
         for row in rows
     ]
-    return tag("div", tag("table", tag("thead", head), tag("tbody", *body)), class_="wide compared", tabindex=0)
+    return scrolled(label, tag("table", tag("thead", head), tag("tbody", *body)), class_="wide compared")

@@ -28,7 +28,9 @@
     say("left", state.done ? "done" : clock(state.left));
     say("now", state.now);
     listed("possible", state.possible);
-    listed("failures", state.failures);
+    listed("failures", state.failures.length ? state.failures : ["none so far"]);
+    say("story", state.story ?? "");
+    place("story").hidden = !state.story;
     curve(state.growth);
   };
   let missed = 0;

@@ -31,19 +31,17 @@ def live_page(title: str, state: dict[str, Any] | None = None) -> str:
     top = tag(
         "header",
         tag("h1", name),
-        tag("p", "verdict so far: ", tag("span", id="verdict")),
+        tag("p", "verdict so far: ", tag("span", id="verdict"), role="status"),
         tag("p", id="now"),
         tag("nav", tag("button", "light or dark", id="theme", type="button")),
     )
     main = tag(
         "main",
         tag("div", *cards, class_="cards"),
+        tag("h2", "Failures"),
+        tag("div", tag("div", tag("ul", id="failures"), tag("pre", id="story")), _curve(), class_="beside"),
         tag("h2", "Possible states now"),
         tag("ul", id="possible"),
-        tag("h2", "Failures"),
-        tag("ul", id="failures"),
-        tag("h2", "States met"),
-        _curve(),
         id="content",
     )
     inside = [] if state is None else [tag("script", _json(state), type="application/json", id="live-data")]

@@ -50,6 +50,11 @@ def joined(*parts: object) -> Markup:
     return Markup("".join(map(text, parts)))
 
 
+def scrolled(label: str, *inner: object, class_: str = "wide") -> Markup:
+    """Return a part of a page that scrolls by itself, also by keys, with a name for those who cannot see it."""
+    return tag("div", *inner, class_=class_, tabindex=0, role="region", aria_label=label)
+
+
 def own(name: str) -> Markup:
     """Return a file of this package as it is: a style sheet or a script."""
     return Markup(files("otf.report").joinpath(name).read_text(encoding="utf-8"))

@@ -12,7 +12,7 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
-from otf.report.markup import Markup, joined, tag
+from otf.report.markup import Markup, joined, scrolled, tag
 from otf.trace.reading import BAD_JSON
 from otf.trace.result import counted
 
@@ -107,7 +107,7 @@ def mutants_section(mutation: ReportedMutation | None) -> Markup:
     more = tag("p", f"The first {MOST:,} of {len(ordered):,} are listed.") if len(ordered) > MOST else Markup()
     left = [tag("p", f"Not tried: no output was found for {each!r}.", class_="soft") for each in mutation.unserved]
     says = f"A mutant is the model with one mistake, served as the system. {counted(len(ordered), 'mutant')}:"
-    shown = tag("div", table, class_="wide", tabindex=0) if ordered else Markup()
+    shown = scrolled("mutants", table) if ordered else Markup()
     return joined(tag("p", says), *(tag("p", line) for line in mutation.lines()), *left, more, shown)
 
 

@@ -10,18 +10,16 @@ from typing import Final
 from otf.explore.space import CoveredPart
 from otf.report.curves import duration, growth, response_times
 from otf.report.embedded import EmbeddedPath, address, document
-from otf.report.gather import Gathered, PathSummary, ReportedFailure
-from otf.report.markup import MARK, Markup, framed, joined, own, tag
+from otf.report.failures import failures
+from otf.report.gather import Gathered, PathSummary
+from otf.report.markup import MARK, Markup, framed, joined, own, scrolled, tag
 from otf.report.mutants import mutants_section
 from otf.report.requirements import section as requirements_section
 from otf.report.states import legend, space_data, walk
-from otf.trace.explain import explanation
 from otf.trace.record import Header
 from otf.trace.result import counted
-from otf.trace.verdict import Verdict
 
 ROWS: Final = 2_000  # of a table: a browser is slow with more, and no one reads them
-KINDS: Final = 30  # failures that are drawn
 INPUTS: Final = 40  # types of inputs whose response times are drawn
 
 
@@ -34,13 +32,12 @@ def overview(gathered: Gathered) -> Markup:
     silence = "" if header.silence == "timed" else f", silence {header.silence}"
     versions = ", ".join(f"{name} {number}" for name, number in header.versions.items())
     return joined(
-        tag("p", "verdict: ", tag("span", gathered.result.ruling, class_=f"verdict {gathered.verdict}")),
-        tag("p", f"{gathered.result.headline} ({gathered.result.totals}). {gathered.result.tally}"),
         tag(
             "p",
-            f"{settings}, {header.mode}, inputs {header.inputs}{silence}, {versions}, started {gathered.started[:19]}",
-            class_="soft",
+            tag("span", gathered.result.headline, class_=f"verdict {gathered.verdict}"),
+            f" ({gathered.result.totals}{_day(gathered.started)}). {gathered.result.tally}",
         ),
+        tag("p", f"{settings}, {header.mode}, inputs {header.inputs}{silence}, {versions}", class_="soft"),
         *([tag("p", f"time: {gathered.time}", class_="soft")] if gathered.time else []),
         *(tag("p", line) for line in gathered.worth),
         *([tag("p", f"stopped: {gathered.trouble}")] if gathered.trouble else []),
@@ -52,6 +49,11 @@ def overview(gathered: Gathered) -> Markup:
             class_="cards",
         ),
     )
+
+
+def _day(started: str) -> str:
+    day, _, time = started[:19].partition("T")
+    return f", on {day} at {time}" if time else ""
 
 
 def _cards(gathered: Gathered) -> list[tuple[str, str]]:
@@ -73,40 +75,6 @@ def _card(name: str, part: CoveredPart) -> tuple[str, str]:
     if part.whole:
         return name, str(part)
     return f"{name}, {part.within:,} of them among the {part.explored:,} explored", f"{part.visited:,}"
-
-
-def failures(gathered: Gathered, names: Container[str]) -> Markup:
-    """Return each kind of failure with its explanation; those whose path is in the page are drawn when it is open."""
-    apart = [
-        *(f"known issue ({counted(each.paths, 'path')}): {each.says}" for each in gathered.result.known_issues),
-        *(f"inconclusive ({counted(each.paths, 'path')}): {each.why}" for each in gathered.result.inconclusive),
-    ]
-    others = tag("ul", *(tag("li", each) for each in apart)) if apart else Markup()
-    if not gathered.failures:
-        none = "No other failure." if gathered.result.seen_issues else f"None. {gathered.result.headline}."
-        return joined(others, tag("p", none))
-    shown = [*gathered.failures.items()][:KINDS]
-    left = len(gathered.failures) - len(shown)
-    more = tag("p", f"… and {counted(left, 'other kind')} of failure") if left else ""
-    return joined(*(_failure(at, name, found, names) for at, (name, found) in enumerate(shown)), more, others)
-
-
-def _failure(at: int, signature: str, found: ReportedFailure, names: Container[str]) -> Markup:
-    paths = counted(found.count, "path") if found.count else "a saved failure"
-    count = f"{paths}, {'shrunk to ' if found.shrunk else ''}{counted(found.steps, 'step')}"
-    early = f"The search was stopped early, since {found.ended}: fewer steps may be enough."
-    name = address(Path(found.file))
-    view = tag("p", tag("a", "open it in the viewer", href=f"#{name}")) if name in names else ""
-    return tag(
-        "details",
-        tag("summary", tag("code", signature), " ", tag("span", f"({count})", class_="soft")),
-        tag("pre", explanation(Verdict("fail", found.failure), found.events), tabindex=0),
-        tag("p", early if found.ended else "" if found.shrunk else "It was not shrunk."),
-        tag("p", "trace: ", tag("code", found.file)),
-        view,
-        tag("div", class_="drawing", tabindex=0, data_path=name) if view else "",
-        open="" if at == 0 else None,
-    )
 
 
 def paths(gathered: Gathered, names: Container[str]) -> Markup:
@@ -167,8 +135,12 @@ def times(gathered: Gathered) -> Markup:
     more = len(gathered.answers) - len(answers)
     return joined(
         tag("p", "From an input to the first output after it, by the type of the input; all on one scale."),
-        tag("div", response_times(answers, _bounds(gathered.header), gathered.windows), class_="drawing", tabindex=0),
-        tag("div", tag("table", tag("thead", head), tag("tbody", *rows)), class_="wide", tabindex=0),
+        scrolled(
+            "response times as bars",
+            response_times(answers, _bounds(gathered.header), gathered.windows),
+            class_="drawing",
+        ),
+        scrolled("response times", tag("table", tag("thead", head), tag("tbody", *rows))),
         tag("p", f"… and {counted(more, 'other type')} of input") if more else "",
         _waits(gathered),
     )
@@ -199,7 +171,7 @@ def _waits(gathered: Gathered) -> Markup:
         for what, seconds in ordered
     ]
     caption = tag("caption", f"Where the time went: {duration(whole)} of all paths, from the first input to the end")
-    return tag("div", tag("table", caption, tag("tbody", *rows)), class_="wide", tabindex=0)
+    return scrolled("where the time went", tag("table", caption, tag("tbody", *rows)))
 
 
 def _share(share: float) -> Markup:
@@ -239,17 +211,15 @@ def _table(name: str, heads: Sequence[tuple[str, int]], rows: Iterable[Markup], 
     search = tag("label", "search ", tag("input", type="search", autocomplete="off"))
     tools = tag("div", search, more, tag("output", class_="soft", aria_live="polite"), class_="tools", data_rows=name)
     head = tag("tr", *(tag("th", text, scope="col", class_="number" if number else None) for text, number in heads))
-    return joined(
-        tools, tag("div", tag("table", tag("thead", head), tag("tbody", *rows), id=name), class_="wide", tabindex=0)
-    )
+    return joined(tools, scrolled(name, tag("table", tag("thead", head), tag("tbody", *rows), id=name)))
 
 
-SCRIPTS: Final = ("widgets.js", "chart.js", "viewer.js", "page.js", "states.js")
+SCRIPTS: Final = ("widgets.js", "chart.js", "viewer.js", "page.js", "drawing.js", "states.js")
 STYLES: Final = ("page.css", "states.css")
 
 
-def page(gathered: Gathered, paths_in_it: Sequence[EmbeddedPath] = ()) -> str:
-    """Return the whole page; of the paths in it each event can be looked at.
+def page(gathered: Gathered, paths_in_it: Sequence[EmbeddedPath] = (), folder: Path | None = None) -> str:
+    """Return the whole page; of the paths in it each event can be looked at. It links the traces from its `folder`.
 
     >>> from otf.core import Model
     >>> from otf.models.coffee import coffee
@@ -260,7 +230,7 @@ def page(gathered: Gathered, paths_in_it: Sequence[EmbeddedPath] = ()) -> str:
     '<!DOCTYPE html>'
     """
     title = f"otf report: {gathered.header.bench}"
-    sections = _sections(gathered, {path.name for path in paths_in_it})
+    sections = _sections(gathered, {path.name for path in paths_in_it}, folder)
     links = [tag("a", name, href=f"#{key}") for key, (name, _) in sections.items()]
     top = tag(
         "header",
@@ -276,10 +246,10 @@ def page(gathered: Gathered, paths_in_it: Sequence[EmbeddedPath] = ()) -> str:
     return framed(title, style, script, top, viewer, tag("main", *body, id="content"), data, mark=MARK)
 
 
-def _sections(gathered: Gathered, names: Container[str]) -> dict[str, tuple[str, Markup]]:
+def _sections(gathered: Gathered, names: Container[str], folder: Path | None) -> dict[str, tuple[str, Markup]]:
     required, mutants = requirements_section(gathered), mutants_section(gathered.mutation)
     return {
-        "failures": ("Failures", failures(gathered, names)),
+        "failures": ("Failures", failures(gathered, names, folder)),
         **({"requirements": ("Requirements", required)} if required else {}),
         **({"mutants": ("Mutants", mutants)} if mutants else {}),
         "paths": ("Paths", paths(gathered, names)),

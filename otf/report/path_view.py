@@ -258,10 +258,12 @@ def _failure(failure: Failure, ports: set[str]) -> ViewData:
     port = next(iter(ports)) if len(ports) == 1 else ""
     return {
         "kind": failure.kind,
+        "step": failure.step,
         "says": WORDS[failure.kind],
         "seen": failure.seen,
         "port": plain(failure.port),
         "before": failure.before,
+        "together": failure.together,
         "note": "\n".join(map(plain, failure.note.splitlines())),
         "times": failure.times,
         "expected": [{"text": each.text, "port": plain(each.port or port)} for each in likely[:GHOSTS]],

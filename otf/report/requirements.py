@@ -12,7 +12,7 @@ import msgspec
 
 from otf.errors import UsageError
 from otf.report.gather import Gathered
-from otf.report.markup import MARK, Markup, joined, tag
+from otf.report.markup import MARK, Markup, joined, scrolled, tag
 from otf.trace.requirements import RequirementResult, as_csv, tally
 
 MOST: Final = 2_000  # rows of the table in the page
@@ -39,7 +39,7 @@ def section(gathered: Gathered) -> Markup:
     head = tag("tr", *(tag("th", name, scope="col") for name in ("status", "id", "level", "requirement", "trace")))
     table = tag("table", tag("thead", head), tag("tbody", *map(_row, ordered[:MOST])))
     more = tag("p", f"The first {MOST:,} of {len(ordered):,} are listed.") if len(ordered) > MOST else Markup()
-    return joined(*(tag("p", line) for line in tally(results)), more, tag("div", table, class_="wide", tabindex=0))
+    return joined(*(tag("p", line) for line in tally(results)), more, scrolled("requirements", table))
 
 
 def _row(each: RequirementResult) -> Markup:

@@ -4,7 +4,7 @@
   const place = document.getElementById("states-walk");
   if (!place) return;
   const SVG = "http://www.w3.org/2000/svg";
-  const [DRAWN, NEAR, LISTED, ACROSS, WIDE, LINES, TOKEN] = [80, 24, 100, 6, 26, 4, 40];
+  const [FEW, DRAWN, NEAR, LISTED, ACROSS, WIDE, LINES, TOKEN] = [20, 80, 24, 100, 6, 26, 4, 40];
   const many = (count) => count.toLocaleString("en");
   const make = (name, attributes, ...inner) => fill(document.createElement(name), attributes, inner);
   const svg = (name, attributes, ...inner) => fill(document.createElementNS(SVG, name), attributes, inner);
@@ -138,7 +138,8 @@
   };
   const box = (node) => {
     const top = node.y - node.high / 2;
-    const made = svg("g", { class: `state ${node.kind}`, tabindex: 0, role: "button", "aria-label": node.title },
+    // its title is its name
+    const made = svg("g", { class: `state ${node.kind}`, tabindex: -1, role: "button" },
       svg("title", {}, node.title),
       svg("rect", { x: node.x - node.wide / 2, y: top, width: node.wide, height: node.high, rx: 8 }),
       node.lines.map((line, at) => svg("text", { x: node.x, y: top + 19 + 16 * at, "text-anchor": "middle" }, line)));
@@ -275,19 +276,24 @@
   const chosen = () => ticks.filter((tick) => tick.checked).map((tick) => Number(tick.value));
   const choices = make("span", { class: "choices" }, offered.map((field, at) => make("label", {}, ticks[at], field < 0 ? "type" : data.fields[field])));
   const [drawing, remark] = [make("div", { class: "drawing", tabindex: 0, "aria-label": "drawing of states", role: "region" }), make("span", { class: "soft", role: "status" })];
+  const zoom = zoomTools(drawing);
   const search = make("input", { type: "search", id: "states-search", autocomplete: "off" });
   const [list, count, panel] = [make("ul", { class: "list" }), make("output", { class: "soft", "aria-live": "polite" }), make("div", { class: "panel", "aria-live": "polite" })];
   const all = make("button", { type: "button", click: () => { among = null; search.value = ""; filter(); } }, "all states");
   place.append(
-    make("div", { class: "tools" }, make("label", {}, "draw ", view), choices, remark), drawing,
-    make("div", { class: "walk" },
-      make("div", { class: "found" }, make("div", { class: "tools" }, make("label", {}, "search ", search), all, count), list), panel));
+    make("div", { class: "tools" }, make("label", {}, "draw ", view), choices, zoom.buttons, remark),
+    make("div", { class: "walk" }, drawing, panel),
+    make("div", { class: "found" }, make("div", { class: "tools" }, make("label", {}, "search ", search), all, count), list));
 
   const picture = () => {
     choices.hidden = view.value !== "fields";
     const [nodes, edges, said] = VIEWS[view.value]();
+    const focused = drawing.contains(document.activeElement) && document.activeElement !== drawing;
     drawing.replaceChildren(...(nodes.length ? [drawn(nodes, edges, `${names[view.value]}: ${nodes.length} boxes`)] : []));
     remark.textContent = said;
+    zoom.apply();
+    if (nodes.length) roveBoxes(drawing.firstChild);
+    if (focused) drawing.querySelector(".state.here")?.focus({ preventScroll: true });
     const middle = drawing.querySelector(".here rect");
     if (middle) drawing.scrollLeft = Math.max(0, Number(middle.getAttribute("x")) - drawing.clientWidth / 3);
   };
@@ -327,9 +333,9 @@
     const passed = steps.map((arc) => make("li", {}, make("code", {}, `${taken(arc)} `), step(data.target[arc], `${data.target[arc]}  ${differing(data.target[arc], data.source[arc]).join(" ")}`)));
     panel.replaceChildren(...[
       make("h3", {}, `State ${many(here)} of ${many(size)}: ${kind(here)}`), make("p", { class: "soft" }, marks.filter(Boolean).join(", ") || "\u00a0"),
-      shown.length ? table(["field", "value", ""], shown) : null, make("h3", {}, "From here"),
+      shown.length ? table(["field", "value", "before"], shown) : null, make("h3", {}, "From here"),
       out.length > ahead.length ? make("p", { class: "soft" }, `the first ${ahead.length} of ${out.length} transitions`) : null,
-      !out.length ? make("p", {}, "No transition leaves it.") : make("div", { class: "wide", tabindex: 0 }, table(["input", "outputs", "leads to", ...(went ? [""] : [])], ahead)),
+      !out.length ? make("p", {}, "No transition leaves it.") : make("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "transitions from here" }, table(["input", "outputs", "leads to", ...(went ? ["visited"] : [])], ahead)),
       make("h3", {}, "The shortest way here"),
       parent[here] === -2 ? make("p", {}, "No transition that is shown leads here.") : make("ol", { class: "way" }, passed),
       steps.length ? null : make("p", { class: "soft" }, here === 0 ? "It begins here." : ""),
@@ -351,7 +357,7 @@
   for (const each of [view, ...ticks]) each.addEventListener("change", picture);
   search.addEventListener("input", filter);
   addEventListener("hashchange", follow);
-  view.value = data.by ? "fields" : size <= DRAWN ? "everything" : visited && !failed.size ? "visited" : "around";
+  view.value = data.by ? "fields" : size <= FEW ? "everything" : "around";
   if (!size) { place.replaceChildren("There are no states."); return; }
   show();
   follow();

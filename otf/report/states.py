@@ -158,10 +158,10 @@ def model_page(graph: Graph, marks: Marks, findings: Sequence[str], by: Sequence
         tag("details", tag("summary", "laws"), tag("ul", *(tag("li", each) for each in findings))),
         tag("nav", tag("button", "light or dark", id="theme", type="button")),
     )
-    main = tag("main", walk(graph_data(graph, marks, by)), id="content")
+    main = tag("main", tag("h2", "States"), walk(graph_data(graph, marks, by)), id="content")
     title = f"otf explore: {graph.name}"
     styles = own("page.css") + own("states.css")
-    return framed(title, styles, own("page.js") + own("states.js"), top, main, mark=MARK)
+    return framed(title, styles, own("page.js") + own("drawing.js") + own("states.js"), top, main, mark=MARK)
 
 
 def _several(found: Sized, what: str) -> str:

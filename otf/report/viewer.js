@@ -8,6 +8,7 @@ const HELP = "↑ ↓ step, ← → event, Home and End, F the failure, N and P 
 const embedded = JSON.parse(document.getElementById("paths-data").textContent);
 const byName = new Map(embedded.map((head) => [head.name, head]));
 const unpacked = new Map();
+const TITLE = document.title;
 let open = null; // the path that is shown: { head, path, steps, at, scaled }
 
 // The data of a path: base64, deflate, JSON.
@@ -61,6 +62,7 @@ async function followAddress() {
   place.hidden = !head;
   if (!head) {
     open = null;
+    document.title = TITLE;
     // a part of the report that was hidden a moment ago
     document.getElementById(location.hash.slice(1))?.scrollIntoView();
     return;
@@ -78,7 +80,9 @@ function openPath(head, path, step, number) {
   if (open?.head !== head) {
     open = { head, path, steps, at, scaled };
     buildViewer();
+    scrollTo(0, 0);
   }
+  document.title = `${head.name} (${path.verdict}), ${TITLE}`;
   choose(at);
   document.getElementById("steps").focus({ preventScroll: true });
 }
@@ -122,10 +126,10 @@ function stepItem(path, step) {
     "aria-label": [number, sent, ...outputs.slice(0, 6).map((text) => `→ ${text}`)].join(" "),
     click: () => choose(firstOf(path, step)),
   },
-  element("span", { class: "number" }, number),
+  element("span", { class: "number" }, number), " ",
   element("span", { class: "told" },
     element("span", { class: "input" }, ...breakable(sent)),
-    ...outputs.slice(0, 6).map((text) => element("span", { class: "output" }, ...breakable(`→ ${text}`))),
+    ...outputs.slice(0, 6).map((text) => element("span", { class: "output" }, " ", ...breakable(`→ ${text}`))),
     outputs.length > 6 ? element("span", { class: "output" }, `→ … ${outputs.length - 6} more`) : ""));
 }
 
@@ -139,7 +143,9 @@ function choose(at) {
   const item = document.getElementById(`step-${event?.step ?? 0}`);
   item?.setAttribute("aria-selected", "true");
   if (item) list.setAttribute("aria-activedescendant", item.id);
-  item?.scrollIntoView({ block: "nearest" });
+  // not scrollIntoView, which would move the page as well
+  const pane = list.parentElement;
+  if (item && (item.offsetTop < pane.scrollTop || item.offsetTop + item.offsetHeight > pane.scrollTop + pane.clientHeight)) pane.scrollTop = item.offsetTop - pane.clientHeight / 2;
   drawAround();
   document.getElementById("details").replaceChildren(...(event ? details(path, at) : [element("p", {}, "Nothing was sent on this path.")]));
   document.getElementById("details").scrollTop = 0;
@@ -199,7 +205,7 @@ function failureDetails({ failure }) {
 
 function valueDetails(path, event, at) {
   if (event.value === undefined) return event.failed ? [] : [element("p", {}, eventText(path, event))];
-  const raw = event.raw ? [element("h3", {}, "Bytes on the wire"), hexDump(event.raw, event.size)] : [];
+  const raw = event.raw ? [element("h3", {}, "Bytes on the wire"), shownBytes(event.raw, event.size)] : [];
   const reading = event.raw ? "As the codec reads them" : "Value";
   return [...raw, element("h3", {}, reading), valueTable(path.values[event.value], sameBefore(path, at))];
 }
@@ -286,6 +292,12 @@ async function drawFailure(place) {
   if (!path) return;
   const to = failureOf(path) + 1 || path.events.length;
   place.replaceChildren(drawChart(path, { from: Math.max(0, to - SHOWN), to, room: place.clientWidth - 18 }));
+  place.scrollTop = place.scrollHeight;
+}
+
+for (const place of document.querySelectorAll("[data-commands]")) {
+  const commands = byName.get(place.dataset.commands)?.commands ?? {};
+  place.append(...Object.entries(commands).map(([what, command]) => commandLine(what, command)));
 }
 
 for (const place of document.querySelectorAll("[data-path]")) {

@@ -126,9 +126,22 @@ function markedText(text, differences, side) {
   return code;
 }
 
-// Bytes as eight in a line: their position, hexadecimal, and what of it is text.
-function hexDump(raw, size) {
+const ENDS = { 9: "\\t", 10: "\\n\n", 13: "\\r" };
+
+// Bytes as they are read: text where all of them are text, with the hexadecimal form behind a click.
+function shownBytes(raw, size) {
   const bytes = (raw.match(/../g) ?? []).map((byte) => parseInt(byte, 16));
+  const dump = hexDump(bytes, size);
+  if (!bytes.length || !bytes.every((byte) => (byte > 31 && byte < 127) || ENDS[byte])) return dump;
+  const text = bytes.map((byte) => ENDS[byte] ?? String.fromCharCode(byte)).join("").trimEnd();
+  const more = size > bytes.length ? `\n… ${size - bytes.length} more bytes` : "";
+  return element("div", {},
+    element("pre", { class: "bytes text", tabindex: 0, role: "region", "aria-label": `${size} bytes of text` }, text + more),
+    element("details", { class: "hex" }, element("summary", {}, "in hexadecimal"), dump));
+}
+
+// Bytes as eight in a line: their position, hexadecimal, and what of it is text.
+function hexDump(bytes, size) {
   const lines = [];
   for (let at = 0; at < bytes.length; at += 8) {
     const line = bytes.slice(at, at + 8);

@@ -174,7 +174,7 @@ def test_a_known_issue_is_not_a_bare_pass(folder: Path) -> None:
     """The verdict has its number, and so has a tile; nothing says that there is no failure."""
     made = told(folder, "a known issue")
     assert made.run["headline"] == "PASS, 1 known issue: no other failure"
-    assert ">pass, 1 known issue<" in made.page
+    assert '<span class="verdict pass">PASS, 1 known issue: no other failure<' in made.page
     assert tiles(made.page)["known issues"] == "1"
     assert "None. PASS" not in made.page
 

@@ -39,6 +39,15 @@ def test_the_first_event_at_which_two_traces_part(runs: Path) -> None:
     assert lines[at + 7 : at + 10] == ["      -> Button()", "  A   quiet", "  B   <- Coffee()"]
 
 
+def test_campaigns_of_other_seeds(runs: Path, tmp_path: Path) -> None:
+    """They send other inputs from the first on, and no event is named as if it meant something."""
+    otf("run", "coffee", *STRICT, "--seed", 2, "--out", tmp_path / "other")
+    done = otf("compare", runs / "right", tmp_path / "other", "--page", tmp_path / "page.html")
+    assert "Their seeds differ" in done.out
+    for said in (done.out, (tmp_path / "page.html").read_text(encoding="utf-8")):
+        assert "part at event" not in said
+
+
 def test_as_a_document(runs: Path) -> None:
     """The same as JSON."""
     data = both(runs, "--json").data
@@ -51,7 +60,11 @@ def test_two_campaigns(runs: Path, tmp_path: Path) -> None:
     """Their figures, the kinds of failure of each, and the first two paths of a number that part."""
     page = tmp_path / "page.html"
     done = otf("compare", runs / "right", runs / "free", "--page", page)
-    assert done.out.splitlines()[2:4] == ["  verdict              A: pass", "                       B: fail"]
+    figures = [line.split() for line in done.out.splitlines()[2:7]]
+    assert figures[0] == [str(runs / "right"), str(runs / "free"), "difference"]
+    assert figures[1] == ["verdict", "pass", "fail"]
+    assert figures[2] == ["paths", "2", "2", "the", "same"]
+    assert figures[3][-1].endswith("%") or figures[3][-2:] == ["the", "same"]
     assert "  unasked: int --Button--> expected silence, seen Coffee\n    A: 0\n    B: " in done.out
     assert "They part at event 47, in step 21." in done.out
     assert "times from an input to its first output:\n  Button  A: half within " in done.out

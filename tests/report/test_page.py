@@ -28,7 +28,7 @@ def test_what_it_says() -> None:
     ]
     said = page(gathered(*paths, found=found))
     for part in (
-        'verdict: <span class="verdict fail">fail</span>',
+        '<span class="verdict fail">FAIL: 1 kind of failure</span>',
         "<b>59</b><span>steps</span>",
         "<b>0 of 4</b><span>transitions visited</span>",
         "possible state: 1",

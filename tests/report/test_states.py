@@ -19,6 +19,7 @@ from otf.explore.marks import Marks, marks
 from otf.explore.space import VisitedSpace, space
 from otf.report.states import graph_data, model_page, space_data, walk
 from otf.spec import Accept, Spec, Transition, goto
+from tests.cli.command import otf
 from tests.report.browser import CHROMIUM, Browser, browser
 from tests.report.runs import HOSTILE, step
 
@@ -226,3 +227,22 @@ def test_a_hundred_thousand_states(tmp_path: Path, seen: Browser) -> None:
     assert "The nearest 20,000 states" in seen.ask("document.body.innerText")
     assert (tmp_path / "model.html").stat().st_size < 5_000_000
     assert seen.open(tmp_path / "model.html") < 2
+
+
+def test_a_drawing_is_one_stop_for_tab(seen: Browser, tmp_path: Path) -> None:
+    """Arrow keys lead from state to state, and Enter goes there; the drawing is as large as one likes."""
+    page = tmp_path / "page.html"
+    assert otf("explore", "coffee", "--page", page).status == 0
+    seen.open(page, drawn="document.querySelector('[data-ready]')")
+    stops = "document.querySelectorAll('svg.states [tabindex=\"0\"]').length"
+    assert seen.ask(stops) == 1
+    seen.ask("document.querySelector('svg.states [tabindex=\"0\"]').focus()")
+    first = seen.ask("document.activeElement.textContent")
+    seen.key("ArrowDown")
+    assert seen.ask("document.activeElement.textContent") != first
+    assert seen.ask(stops) == 1
+    seen.key("Enter")
+    seen.until("document.activeElement.classList.contains('here')")
+    wide = seen.ask("document.querySelector('svg.states').clientWidth")
+    seen.ask("[...document.querySelectorAll('button')].find(each => each.textContent === 'larger').click()")
+    assert seen.ask("document.querySelector('svg.states').clientWidth") > wide

@@ -135,7 +135,9 @@ def _figures(found: Gathered) -> Iterator[str]:
 
 
 def _lines(found: Comparison) -> Iterator[str]:
-    yield from _table("", found.figures)
+    from otf.report.compare import seeds_differ
+
+    yield from _figure_lines(found)
     yield from _table("kinds of failure, with their paths", found.kinds)
     yield from _table("they differ in", found.conditions)
     yield from _times(found.times)
@@ -144,7 +146,19 @@ def _lines(found: Comparison) -> Iterator[str]:
     if found.traces is None:
         yield "no two paths of the same number part"
     else:
-        yield from _trace_lines(found.traces, named=bool(found.figures))
+        yield from _trace_lines(found.traces, named=bool(found.figures), other_seed=seeds_differ(found.conditions))
+
+
+def _figure_lines(found: Comparison) -> Iterator[str]:
+    """Yield the figures of two campaigns as columns, under the names of their folders."""
+    from otf.report.compare import difference
+
+    rows = [(*pair, difference(pair.a, pair.b)) for pair in found.figures]
+    if rows:
+        rows.insert(0, ("", found.a, found.b, "difference"))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  " + "  ".join(f"{cell:{wide}}" for cell, wide in zip(row, widths, strict=True)).rstrip()
 
 
 def _table(title: str, pairs: Sequence[ConditionPair]) -> Iterator[str]:
@@ -173,13 +187,15 @@ def _times(times: Sequence[ResponseDrift]) -> Iterator[str]:
         yield from drifted
 
 
-def _trace_lines(found: TraceComparison, *, named: bool) -> Iterator[str]:
+def _trace_lines(found: TraceComparison, *, named: bool, other_seed: bool) -> Iterator[str]:
     from otf.report.compare import parting
 
     for side, trace in (("A", found.a), ("B", found.b)):
         yield f"{side}{f', {trace.name}' if named else ''}: {trace.outcome}, {counted(trace.steps, 'step')}"
-    yield parting(found) + ("" if found.silences else " Silences are not compared: they depend on timing.")
-    if found.event is None:
+    yield parting(found, other_seed=other_seed) + (
+        "" if found.silences else " Silences are not compared: they depend on timing."
+    )
+    if found.event is None or (other_seed and named):
         return
     same = list(found.states_a) == list(found.states_b)
     for side, states in (("possible there", found.states_a), ("possible in B", found.states_b))[: 1 if same else 2]:

@@ -26,6 +26,7 @@ from otf.errors import OtfError, UsageError
 from otf.report.live import live_page
 from otf.runner.writer import writing
 from otf.trace.events import Event as TraceEvent
+from otf.trace.explain import explanation
 from otf.trace.result import counted
 from otf.values import show
 
@@ -123,6 +124,7 @@ class LiveFigures(Listener):
             "failures": [
                 f"{each.signature} ({each.count:,} of {counted(summary.paths, 'path')})" for each in groups[:KINDS]
             ],
+            "story": _story(groups[-1]) if groups else "",
             "growth": [*self._growth, *({(steps, len(self._met))} - {self._growth[-1]})],
         }
 
@@ -309,3 +311,9 @@ def live(where: str, campaign: Campaign, title: str, tell: Callable[[str], None]
         finally:
             server.shutdown()
             thread.join()
+
+
+def _story(group: FailureGroup) -> str:
+    """Return the failure of a group in words: of the shortest trace that is known so far."""
+    shown = group.shrunk or group.first
+    return explanation(shown.verdict, shown.events)

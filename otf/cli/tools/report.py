@@ -76,7 +76,7 @@ def report(
 
     found = gathered(folder, bench, parsed(sets), watched)
     file = out or folder / "report.html"
-    write_page(file, page(found, _in_the_page(found, folder, bench or found.header.bench)))
+    write_page(file, page(found, _in_the_page(found, folder, bench or found.header.bench), file.parent))
     if junit_xml is not None:
         write_page(junit_xml, junit(found))
     if markdown_file is not None:

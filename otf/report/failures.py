@@ -1,0 +1,101 @@
+"""The failures of a report: each kind as a card, with its story in words and as a chart, and what to do next."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Container
+from pathlib import Path
+from typing import Final
+from urllib.parse import quote
+
+from otf.report.embedded import address
+from otf.report.gather import Gathered, ReportedFailure
+from otf.report.markup import Markup, joined, tag
+from otf.trace.explain import explanation
+from otf.trace.result import KnownIssueResult, counted
+from otf.trace.verdict import Verdict
+
+KINDS: Final = 30  # failures that are drawn
+PHONE: Final = 40  # characters of a line on a phone: there the outputs stand beside the inputs, too
+SCREEN: Final = 72  # the same beside a chart
+TONES: Final = (
+    ("fail", re.compile(r"FAIL\b.*|.*<== here|  (seen|and then): .*")),
+    ("pass", re.compile(r" +allows: .*|  (did not come|nearest allowed): .*")),
+)
+"""The lines of a failure that have a colour: the same as in a terminal."""
+
+
+def failures(gathered: Gathered, names: Container[str], folder: Path | None = None) -> Markup:
+    """Return each kind of failure with its explanation; those whose path is in the page are drawn when it is open.
+
+    The traces are linked from a page in this `folder`.
+    """
+    result = gathered.result
+    issues = (_known_issue(each, names, folder) for each in result.known_issues)
+    apart = [f"inconclusive ({counted(each.paths, 'path')}): {each.why}" for each in result.inconclusive]
+    others = joined(*issues, tag("ul", *(tag("li", each) for each in apart)) if apart else "")
+    if not gathered.failures:
+        none = "No other failure." if result.seen_issues else f"None. {result.headline}."
+        return joined(others, tag("p", none))
+    shown = [*gathered.failures.items()][:KINDS]
+    left = len(gathered.failures) - len(shown)
+    more = tag("p", f"… and {counted(left, 'other kind')} of failure") if left else ""
+    cards = (_failure(at, name, found, names, folder) for at, (name, found) in enumerate(shown))
+    return joined(*cards, more, others)
+
+
+def _failure(at: int, signature: str, found: ReportedFailure, names: Container[str], folder: Path | None) -> Markup:
+    paths = counted(found.count, "path") if found.count else "a saved failure"
+    count = f"{paths}, {'shrunk to ' if found.shrunk else ''}{counted(found.steps, 'step')}"
+    early = f"The search was stopped early, since {found.ended}: fewer steps may be enough."
+    name = address(Path(found.file))
+    view = name in names or None
+    told = explanation(Verdict("fail", found.failure), found.events, SCREEN)
+    narrow = explanation(Verdict("fail", found.failure), found.events, PHONE)
+    words = tag("div", _coloured(told, name, "screen"), _coloured(narrow, name, "phone"))
+    drawn = _drawing(name) if view else ""
+    unshrunk = early if found.ended else "" if found.shrunk else "It was not shrunk."
+    return tag(
+        "details",
+        tag("summary", tag("code", signature), " ", tag("span", f"({count})", class_="soft")),
+        tag("div", words, drawn, class_=view and "beside"),
+        tag("p", unshrunk) if unshrunk else "",
+        _ways(found.file, names, folder),
+        open="" if at == 0 else None,
+    )
+
+
+def _coloured(told: str, name: str, where: str) -> Markup:
+    lines = ((next((tone for tone, line in TONES if line.match(each)), None), each) for each in told.split("\n"))
+    shown = (tag("span", f"{each}\n", class_=tone) if tone else f"{each}\n" for tone, each in lines)
+    return tag("pre", *shown, class_=where, tabindex=0, role="region", aria_label=f"failure {name} in words")
+
+
+def _known_issue(known: KnownIssueResult, names: Container[str], folder: Path | None) -> Markup:
+    if not known.paths:
+        return tag("p", f"known issue that did not occur: {known.says}")
+    name = address(Path(known.trace))
+    return tag(
+        "details",
+        tag("summary", f"known issue ({counted(known.paths, 'path')}): {known.says}"),
+        _drawing(name) if name in names else "",
+        _ways(known.trace, names, folder),
+    )
+
+
+def _drawing(name: str) -> Markup:
+    return tag("div", class_="drawing", tabindex=0, role="region", aria_label=f"chart of {name}", data_path=name)
+
+
+def _ways(trace: str, names: Container[str], folder: Path | None) -> Markup:
+    """Return the ways to a trace: the viewer, the file, the commands.
+
+    The link is relative to the page: a folder that was copied keeps its links.
+    """
+    name = address(Path(trace))
+    view = [tag("a", "open it in the viewer", href=f"#{name}"), "; "] if name in names else []
+    shown: object = tag("code", trace)
+    if folder is not None:
+        shown = tag("a", shown, href=quote(Path(os.path.relpath(trace, folder)).as_posix()))
+    return joined(tag("p", *view, "trace: ", shown), tag("div", data_commands=name) if view else "")
