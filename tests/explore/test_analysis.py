@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from otf.explore.analysis import (
     dead,
     forbids,
     general,
+    known,
     liveness,
     minimal,
     reachable,
@@ -273,3 +274,19 @@ def test_laws_and_goals_cite_their_requirements() -> None:
 
 def _broken_at_five(state: int) -> bool:
     return state != 5
+
+
+def test_a_scenario_may_name_what_comes_after_an_accept() -> None:
+    """The states after it are not known before it was seen, so that no action is one that the model does not have."""
+
+    def emits(state: int) -> Iterator[Accept]:
+        if state < 0:
+            yield Accept(lambda seen: [len(seen[0])])
+
+    def step(state: int, inp: str) -> Iterator[Transition[int]]:
+        yield goto(state, inp)
+
+    spec = Spec(step, -1, lambda state: [] if state < 0 else ["a", "b"], emits)
+    assert known(spec, "a b").patterns
+    with pytest.raises(UsageError, match="names c, which is no action of the model; its actions are 'a', 'b'"):
+        known(Spec(step, 0, ["a", "b"]), "a c")
