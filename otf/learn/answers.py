@@ -62,6 +62,10 @@ class Parted(NamedTuple):
 class Closing:
     """Which inputs cannot be sent after which answers: here all can. `ended` are the ports whose connection ended."""
 
+    def start(self) -> frozenset[str]:
+        """Return the ports that have no connection at the start."""
+        return frozenset()
+
     def after(self, ended: frozenset[str], inp: int, out: str) -> frozenset[str]:
         """Return the ports that have ended after an input and its answer."""
         del inp, out
@@ -111,7 +115,7 @@ class AnswerTree:
 
     def known(self, word: Word) -> list[str] | None:
         """Return the answers to a word, None if a path has to be driven to know them."""
-        way, found, ended = self._root, list[str](), frozenset[str]()
+        way, found, ended = self._root, list[str](), self.closing.start()
         for inp in word:
             if self.closing.shut(ended, inp):
                 found.append(CLOSED)
@@ -129,7 +133,7 @@ class AnswerTree:
 
     def count(self, word: Word) -> int:
         """Return how often the answer to a word came that counts."""
-        way, ended, count = self._root, frozenset[str](), 0
+        way, ended, count = self._root, self.closing.start(), 0
         for inp in word:
             if self.closing.shut(ended, inp):
                 continue
@@ -141,7 +145,7 @@ class AnswerTree:
 
     def parted(self, word: Word) -> Parted | None:
         """Return the first inputs of a word whose answer is unclear after several paths, None if there are none."""
-        way, ended = self._root, frozenset[str]()
+        way, ended = self._root, self.closing.start()
         for at, inp in enumerate(word):
             if self.closing.shut(ended, inp):
                 continue

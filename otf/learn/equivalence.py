@@ -19,6 +19,8 @@ from otf.suite.words import cover
 
 ONWARD: Final = 0.8  # of the inputs of a walk change the state, where some do
 LENGTH: Final = 4  # inputs of a walk, on average
+WALKS: Final = 60
+"""Walks at least: the suites of a machine of one state are hardly longer than its single inputs."""
 
 
 @dataclass(slots=True)
@@ -60,12 +62,16 @@ class Tests:
         self._starts = [state for state, onward in enumerate(self._onward) if onward] or [0]
 
     def __iter__(self) -> Iterator[Word]:
-        """Yield all tests up to the last suite, each with a walk beside it."""
+        """Yield all tests up to the last suite, each with a walk beside it; of a small machine more walks."""
+        left = WALKS
         for extra in range(self._extra + 1):
             for word in self._suite(extra):
                 yield word
-                if self._walks and self._random.random() < 0.5:  # noqa: PLR2004 -- as many as tests of the suite, nearly
+                if self._walks and self._random.random() < 0.5:  # noqa: PLR2004 -- a walk for two tests of the suite
+                    left -= 1
                     yield self._walk()
+        for _ in range(left if self._walks else 0):
+            yield self._walk()
 
     def _suite(self, extra: int) -> Iterator[Word]:
         """Yield the words of a suite that the one before does not have."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
@@ -35,12 +36,16 @@ def listening(bench: Bench, inputs: Sequence[Any]) -> tuple[Bench, Oracle]:
     [Button()]
     """
     ports = bench.oracle().model.routes.outputs
-    ways = [goto(None, on(port, kind)) for port in ports for kind in (object, Ended)]
 
-    def step(state: None, _inp: object) -> list[Transition[None]]:
-        return [goto(state)]
+    def step(ended: frozenset[str], inp: object) -> list[Transition[frozenset[str]]]:
+        port = "" if isinstance(inp, Elapse) else bench.port(inp)
+        return [] if port in ended and not acts(bench, inp) else [goto(after(bench, ended, inp))]
 
-    spec = Spec(step, None, inputs, lambda _: ways, name=bench.name)
+    def emits(ended: frozenset[str]) -> list[Transition[frozenset[str]]]:
+        there = [goto(ended, on(port, object)) for port in ports]
+        return there + [goto(ended | {port}, on(port, Ended)) for port in ports]
+
+    spec = Spec(step, frozenset[str](), inputs, emits, name=bench.name)
     codec = None if bench.codec is None else MalformedCodec(bench.codec)
     bare = replace(bench, spec=spec, codec=codec, inputs="uioco", requirements=type(bench.requirements)(), malformed=0)
     model = Model(spec, Routes(ports, bare.port))
@@ -55,30 +60,52 @@ class Heard:
     greeting: list[tuple[str, Any]] = field(default_factory=list[tuple[str, Any]])
     inputs: list[Any] = field(default_factory=list[Any])
     outputs: list[list[tuple[str, Any]]] = field(default_factory=list[list[tuple[str, Any]]])
-    ended: set[str] = field(default_factory=set[str])
+    ended: frozenset[str] = frozenset()
+    asked: bool = False
+    unopened: set[str] = field(default_factory=set[str])
 
     def take(self, event: Event) -> None:
         """Take the next event."""
         if isinstance(event, Sent):
             self.inputs.append(event.input)
             self.outputs.append([])
-            if opens(self.bench, event.input):
-                self.ended.discard(event.port)
+            self.ended = after(self.bench, self.ended, event.input)
         elif isinstance(event, (Seen, Closed)):
             output = event.output if isinstance(event, Seen) else Ended(event.reason)
-            (self.outputs[-1] if self.outputs else self.greeting).append((event.port, output))
             if isinstance(output, Ended):
-                self.ended.add(event.port)
+                self.ended |= {event.port}
+                self.unopened |= set() if self.inputs else {event.port}
+            if self.outputs:
+                self.outputs[-1].append((event.port, output))
+            elif not (self.asked and isinstance(output, Ended)):
+                # a port without a connection ends when something is sent there: that is no greeting
+                self.greeting.append((event.port, output))
 
     def answers(self) -> list[PortOutputs]:
         """Return the outputs after each input; those on several ports, which have no order, by port."""
         return [tuple(sorted(each, key=lambda seen: seen[0])) for each in self.outputs]
 
 
-def opens(bench: Bench, inp: object) -> bool:
-    """Return whether an input acts on its port, which may open it again."""
-    codec = bench.codec
-    return codec is not None and not isinstance(inp, Elapse) and isinstance(codec.encode(inp), PortAction)
+def action(bench: Bench, inp: object) -> PortAction | None:
+    """Return what an input does to its port, None if it sends bytes."""
+    if bench.codec is None or isinstance(inp, Elapse):
+        return None
+    done = bench.codec.encode(inp)
+    return done if isinstance(done, PortAction) else None
+
+
+def acts(bench: Bench, inp: object) -> bool:
+    """Return whether an input acts on its port, for which no connection is needed."""
+    return action(bench, inp) is not None
+
+
+def after(bench: Bench, ended: frozenset[str], inp: object) -> frozenset[str]:
+    """Return the ports without a connection after an input."""
+    done = action(bench, inp)
+    if done is None:
+        return ended
+    port = frozenset([bench.port(inp)])
+    return ended | port if done in {PortAction.CLOSE, PortAction.ABORT} else ended - port
 
 
 class _Chooser:
@@ -91,14 +118,16 @@ class _Chooser:
         self._at = 0
 
     def choose(self, view: View) -> Symbol | None:
+        """Return the next input that can be sent."""
+        heard, bench = self._heard, self._heard.bench
+        if self._at - len(self.left_out) > len(heard.inputs):
+            # its port had no connection, as was seen when it was to be sent
+            self.left_out.add(self._at - 1)
+        heard.asked = True
         while self._at < len(self._inputs):
             inp, number = self._inputs[self._at], self._at
             self._at += 1
-            if (
-                isinstance(inp, Elapse)
-                or self._heard.bench.port(inp) not in self._heard.ended
-                or opens(self._heard.bench, inp)
-            ):
+            if isinstance(inp, Elapse) or bench.port(inp) not in heard.ended or acts(bench, inp):
                 return view.model.symbol(inp)
             self.left_out.add(number)
         return None
@@ -107,19 +136,27 @@ class _Chooser:
 class ConnectionEnds(Closing):
     """Which inputs cannot be sent on a bench: those to a port whose connection has ended, if they do not open it."""
 
-    def __init__(self, bench: Bench, inputs: Sequence[Any], symbols: Symbols) -> None:
+    def __init__(self, bench: Bench, inputs: Sequence[Any], symbols: Symbols, unopened: AbstractSet[str]) -> None:
+        self._bench = bench
+        self._inputs = inputs
         self._ports = ["" if isinstance(inp, Elapse) else bench.port(inp) for inp in inputs]
-        self._opens = [opens(bench, inp) for inp in inputs]
+        self._acts = [acts(bench, inp) for inp in inputs]
         self._symbols = symbols
+        self._unopened = unopened
+
+    def start(self) -> frozenset[str]:
+        """Return the ports that have no connection at the start."""
+        return frozenset(self._unopened)
 
     def after(self, ended: frozenset[str], inp: int, out: str) -> frozenset[str]:
-        """Return the ports that have ended after an input and its answer."""
-        left = ended - {self._ports[inp]} if self._opens[inp] else ended
-        return left | {port for port, output in self._symbols.outputs.get(out, ()) if isinstance(output, Ended)}
+        """Return the ports without a connection after an input and its answer."""
+        left = after(self._bench, ended, self._inputs[inp]) if self._acts[inp] else ended
+        outputs = self._symbols.outputs.get(out, ())
+        return left | {port for port, output in outputs if isinstance(output, Ended)}
 
     def shut(self, ended: frozenset[str], inp: int) -> bool:
         """Return whether an input cannot be sent."""
-        return self._ports[inp] in ended and not self._opens[inp]
+        return self._ports[inp] in ended and not self._acts[inp]
 
 
 class PathDriver:
@@ -133,6 +170,7 @@ class PathDriver:
         self.bench = bench
         self.inputs_sent: int = 0
         self.silence: str = ""
+        self.unopened: set[str] = set()
         self.greetings: dict[PortOutputs, int] = {}
         self._settings = Settings(out=folder, reference=reference, mode="strict")
         self._folder = folder
@@ -168,6 +206,7 @@ class PathDriver:
             result = await run.run(chooser, len(word), Strict(self.bench.timing))
             self.inputs_sent += len(heard.inputs)
             self.silence = run.silence
+            self.unopened |= heard.unopened
             if result.verdict.outcome == "pass":
                 self._greeted(heard)
                 came = iter(heard.answers())

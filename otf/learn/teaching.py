@@ -40,7 +40,7 @@ class Pupil:
         seconds: float | None = None,
         told: Callable[[LearntMachine], None] = lambda _: None,
     ) -> None:
-        self.listener: PathDriver = PathDriver(bench, inputs, folder, reference)
+        self.driver: PathDriver = PathDriver(bench, inputs, folder, reference)
         self.symbols: Symbols = Symbols()
         self.name = bench.name
         self.complete: bool = False
@@ -59,7 +59,7 @@ class Pupil:
 
     async def run(self, algorithm: str = "kv", extra: int = 1) -> None:
         """Learn in a thread of its own; the paths are driven on this event loop."""
-        for word, outputs in self.listener.stored():
+        for word, outputs in self.driver.stored():
             self._paths.append((word, [*outputs]))
             self.resumed += 1
         self._retell()
@@ -71,11 +71,11 @@ class Pupil:
         best = self.learning.best
         if best is None:
             return None
-        greetings = self.listener.greetings
+        greetings = self.driver.greetings
         greeting = max(greetings, key=lambda each: greetings[each]) if greetings else ()
         if len(greetings) > 1:
             self.symbols.mask([*greetings])
-        return LearntSystem(self.name, self.listener.inputs, best, self.symbols, greeting)
+        return LearntSystem(self.name, self.driver.inputs, best, self.symbols, greeting)
 
     def _learn(self, algorithm: str, extra: int) -> None:
         for _ in range(UNSTABLE):
@@ -110,7 +110,7 @@ class Pupil:
 
         async def one(at: int) -> None:
             async with slots:
-                found[at] = await self.listener.drive(words[at])
+                found[at] = await self.driver.drive(words[at])
 
         async with anyio.create_task_group() as group:
             for at in range(len(words)):
@@ -122,7 +122,7 @@ class Pupil:
 
     def _retell(self) -> None:
         """Make the tree of answers anew: their texts have changed."""
-        answers = AnswerTree(ConnectionEnds(self._bench, self.listener.inputs, self.symbols))
+        answers = AnswerTree(ConnectionEnds(self._bench, self.driver.inputs, self.symbols, self.driver.unopened))
         for word, outputs in self._paths:
             answers.add(word, self._texts(outputs))
         answers.changed = False

@@ -132,3 +132,34 @@ def test_none_and_very_many_events() -> None:
     long = compared(trace(map(str, range(100_000))), trace(map(str, [*range(99_000), *range(99_500, 100_000)])))
     assert long.event == 99_001
     assert len(long.rows) < 40
+
+
+def test_two_models_and_what_their_systems_do_there() -> None:
+    """A bench and another of its kind: the shortest inputs that they answer differently, sent to both."""
+    done = otf("compare", "coffee", "otf.models.coffee", "--exit-code")
+    assert done.status == 0, done.out
+    assert "they answer all inputs that both have in the same way" in done.out
+
+
+def test_two_versions_that_were_learnt_are_told_apart_in_one_command(tmp_path: Path) -> None:
+    """Two folders of `otf learn`: the shortest sequence, the answers of both models and systems, and status 1."""
+    pytest.importorskip("aalpy")
+    for fault in ("none", "free"):
+        otf("learn", "coffee", "--set", f"fault={fault}", "--out", tmp_path / fault)
+    folders = tmp_path / "none", tmp_path / "free"
+    done = otf("compare", *folders, "--exit-code")
+    assert done.status == 1
+    assert "  A   Button() / nothing    (the system: nothing)" in done.out
+    assert "  B   Button() / Coffee()    (the system: Coffee())" in done.out
+    assert otf("compare", *folders).status == 0
+    (one,) = otf("compare", *folders, "--json").data["differences"]
+    assert one["inputs"] == ["Coin(cents=10)", "Button()", "Button()"]
+    pictures = [folder / "learned.dot" for folder in folders]
+    assert otf("compare", *pictures, "--exit-code").status == 1
+
+
+def test_runs_that_part_have_a_status_if_it_is_asked_for(runs: Path) -> None:
+    """`--exit-code`: 1 for two traces and two campaigns that differ, 0 for those that do not."""
+    assert both(runs, "--exit-code").status == 1
+    assert otf("compare", runs / "right", runs / "free", "--exit-code").status == 1
+    assert otf("compare", runs / "right", runs / "right", "--exit-code").status == 0

@@ -1,4 +1,4 @@
-"""`otf compare`: two traces or two campaigns side by side."""
+"""`otf compare`: two traces, two campaigns or two models side by side."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 
 from otf.cli.options import AsJson, FromBench, Sets
 from otf.cli.output import document, guarded, say
-from otf.errors import PASS, UsageError
+from otf.errors import FAIL, PASS, UsageError
 from otf.trace.result import counted
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ Examples:
   otf compare a.jsonl a.shrunk.jsonl        before and after shrinking
   otf compare old/ new/                     two campaigns, of two versions
   otf compare a.jsonl b.jsonl --page c.html a page with both side by side
+  otf compare old/ new/ --exit-code         two folders of `otf learn`, in CI
+  otf compare learned.py coffee             a learnt model with another one
 """
 WIDE: Final = 40  # columns for the name of what is compared; a longer one has a line of its own
 FIGURES: Final = ("verdict", "paths", "steps", "kinds of failure", "states visited", "transitions visited")
@@ -30,25 +32,35 @@ FIGURES: Final = ("verdict", "paths", "steps", "kinds of failure", "states visit
 
 @guarded
 def compare(
-    a: Annotated[str, typer.Argument(metavar="A", help="A trace of `otf run`, or the folder of a campaign.")],
+    a: Annotated[
+        str, typer.Argument(metavar="A", help="A trace, a folder of a campaign, or a model (a bench, a file).")
+    ],
     b: Annotated[str, typer.Argument(metavar="B", help="Another one.")],
     bench: FromBench = None,
     sets: Sets = None,
     page: Annotated[
         Path | None, typer.Option("--page", metavar="FILE", help="Write a page with both side by side.")
     ] = None,
+    exit_code: Annotated[
+        bool, typer.Option("--exit-code", help="End with status 1 if they differ; without it the status is 0.")
+    ] = False,
     as_json: AsJson = False,
 ) -> int:
     """Show the first event at which two traces part, the states there, and what else differs: versions, parameters.
 
     Of two campaigns also their figures, their response times, and the kinds of failure that only one has. The first
-    paths of the same number that part are compared. Both are judged again. The exit status is 0 whatever differs.
+    paths of the same number that part are compared. Both are judged again. Of two models, which are benches, folders of
+    `otf learn`, or files (.dot, .aut), every kind of difference in their answers, with a shortest sequence of inputs;
+    if both are benches, it is sent to both systems.
     """
     from otf.cli.benches import parsed
+    from otf.cli.tools.compare_models import are_models, compare_models
     from otf.cli.tools.report import write_page
     from otf.report.compare import comparison_page
 
     given = parsed(sets)
+    if are_models(a, b):
+        return FAIL if compare_models(a, b, given, as_json=as_json) and exit_code else PASS
     folders = [Path(each).is_dir() for each in (a, b)]
     if any(folders) and not all(folders):
         message = f"{a} and {b}: compare two traces or two folders of campaigns, not one with the other"
@@ -62,7 +74,13 @@ def compare(
         say("\n".join([f"A: {a}", f"B: {b}", *_lines(found)]))
         if page is not None:
             say(f"page: {page}")
-    return PASS
+    return FAIL if exit_code and _differ(found) else PASS
+
+
+def _differ(found: Comparison) -> bool:
+    """Return whether runs went differently: conditions and times that differ are no difference of the systems."""
+    parted = found.traces is not None and found.traces.event is not None
+    return parted or any(pair.a != pair.b for pair in found.kinds)
 
 
 def _two(a: str, b: str, bench: str | None, sets: Mapping[str, object]) -> Comparison:

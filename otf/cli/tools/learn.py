@@ -170,7 +170,7 @@ def _learn(
 
 def _line(pupil: Pupil) -> str:
     """Return how far learning has come, in a line."""
-    best, sent = pupil.learning.best, pupil.listener.inputs_sent
+    best, sent = pupil.learning.best, pupil.driver.inputs_sent
     if best is None:
         return f"learning: {counted(sent, 'input')}"
     suite = best.progress
@@ -185,7 +185,7 @@ def _known(pupil: Pupil, extra: int) -> list[str]:
         return []
     complete = extra if pupil.complete else best.progress.complete
     size = counted(best.size, "state")
-    lines = [f"{size}, {counted(len(pupil.listener.inputs), 'input')} of the alphabet."]
+    lines = [f"{size}, {counted(len(pupil.driver.inputs), 'input')} of the alphabet."]
     if complete is None:
         lines.append("No suite has passed: there may be more states.")
     else:
@@ -207,7 +207,7 @@ def guarantees(states: int, extra: int) -> list[str]:
 
 def _report(pupil: Pupil, learnt: LearntSystem, files: list[Path], extra: int, *, as_json: bool) -> None:
     seconds = monotonic() - pupil.began
-    sent, best = pupil.listener.inputs_sent, learnt.machine
+    sent, best = pupil.driver.inputs_sent, learnt.machine
     if as_json:
         document(
             {
@@ -228,7 +228,7 @@ def _report(pupil: Pupil, learnt: LearntSystem, files: list[Path], extra: int, *
         say(line)
     rate = f"{sent / seconds:,.0f} inputs/s" if seconds else ""
     say(f"{counted(sent, 'input')} in {counted(pupil.learning.answers.paths, 'path')}, {seconds:.1f} s: {rate}")
-    say(f"silence: {pupil.listener.silence or 'the system has answered when it returns'}")
+    say(f"silence: {pupil.driver.silence or 'the system has answered when it returns'}")
     say(f"last hypothesis after {counted(pupil.learning.asked, 'input')}")
     if pupil.resumed:
         say(f"{counted(pupil.resumed, 'path')} of an earlier time in this folder")
@@ -246,6 +246,6 @@ def _choice(pupil: Pupil) -> str:
     from otf.learn.learnt import plain
 
     word, answers = pupil.choice.parted
-    shown = ", ".join(plain(pupil.listener.inputs[inp]) for inp in word)
+    shown = ", ".join(plain(pupil.driver.inputs[inp]) for inp in word)
     ways = "; ".join(f"{out} ({count} times)" for out, count in answers.items())
     return f"the system chooses, or a timer or another client does: after {shown} came {ways}"

@@ -1,0 +1,164 @@
+"""`otf compare` of two models: what they answer differently, and what their systems answer there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from otf.cli.output import document, say
+from otf.trace.result import counted
+
+if TYPE_CHECKING:
+    from otf.adapter import Bench
+    from otf.explore import Graph
+    from otf.explore.differences import Difference, Differences
+
+LEARNED: Final = "learned.py"
+JOURNAL: Final = "campaign.jsonl"
+LIMIT: Final = 20_000  # states of each model
+DRIVEN: Final = 20  # differences that are sent to the systems
+FILES: Final = (".aut", ".dot", ".gv")
+
+
+class ShownDifference(NamedTuple):
+    """A difference, and what each system answered to its last input; "" where it was not sent."""
+
+    difference: Difference
+    a: str = ""
+    b: str = ""
+
+
+def are_models(a: str, b: str) -> bool:
+    """Return whether two names are those of models, and not of traces or campaigns."""
+    return all(map(_is_model, (a, b)))
+
+
+def _is_model(name: str) -> bool:
+    path = Path(name)
+    if path.is_dir():
+        return (path / LEARNED).is_file() and not (path / JOURNAL).exists()
+    return name != "-" and path.suffix != ".jsonl"
+
+
+def compare_models(a: str, b: str, sets: Mapping[str, object], *, as_json: bool) -> bool:
+    """Show what two models answer differently; return whether they do."""
+    from otf.explore.differences import differences
+
+    names = [str(Path(each) / LEARNED) if Path(each).is_dir() else each for each in (a, b)]
+    one, other = (_graph(name, sets) for name in names)
+    found = differences(one, other)
+    benches = [_bench(name, sets) for name in names]
+    shown = [*_driven(found.found, benches)]
+    if as_json:
+        document(_data(a, b, found, shown))
+    else:
+        say("\n".join(_lines(a, b, (one, other), found, shown)))
+    return found.any
+
+
+def _graph(name: str, sets: Mapping[str, object]) -> Graph:
+    from otf.cli.tools.explore import model
+    from otf.explore import explore
+
+    return explore(model(name, dict(sets)), LIMIT)
+
+
+def _bench(name: str, sets: Mapping[str, object]) -> Bench | None:
+    """Return the bench of a system; a file of another tool has none, nor has a bare model."""
+    from otf.cli.benches import load, named
+    from otf.spec import Spec
+
+    if name.endswith(FILES) or isinstance(named(name), Spec):
+        return None
+    return load(name, sets)
+
+
+def _driven(found: Sequence[Difference], benches: Sequence[Bench | None]) -> Iterator[ShownDifference]:
+    """Yield the differences, the first of them with what both systems answer."""
+    one, other = benches
+    if one is None or other is None:
+        yield from map(ShownDifference, found)
+        return
+    for each in found[:DRIVEN]:
+        yield ShownDifference(each, _answer(one, each.inputs), _answer(other, each.inputs))
+    yield from map(ShownDifference, found[DRIVEN:])
+
+
+def _answer(bench: Bench, inputs: Sequence[str]) -> str:
+    """Return what the system of a bench answers to the last of these inputs."""
+    from otf.adapter.kept import keeping
+    from otf.cli.signals import interruptible
+    from otf.explore import explore
+    from otf.explore.differences import plain
+    from otf.learn.listening import PathDriver
+    from otf.learn.symbols import Symbols
+
+    known = {plain(each): each for each in explore(bench.spec, LIMIT).inputs}
+    if not inputs or any(each not in known for each in inputs):
+        return ""
+    alphabet = [known[each] for each in dict.fromkeys(inputs)]
+    numbers = {text: at for at, text in enumerate(dict.fromkeys(inputs))}
+
+    async def work() -> str:
+        with TemporaryDirectory() as folder:
+            driver = PathDriver(bench, alphabet, Path(folder), bench.name)
+            async with keeping():
+                last = (await driver.drive(tuple(numbers[each] for each in inputs)))[-1]
+        return "the connection has ended" if last is None else Symbols().text(last)
+
+    return interruptible(work).value or ""
+
+
+def _data(a: str, b: str, found: Differences, shown: Sequence[ShownDifference]) -> dict[str, Any]:
+    return {
+        "a": a,
+        "b": b,
+        "differ": found.any,
+        "whole": found.whole,
+        "only_a": found.only_one,
+        "only_b": found.only_other,
+        "differences": [
+            {
+                "inputs": list(each.difference.inputs),
+                "a": list(each.difference.one),
+                "b": list(each.difference.other),
+                "places": each.difference.places,
+                "system_a": each.a,
+                "system_b": each.b,
+            }
+            for each in shown
+        ],
+    }
+
+
+def _lines(
+    a: str, b: str, graphs: tuple[Graph, Graph], found: Differences, shown: Sequence[ShownDifference]
+) -> Iterator[str]:
+    for side, name, graph in zip("AB", (a, b), graphs, strict=True):
+        yield f"{side}: {name}, {counted(len(graph.values), 'state')}, {counted(len(graph.inputs), 'input')}"
+    for side, inputs in (("A", found.only_one), ("B", found.only_other)):
+        if inputs:
+            yield f"only {side} has the inputs {', '.join(inputs)}"
+    if not shown:
+        more = "" if found.whole else ", as far as they were followed"
+        yield f"they answer all inputs that both have in the same way{more}"
+        return
+    more = "" if found.whole else ", and perhaps more"
+    yield f"{counted(len(shown), 'difference')}{more}, the nearest first:"
+    for number, each in enumerate(shown, 1):
+        yield from _difference(number, each)
+
+
+def _difference(number: int, shown: ShownDifference) -> Iterator[str]:
+    way, inp, one, other, places = shown.difference
+    where = f", at {places} places" if places > 1 else ""
+    yield f"{number}. after {counted(len(shown.difference.inputs), 'input')}{where}"
+    yield from (f"      {before} / {answer}" for before, answer in way)
+    yield f"  A   {inp} / {' or '.join(one)}" + _told(shown.a)
+    yield f"  B   {inp} / {' or '.join(other)}" + _told(shown.b)
+
+
+def _told(answer: str) -> str:
+    return f"    (the system: {answer})" if answer else ""

@@ -1,0 +1,119 @@
+"""What two models answer differently: every kind of difference, each with a shortest way to it.
+
+Both models are followed together, through the sets of states that they may be in. So models with choices can be
+compared too: what counts is which answers are possible, not in which state. Inputs and outputs are compared as texts,
+so that a model in a file of another tool can be compared with one in Python.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple, TypeAlias
+
+from otf.errors import UsageError
+from otf.explore.finding import taken
+from otf.explore.graph import OPEN, SPONTANEOUS, Graph
+from otf.values import show
+
+MOST: Final = 100  # kinds of differences
+PAIRS: Final = 200_000  # pairs of sets of states
+LEFT_OPEN: Final = "(left open)"
+ALONE: Final = "(spontaneous)"
+_Set: TypeAlias = frozenset[int]
+_After: TypeAlias = dict[str, dict[str, _Set]]
+_Way: TypeAlias = tuple[tuple[str, str], ...]
+
+
+class Difference(NamedTuple):
+    """Answers to an input of which only one model has some; `way` has the inputs and answers of both up to there.
+
+    `places` counts the pairs of states where that is so.
+    """
+
+    way: tuple[tuple[str, str], ...]
+    input: str
+    one: tuple[str, ...]
+    other: tuple[str, ...]
+    places: int = 1
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Return the inputs that show it."""
+        return (*(inp for inp, _ in self.way if inp != ALONE), *((self.input,) if self.input != ALONE else ()))
+
+
+@dataclass(frozen=True)
+class Differences:
+    """The differences of two models, the nearest first; `only_one` and `only_other` are inputs that just one has.
+
+    `whole`: all pairs of states were seen, so that there are no others.
+    """
+
+    found: list[Difference]
+    only_one: list[str] = field(default_factory=list[str])
+    only_other: list[str] = field(default_factory=list[str])
+    whole: bool = True
+
+    @property
+    def any(self) -> bool:
+        """Return whether the models differ."""
+        return bool(self.found or self.only_one or self.only_other)
+
+
+def differences(one: Graph, other: Graph) -> Differences:
+    """Return what two models answer differently. Raises UsageError where outputs decide the next state.
+
+    >>> from otf.explore import explore
+    >>> from otf.spec import Spec, goto
+    >>> lamp = explore(Spec(lambda lit, inp: [goto(not lit, "off" if lit else "on")], False, ["press"]))
+    >>> stuck = explore(Spec(lambda lit, inp: [goto(True, "on")], False, ["press"]))
+    >>> differences(lamp, stuck).found
+    [Difference(way=(('press', 'on'),), input='press', one=('off',), other=('on',), places=1)]
+    """
+    for graph in (one, other):
+        if OPEN in graph.target:
+            raise UsageError(f"{graph.name}: outputs decide the next state (Accept); it cannot be compared as a model")
+    inputs, others = ({plain(each) for each in graph.inputs} for graph in (one, other))
+    common = inputs & others
+    start = frozenset([0]), frozenset([0])
+    seen, queue = {start}, deque[tuple[_Set, _Set, _Way]]([(*start, ())])
+    kinds = dict[tuple[object, ...], Difference]()
+    while queue and len(seen) < PAIRS and len(kinds) <= MOST:
+        here, there, way = queue.popleft()
+        left, right = _after(one, here), _after(other, there)
+        for inp in [each for each in dict.fromkeys([*left, *right]) if each in common or each == ALONE]:
+            ours, theirs = left.get(inp, {}), right.get(inp, {})
+            if ours.keys() != theirs.keys():
+                found = Difference(way, inp, _answers(ours), _answers(theirs))
+                known = kinds.setdefault(found[1:4], found._replace(places=0))
+                kinds[found[1:4]] = known._replace(places=known.places + 1)
+            for answer in ours.keys() & theirs.keys():
+                pair = ours[answer], theirs[answer]
+                if pair not in seen:
+                    seen.add(pair)
+                    queue.append((*pair, (*way, (inp, answer))))
+    whole = not queue and one.whole and other.whole
+    return Differences([*kinds.values()][:MOST], sorted(inputs - others), sorted(others - inputs), whole)
+
+
+def plain(value: object) -> str:
+    """Return an input or output as text: one that is a text as it is."""
+    return value if isinstance(value, str) and value else show(value)
+
+
+def _answers(ways: dict[str, _Set]) -> tuple[str, ...]:
+    return tuple(sorted(ways)) or (LEFT_OPEN,)
+
+
+def _after(graph: Graph, states: _Set) -> _After:
+    found = defaultdict[str, defaultdict[str, set[int]]](lambda: defaultdict(set))
+    for state in states:
+        for arc in graph.arcs(state):
+            inp = ALONE if arc.input == SPONTANEOUS else plain(graph.inputs[arc.input])
+            outputs = graph.outputs[arc.outputs]
+            bare = all(isinstance(each, str) for each in outputs)
+            texts = [*map(plain, outputs)] if bare else taken(graph, arc.input, arc.outputs).outputs
+            answer = ", ".join(filter(None, texts)) or "nothing"
+            found[inp][answer].add(arc.target)
+    return {inp: {answer: frozenset(targets) for answer, targets in ways.items()} for inp, ways in found.items()}

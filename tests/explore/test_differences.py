@@ -1,0 +1,73 @@
+"""What two models answer differently: each kind once, by a shortest way, and nothing where they agree."""
+
+from __future__ import annotations
+
+import pytest
+
+from otf.errors import UsageError
+from otf.explore import explore
+from otf.explore.differences import Differences, differences
+from otf.explore.graph import Graph
+from otf.fronts import table
+from otf.models.tea import COFFEE_ONLY, TEA
+from otf.spec import Accept, Spec
+
+
+def compared(one: list[tuple[str, str, str, str]], other: list[tuple[str, str, str, str]]) -> Differences:
+    """Compare two tables."""
+    return differences(*(explore(table(rows)) for rows in (one, other)))
+
+
+LOGIN = [
+    ("out", "login", "ok", "in"),
+    ("out", "read", "denied", "out"),
+    ("in", "login", "already", "in"),
+    ("in", "read", "data", "in"),
+]
+
+
+def test_equal_models_do_not_differ() -> None:
+    """Names of states count for nothing."""
+    renamed = [(f"{here}!", inp, out, f"{there}!") for here, inp, out, there in LOGIN]
+    found = compared(LOGIN, renamed)
+    assert (found.any, found.whole) == (False, True)
+
+
+def test_every_kind_is_found_and_not_only_the_first() -> None:
+    """After a difference both are followed on: one is in the first state, the other behind the login."""
+    other = [("out", "login", "ok", "in"), ("out", "read", "no", "out"), *LOGIN[2:3], ("in", "read", "ok", "in")]
+    found = compared(LOGIN, other).found
+    assert [(each.inputs, each.one, each.other) for each in found] == [
+        (("read",), ("denied",), ("no",)),
+        (("login", "read"), ("data",), ("ok",)),
+    ]
+    assert found[1].way == (("login", "ok"),)
+
+
+def test_the_same_difference_in_many_places_is_one() -> None:
+    """It is counted, and shown at the nearest place."""
+    chain = [(str(at), "on", "ok", str(at + 1)) for at in range(4)] + [
+        (str(at), "ask", "a", str(at)) for at in range(5)
+    ]
+    other = [(here, inp, "b" if inp == "ask" else out, there) for here, inp, out, there in chain]
+    (one,) = compared(chain, other).found
+    assert (one.inputs, one.places) == (("ask",), 5)
+
+
+def test_a_choice_that_one_does_not_have() -> None:
+    """Of a machine that makes tea or coffee, the answers that are possible are compared."""
+    (one,) = differences(explore(TEA), explore(COFFEE_ONLY)).found
+    assert (one.inputs, one.one, one.other) == (("Button", "Coin"), ("coffee", "tea"), ("coffee",))
+
+
+def test_inputs_that_only_one_has_are_named() -> None:
+    """They are no differences in answers, and are not followed."""
+    found = compared(LOGIN, [row for row in LOGIN if row[1] == "login"])
+    assert (found.only_one, found.only_other, found.found, found.any) == (["read"], [], [], True)
+
+
+def test_where_outputs_decide_the_state_nothing_is_compared() -> None:
+    """The error says what is in the way."""
+    open_ = explore(Spec(lambda _state, _inp: [Accept(lambda seen: [seen])], 0, ["go"], name="ids"))
+    with pytest.raises(UsageError, match="ids: outputs decide the next state"):
+        differences(open_, Graph())
