@@ -25,7 +25,7 @@ _After: TypeAlias = dict[str, dict[str, _Set]]
 _Way: TypeAlias = tuple[tuple[str, str], ...]
 
 
-class Difference(NamedTuple):
+class AnswerDifference(NamedTuple):
     """Answers to an input of which only one model has some; `way` has the inputs and answers of both up to there.
 
     `places` counts the pairs of states where that is so.
@@ -50,7 +50,7 @@ class Differences:
     `whole`: all pairs of states were seen, so that there are no others.
     """
 
-    found: list[Difference]
+    found: list[AnswerDifference]
     only_one: list[str] = field(default_factory=list[str])
     only_other: list[str] = field(default_factory=list[str])
     whole: bool = True
@@ -69,7 +69,7 @@ def differences(one: Graph, other: Graph) -> Differences:
     >>> lamp = explore(Spec(lambda lit, inp: [goto(not lit, "off" if lit else "on")], False, ["press"]))
     >>> stuck = explore(Spec(lambda lit, inp: [goto(True, "on")], False, ["press"]))
     >>> differences(lamp, stuck).found
-    [Difference(way=(('press', 'on'),), input='press', one=('off',), other=('on',), places=1)]
+    [AnswerDifference(way=(('press', 'on'),), input='press', one=('off',), other=('on',), places=1)]
     """
     for graph in (one, other):
         if OPEN in graph.target:
@@ -78,14 +78,14 @@ def differences(one: Graph, other: Graph) -> Differences:
     common = inputs & others
     start = frozenset([0]), frozenset([0])
     seen, queue = {start}, deque[tuple[_Set, _Set, _Way]]([(*start, ())])
-    kinds = dict[tuple[object, ...], Difference]()
+    kinds = dict[tuple[object, ...], AnswerDifference]()
     while queue and len(seen) < PAIRS and len(kinds) <= MOST:
         here, there, way = queue.popleft()
         left, right = _after(one, here), _after(other, there)
         for inp in [each for each in dict.fromkeys([*left, *right]) if each in common or each == ALONE]:
             ours, theirs = left.get(inp, {}), right.get(inp, {})
             if ours.keys() != theirs.keys():
-                found = Difference(way, inp, _answers(ours), _answers(theirs))
+                found = AnswerDifference(way, inp, _answers(ours), _answers(theirs))
                 known = kinds.setdefault(found[1:4], found._replace(places=0))
                 kinds[found[1:4]] = known._replace(places=known.places + 1)
             for answer in ours.keys() & theirs.keys():

@@ -13,7 +13,7 @@ from otf.trace.result import counted
 if TYPE_CHECKING:
     from otf.adapter import Bench
     from otf.explore import Graph
-    from otf.explore.differences import Difference, Differences
+    from otf.explore.differences import AnswerDifference, Differences
 
 LEARNED: Final = "learned.py"
 JOURNAL: Final = "campaign.jsonl"
@@ -25,7 +25,7 @@ FILES: Final = (".aut", ".dot", ".gv")
 class ShownDifference(NamedTuple):
     """A difference, and what each system answered to its last input; "" where it was not sent."""
 
-    difference: Difference
+    difference: AnswerDifference
     a: str = ""
     b: str = ""
 
@@ -75,7 +75,7 @@ def _bench(name: str, sets: Mapping[str, object]) -> Bench | None:
     return load(name, sets)
 
 
-def _driven(found: Sequence[Difference], benches: Sequence[Bench | None]) -> Iterator[ShownDifference]:
+def _driven(found: Sequence[AnswerDifference], benches: Sequence[Bench | None]) -> Iterator[ShownDifference]:
     """Yield the differences, the first of them with what both systems answer."""
     one, other = benches
     if one is None or other is None:
