@@ -20,9 +20,9 @@ MOST: Final = 100  # kinds of differences
 PAIRS: Final = 200_000  # pairs of sets of states
 LEFT_OPEN: Final = "(left open)"
 ALONE: Final = "(spontaneous)"
-_Set: TypeAlias = frozenset[int]
-_After: TypeAlias = dict[str, dict[str, _Set]]
-_Way: TypeAlias = tuple[tuple[str, str], ...]
+_StateSet: TypeAlias = frozenset[int]
+_Onward: TypeAlias = dict[str, dict[str, _StateSet]]
+_AnswerPath: TypeAlias = tuple[tuple[str, str], ...]
 
 
 class AnswerDifference(NamedTuple):
@@ -77,7 +77,7 @@ def differences(one: Graph, other: Graph) -> Differences:
     inputs, others = ({plain(each) for each in graph.inputs} for graph in (one, other))
     common = inputs & others
     start = frozenset([0]), frozenset([0])
-    seen, queue = {start}, deque[tuple[_Set, _Set, _Way]]([(*start, ())])
+    seen, queue = {start}, deque[tuple[_StateSet, _StateSet, _AnswerPath]]([(*start, ())])
     kinds = dict[tuple[object, ...], AnswerDifference]()
     while queue and len(seen) < PAIRS and len(kinds) <= MOST:
         here, there, way = queue.popleft()
@@ -102,11 +102,11 @@ def plain(value: object) -> str:
     return value if isinstance(value, str) and value else show(value)
 
 
-def _answers(ways: dict[str, _Set]) -> tuple[str, ...]:
+def _answers(ways: dict[str, _StateSet]) -> tuple[str, ...]:
     return tuple(sorted(ways)) or (LEFT_OPEN,)
 
 
-def _after(graph: Graph, states: _Set) -> _After:
+def _after(graph: Graph, states: _StateSet) -> _Onward:
     found = defaultdict[str, defaultdict[str, set[int]]](lambda: defaultdict(set))
     for state in states:
         for arc in graph.arcs(state):
