@@ -114,7 +114,8 @@ class Campaign:
                 self.summary.rest(len(self._past.counted))
             elif self.bench.spec.emits is None:  # spontaneous outputs are judged without any input
                 self.summary.conclude(timed=self.settings.time is not None)
-            journal.kinds(self.summary.names(), full=self.summary.kinds.full)
+            guessed = [each.data() for each in self.summary.result.guessed]
+            journal.kinds(self.summary.names(), guessed, full=self.summary.kinds.full)
             journal.completed(self.summary.trouble, self.summary.spent.shares())
         return self.summary
 
@@ -252,7 +253,7 @@ class Campaign:
             counts = partial(self._finish, driven=result, learned=learned, journal=journal)
             oracle, again = self._executor.oracle(lane), self._again(lane)
             path = await self._confirmer.confirmed(
-                result, oracle, again, counts, doubtful=self._doubtful(result.number)
+                result.upto(result.verdict.failure), oracle, again, counts, doubtful=self._doubtful(result.number)
             )
             shows = await new_evidence(self.summary.requirements, path.result, self.bench, oracle, self._strategy)
             if self.settings.covers is not None:
@@ -333,6 +334,8 @@ class Campaign:
         result, known_issue = path.result, self._confirmer.known_issue(path.result)
         self._under_way.discard(result.number)
         self.summary.add(result, path.tries, path.known, known_issue, driven)
+        if result.verdict.failed and driven.verdict.behind:
+            self.summary.behind(driven, self.bench.known_issues)
         self.summary.parts.tried(learned.visits)
         self.summary.parts.paths += 1
         journal.counted(path, driven, "" if known_issue is None else known_issue.says, learned, shows)

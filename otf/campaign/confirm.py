@@ -15,6 +15,7 @@ import anyio
 
 from otf.adapter import Bench
 from otf.adapter.log import note
+from otf.campaign.behind import without_guess
 from otf.campaign.bursts import as_before
 from otf.campaign.paths import Pace, PathRun
 from otf.campaign.results import KnownIssueCount, PathResult
@@ -172,9 +173,12 @@ async def confirm(  # noqa: PLR0913 -- what a run needs, each once
     `strict`: the original is such a run, beside a stall. A run that fails beside a stall counts once another one fails
     in the same way. `first` says how the original failed. By the time `until` the runs end, and may leave it undecided.
     `aftermath`: seconds for which the ports are heard after a failure. `speed`: how much faster the clocks of the
-    original were. The trace of the strict run lies beside the
+    original were. A failure behind a guess is looked for without the guess. The trace of the strict run lies beside the
     original as `….strict.jsonl`. Raises ContactError as a path does.
     """
+    failing = failing.upto(failing.verdict.failure)
+    if failing.guesses:
+        return ConfirmedPath(await without_guess(bench, oracle, header, failing, until))
     inputs, joins = [event.input for event in failing.events if isinstance(event, Sent)], as_before(failing.events)
     trace, lasts = failing.trace.with_suffix(STRICT), _lasted(failing, bench, speed)
     seen, others, tries = [failing] if strict else [], list[PathResult](), 0

@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Event as Flag
@@ -198,6 +198,7 @@ class Journal:
             together=driven.together,
             judged=driven.verdict.judged,
             late=len(driven.verdict.late),
+            behind=len(driven.verdict.behind),
             silence=driven.silence,
             unwritten=result.unwritten,
             again=path.again,
@@ -244,13 +245,13 @@ class Journal:
         """Log the outcome of a failure that an earlier campaign saved."""
         self._log.info("failure tried again", signature=str(kept.signature), trace=str(kept.trace), came=str(kept))
 
-    def kinds(self, names: Mapping[str, str], *, full: bool = False) -> None:
+    def kinds(self, names: Mapping[str, str], guessed: Sequence[Mapping[str, Any]] = (), *, full: bool = False) -> None:
         """Log the kinds of the failures, by their fingerprints, where a signature alone does not tell them apart.
 
-        `full`: there were more different failures than are told apart.
+        `guessed` are those seen only behind others. `full`: there were more different failures than are told apart.
         """
-        if names or full:
-            self._log.info(KINDS, kinds=dict(names), full=full)
+        if names or full or guessed:
+            self._log.info(KINDS, kinds=dict(names), full=full, guessed=[*guessed])
 
     def shrunk(self, group: FailureGroup) -> None:
         """Log the result of shrinking."""

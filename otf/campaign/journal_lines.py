@@ -75,7 +75,8 @@ class CountedLine(msgspec.Struct, frozen=True, gc=False):  # it refers to no obj
     """How a path counted, as the journal has it.
 
     `exact` is the fingerprint of its failure. `visits` has numbers and times in turn, `new` the names of the numbers
-    that came first with this path; `digests` are those of its traces; `reached`, `decided` and `violated` are the
+    that came first with this path; `digests` are those of its traces; so many failures are
+    `behind` the first; `reached`, `decided` and `violated` are the
     requirements of which it was the first to show that.
     """
 
@@ -95,6 +96,7 @@ class CountedLine(msgspec.Struct, frozen=True, gc=False):  # it refers to no obj
     together: Amount = 0
     judged: Judged = Judged()
     late: Amount = 0
+    behind: Amount = 0
     silence: str = ""
     unwritten: str = ""
     again: bool = False

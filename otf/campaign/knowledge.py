@@ -26,7 +26,8 @@ class Knowledge(msgspec.Struct, omit_defaults=True):
 
     `visits` counts choices by `STATE INPUT`, `actions` by the kind of input; `quiet` are the transitions after which
     silence was seen, `timers` counts the visits to states with timers; `waits` are the inputs that only wait, in
-    seconds. `answers` are paths as `otf.strategy.novelty.Answered` takes them.
+    seconds. `answers` are paths as `otf.strategy.novelty.Answered` takes them. `failing` counts the
+    failures of transitions, as `visits` does, and `failures` are the signatures of these.
 
     >>> first, second = Knowledge({"a b": 1}, quiet=["c"]), Knowledge({"a b": 2, "a d": 1})
     >>> first.add(second)
@@ -40,6 +41,8 @@ class Knowledge(msgspec.Struct, omit_defaults=True):
     timers: dict[str, int] = {}
     waits: list[float] = []
     answers: list[str] = []
+    failing: dict[str, int] = {}
+    failures: list[str] = []
 
     def add(self, later: Knowledge) -> None:
         """Add what a later path learned."""
@@ -47,12 +50,14 @@ class Knowledge(msgspec.Struct, omit_defaults=True):
             (self.visits, later.visits),
             (self.actions, later.actions),
             (self.timers, later.timers),
+            (self.failing, later.failing),
         ):
             for name, times in theirs.items():
                 ours[name] = ours.get(name, 0) + times
         self.quiet += later.quiet
         self.waits += later.waits
         self.answers += later.answers
+        self.failures += later.failures
 
 
 def digest(name: Hashable) -> str:

@@ -46,7 +46,7 @@ from otf.strategy.malformed import malforming
 from otf.strategy.visits import ChangedFirst
 from otf.trace.kinds import Scope
 from otf.trace.record import Header
-from otf.trace.verdict import Verdict
+from otf.trace.verdict import Failure, Verdict
 
 FILES: Final = 10  # that one copy of a system may need: sockets, pipes, its trace
 OWN_FILES: Final = 64
@@ -161,10 +161,15 @@ class Lane:
         cls, bench: Bench, settings: Settings, oracle: Oracle, layers: Iterable[Layer], first: ChangedFirst | None
     ) -> Self:
         """Return a lane that knows what other paths learned; its paths look for the changed transitions `first`."""
-        learning, patient = Learning(layers), patience(bench)
+
+        def known_issue(failure: Failure) -> bool:
+            return any(issue.shows(failure) for issue in bench.known_issues)
+
+        learning, patient = Learning(layers, known_issue), patience(bench)
         kind = with_malformed(settings.strategy, bench)
         redraw = redraw_of(oracle.model.spec.inputs)
-        strategy = Strategy(kind, bench.inputs, settings.seed, learning.visits, patient, first, redraw)
+        steering = learning.failing.steering
+        strategy = Strategy(kind, bench.inputs, settings.seed, learning.visits, patient, first, redraw, steering)
         timers = Timers(passed=learning.waited)
         waits = bench.system is None
         alike = clients(bench) if settings.burst is None else frozenset[str]()
@@ -294,6 +299,7 @@ class InProcess:
             aftermath=self._aftermath,
             wakers=self._wakers,
             observe=lane.learning.answers.observe if lane.strategy.kind.listens else None,
+            goes_past=lane.learning.failing.goes_past,
         )
         enabled = callback(self._listener, "enabled", lease.number)
         chooser = listened(lane.strategy.path(lease.number), enabled)

@@ -9,17 +9,22 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from itertools import chain
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from otf.campaign.knowledge import Knowledge, named
-from otf.core import Node, Symbol
+from otf.core import Node, Symbol, View
 from otf.spec import Elapse
 from otf.strategy import VisitCounts
 from otf.strategy.answers import Answered, LearntAnswers
+from otf.strategy.pool import FailingIn
 from otf.strategy.visits import STATES, WIDE
+from otf.trace.verdict import Failure, FailureKind
 from otf.values import key
 
 Key = TypeVar("Key", bound=Hashable)
+PAST: Final = 20  # failures that one path goes on past: behind many guesses nothing is worth much
+GUESSABLE: Final[frozenset[FailureKind]] = frozenset(("wrong", "unasked", "missing", "undecodable"))
+"""Kinds of failure after which the system is still there, and at rest after a while."""
 
 
 class Layer:
@@ -40,6 +45,8 @@ class Layer:
         self.quiet: dict[str, None] = {}
         self.waits: dict[float, None] = {}
         self.answered = Answered()
+        self.failing: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self.failures: dict[str, None] = {}
         if learned is not None:
             self.add(learned)
 
@@ -56,6 +63,10 @@ class Layer:
         self.waits.update(dict.fromkeys(learned.waits))
         for path in learned.answers:
             self.answered.add(path)
+        for name, times in learned.failing.items():
+            state, _, inp = name.partition(" ")
+            self.failing[state][inp] += times
+        self.failures.update(dict.fromkeys(learned.failures))
         if len(self.states) > STATES:
             kept = [state for state, times in self.states.items() if times > 1][-STATES // 2 :]
             self.states = {state: self.states[state] for state in kept}
@@ -70,7 +81,14 @@ class Layer:
         """Return it as data."""
         visits = {f"{state} {inp}": times for state, table in self.inputs.items() for inp, times in table.items()}
         return Knowledge(
-            visits, dict(self.actions), [*self.quiet], dict(self.timers), [*self.waits], self.answered.paths
+            visits,
+            dict(self.actions),
+            [*self.quiet],
+            dict(self.timers),
+            [*self.waits],
+            self.answered.paths,
+            {f"{state} {inp}": times for state, inputs in self.failing.items() for inp, times in inputs.items()},
+            [*self.failures],
         )
 
 
@@ -154,22 +172,65 @@ class _Others(Iterable[Answered]):
         return (layer.answered for layer in self._layers if layer.answered.paths)
 
 
+class _Failing:
+    """What failed on the paths so far; it is told of each failure, and says whether the path goes on past it."""
+
+    def __init__(self, layers: Iterable[Layer], visits: VisitCounts, known_issue: Callable[[Failure], bool]) -> None:
+        self._layers, self._visits, self._known_issue = layers, visits, known_issue
+        self._own, self._new, self._past = Layer(), Knowledge(), 0
+
+    def path(self) -> Knowledge:
+        """Return what the path added; the next one begins."""
+        new, self._new, self._past = self._new, Knowledge(), 0
+        return new
+
+    def goes_past(self, nodes: tuple[Node, ...], inp: Symbol, failure: Failure) -> bool:
+        """Note a failure at an input; return whether another of its signature was seen before on these paths."""
+        signature, layers = str(failure.signature), (self._own, *self._layers)
+        seen = any(signature in layer.failures for layer in layers)
+        new = Knowledge(failures=[] if seen else [signature])
+        if len(nodes) == 1:
+            new.failing[f"{named((nodes[0].place or nodes[0]).key)} {named(inp.key)}"] = 1
+        self._own.add(new)
+        self._new.add(new)
+        self._past += 1
+        return self._past <= PAST and failure.kind in GUESSABLE and (seen or self._known_issue(failure))
+
+    def steering(self) -> FailingIn | None:
+        """Return what a strategy steers by; None if nothing has failed so far."""
+        return self._failing_in if any(layer.failing for layer in (self._own, *self._layers)) else None
+
+    def _failing_in(self, view: View) -> Callable[[Symbol], bool] | None:
+        found, layers = list[tuple[Node, Counter[str]]](), (self._own, *self._layers)
+        for place in view.places:
+            known = (layer.failing.get(named(place.key)) for layer in layers)
+            if times := sum(filter(None, known), Counter[str]()):
+                found.append((place, times))
+
+        def fails(inp: Symbol) -> bool:
+            # one that fails now and then leads somewhere else most of the time
+            return any(2 * times[named(inp.key)] > self._visits.inputs[place][inp] for place, times in found)
+
+        return fails if found else None
+
+
 class Learning:
     """The memory of one lane: it begins with what other paths knew, in layers, and returns what each path adds.
 
     >>> learning = Learning()
     >>> learning.proven.add("a")
     >>> learning.path().quiet == [named("a")], learning.path()
-    (True, Knowledge(visits={}, actions={}, quiet=[], timers={}, waits=[], answers=[]))
+    (True, Knowledge(visits={}, actions={}, quiet=[], timers={}, waits=[], answers=[], failing={}, failures=[]))
     """
 
-    def __init__(self, layers: Iterable[Layer] = ()) -> None:
+    def __init__(self, layers: Iterable[Layer] = (), known_issue: Callable[[Failure], bool] = lambda _: False) -> None:
         # a lane alone that begins with nothing looks nothing up: its tables are those of Python
         begins = any(layer.states or layer.quiet or layer.timers for layer in layers)
         self.visits: VisitCounts = _visits(layers) if begins else VisitCounts()
         self.proven: set[Hashable] = _Quiet(layers) if begins else set()
         self.waited: dict[tuple[Hashable, ...], int] = _Waited(lambda name: sum(each.timers[name] for each in layers))
         self.answers = self.visits.answers = LearntAnswers(_Others(layers))
+        self.failing = _Failing(layers, self.visits, known_issue)
         self._log: list[tuple[Node, Symbol]] = []
         self._waits: list[tuple[Hashable, ...]] = []
         # an input that only waits is its own name
@@ -189,7 +250,7 @@ class Learning:
         self._log.clear()
         self._waits.clear()
         used, self._actions = self._actions, dict(self.visits.actions)
-        return Knowledge(
+        learned = Knowledge(
             {f"{named(node.key)} {named(inp.key)}": times for (node, inp), times in visits.items()},
             {what: times - used.get(what, 0) for what, times in self._actions.items() if times > used.get(what, 0)},
             [*self._quiet()],
@@ -197,6 +258,8 @@ class Learning:
             self._new_waits(),
             [path] if (path := self.answers.told()) else [],
         )
+        learned.add(self.failing.path())
+        return learned
 
     def _new_waits(self) -> list[float]:
         said, self._waits_said = self._waits_said, len(self.visits.waits)

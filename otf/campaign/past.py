@@ -216,10 +216,18 @@ class Past:
             group.first = replace(group.first, passed=(*passed_steps(oracle, group.first.events),))
             summary.failed(group)
         summary.regroup()
+        self._add_guessed(summary, bench)
         for kind, group in summary.failures.items():
             line = self.shrunk.get(str(kind))
             if line is not None and not line.ended:
                 group.shrunk = shrunk_of(self.folder, line, group.first.number, bench)
+
+    def _add_guessed(self, summary: Summary, bench: Bench) -> None:
+        """Add what failed behind a guess: it is looked for without the guess again."""
+        for number, counted in sorted(self.counted.items()):
+            if counted.behind and counted.verdict != "inconclusive":
+                with suppress(OSError, TraceError):
+                    summary.behind(judged(self.folder / f"path-{number:04}.jsonl", number, bench), bench.known_issues)
 
     def _shorter(self, counted: CountedLine, group: FailureGroup, bench: Bench) -> PathResult:
         """Return another path of a group; only one that is shorter is judged again."""

@@ -29,6 +29,7 @@ from otf.campaign.settings import LARGEST, Mode
 from otf.codec.malformed import Malformed
 from otf.core import Chooser, Oracle, Pacing, Session, Symbol, Timing, View
 from otf.core.burst import Burst, Joins
+from otf.core.commands import GoesPast
 from otf.core.pacing import Timers
 from otf.core.waits import Eager, Strict
 from otf.core.walk import Act, Walk, bounded, excused
@@ -62,9 +63,12 @@ class PathRun:
         wakers: Wakers | None = None,
         observe: OnEvent | None = None,
         records: bool = True,
+        goes_past: GoesPast | None = None,
     ) -> None:
         self.aftermath = aftermath
         self.records = records
+        # inputs of a burst may have been taken in any order: where it failed, no state can be guessed
+        self._goes_past = goes_past if header.burst == 1 else None
         self._wakers = wakers
         self.bench = bench
         self.oracle = oracle
@@ -173,7 +177,7 @@ class PathRun:
         """Walk through a system in this process; the event loop gets its turns, so that interruptions arrive."""
         died = list[BaseException]()
         with ThreadWatch(died.append) as watch:
-            walk = Walk(self.oracle, bounded(watch.call(_made, make), died), keep=TURN)
+            walk = Walk(self.oracle, bounded(watch.call(_made, make), died), keep=TURN, goes_past=self._goes_past)
             verdict, recorded, turn = None, 0, 1
             while verdict is None and not self._record.full and walk.steps < steps:
                 began = monotonic()
@@ -193,7 +197,8 @@ class PathRun:
             return await self._walked(chooser, steps, self.bench.system)
         pacing = pacing or Strict(self.bench.timing, Timers(last=True))
         for attempt in range(self.bench.retries + 1):
-            session = self._session = Session(self.oracle, chooser, pacing, steps=steps, barrier=self.bench.barrier)
+            given, past = self.bench.barrier, self._goes_past
+            session = self._session = Session(self.oracle, chooser, pacing, steps=steps, barrier=given, goes_past=past)
             grace = GRACE * self.bench.timing.quiescence
             try:
                 with CancelScope(deadline=until + grace):

@@ -76,6 +76,7 @@ class FailureReports:
 
     async def rest(self) -> None:
         """Shrink all that are new, several at the same time if there are workers, then report them in their order."""
+        await self._confirm_guessed()
         groups, at_once = self.new, self._executor.together
         waiting, lanes = iter(enumerate(groups)), iter(range(at_once))
 
@@ -92,6 +93,22 @@ class FailureReports:
             self._merge()
         for group in self.new:
             self._report(group)
+
+    async def _confirm_guessed(self) -> None:
+        """Look for runs that show without a guess what failed behind one."""
+        for guessed in self._summary.unconfirmed():
+            if guessed.tried or anyio.current_time() >= self._deadline:
+                continue
+            guessed.tried = True
+            try:
+                path = await self._executor.confirm(0, guessed.first, "", self._deadline, strict=True)
+            except ContactError as error:
+                self._lost(error)
+                return
+            failure = path.result.verdict.failure
+            if failure is not None:
+                guessed.confirmed = True
+                self._summary.failed(FailureGroup(failure.signature, path.result, count=0))
 
     def _to_shrink(self, group: FailureGroup) -> bool:
         """Return whether a kind is to be shrunk: it is not, if it turned out to be one that is."""

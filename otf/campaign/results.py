@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from otf.trace.events import Event
+from otf.trace.events import Event, Guess
 from otf.trace.kinds import PassedStep
-from otf.trace.result import FailureResult
-from otf.trace.verdict import Signature, Verdict
+from otf.trace.result import FailureResult, GuessedResult
+from otf.trace.verdict import Failure, Signature, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,18 @@ class PathResult:
     malformed: int = 0
     together: int = 0
     digest: str = ""
+
+    def upto(self, failure: Failure | None) -> PathResult:
+        """Return the run up to one of its failures, where it went on past the first."""
+        if failure is None or not any(isinstance(event, Guess) for event in self.events):
+            return self
+        verdict = replace(self.verdict, failure=failure, behind=())
+        return replace(self, verdict=verdict, events=self.events[: failure.event], steps=failure.step)
+
+    @property
+    def guesses(self) -> bool:
+        """Return whether its failure is behind a guess, and may be due to that."""
+        return any(isinstance(event, Guess) for event in self.events)
 
     @property
     def place(self) -> tuple[bool, int]:
@@ -158,6 +170,28 @@ class FailureGroup:
         if self.shrunk is not None and self.shrunk.steps <= shortest.steps:
             shortest = self.shrunk
         return FailureResult(str(self.signature), self.count, str(shortest.trace), shortest.steps)
+
+
+@dataclass(slots=True)
+class GuessedFailure:
+    """A failure that `count` paths showed only behind the failure `after`: `first` is the first of them.
+
+    `behind` is its kind. `tried`: a run without the guess was looked for. `confirmed`: there is one, so that it is a
+    kind as any other.
+    """
+
+    signature: Signature
+    after: Signature
+    first: PathResult
+    behind: str = ""
+    count: int = 1
+    tried: bool = False
+    confirmed: bool = False
+
+    @property
+    def result(self) -> GuessedResult:
+        """Return what is to be reported of it."""
+        return GuessedResult(str(self.signature), self.behind, self.count, str(self.first.trace))
 
 
 @dataclass(slots=True)

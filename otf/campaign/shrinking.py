@@ -107,6 +107,7 @@ class Shrinker:
         for a path that did not fail, ContactError if the system cannot be reached.
         """
         failure = failing.verdict.failure
+        failing = failing.upto(failure)
         if failure is None:
             message = f"{failing.trace}: the trace does not fail, there is nothing to shrink"
             raise UsageError(message)

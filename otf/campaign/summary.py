@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
-from otf.campaign.results import FailureGroup, KnownIssueCount, PathResult, Retried
+from otf.adapter import KnownIssue
+from otf.campaign.results import FailureGroup, GuessedFailure, KnownIssueCount, PathResult, Retried
 from otf.campaign.turns import SpentParts
 from otf.errors import FAIL, INCONCLUSIVE, PASS
 from otf.runner.time_spent import TimeSpent
@@ -13,7 +16,9 @@ from otf.trace.clock import TimedOutput, by_clock, timed_output
 from otf.trace.kinds import Kinds, Scope
 from otf.trace.requirements import RequirementRecord
 from otf.trace.result import ONLY_MALFORMED, CampaignResult, InconclusiveResult, KnownIssueResult
-from otf.trace.verdict import Judged, Outcome, Signature
+from otf.trace.verdict import Failure, Judged, Outcome, Signature
+
+GUESSED: Final = 200  # failures behind guesses that are looked at
 
 
 @dataclass(slots=True)
@@ -69,6 +74,8 @@ class Summary:
     together: int = 0
     judged: Judged = field(default_factory=Judged)
     same: dict[Signature, Signature] = field(default_factory=dict[Signature, Signature])
+    # what failed behind a guess, by its fingerprint
+    guessed: dict[str, GuessedFailure] = field(default_factory=dict[str, GuessedFailure])
     # outputs that come by the system's own clock, by the signatures of runs without any input
     _clocks: dict[Signature, TimedOutput] = field(default_factory=dict[Signature, TimedOutput], repr=False)
     # failures with the same values, by their fingerprints
@@ -105,6 +112,7 @@ class Summary:
             untested=self.untested,
             unshown=self.unshown,
             full=self.kinds.full,
+            guessed=tuple(each.result for each in self.unconfirmed()),
         )
 
     @property
@@ -151,6 +159,44 @@ class Summary:
             known_issue.first = min(first, result, key=lambda path: path.number)
         elif result.verdict.failure is not None:
             self.failed(FailureGroup(known or result.verdict.failure.signature, result, tries=tries))
+
+    def behind(self, driven: PathResult, known_issues: Sequence[KnownIssue]) -> None:
+        """Add what failed on a path after its failure: the state was guessed, so that it needs to be confirmed."""
+        verdict, kinds = driven.verdict, self.kinds
+        if verdict.failure is None:
+            return
+        after = verdict.failure.signature
+        for failure in {each.signature.fingerprint: each for each in verdict.behind}.values():
+            same = self.guessed.get(failure.signature.fingerprint)
+            if any(issue.shows(failure) for issue in known_issues):
+                continue
+            if same is not None:
+                same.count += 1
+            elif len(self.guessed) < GUESSED and not self._shown(failure):
+                kind, first = kinds.as_added(failure.signature), driven.upto(failure)
+                self.guessed[failure.signature.fingerprint] = GuessedFailure(kind, after, first)
+
+    def _shown(self, failure: Failure) -> bool:
+        """Return whether a failure is like one that was seen without a guess: of its kind, or the same answer."""
+        if self.kinds.as_added(failure.signature) in self.failures:
+            return True
+        exact = failure.signature.exact
+        seen = [each.first.verdict.failure for each in self._alike.values()]
+        return exact is not None and any(
+            each is not None and (each.kind, each.input, each.seen) == (failure.kind, failure.input, failure.seen)
+            for each in seen
+        )
+
+    def unconfirmed(self) -> list[GuessedFailure]:
+        """Return what failed only behind a guess, each kind once."""
+        left: dict[Signature, GuessedFailure] = {}
+        for each in self.guessed.values():
+            if not each.confirmed and each.signature not in left:
+                failure = each.first.verdict.failure
+                if failure is not None and not self._shown(failure):
+                    left[each.signature] = each
+                    each.behind = str(self._merged(self.kinds.of(each.after)))
+        return [*left.values()]
 
     def failed(self, found: FailureGroup) -> None:
         """Add a failure: kinds may be told apart by it, or turn out to be one."""

@@ -157,8 +157,8 @@ def _after(traced: TracedEvent) -> dict[str, Any]:
     return {**row, "what": f"{what}  (afterwards)", "states": [], "raw": raw, "failed": False}
 
 
-def _described(event: Event) -> tuple[str, str]:
-    from otf.trace.events import Closed, Quiet, Seen, Sent, Stalled
+def _described(event: Event) -> tuple[str, str]:  # noqa: PLR0911 -- one for each kind of event
+    from otf.trace.events import GUESSED, Closed, Guess, Quiet, Seen, Sent, Stalled
     from otf.values import show as text
 
     match event:
@@ -170,6 +170,8 @@ def _described(event: Event) -> tuple[str, str]:
             return "<-", f"the port ended: {reason}"
         case Quiet(by=by):
             return "quiet", f"({by})" if by else ""
+        case Guess():
+            return "guess", f"({GUESSED})"
         case Stalled(seconds):
             return "stall", f"({seconds:.3f} s)"
         case _:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 from otf.core.memory import Symbol
+from otf.core.nodes import Node
 from otf.core.view import View
-from otf.trace.verdict import Verdict
+from otf.trace.verdict import Failure, Verdict
 from otf.values.cost import light
 
 
@@ -60,6 +62,10 @@ class Stop:
 
 
 SessionCommand: TypeAlias = Send | Ping | Wait | Stop
+
+
+GoesPast: TypeAlias = Callable[[tuple[Node, ...], Symbol, Failure], bool]
+"""Is told of a failure at an input in these nodes; returns whether the run goes on past it, as it is known."""
 
 
 class Chooser(Protocol):

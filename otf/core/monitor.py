@@ -17,6 +17,7 @@ from otf.core.deadlines import answered, due, is_overdue, pending, timers
 from otf.core.deep import DeepSearch, Find, PortOutput
 from otf.core.due_times import times
 from otf.core.failure import EventPosition, FailedStep, explain
+from otf.core.guess import guessed
 from otf.core.hypothesis import Hypothesis
 from otf.core.ledger import Ledger
 from otf.core.lookahead import EVENTS, CutSearch, Lookahead
@@ -26,9 +27,9 @@ from otf.core.nodes import Node
 from otf.core.oracle import Oracle
 from otf.core.properties import PropertyWatch, violated
 from otf.core.search import OvergrownError, Search, sent
-from otf.core.timing import Clock, Window, behind, is_later
+from otf.core.timing import FOREVER, Clock, Span, Window, behind, is_later
 from otf.core.windows import opened, widest, windows
-from otf.trace.events import Closed, Ended, Event, Quiet, Seen, Sent, Stalled, Taken
+from otf.trace.events import Closed, Ended, Event, Guess, Quiet, Seen, Sent, Stalled, Taken
 from otf.trace.verdict import Failure, FailureKind, Judged, Verdict
 
 PASS: Final = Verdict("pass")
@@ -70,6 +71,8 @@ class Monitor:
         # how many moves were considered to explain them
         self.work: int = 0
         self.verdict: Verdict | None = None
+        # the failures that the run went on past
+        self.past: tuple[Failure, ...] = ()
         # whether time decided on the last event that was searched for
         self._by_time = False
         # the last result that time decided, and for what: `would` and then `tell` ask about the same event
@@ -84,8 +87,7 @@ class Monitor:
         # the ends of intervals that they opened, with those before, and how many events were judged in doubt
         self._opened = dict[float, float]()
         self._doubtful: int = 0
-        self._doubted: float = 0.0
-        self._now: float = 0.0
+        self._doubted = self._now = 0.0
         # where there are too many explanations to keep, and the inputs that were in flight before
         self._deep: DeepSearch | None = None
         self._shallow: Ledger = self.ledger
@@ -118,7 +120,9 @@ class Monitor:
     def tell(self, event: Event) -> Verdict | None:
         """Judge one event; return the verdict of the run if it is decided now, else None."""
         self.events += 1
-        if self.verdict is None:
+        if isinstance(event, Guess):
+            self._go_past(event)
+        elif self.verdict is None:
             settled = self.properties is None or not isinstance(event, Sent) or self._answered()
             try:
                 # before quiescence is believed: what was left out may still have to answer
@@ -143,6 +147,22 @@ class Monitor:
     def _answered(self) -> bool:
         """Return whether all that was sent has been answered, so that the next outputs belong to what follows."""
         return self._deep is None and (self.belief.settled or answered(self.oracle.model, self.belief))
+
+    def guess(self) -> list[Node]:
+        """Return the states from which the run may go on past its failure; empty if no guess is possible."""
+        failed = self.verdict is not None and self.verdict.failed
+        return guessed(self.oracle, self.belief, self.step) if failed and self._deep is None else []
+
+    def _go_past(self, guess: Guess) -> None:
+        nodes, failure = self.guess(), None if self.verdict is None else self.verdict.failure
+        # a trace has guesses at failures that the model of today may not see: then it knows the state
+        if nodes and failure is not None:
+            self.past, self.verdict, self.oracle = (*self.past, failure), None, self.oracle.guessing()
+            self.belief = self.oracle.anywhere(nodes, Span(-FOREVER, 0.0))
+            self.step = FailedStep(self.belief, [], [])
+            self.ledger, self.lookahead, self.requirements = self.ledger.over(guess.at), Lookahead(), NONE
+            # of a run with a wrong answer they say nothing
+            self.properties = None
 
     def _overgrown(self, event: Event | None) -> None:
         """Follow one explanation at a time from now on, the next event being this one, where that is possible."""
@@ -216,7 +236,7 @@ class Monitor:
 
     def end(self) -> Verdict:
         """Return the verdict of a run in which nothing more happens."""
-        verdict = self.verdict or (TRUNCATED if self.belief.unconstrained else PASS)
+        verdict = (self.verdict or (TRUNCATED if self.belief.unconstrained else PASS)).after(self.past)
         return replace(verdict, judged=self.judged) if self.oracle.model.timed else verdict
 
     @property

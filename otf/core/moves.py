@@ -17,7 +17,7 @@ from otf.core.windows import SPONTANEOUS, Windows
 from otf.errors import ModelError
 from otf.values import show
 
-Relation = Literal["uioco", "any"]
+Relation = Literal["uioco", "any", "guess"]
 INTERNAL: Final = 1_000
 
 
@@ -117,9 +117,18 @@ class Moves:
                 return [Next(moved(after, move), move, in_flight, port) for move in moves]
             return [Next(windows.triggered(after, move, number, loose), move, in_flight, port) for move in moves]
         self.unspecified.add(number)
-        if self.relation == "uioco" or number in self.free:
-            return [Next(taken(now, port)._replace(position=UNCONSTRAINED, timers=()), None, in_flight, port)]
-        return []
+        if self.relation == "any" and number not in self.free:
+            return []
+        then = taken(now, port)
+        # in a guessed state it is ignored: if anything were allowed, nothing could be found behind a guess
+        return [
+            Next(
+                then if self.relation == "guess" else then._replace(position=UNCONSTRAINED, timers=()),
+                None,
+                in_flight,
+                port,
+            )
+        ]
 
     def spontaneous(self, now: Hypothesis) -> list[Next]:
         """Return the spontaneous moves of the system."""

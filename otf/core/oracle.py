@@ -20,6 +20,7 @@ from otf.spec.requirements import Requirement, Requirements
 if TYPE_CHECKING:
     from otf.temporal import Formula
 
+GUESSING: Final = -1
 VIEWED: Final = 32  # views kept with a long list of inputs: one for each path that runs at the same time, and more
 
 
@@ -60,6 +61,13 @@ class Oracle:
         if found is None:
             found = replace(self, limits=replace(self.limits, spontaneous=spontaneous))
             self._deeper[spontaneous] = found
+        return found
+
+    def guessing(self) -> Oracle:
+        """Return the oracle of runs in a guessed state: they may send what some possible state specifies."""
+        found = self._deeper.setdefault(GUESSING, self)
+        if found is self and self.relation == "uioco":
+            found = self._deeper[GUESSING] = replace(self, relation="guess")
         return found
 
     def start(self) -> Belief:

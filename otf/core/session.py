@@ -8,7 +8,7 @@ from typing import Final
 
 from otf.core.belief import Belief
 from otf.core.burst import Burst
-from otf.core.commands import Chooser, Ping, Send, SessionCommand, Stop, Wait
+from otf.core.commands import Chooser, GoesPast, Ping, Send, SessionCommand, Stop, Wait
 from otf.core.deadlines import may_answer, silent
 from otf.core.failure import flooded
 from otf.core.ledger import Ledger
@@ -20,7 +20,7 @@ from otf.core.pacing import PATIENCE, Moment, Pacing, Pause, SentInput, Times, s
 from otf.core.view import View
 from otf.core.waits import Barrier, Round
 from otf.spec import Elapse
-from otf.trace.events import Closed, Event, KnownBy, Quiet, Seen, Sent, Stalled, Taken
+from otf.trace.events import Closed, Event, Guess, KnownBy, Quiet, Seen, Sent, Stalled, Taken
 from otf.trace.verdict import Verdict
 
 FLOOD: Final = 1 << 26  # bytes: a system that never stops may send few but large outputs
@@ -31,7 +31,8 @@ class Session:
 
     More than `flood` outputs, or 64 MiB of them, without an input or quiescence between them are a verdict of their
     own: a system that never stops must not keep a tester for ever. Outputs that the model demands do not count. With a
-    `barrier`, pings prove quiescence instead of waiting.
+    `barrier`, pings prove quiescence instead of waiting. Where `goes_past` returns true for a failure, the run goes on
+    by a guess of the state, once the system is silent.
 
     >>> from otf.spec import Spec, goto
     >>> from otf.core import Model
@@ -57,8 +58,12 @@ class Session:
         steps: int,
         flood: int = 10_000,
         barrier: Barrier | None = None,
+        goes_past: GoesPast | None = None,
     ) -> None:
         self.steps = steps
+        self._goes_past = goes_past
+        # after a failure: until when the system has to be silent, so that a run may go on past it
+        self._silent_by: float | None = None
         self.flood = flood
         self.times: Times = Times()
         self.late: list[int] = []
@@ -100,7 +105,7 @@ class Session:
     @property
     def verdict(self) -> Verdict | None:
         """Return the verdict, if there is one already."""
-        return self.monitor.verdict
+        return self.monitor.end() if self.monitor.past else self.monitor.verdict
 
     @property
     def doubting(self) -> bool:
@@ -141,7 +146,7 @@ class Session:
         moment = self.moment
         monitor = moment.monitor
         if monitor.verdict is not None or monitor.belief.done:
-            return Stop(self._verdict())
+            return self._past_failure() or Stop(self._verdict())
         if self.others:
             return self.others[0] if moment.next is None else Send(moment.next, moment.port or "")
         if self._elapses:
@@ -159,11 +164,39 @@ class Session:
         self._pause = pause or Pause(self.times.event)
         return self._probe() or Wait(self._deadline())
 
+    def _past_failure(self) -> Wait | None:
+        """Return the wait after which the run goes on past its failure; None if it ends there."""
+        times, timing = self.times, self.monitor.oracle.timing
+        if self._goes_past is not None and self._silent_by is None:
+            self._silent_by = 0.0
+            verdict, last = self.monitor.verdict, self.moment.last
+            failure = None if verdict is None else verdict.failure
+            known = failure is not None and last is not None and self._goes_past(last.nodes, last.input, failure)
+            if known and self.monitor.guess():
+                self._silent_by = times.event + PATIENCE * max(timing.quiescence, timing.latency)
+        if not self._silent_by or times.event > self._silent_by:
+            return None
+        if self.moment.quiet:
+            return Wait(times.event)
+        # what still comes belongs to the wrong answer
+        silence = times.event + max(timing.quiescence, timing.latency)
+        return Wait(max(silence, times.input + timing.settled(max(1, self.moment.burst))))
+
+    def _guess(self, at: float) -> Guess:
+        """Go on past the failure; return the event to record."""
+        event, moment = Guess(at), self.moment
+        self.monitor.tell(event)
+        self.plan(None)
+        self._silent_by, self._round, self._patient, self._elapses = None, None, False, 0.0
+        self._outputs = self._bytes = moment.burst = 0
+        moment.quiet, moment.restless, self.times.event = True, False, at
+        return event
+
     def tell(self, event: Event, size: int = 0) -> Verdict | None:
         """Judge an event, of so many bytes on the wire; return the verdict if it is decided now."""
         moment = self.moment
         monitor = moment.monitor
-        if isinstance(event, Stalled):
+        if isinstance(event, (Stalled, Guess)):
             return monitor.tell(event)
         if isinstance(event, (Seen, Closed)):
             spontaneous = self._count(event, size)
@@ -181,6 +214,9 @@ class Session:
                 self._look()
             if isinstance(event, Quiet):
                 self._settle()
+        elif isinstance(event, Closed):
+            # nobody is there any more
+            self._goes_past = None
         return monitor.verdict
 
     def pinged(self, port: str, at: float) -> None:
@@ -209,6 +245,8 @@ class Session:
 
     def silence(self, at: float, by: KnownBy = "timed") -> Event | None:
         """Note silence until the time of the last `Wait`, known `by`; return the event to record if it is believed."""
+        if self._silent_by:
+            return self._guess(at)
         if self._pause.means == "taken":
             # outputs of these inputs might still be under way, but this pause is used only after silent inputs
             taken = Taken(self.monitor.sent, at)

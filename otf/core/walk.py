@@ -11,14 +11,15 @@ from copy import deepcopy
 from itertools import islice
 from typing import Any, Final, Protocol, TypeAlias
 
-from otf.core import Chooser, Monitor, Oracle
+from otf.core import Chooser, Monitor, Node, Oracle, Symbol
+from otf.core.commands import GoesPast
 from otf.core.ledger import Ledger
 from otf.core.macro_step import MacroSteps, StepTable, events, follow
 from otf.core.properties import PropertyWatch, violated
 from otf.errors import USERS_OWN, OtfError, UsageError
 from otf.temporal import PropertyStep
-from otf.trace.events import Closed, Ended, Event
-from otf.trace.verdict import Verdict
+from otf.trace.events import Closed, Ended, Event, Guess
+from otf.trace.verdict import Failure, Verdict
 from otf.values import fresh, show
 from otf.values.cost import weight
 from otf.values.identity import shape
@@ -45,8 +46,9 @@ class Walk:
     """A walk through one copy of a system; it can be continued until there is a verdict.
 
     `verdict` is a failure as soon as there is one; `steps` counts the inputs sent, of which the last `keep` (None: all)
-    are in `history` with their outputs. A system that raises has ended. Raises ModelError if the model is broken,
-    UsageError if it has time windows.
+    are in `history` with their outputs. A failure for which `goes_past` is true does not end it: `chosen` goes on by a
+    guess of the state. A system that raises has ended. Raises ModelError if the model is broken, UsageError if it has
+    time windows.
 
     >>> from random import Random
     >>> from otf.core import Model, Oracle
@@ -57,8 +59,12 @@ class Walk:
     ('pass', 10)
     """
 
-    def __init__(self, oracle: Oracle, act: Act, keep: int | None = KEPT) -> None:
+    def __init__(self, oracle: Oracle, act: Act, keep: int | None = KEPT, goes_past: GoesPast | None = None) -> None:
         self.verdict: Verdict | None = None
+        self._goes_past = goes_past
+        # the failures that the walk went on past, and the numbers of their steps
+        self._past: tuple[Failure, ...] = ()
+        self._guesses = set[int]()
         self.history: deque[WalkStep] = deque(maxlen=keep)
         self.steps: int = 0
         self._outputs = 0
@@ -94,7 +100,7 @@ class Walk:
                 following = follow(oracle, ways, inp, table, outputs)
                 if following is None:
                     self._advance(ways, taken + 1, emitted)
-                    return self._fail()
+                    return self._fail().end()
                 ways = following
             else:
                 ways = then.ways
@@ -111,8 +117,9 @@ class Walk:
                 return self.end()
             # a script may send an input that is not enabled
             table = self._ways.tables[inp]
+            nodes = self._ways.view.nodes
             if self._go(inp.value, table) is None:
-                return self._fail()
+                self._go_past(self._fail(), nodes, inp)
             if self.verdict is not None:
                 return self.verdict
         return None
@@ -124,7 +131,7 @@ class Walk:
             if ways.size < 1 and not ways.specified():
                 break
             if self._go(*ways.inputs[int(random.random() * ways.size)]) is None:
-                return self._fail()
+                return self._fail().end()
             if self.verdict is not None:
                 break
         return self.end()
@@ -132,7 +139,8 @@ class Walk:
     def ended(self, reason: str) -> Closed:
         """Judge that the system ended after the last step; return the event."""
         monitor = Monitor(self._oracle, self._ways.belief)
-        monitor.events, monitor.ledger = 2 * self.steps + self._outputs, Ledger(sent=self.steps)
+        monitor.events, monitor.ledger = self._before(self.steps, self._outputs), Ledger(sent=self.steps)
+        monitor.past = self._past
         event = Closed(self._oracle.model.routes.outputs[0], reason, 0.0)
         monitor.tell(event)
         self.verdict = monitor.end()
@@ -140,12 +148,17 @@ class Walk:
 
     def end(self) -> Verdict:
         """Return the verdict of the walk so far."""
-        return self.verdict or self._ways.verdict
+        return self.verdict or self._ways.verdict.after(self._past)
 
     def events(self, since: int = 0) -> Iterator[Event]:
         """Yield the events of the walk after so many of its steps, as far as they are kept; all times are 0."""
-        for inp, outputs in islice(self.history, max(0, len(self.history) - (self.steps - since)), None):
+        first = max(0, len(self.history) - (self.steps - since))
+        number = self.steps - len(self.history) + first
+        for inp, outputs in islice(self.history, first, None):
             yield from events(self._oracle, inp, outputs)
+            number += 1
+            if number in self._guesses:
+                yield Guess(0.0)
 
     def _advance(self, ways: MacroSteps, steps: int, outputs: int) -> None:
         self._ways = ways
@@ -173,17 +186,32 @@ class Walk:
                 self.verdict = violated(broken, 2 * self.steps + self._outputs)
         return following
 
-    def _fail(self) -> Verdict:
-        """Return the failure, as found by a monitor after the events of the whole walk."""
+    def _fail(self) -> Monitor:
+        """Return a monitor that has found the failure after the events of the whole walk."""
         inp, outputs = self.history[-1]
         monitor = Monitor(self._oracle, self._ways.belief)
-        # of each step before: the input, its outputs, and quiescence
-        monitor.events = 2 * (self.steps - 1) + self._outputs - len(outputs)
-        monitor.ledger = Ledger(sent=self.steps - 1)
+        monitor.events = self._before(self.steps - 1, self._outputs - len(outputs))
+        monitor.ledger, monitor.past = Ledger(sent=self.steps - 1), self._past
         for event in events(self._oracle, inp, outputs):
             monitor.tell(event)
         self.verdict = monitor.end()
-        return self.verdict
+        return monitor
+
+    def _before(self, steps: int, outputs: int) -> int:
+        """Return the number of events of so many steps: the input, its outputs, quiescence; and the guesses."""
+        return 2 * steps + outputs + len(self._past)
+
+    def _go_past(self, monitor: Monitor, nodes: tuple[Node, ...], inp: Symbol) -> None:
+        """Go on past a failure if it is known, by a guess of the state."""
+        failure = None if monitor.verdict is None else monitor.verdict.failure
+        if self._goes_past is None or failure is None or not self._goes_past(nodes, inp, failure):
+            return
+        monitor.tell(Guess(0.0))
+        if monitor.verdict is None:
+            self._past, self.verdict = monitor.past, None
+            self._guesses.add(self.steps)
+            self._oracle, self._watch = monitor.oracle, None
+            self._ways = MacroSteps.of(self._oracle, monitor.belief)
 
 
 def _kept(outputs: tuple[object, ...]) -> tuple[object, ...]:

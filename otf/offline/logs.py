@@ -19,7 +19,7 @@ from otf.core.waits import Strict
 from otf.errors import UsageError
 from otf.explore import explore
 from otf.strategy import Script
-from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Stalled, Taken
+from otf.trace.events import Closed, Event, Guess, Quiet, Seen, Sent, Stalled, Taken
 from otf.trace.verdict import Verdict
 
 MOST: Final = 10_000  # states in which the system may be if the start of a log is lost
@@ -192,7 +192,7 @@ def timed(noted: Iterable[Noted]) -> Iterator[Noted]:
         yield Noted(_at(event, last), place)
 
 
-def _at(event: Event, at: float) -> Event:
+def _at(event: Event, at: float) -> Event:  # noqa: PLR0911 -- one for each kind of event
     # not by `replace`, which takes five times as long: there may be millions of events
     match event:
         case Sent(value, port):
@@ -205,5 +205,7 @@ def _at(event: Event, at: float) -> Event:
             return Taken(upto, at)
         case Stalled(seconds):
             return Stalled(seconds, at)
+        case Guess():
+            return Guess(at)
         case Quiet(restless=restless):
             return Quiet(at, restless)

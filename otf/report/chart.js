@@ -161,7 +161,7 @@ function chartRow(row, { y, cut }, view, { selected, choose }) {
   if (!ghost) group.append(drawing("text", { x: 8, y: y + 4, class: "soft" }, `${event.at.toFixed(4)} s`));
   if (view.bursts.has(row.at)) group.append(drawing("rect", { x: LEFT - 4, y: y - 20, width: 3, height: GAP, class: "burst" }));
   if (event?.kind === "sent") group.append(drawing("text", { x: LEFT - 8, y: y + 4, class: "number", "text-anchor": "end" }, `${event.step}`));
-  const across = ghost ? row.port === undefined : ["quiet", "taken", "stalled"].includes(event.kind);
+  const across = ghost ? row.port === undefined : ["quiet", "taken", "stalled", "guess"].includes(event.kind);
   group.append(...(across ? chartBand(row, y, view) : chartArrow(row, y, view)));
   if (choose && !ghost) group.addEventListener("click", () => choose(row.at));
   return group;

@@ -34,6 +34,7 @@ def failures(gathered: Gathered, names: Container[str], folder: Path | None = No
     result = gathered.result
     issues = (_known_issue(each, names, folder) for each in result.known_issues)
     apart = [f"inconclusive ({counted(each.paths, 'path')}): {each.why}" for each in result.inconclusive]
+    apart += [f"{each}" for each in result.guessed]
     others = joined(*issues, tag("ul", *(tag("li", each) for each in apart)) if apart else "")
     if not gathered.failures:
         none = "No other failure." if result.seen_issues else f"None. {result.headline}."

@@ -12,10 +12,17 @@ from otf.adapter import Bench
 from otf.core import Model, Monitor, RequirementEvidence
 from otf.explore.space import MOST, Space, VisitedParts, VisitedSpace, Walker, space
 from otf.report.mutants import ReportedMutation
-from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Stalled, Taken
+from otf.trace.events import Closed, Event, Guess, Quiet, Seen, Sent, Stalled, Taken
 from otf.trace.record import Header
 from otf.trace.requirements import RequirementRecord
-from otf.trace.result import ONLY_MALFORMED, CampaignResult, FailureResult, InconclusiveResult, KnownIssueResult
+from otf.trace.result import (
+    ONLY_MALFORMED,
+    CampaignResult,
+    FailureResult,
+    GuessedResult,
+    InconclusiveResult,
+    KnownIssueResult,
+)
 from otf.trace.verdict import Failure, Outcome
 
 ANSWERS: Final = 20_000  # response times that are kept for each type of input
@@ -93,7 +100,7 @@ class Gathered:
     contact with it. `unfinished` are the steps of paths that were interrupted, and do not count. `parts` are the
     seconds of the campaign by what they were spent on, `time` is where the time of its paths went, `worth` what the
     paths are worth if none failed, both in words; `requirements` is what the paths say of these, `mutation` the result
-    of `otf mutants`, if the folder has one.
+    of `otf mutants`, if the folder has one. `guessed` were seen only behind other failures.
 
     >>> from otf.core import Model
     >>> from otf.models.coffee import coffee
@@ -121,6 +128,7 @@ class Gathered:
     worth: tuple[str, ...] = ()
     interrupted: bool = False
     full: bool = False
+    guessed: tuple[GuessedResult, ...] = ()
     paths: list[PathSummary] = field(default_factory=list[PathSummary])
     failures: dict[str, ReportedFailure] = field(default_factory=dict[str, ReportedFailure])
     notes: dict[str, None] = field(default_factory=dict[str, None])
@@ -174,6 +182,7 @@ class Gathered:
             interrupted=self.interrupted,
             requirements=self.requirements.results(),
             full=self.full,
+            guessed=self.guessed,
             untested="" if self.bench is None or self.bench.spec.emits else self._untested(),
         )
 
@@ -288,5 +297,7 @@ def _waited_for(event: Event) -> str:
             return "until an input was known to be taken"
         case Stalled():
             return "while the machine stalled"
+        case Guess():
+            return "until the system rested after a failure"
         case Quiet(by=by):
             return f"until silence was known ({by})" if by else "until silence was known"

@@ -21,7 +21,7 @@ from otf.core.failure import FailedStep, allowed
 from otf.core.timing import FOREVER, Clock, Span
 from otf.offline import Judgement
 from otf.report.sequence import plain
-from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Stalled, Taken
+from otf.trace.events import GUESSED, Closed, Event, Guess, Quiet, Seen, Sent, Stalled, Taken
 from otf.trace.near import NearestOutput, Output, alternatives, nearest
 from otf.trace.reading import TracedEvent
 from otf.trace.verdict import WORDS, Failure
@@ -143,7 +143,7 @@ class PathTables:
             **{key: each for key, each in more.items() if each},
         }
 
-    def _described(self, event: Event) -> ViewData:
+    def _described(self, event: Event) -> ViewData:  # noqa: PLR0911 -- one for each kind of event
         match event:
             case Sent(value, port):
                 return {"kind": "sent", "port": plain(port), "value": self._values.number(value_data(value))}
@@ -155,6 +155,8 @@ class PathTables:
                 return {"kind": "taken", "text": f"taken up to input {upto}"}
             case Stalled(seconds):
                 return {"kind": "stalled", "text": f"the machine stalled for {seconds:.3f} s"}
+            case Guess():
+                return {"kind": "guess", "text": GUESSED}
             case Quiet(by=by):
                 return {"kind": "quiet", "by": by, "restless": event.restless}
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, assert_never
 
-from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Stalled, Taken
+from otf.trace.events import GUESSED, Closed, Event, Guess, Quiet, Seen, Sent, Stalled, Taken
 from otf.trace.verdict import Failure
 from otf.values import show
 
@@ -24,7 +24,7 @@ TIME: Final = 10
 LEFT: Final = TIME + 5  # characters before the first lifeline
 HERE: Final = "  <== here"
 
-EventKind = Literal["sent", "seen", "quiet", "taken", "stalled", "closed"]
+EventKind = Literal["sent", "seen", "quiet", "taken", "stalled", "closed", "guess"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def chart(events: Iterable[Event], failure: Failure | None = None, most: int = M
     return Chart(_ports(shown), tuple(shown), len(rows) - len(shown))
 
 
-def _row(number: int, event: Event, *, failed: bool) -> SequenceRow:
+def _row(number: int, event: Event, *, failed: bool) -> SequenceRow:  # noqa: PLR0911 -- one for each kind of event
     match event:
         case Sent(value, port, at):
             return SequenceRow(number, at, "sent", plain(port), show(value), failed)
@@ -82,6 +82,8 @@ def _row(number: int, event: Event, *, failed: bool) -> SequenceRow:
             return SequenceRow(number, at, "taken", "", f"taken up to input {upto}", failed)
         case Stalled(seconds, at):
             return SequenceRow(number, at, "stalled", "", f"the machine stalled for {seconds:.3f} s", failed)
+        case Guess(at):
+            return SequenceRow(number, at, "guess", "", GUESSED, failed)
         case Quiet(at, by=by):
             known = f" ({by})" if by not in {"", "timed"} else ""
             return SequenceRow(number, at, "quiet", "", f"{'nothing more' if failed else 'quiet'}{known}", failed)
@@ -148,7 +150,7 @@ def _heads(names: list[str], width: int) -> str:
 
 def _lines_of(row: SequenceRow, columns: dict[str, int]) -> Iterator[str]:
     last = max(columns.values())
-    if row.kind in {"quiet", "taken", "stalled"}:
+    if row.kind in {"quiet", "taken", "stalled", "guess"}:
         yield _over(row.text, [*columns.values()], last)
         return
     low, high = sorted((columns[row.port], columns[SUT]))

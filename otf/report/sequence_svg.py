@@ -74,7 +74,7 @@ def _heads(columns: dict[str | None, int], height: int) -> Markup:
 
 def _row(row: SequenceRow, y: int, columns: dict[str | None, int]) -> Markup:
     time = tag("text", f"{row.at:.4f} s", x=12, y=y + 4, class_="soft")
-    drawn = _across(row, y, columns) if row.kind in {"quiet", "taken", "stalled"} else _arrow(row, y, columns)
+    drawn = _across(row, y, columns) if row.kind in {"quiet", "taken", "stalled", "guess"} else _arrow(row, y, columns)
     title = tag("title", f"event {row.number} at {row.at:.6f} s: {row.text}")
     return tag("g", title, time, drawn, class_="bad" if row.failed else None)
 

@@ -143,7 +143,7 @@ class Conduct:
             self._lookout.taken(arrived)
             answering = self.session.answering
             self._take(arrived)
-            self._lookout.heard(answer=answering and self.session.verdict is None)
+            self._lookout.heard(answer=answering and self.session.monitor.verdict is None)
 
     def _take(self, arrived: Arrived) -> None:
         event: Event
@@ -247,7 +247,7 @@ class Conduct:
             self._tell_stalls()
             self._take_all()
             self.session.monitor.slack = 0.0
-        return self.session.verdict is None
+        return self.session.monitor.verdict is None
 
     async def _handed(self, port: str, value: object, data: bytes | PortAction) -> bool:
         """Hand a value's bytes to a port; return False if the line is lost."""

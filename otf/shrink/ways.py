@@ -84,7 +84,8 @@ class Successor(NamedTuple):
 class ModelMap:
     """The model of an oracle as a map between sets of nodes: sets, since the system need not show what it chose.
 
-    `patience` bounds the time in which a run looks for a way while its system waits for the next input.
+    `patience` bounds the time in which a run looks for a way while its system waits for the next input. No way takes a
+    step that is `avoided`.
     """
 
     def __init__(
@@ -92,7 +93,9 @@ class ModelMap:
         oracle: Oracle,
         patience: PlanPatience = endless,
         learnt: dict[tuple[NodeSet, Symbol], NodeSet] | None = None,
+        avoided: frozenset[tuple[NodeSet, Symbol]] = frozenset(),
     ) -> None:
+        self._avoided = avoided
         self.patience: PlanPatience = patience
         self._oracle = oracle
         self.model: Model = oracle.model
@@ -117,7 +120,7 @@ class ModelMap:
         If runs and the search shared one, the search would depend on which runs came before.
         """
         if self._for_runs is None or self._for_runs.tired:
-            self._for_runs = ModelMap(self._oracle, self.patience, self._learnt)
+            self._for_runs = ModelMap(self._oracle, self.patience, self._learnt, self._avoided)
         return self._for_runs
 
     def learn(self, steps: Iterable[ModelStep]) -> None:
@@ -150,8 +153,13 @@ class ModelMap:
             pairs = (
                 (inp, outcome.target) for inp in self.enabled_inputs(nodes) for outcome in self.outcomes(nodes, inp)
             )
-            known = self._steps[nodes] = tuple(ModelStep(nodes, inp, target) for inp, target in pairs if target)
+            steps = (ModelStep(nodes, inp, target) for inp, target in pairs if target)
+            known = self._steps[nodes] = tuple(step for step in steps if not self.avoids(step))
         return known
+
+    def avoids(self, step: ModelStep) -> bool:
+        """Return whether no way takes a step."""
+        return (step.nodes, step.input) in self._avoided
 
     def path(self, source: NodeSet, target: NodeSet, within: int = SEARCHED) -> Thinking[ModelSteps | None]:
         """Return a shortest way of at most `within` steps, None if none is found."""

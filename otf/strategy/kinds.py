@@ -16,7 +16,7 @@ from otf.strategy.fresh import FreshValues
 from otf.strategy.names import SAYS
 from otf.strategy.novelty import Novelty
 from otf.strategy.planned import AfterWaits, Goal, Nearest, ToChanged
-from otf.strategy.pool import PlanPatience, Pool, Script, Uniform, Weighted, Weights, endless
+from otf.strategy.pool import FailingIn, PlanPatience, Pool, Script, Uniform, Weighted, Weights, endless
 from otf.strategy.visits import ChangedFirst, LeastAction, LeastInput, LeastNext, LeastState, VisitCounts
 
 Maker: TypeAlias = Callable[[Pool, VisitCounts], Chooser]
@@ -157,6 +157,8 @@ class Strategy:
     changed: ChangedFirst | None = None
     # how paths draw values anew, `redraw_of` the inputs; None: they send the sample
     redraw: Redraw | None = None
+    # what has failed so far, for a path that begins
+    steering: Callable[[], FailingIn | None] = lambda: None
     kind: StrategyKind = field(init=False)
 
     def __post_init__(self) -> None:
@@ -168,7 +170,7 @@ class Strategy:
         makers = self.kind.makers
         seed = f"{self.seed}/{number}"
         fresh = None if self.redraw is None else FreshValues(self.redraw, seed)
-        pool = Pool(self.mode, Random(seed), self.patience, fresh)
+        pool = Pool(self.mode, Random(seed), self.patience, self.steering(), fresh)
         self.visits.changed = self.changed if self.changed is not None and number <= self.changed.paths else None
         return makers[(number - 1) % len(makers)](pool, self.visits)
 

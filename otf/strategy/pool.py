@@ -19,7 +19,13 @@ HALF = 0.5
 DRAWN: Final = 128
 """Inputs drawn to find one of the wanted kind; if none is, all are looked at."""
 
+SELDOM: Final = 0.1
+"""The share of choices in which inputs that failed in this state are among the others: what follows them is known."""
+
 WantedInput: TypeAlias = Callable[[Symbol], bool]
+
+FailingIn: TypeAlias = Callable[[View], WantedInput | None]
+"""Returns the test for inputs that failed where they may be taken now; None if none did."""
 
 PlanPatience: TypeAlias = Callable[[], Callable[[], bool]]
 """Is called when a system begins to wait for its next input; returns a function: has it waited long enough?"""
@@ -54,6 +60,7 @@ class Pool:
     mode: InputMode
     random: Random
     patience: PlanPatience = endless
+    failing: FailingIn | None = None
     # what is sent in place of the inputs of a sample
     fresh: FreshValues | None = None
 
@@ -63,6 +70,15 @@ class Pool:
 
     def of(self, view: View) -> tuple[Symbol, ...]:
         """Return the inputs to choose from now; empty if none is enabled."""
+        inputs, left = self._side_of(view), self._left_out(view)
+        return inputs if left is None else tuple(inp for inp in inputs if not left(inp)) or inputs
+
+    def _left_out(self, view: View) -> WantedInput | None:
+        """Return the test for inputs that are left out, as they failed here; most of the time, if there are others."""
+        left = None if self.failing is None else self.failing(view)
+        return left if left is not None and self.random.random() >= SELDOM else None
+
+    def _side_of(self, view: View) -> tuple[Symbol, ...]:
         match self.mode:
             case "uioco" | "any":
                 return view.specified
@@ -77,6 +93,14 @@ class Pool:
                 assert_never(self.mode)
 
     def candidates(self, view: View) -> Iterator[Symbol]:
+        """Yield up to `FEW` inputs to choose from, without those that failed here, if there are others."""
+        left_out = self._left_out(view)
+        if left_out is None:
+            return self._drawn(view)
+        drawn = [*self._drawn(view)]
+        return iter([inp for inp in drawn if not left_out(inp)] or drawn)
+
+    def _drawn(self, view: View) -> Iterator[Symbol]:
         """Yield up to `FEW` inputs to choose from, each drawn uniformly and independently; none if none is enabled.
 
         An input that is drawn and not wanted is dropped, which leaves the others equally likely. One that is drawn

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from otf.values.cost import light
 
@@ -93,7 +93,23 @@ class Stalled:
         return self.at - self.seconds
 
 
-Event: TypeAlias = Sent | Seen | Quiet | Taken | Closed | Stalled
+GUESSED: Final = "on past the failure: as if the expected had come, or nothing had happened"
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """The run goes on past its failure: as if the expected had come, or as if nothing had happened.
+
+    What is observed next decides between these. What failed before it stays the failure of the run.
+
+    >>> Guess(at=10.0).at
+    10.0
+    """
+
+    at: float
+
+
+Event: TypeAlias = Sent | Seen | Quiet | Taken | Closed | Stalled | Guess
 
 
 @dataclass(frozen=True, slots=True)

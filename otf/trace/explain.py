@@ -138,7 +138,7 @@ def explanation(verdict: Verdict, events: Iterable[Event] = (), width: int | Non
         events = [*events]
         clock = by_clock(verdict.failure, events)
         lines = _failure(verdict.failure, story(events, verdict.failure, width))
-        return "\n".join([*lines, *(told(clock) if clock is not None else ())])
+        return "\n".join([*lines, *(told(clock) if clock is not None else ()), *_behind(verdict)])
     if verdict.outcome == "inconclusive":
         return f"INCONCLUSIVE: {verdict.why}"
     if verdict.truncated:
@@ -146,6 +146,13 @@ def explanation(verdict: Verdict, events: Iterable[Event] = (), width: int | Non
     doubtful = verdict.judged.doubtful
     stalls = f"; {counted(doubtful, 'event')} judged while stalls left times open" if doubtful else ""
     return f"PASS: everything that was seen is allowed by the model{stalls}"
+
+
+def _behind(verdict: Verdict) -> Iterator[str]:
+    """Yield what failed after the failure, where the run went on past it."""
+    if verdict.behind:
+        yield "  behind it, by a guess of the state:"
+        yield from (f"    {point(failure)}" for failure in verdict.behind)
 
 
 def point(failure: Failure) -> str:

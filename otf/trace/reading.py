@@ -9,7 +9,7 @@ from typing import Any, BinaryIO, Final, NoReturn
 import msgspec
 
 from otf.errors import TraceError
-from otf.trace.events import Closed, Event, KnownBy, Quiet, Seen, Sent, Stalled, Taken
+from otf.trace.events import Closed, Event, Guess, KnownBy, Quiet, Seen, Sent, Stalled, Taken
 from otf.trace.record import FORMAT, Header, TraceLine
 from otf.trace.tagged import Registry
 from otf.values import show
@@ -134,7 +134,7 @@ def _object(text: bytes) -> TraceLine:
     return data  # pyright: ignore[reportUnknownVariableType] -- JSON objects have string keys
 
 
-def _event(line: TraceLine, registry: Registry) -> Event:
+def _event(line: TraceLine, registry: Registry) -> Event:  # noqa: PLR0911 -- one for each kind of event
     at = _seconds(line["at"])
     match line["event"]:
         case "sent":
@@ -147,6 +147,8 @@ def _event(line: TraceLine, registry: Registry) -> Event:
             return Taken(msgspec.convert(line["upto"], int), at)
         case "stalled":
             return Stalled(_seconds(line["seconds"]), at)
+        case "guess":
+            return Guess(at)
         case _:
             return Quiet(at, line.get("restless") is True, _known_by(line.get("by", "")))
 
@@ -170,4 +172,4 @@ def _text(data: object) -> str:
 
 _FIELDS = [field.name for field in fields(Header)]
 _NEEDED = {each.name for each in fields(Header) if each.default is MISSING and each.default_factory is MISSING}
-_EVENTS = ("sent", "seen", "quiet", "taken", "closed", "stalled")
+_EVENTS = ("sent", "seen", "quiet", "taken", "closed", "stalled", "guess")

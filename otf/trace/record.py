@@ -10,14 +10,14 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Literal
 
-from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Stalled, Taken, Undecodable
+from otf.trace.events import Closed, Event, Guess, Quiet, Seen, Sent, Stalled, Taken, Undecodable
 from otf.trace.tagged import encode
 from otf.trace.verdict import Verdict
 
 FORMAT: Final = 1
 TraceLine = dict[str, Any]
 _NAMES: Final[Mapping[type, str]] = {
-    kind: kind.__name__.lower() for kind in (Sent, Seen, Quiet, Taken, Closed, Stalled)
+    kind: kind.__name__.lower() for kind in (Sent, Seen, Quiet, Taken, Closed, Stalled, Guess)
 }
 
 
@@ -91,7 +91,7 @@ def event_line(number: int, event: Event, timestamp: str, raw: bytes | None = No
         line["seconds"] = round(event.seconds, 6)
     elif isinstance(event, Taken):
         line["upto"] = event.upto
-    else:
+    elif isinstance(event, Quiet):
         line |= {"restless": True} if event.restless else {}
         line |= {"by": event.by} if event.by else {}
     if raw is not None:
@@ -116,4 +116,5 @@ def end_line(verdict: Verdict, timestamp: str, steps: int) -> TraceLine:
         "reason": reason,
         **({"doubtful": verdict.judged.doubtful} if verdict.judged.doubtful else {}),
         **({"stalled": round(verdict.stalled, 6)} if verdict.stalled else {}),
+        **({"behind": [asdict(each) for each in verdict.behind]} if verdict.behind else {}),
     }

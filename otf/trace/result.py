@@ -50,6 +50,31 @@ class FailureResult:
 
 
 @dataclass(frozen=True, slots=True)
+class GuessedResult:
+    """A failure that was seen only behind one of the kind `after`: the paths that showed it, and the first trace.
+
+    It may be due to the guess of the state with which these paths went on, and does not count as a failure.
+
+    >>> print(GuessedResult("wrong: str --'c'--> expected str, seen str", "wrong: …", 3, "path-0002.jsonl"))
+    seen only behind another failure, by a guess of the state (3 paths): wrong: str --'c'--> expected str, seen str
+    """
+
+    signature: str
+    after: str
+    paths: int
+    trace: str
+
+    def __str__(self) -> str:
+        """Return it on one line."""
+        paths = counted(self.paths, "path")
+        return f"seen only behind another failure, by a guess of the state ({paths}): {self.signature}"
+
+    def data(self) -> dict[str, Any]:
+        """Return what every JSON document has of it."""
+        return {"signature": self.signature, "after": self.after, "count": self.paths, "trace": self.trace}
+
+
+@dataclass(frozen=True, slots=True)
 class KnownIssueResult:
     """A known issue of the bench: its description, the number of paths that showed it, and the first trace of it.
 
@@ -86,7 +111,7 @@ class CampaignResult:
     system were tried again after a pause. `requirements` are those of the bench. `trouble` is the error that ended
     contact with the system, `untested` the reason why nothing was tested. `full`: there were
     more different failures than are told apart. `unshown` passed before the campaign continued, as its journal says,
-    and no trace shows it.
+    and no trace shows it. `guessed` are failures that were seen only behind others; they do not decide the verdict.
 
     >>> known = KnownIssueResult("it answers late after a reset", 2, "path-0001.jsonl")
     >>> result = CampaignResult(paths=2, steps=9, known_issues=(known,))
@@ -115,6 +140,7 @@ class CampaignResult:
     untested: str = ""
     full: bool = False
     unshown: int = 0
+    guessed: tuple[GuessedResult, ...] = ()
 
     @property
     def failed(self) -> int:
@@ -218,6 +244,9 @@ class CampaignResult:
         if self.late:
             outputs = counted(self.late, "output")
             yield f"{outputs} came after the quiescence time, but before quiescence was concluded"
+        for guessed in self.guessed:
+            yield f"{guessed}"
+            yield f"  behind {guessed.after}; trace: {guessed.trace}"
         if self.full:
             yield "more than 1,000 different failures: those after them are told apart by their types alone"
         yield from self.away()
@@ -243,6 +272,7 @@ class CampaignResult:
             "parts": {name: round(seconds, 3) for name, seconds in self.parts.items()},
             "failed_starts": self.failed_starts,
             "failures": [each.data() for each in self.failures],
+            "guessed": [each.data() for each in self.guessed],
             "departures": [
                 {"says": each.says, "count": each.paths, "trace": each.trace or None} for each in self.known_issues
             ],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple, TypeAlias
 
 Outcome: TypeAlias = Literal["pass", "fail", "inconclusive"]
@@ -156,6 +156,8 @@ class Verdict:
 
     `stalled`: the longest time in a failing run, in seconds, in which the tester or the system could not run.
     `judged`: how much of a run by a model with times was judged, and how much of that in doubt.
+    `behind`: what failed after the `failure`, of a run that went on past it by a guess of the state: each may be due to
+    a wrong guess.
 
     >>> Verdict("pass", truncated=True).failed
     False
@@ -168,6 +170,14 @@ class Verdict:
     late: tuple[int, ...] = field(default=())
     stalled: float = field(default=0.0, compare=False)
     judged: Judged = field(default_factory=Judged, compare=False)
+    behind: tuple[Failure, ...] = ()
+
+    def after(self, past: tuple[Failure, ...]) -> Verdict:
+        """Return the verdict of a run that went on past these failures, and then ended with this one."""
+        if not past:
+            return self
+        last = () if self.failure is None else (self.failure,)
+        return replace(self, outcome="fail", failure=past[0], why="", truncated=False, behind=(*past[1:], *last))
 
     @property
     def failed(self) -> bool:

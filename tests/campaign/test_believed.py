@@ -99,14 +99,14 @@ def test_lines_without_traces(tmp_path: Path) -> None:
 def test_a_changed_trace_is_driven_again(tmp_path: Path) -> None:
     """Also one that still passes: it is not what the system did."""
     whole = run(bench(TEA), tmp_path, traces=3, seed=1, shrink=False)
-    trace = tmp_path / "path-0002.jsonl"
+    [trace] = (group.first.trace for group in whole.failures.values())
     trace.write_bytes(
         trace.read_bytes().replace(b'"Tea"', b'"Coffee"').replace(b'"verdict":"fail"', b'"verdict":"pass"')
     )
     found = run(bench(TEA), tmp_path, traces=3, seed=1, shrink=False, resume=True)
     assert (found.verdict, found.parts.paths) == ("fail", 1)
     assert [group.count for group in found.failures.values()] == [group.count for group in whole.failures.values()]
-    changed = "path-0002.jsonl was changed since its path was counted (the journal has another digest)"
+    changed = f"{trace.name} was changed since its path was counted (the journal has another digest)"
     assert found.altered == [f"{changed}: the path is driven again"]
 
 

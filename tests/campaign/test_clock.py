@@ -71,7 +71,7 @@ def bench(port: int = 1) -> Bench:
 
 def run(tested: Bench, out: Path, **options: object) -> Summary:
     """Return the result of four paths that are driven one after the other."""
-    settings = Settings(out=out, reference=REFERENCE, traces=4, steps=400, mode="strict", seed=1)
+    settings = Settings(out=out, reference=REFERENCE, traces=4, steps=12, mode="strict", seed=1)
     return anyio.run(Campaign(tested, replace(settings, **options)).run)  # type: ignore[arg-type]
 
 

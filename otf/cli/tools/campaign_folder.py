@@ -26,9 +26,11 @@ from otf.spec.transition import requirements
 from otf.trace.reading import TracedEvent
 from otf.trace.record import Header
 from otf.trace.requirements import RequirementRecord
+from otf.trace.result import GuessedResult
 
-PATH: Final = re.compile(r"(path|saved)-\d+\.jsonl")
-SAVED: Final = re.compile(r"saved-\d+\.jsonl")
+# a failure of an earlier campaign that was driven again, or one that was seen behind another and shown without that
+SAVED: Final = re.compile(r"(saved|path-\d+\.behind)-\d+\.jsonl")
+PATH: Final = re.compile(rf"path-\d+\.jsonl|{SAVED.pattern}")
 NOT_KEPT: Final = "its trace was not kept"
 Shows = Callable[[list[Path]], Iterable[Path]]
 
@@ -64,7 +66,7 @@ def paths(folder: Path) -> list[Path]:
 def place(file: Path) -> tuple[bool, int]:
     """Return where a trace stands among those of its campaign: by its number, those of saved failures last."""
     name, _, number = file.stem.rpartition("-")
-    return name == "saved", int(number)
+    return name != "path", int(number)
 
 
 def gathered(folder: Path, named: str | None, sets: Mapping[str, object], show: Shows = iter) -> Gathered:
@@ -138,6 +140,9 @@ class _Gathering:
             if shrunk.signature in self._found.failures:
                 self._found.failed(shrunk)
         self._found.trouble, self._found.full = self._log.trouble, self._log.full
+        self._found.guessed = tuple(
+            GuessedResult(each.signature, each.after, each.count, each.trace) for each in self._log.guessed
+        )
         self._found.failed_starts, self._found.parts = self._log.failed_starts, self._log.parts
         self._found.time = time_spent(self._log.spent, own=self._bench.system is not None)
         self._found.interrupted = self._log.counts and not self._log.completed

@@ -40,6 +40,15 @@ class Plan(msgspec.Struct, frozen=True):
     options: dict[str, Any] = {}
 
 
+class GuessedRecord(msgspec.Struct, frozen=True):
+    """A failure that was seen only behind another, as the journal has it."""
+
+    signature: str
+    after: str
+    count: int
+    trace: str
+
+
 class LogLine(msgspec.Struct, frozen=True):
     """What is read of any line of the log."""
 
@@ -51,6 +60,7 @@ class LogLine(msgspec.Struct, frozen=True):
     about: Plan | None = None
     kinds: dict[str, str] = {}
     full: bool = False
+    guessed: list[GuessedRecord] = []
 
 
 @dataclass(slots=True)
@@ -61,7 +71,7 @@ class CampaignLog:
     campaign; `trouble` is the error that ended contact with the system, `spent` is where its time went, `plan` what was
     to be run, `parts` the seconds of the campaign by what they were spent on. `failed_starts` of the system were tried
     again. `kinds` are those of failures, by their fingerprints, where their signatures do not tell them apart, and
-    `full` says that there were more different failures than are told apart.
+    `full` says that there were more different failures than are told apart. `guessed` were seen only behind others.
     """
 
     counts: bool = False
@@ -72,6 +82,7 @@ class CampaignLog:
     failed_starts: int = 0
     kinds: dict[str, str] = field(default_factory=dict[str, str])
     full: bool = False
+    guessed: list[GuessedRecord] = field(default_factory=list[GuessedRecord])
     parts: dict[str, float] = field(default_factory=dict[str, float])
     paths: dict[int, PathRecord] = field(default_factory=dict[int, PathRecord])
 
@@ -106,7 +117,7 @@ class CampaignLog:
         elif known.event == FAILED_START:
             self.failed_starts += 1
         elif known.event == KINDS:
-            self.kinds, self.full = known.kinds, known.full
+            self.kinds, self.full, self.guessed = known.kinds, known.full, known.guessed
         elif known.event == COUNTED:
             record = msgspec.json.decode(line, type=PathRecord)
             self.paths[record.path] = record

@@ -1,0 +1,105 @@
+"""What failed behind a guess: a run that comes there without any guess confirms it.
+
+A path goes on past a failure that is known, and guesses where the system is. What fails then may be due to the guess.
+So the system is driven to the same place by other ways, around the transitions that fail.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Final
+
+import anyio
+
+from otf.adapter import Bench
+from otf.campaign.paths import Pace, PathRun
+from otf.campaign.results import PathResult
+from otf.core import Monitor, Node, Oracle, Symbol
+from otf.core.pacing import Timers
+from otf.core.stalls import CERTAIN
+from otf.runner.reproduce import patience
+from otf.shrink import AllowedInputs, Candidate, ModelStep, StepPlan
+from otf.shrink.issue import ANYWHERE, completed
+from otf.shrink.ways import ModelMap
+from otf.trace.events import Event, Guess, Sent
+from otf.trace.record import Header
+from otf.trace.verdict import Failure, Verdict
+
+GUESSED: Final = "the state was guessed, and no run without the guess has shown it"
+STATES: Final = 4  # of a guess, from which the inputs after it are tried
+TRACE: Final = ".behind-{}.jsonl"
+"""How the trace of a run without the guess ends, instead of that of the path."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Guessed:
+    """The last guess of a path: the states that it took as possible, the inputs after it, those that failed before."""
+
+    states: tuple[Node, ...]
+    inputs: tuple[Symbol, ...]
+    before: tuple[Symbol, ...]
+    failing: frozenset[tuple[Node, Symbol]]
+
+
+async def without_guess(bench: Bench, oracle: Oracle, header: Header, failing: PathResult, until: float) -> PathResult:
+    """Return a strict run that shows the failure of a path without a guess; the path as inconclusive if there is none.
+
+    By the time `until` no more runs begin. Raises ContactError as a path does.
+    """
+    wanted, numbers = failing.verdict.failure, count(1)
+    for candidate in dict.fromkeys(_candidates(oracle, failing.events, bench)):
+        if anyio.current_time() >= until:
+            break
+        trace = failing.trace.with_suffix(TRACE.format(next(numbers)))
+        run = PathRun(bench, oracle, header, trace)
+        pace = Pace("strict", 1, bench.timing, timers=Timers(last=True))
+        found = await run.run(candidate.chooser(), candidate.limit, pace.pacing(), until=until)
+        if _same(found.verdict.failure, wanted) and _certain(found.verdict):
+            return found
+        trace.unlink(missing_ok=True)
+    return PathResult(failing.number, Verdict("inconclusive", why=GUESSED), failing.steps, failing.trace)
+
+
+def _same(failure: Failure | None, wanted: Failure | None) -> bool:
+    if failure is None or wanted is None:
+        return False
+    return (failure.kind, failure.input) == (wanted.kind, wanted.input)
+
+
+def _certain(verdict: Verdict) -> bool:
+    """Return whether no stall of the machine may be the reason of a failure."""
+    return not verdict.stalled or (verdict.failure is not None and verdict.failure.kind in CERTAIN)
+
+
+def _candidates(oracle: Oracle, events: Sequence[Event], bench: Bench) -> Iterator[Candidate]:
+    """Yield runs that may come to the failure: the nearest ways to where the guess was first, then the whole path."""
+    guess = _last_guess(oracle, events)
+    ways = ModelMap(oracle, patience(bench), avoided=frozenset((frozenset([node]), inp) for node, inp in guess.failing))
+    for node in guess.states[:STATES]:
+        target = frozenset([node])
+        way = () if target == ways.start else completed(ways.path(ways.start, target))
+        if way is not None:
+            inputs = (*(step.input for step in way), *guess.inputs)
+            steps = ways.along(ModelStep(ANYWHERE, inp) for inp in inputs)
+            if not any(ways.avoids(step) for step in steps):
+                yield StepPlan(steps, ways) if any(map(ways.open, steps)) else AllowedInputs(inputs)
+    yield AllowedInputs((*guess.before, *guess.inputs))
+
+
+def _last_guess(oracle: Oracle, events: Sequence[Event]) -> _Guessed:
+    monitor, failing = Monitor(oracle), set[tuple[Node, Symbol]]()
+    states, inputs, before = tuple[Node, ...](), list[Symbol](), list[Symbol]()
+    nodes: tuple[Node, ...] = ()
+    for event in events:
+        if isinstance(event, Sent):
+            nodes = monitor.oracle.view(monitor.belief).nodes
+            inputs.append(oracle.model.symbol(event.input))
+        monitor.tell(event)
+        if isinstance(event, Guess):
+            if inputs and len(nodes) == 1:
+                failing.add((nodes[0], inputs[-1]))
+            before += inputs[:-1]
+            states, inputs = monitor.states, []
+    return _Guessed(states, tuple(inputs), tuple(before), frozenset(failing))
