@@ -233,13 +233,13 @@ class Past:
         """Return another path of a group; only one that is shorter is judged again."""
         if counted.steps < group.result.steps:
             with suppress(OSError, TraceError):
-                return judged(self.folder / Path(counted.trace).name, counted.path, bench)
+                return _first(judged(self.folder / Path(counted.trace).name, counted.path, bench))
         return _result(counted, self.folder)
 
     def _group(self, counted: CountedLine, bench: Bench) -> FailureGroup:
         trace = self.folder / Path(counted.trace).name
         try:
-            first = replace(judged(trace, counted.path, bench), unwritten=counted.unwritten)
+            first = replace(_first(judged(trace, counted.path, bench)), unwritten=counted.unwritten)
         except OSError as error:
             message = f"{trace}: the trace of a failure cannot be read ({error.strerror}): this campaign cannot go on"
             raise TraceError(message) from error
@@ -272,6 +272,10 @@ def _add(summary: Summary, counted: CountedLine, folder: Path) -> None:
         summary.unwritten.append(counted.unwritten)
     if counted.verdict == "inconclusive":
         summary.inconclusive.append(_result(counted, folder))
+
+
+def _first(found: PathResult) -> PathResult:
+    return found.upto(found.verdict.failure)
 
 
 def _excused(known_issue: KnownIssueCount, counted: CountedLine, folder: Path) -> None:

@@ -108,7 +108,7 @@ class FailureReports:
             failure = path.result.verdict.failure
             if failure is not None:
                 guessed.confirmed = True
-                self._summary.failed(FailureGroup(failure.signature, path.result, count=0))
+                self._summary.failed(FailureGroup(failure.signature, path.result, count=0, behind=True))
 
     def _to_shrink(self, group: FailureGroup) -> bool:
         """Return whether a kind is to be shrunk: it is not, if it turned out to be one that is."""

@@ -246,7 +246,9 @@ class Summary:
             kind = self._kind(each)
             group = self.failures.get(kind)
             if group is None:
-                group = self.failures[kind] = before.get(kind) or FailureGroup(kind, each.first, tries=each.tries)
+                group = self.failures[kind] = before.get(kind) or FailureGroup(
+                    kind, each.first, tries=each.tries, behind=each.behind
+                )
                 group.count = 0
             group.count += each.count
             group.meet(each.first)

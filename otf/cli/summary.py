@@ -144,8 +144,8 @@ class SummaryPrinter:
     def _failure(self, group: FailureGroup) -> Iterator[str]:
         shown, shrunk = group.shrunk or group.first, group.shrunk
         of = f"{group.count:,} of {counted(self._summary.paths, 'path')}"
-        saved = "failed as before," if group.first.place[0] else "failed without the guess behind which it was seen,"
-        yield f"{f'failed on {of}, first' if group.count else saved} {_after(group)}"
+        alone = "failed without the guess behind which it was seen," if group.behind else "failed as before,"
+        yield f"{f'failed on {of}, first' if group.count else alone} {_after(group)}"
         yield from _recurrence(group)
         yield explanation(shown.verdict, shown.events, columns())
         yield from _bytes(shown)

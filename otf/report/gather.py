@@ -230,9 +230,11 @@ class Gathered:
         if self._walker is None:
             self._walker = Walker(self.visits, monitor.oracle.model)
             self._evidence = RequirementEvidence(self.requirements.reached, self.requirements.decided)
-        self._walker.event(event, monitor)
-        if self._evidence is not None:
-            self._evidence.follow(event, monitor)
+        if not monitor.past:
+            # behind a guess nobody knows what is visited
+            self._walker.event(event, monitor)
+            if self._evidence is not None:
+                self._evidence.follow(event, monitor)
         self.waits[_waited_for(event)] += max(0.0, event.at - self._at)
         self._at = max(self._at, event.at)
         if isinstance(event, Sent):

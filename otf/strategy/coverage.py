@@ -202,7 +202,9 @@ class _Noting:
 
     def choose(self, view: View) -> Symbol | None:
         """Return the choice of the other chooser, None if the coverage is enough."""
-        self.coverage.note(self.before, self.chosen, view)
+        if view.relation != "guess":
+            # where a state was guessed, nobody knows what is covered
+            self.coverage.note(self.before, self.chosen, view)
         self.before = view
         self.chosen = None if self.stop() else self.chooser.choose(view)
         return self.chosen

@@ -23,6 +23,7 @@ from otf.report import Gathered, ReportedFailure
 from otf.report import PathSummary as Walked
 from otf.report.mutants import read_mutation
 from otf.spec.transition import requirements
+from otf.trace.events import Guess
 from otf.trace.reading import TracedEvent
 from otf.trace.record import Header
 from otf.trace.requirements import RequirementRecord
@@ -262,7 +263,11 @@ class _Gathering:
         if failure is None:
             raise AssertionError
         kind = self._log.kinds.get(failure.signature.fingerprint, "")
-        return ReportedFailure(failure, str(file), judgement.steps, judgement.events, kind=kind)
+        guessed = any(isinstance(event, Guess) for event in judgement.events)
+        steps, events = judgement.steps, judgement.events
+        if guessed:
+            steps, events = failure.step, events[: failure.event]
+        return ReportedFailure(failure, str(file), steps, events, kind=kind)
 
     def _note(self, text: str) -> None:
         self._found.notes[text] = None
