@@ -131,8 +131,8 @@ class FailureGroup:
     """All failures of one kind: the first path that showed it, the number of such paths, and the shrunk trace.
 
     `count` is 0 if only the run of a saved failure showed it, or one that confirmed what paths showed `behind` a guess.
-    `tries` is the number of strict re-runs until a failure of eager mode showed again (0: none was needed). `shorter` is
-    a later path with fewer steps. `unshrunk` is the reason why there is no shrunk trace, "" if none was asked for.
+    `tries` is the number of strict re-runs until a failure of eager mode showed again (0: none was needed). `shorter`
+    is a later path with fewer steps. `unshrunk` is the reason why there is no shrunk trace, "" if none was asked for.
 
     >>> from pathlib import Path
     >>> from otf.trace import Signature, Verdict
