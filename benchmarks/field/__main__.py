@@ -9,9 +9,9 @@ import argparse
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.field import etcd, rers
+from benchmarks.field import etcd, rers, torxakis, wiki
 
-SUBJECTS: Final[dict[str, Any]] = {each.NAME: each for each in (etcd, rers)}
+SUBJECTS: Final[dict[str, Any]] = {each.NAME: each for each in (etcd, rers, torxakis, wiki)}
 
 
 def main() -> None:
