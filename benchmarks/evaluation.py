@@ -1,0 +1,67 @@
+"""The page of the evaluation, made from stored figures: `python -m benchmarks.evaluation [--write]`.
+
+The figures are in `evaluation.json`, each table with the command that measures it again; nothing is computed here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+STORED: Final = Path(__file__).with_suffix(".json")
+PAGE: Final = Path(__file__).parents[1] / "docs" / "topics-evaluation.md"
+
+
+def page(stored: dict[str, Any]) -> str:
+    """Return the page as Markdown."""
+    return "\n".join([*_head(stored), *(line for table in stored["tables"] for line in _table(table)), *_tail(stored)])
+
+
+def _head(stored: dict[str, Any]) -> Iterator[str]:
+    yield "# Evaluation: otf on subjects that everybody knows\n"
+    yield "<!-- made by python -m benchmarks.evaluation --write -->\n"
+    yield from (f"{each}\n" for each in stored["method"])
+    yield "| | |\n|---|---|"
+    yield from (f"| {name} | {value} |" for name, value in stored["setting"].items())
+    yield ""
+
+
+def _table(table: dict[str, Any]) -> Iterator[str]:
+    yield f"## {table['name']}\n"
+    yield from (f"{each}\n" for each in table["says"])
+    if "subject" in table:
+        yield f"Subject: {table['subject']}. Licence: {table['licence']}. Snapshot: `{table['snapshot']}`.\n"
+    yield f"Again: `{table['command']}`. Load of the machine while it ran: {table['load']}.\n"
+    yield _row(table["columns"])
+    yield "|" + "---|" * len(table["columns"])
+    yield from map(_row, table["rows"])
+    yield ""
+
+
+def _row(cells: Sequence[object]) -> str:
+    return f"| {' | '.join(f'{each:,}' if isinstance(each, int) else str(each) for each in cells)} |"
+
+
+def _tail(stored: dict[str, Any]) -> Iterator[str]:
+    for head, name in (("Threats to validity", "threats"), ("What was not reached", "missing")):
+        yield f"## {head}\n"
+        yield from (f"- {each}" for each in stored[name])
+        yield ""
+
+
+def main() -> None:
+    """Print the page, or write it."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.evaluation", description=__doc__)
+    parser.add_argument("--write", action="store_true", help=f"write {PAGE.name}")
+    text = page(json.loads(STORED.read_text()))
+    if parser.parse_args().write:
+        PAGE.write_text(text)
+    else:
+        print(text)
+
+
+if __name__ == "__main__":
+    main()
