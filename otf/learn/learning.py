@@ -12,7 +12,7 @@ from random import Random
 from typing import Any, Final, Protocol
 
 from otf.errors import UsageError
-from otf.learn.answers import MOST, AnswerTree, Parted
+from otf.learn.answers import CLOSED, MOST, AnswerTree, Parted
 from otf.learn.equivalence import SuiteProgress, Tests
 from otf.suite.machine import NumberedMachine, Word, minimised
 
@@ -147,12 +147,15 @@ class Learner:
             if parted is not None and (sum(parted.answers.values()) >= MOST or self.varies(parted)):
                 raise ChoiceError(parted)
             for word, outputs in zip(left, self._drive(left), strict=True):
-                self.sent += len(word)
-                self.answers.add(word, outputs)
+                self._heard(word, outputs)
         found = [self.answers.known(word) or [] for word in words]
         if self.answers.changed:
             raise _ChangedError
         return found
+
+    def _heard(self, word: Word, outputs: Sequence[str]) -> None:
+        self.sent += sum(each != CLOSED for each in outputs)
+        self.answers.add(word, outputs)
 
     def counterexample(self, hypothesis: LearntMachine, extra: int) -> Word | None:
         """Return inputs that the system answers otherwise than a hypothesis; None if the suites pass."""
@@ -177,8 +180,7 @@ class Learner:
         """Return a counterexample that was driven twice: what was lost on the line once is none."""
         if self.answers.count(word) == 1:
             (outputs,) = self._drive([word])
-            self.sent += len(word)
-            self.answers.add(word, outputs)
+            self._heard(word, outputs)
             if self.answers.changed:
                 raise _ChangedError
         return word if self.ask(word) != hypothesis.run(word) else None
@@ -214,13 +216,14 @@ def _sides(learning: Learner, extra: int) -> tuple[Any, Any]:
 
     class Equivalence(base.Oracle):  # type: ignore[misc]  # AALpy has no types
         def find_cex(self, hypothesis: Any) -> Word | None:  # noqa: ANN401 -- as above
-            return learning.counterexample(_hypothesis(hypothesis), extra)
+            return learning.counterexample(as_learnt(hypothesis), extra)
 
     system = System()
     return system, Equivalence([], system)
 
 
-def _hypothesis(automaton: Any) -> LearntMachine:  # noqa: ANN401 -- AALpy has no declared types
+def as_learnt(automaton: Any) -> LearntMachine:  # noqa: ANN401 -- AALpy has no declared types
+    """Return a Mealy machine of AALpy."""
     order = [automaton.initial_state]
     numbers = {automaton.initial_state.state_id: 0}
     for state in order:

@@ -91,6 +91,14 @@ def test_what_cannot_be_learnt_is_refused_with_advice(tmp_path: Path) -> None:
     assert "--only leaves none" in otf("learn", "coffee", "--only", "Tea").err
 
 
+def test_the_alphabet_is_what_was_sent_before(tmp_path: Path) -> None:
+    """The traces of a run have the inputs of a model whose inputs are not known in advance."""
+    otf("run", "coffee", "--traces", "2", "--out", tmp_path / "run")
+    for where in (tmp_path / "run", tmp_path / "run" / "path-0001.jsonl"):
+        done = otf("learn", "coffee", "--alphabet", where, "--json", "--out", tmp_path / "out" / where.name)
+        assert (done.data["states"], done.data["inputs"]) == (3, 3), done.err
+
+
 def test_the_time_is_over(tmp_path: Path) -> None:
     """Inconclusive, with what is known by then, and how to go on."""
     done = otf("learn", "conference", "--only", "Join|Leave", "--time", "0.5", "--out", tmp_path)

@@ -44,7 +44,8 @@ def learn(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="The inputs, one a line: of a bench as otf shows them, else the text of each message.",
+            help="The inputs, one a line: of a bench as otf shows them, else the text of each message; or a trace or a "
+            "folder of traces of the bench, with what was sent there.",
         ),
     ] = None,
     only: Annotated[
@@ -118,10 +119,12 @@ def _inputs(source: LearningSource, alphabet: Path | None, only: str) -> list[An
 
 def _of_bench(bench: Bench, alphabet: Path | None) -> Iterable[Any]:
     """Return the inputs of a bench's own model, or those of them that are in a file."""
-    from otf.cli.tools.learnt_files import lines_of
+    from otf.cli.tools.learnt_files import lines_of, sent_in
     from otf.explore import explore
     from otf.values import show
 
+    if alphabet is not None and (alphabet.is_dir() or alphabet.suffix == ".jsonl"):
+        return sent_in(alphabet, bench)
     inputs = explore(bench.spec, STATES).inputs
     if alphabet is None:
         return inputs

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from otf.learn.learnt import LearntSystem
 
 LARGEST: Final = 1 << 20  # bytes of a file of messages
+TRACES: Final = 1_000  # of a folder whose inputs are read
 LEARNED: Final = "learned"
 _ADAPTERS: Final = {"tcp": "tcp", "tls": "tcp", "tcp-listen": "tcp", "udp": "udp", "unix": "unix"}
 
@@ -62,6 +63,19 @@ def lines_of(file: Path) -> list[str]:
         raise UsageError(f"--alphabet {file}: {len(data):,} bytes; at most {LARGEST:,} are read")
     lines = [line.strip() for line in data.decode("utf-8", "replace").splitlines()]
     return list(dict.fromkeys(line for line in lines if line and not line.startswith("#")))
+
+
+def sent_in(where: Path, bench: Bench) -> list[Any]:
+    """Return the inputs that were sent in a trace, or in those of a folder, each once."""
+    from otf.campaign.recorder import reread
+    from otf.codec.malformed import Malformed
+    from otf.trace.events import Sent
+    from otf.values import key
+
+    traces = sorted(where.glob("path-*.jsonl")) if where.is_dir() else [where]
+    events = (event for trace in traces[:TRACES] for event in reread(trace, bench))
+    sent = (event.input for event in events if isinstance(event, Sent) and not isinstance(event.input, Malformed))
+    return list({key(inp): inp for inp in sent}.values())
 
 
 def _plain(url: str, inputs: Sequence[str], quiescence: float | None) -> Bench:
