@@ -96,7 +96,7 @@ def form_of(name: str, file: BinaryIO, how: How, bench: Callable[[str], Bench] |
 
     Raises TraceError, with the names of the formats, for a log that is neither.
     """
-    head = _head(file)
+    head = beginning(file)
     found = how.form or guessed(head)
     if how.form or found in {"pcap", "pcapng"}:
         return found
@@ -189,5 +189,6 @@ def _until_over() -> Generator[None]:
         return
 
 
-def _head(file: BinaryIO) -> bytes:
+def beginning(file: BinaryIO) -> bytes:
+    """Return the first bytes of a file, which are not consumed."""
     return file.peek(_HEAD)[:_HEAD] if isinstance(file, BufferedReader) else b""

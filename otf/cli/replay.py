@@ -55,18 +55,31 @@ def replay(
     port: Annotated[
         str, typer.Option("--port", metavar="PORT", help="The port that such a log is of, if the bench has several.")
     ] = "",
+    nodes: Annotated[
+        str,
+        typer.Option(
+            "--nodes",
+            metavar="PLACE",
+            help="The logs are those of several nodes: judge them together, as this NodeLogs says.",
+        ),
+    ] = "",
     sets: Sets = None,
     as_json: AsJson = False,
 ) -> int:
     """Judge recorded traces against the current model, without a system under test.
 
     Captures and logs of other programs need --bench, which decodes them; --sut PORT=URL gives the address of a port.
+    Logs of several nodes need --nodes, and are judged together.
     The exit status is that of the worst: 1 if one fails, 2 if one cannot be read.
     """
     from otf.cli.benches import parsed
     from otf.cli.foreign import How
     from otf.offline.formats import named
 
+    if nodes:
+        from otf.cli.node_logs import replay_nodes
+
+        return replay_nodes(traces, nodes, log_format, as_json=as_json)
     form, choice = named(log_format) if log_format else ("", "")
     source = TraceSource(bench, suts, parsed(sets), How(follow, lost_start, ended, form, choice, port))
     judged = {name: _judged(name, source) for name in each_trace(traces)}

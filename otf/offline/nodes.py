@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from otf.core.observed import ObservedRun, Some
 from otf.errors import TraceError
+from otf.offline.entries import LogEntry
 from otf.spec import Spec
 from otf.trace.verdict import Verdict
 
@@ -126,8 +127,8 @@ def judge_nodes(
             under_way[event.receives] -= 1
         if why := why or run.take(event, event.shows):
             return NodesOpinion(Verdict("fail"), order, at, why)
-    if run.grown:
-        why = "there are more states than can be followed: log more, or make the model more certain"
+    why = "there are more states than can be followed: log more, or make the model more certain" if run.grown else ""
+    if why := why or ("" if order else "the logs have no event: nothing was judged"):
         return NodesOpinion(Verdict("inconclusive", why=why), order, why=why)
     return NodesOpinion(Verdict("pass"), order)
 
@@ -195,3 +196,24 @@ class _Slicing:
             if run.take(event, event.shows):
                 return True
         return False
+
+
+@dataclass(frozen=True, slots=True)
+class NodeLogs:
+    """How `otf replay --nodes` reads the logs of several nodes, and what judges them.
+
+    `event(entry, name)` makes an event of an entry of a log (a line, or what the format of the log has), given the name
+    of the file, or None for one that says nothing. `forget` makes slices possible; `copies` and `unsent` are those of
+    `judge_nodes`.
+
+    >>> from otf.spec import goto
+    >>> spec = Spec(lambda state, event: [goto(state)], 0, [])
+    >>> NodeLogs(spec, lambda entry, name: NodeEvent(name, entry.data)).copies
+    False
+    """
+
+    spec: Spec[Any, Any]
+    event: Callable[[LogEntry, str], NodeEvent | None]
+    forget: Forget | None = None
+    copies: bool = False
+    unsent: bool = False
