@@ -17,10 +17,11 @@ TIMES: Final = {"quiescence": "quiescence", "L": "latency", "R": "busy"}
 
 
 class ListedBench(NamedTuple):
-    """A bench in the list: the first line of its documentation, and its parameters with their defaults."""
+    """A bench in the list: the first line of its documentation, its parameters with their defaults, its faults."""
 
     says: str
     parameters: dict[str, object]
+    faults: tuple[str, ...] = ()
 
 
 @cache
@@ -39,7 +40,15 @@ def listed(file: Path) -> ListedBench:
     text = file.read_text("utf-8")
     about = file.with_name("__init__.py").read_text("utf-8") if file.name == "bench.py" else text
     times = {name: float(_only(rf"\b{field}=([\d.]+)", text)) for name, field in TIMES.items()}
-    return ListedBench(_only(r'\A"""(.*?)(?:"""|\n)', about), {**_defaults(text), **times})
+    return ListedBench(_only(r'\A"""(.*?)(?:"""|\n)', about), {**_defaults(text), **times}, _faults(file))
+
+
+def _faults(file: Path) -> tuple[str, ...]:
+    """Return the values of `fault=`, wherever in the folder of a bench its table is."""
+    for each in file.parent.glob("*.py") if file.name == "bench.py" else [file]:
+        if table := re.search(r"\n(?:MUTANTS|FAULTS)\b[^=\n]*= (\{.*?\})\n", each.read_text("utf-8"), re.DOTALL):
+            return tuple(ast.literal_eval(table[1]))
+    return ()
 
 
 def _defaults(text: str) -> dict[str, object]:

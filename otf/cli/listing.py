@@ -34,6 +34,8 @@ def listing(
     for name, each in benches.items():
         say(f"  {name:15} {each.says}")
         say(f"  {'':15} {' '.join(f'{key}={value}' for key, value in each.parameters.items())}")
+        if each.faults:
+            say(f"  {'':15} fault is one of none, {', '.join(each.faults)}")
     _table("strategies (otf run --strategy NAME)", SAYS)
     return PASS
 

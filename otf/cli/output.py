@@ -125,10 +125,12 @@ def columns() -> int | None:
 def wrapped(line: str, width: int) -> list[str]:
     """Return a line in parts of at most `width` characters, broken between words; the others are below the last column.
 
+    A command stays one line, whatever the width: who copies it would copy the line ends as well.
+
     >>> wrapped("  seen:   Coffee(cups=1), Tea(cups=2)", 30)
     ['  seen:   Coffee(cups=1),', '          Tea(cups=2)']
     """
-    if len(line) <= width:
+    if len(line) <= width or _COMMAND.match(line):
         return [line]
     text = line.lstrip()
     indent = len(line) - len(text)
@@ -140,12 +142,13 @@ def wrapped(line: str, width: int) -> list[str]:
 
 
 _COLUMN: Final = re.compile(r"\S {2,}(?=\S)|^ *[\w ]{1,20}: +(?=\S)|^ *\d+ +(?=\S)|^ *[{-] (?=\S)")
+_COMMAND: Final = re.compile(r" *[\w ]+: +(otf|pytest) ")
 _STYLES: Final = (
     ("bold red", re.compile(r"(FAIL\b|failed ).*|.*<== here")),
     ("bold green", re.compile(r"PASS\b.*|fixed:.*")),
     ("bold yellow", re.compile(r"(INCONCLUSIVE|INTERRUPTED|stopped)\b.*")),
     ("green", re.compile(r" +allows: .*|  (did not come|nearest allowed): .*")),
-    ("red", re.compile(r"  (seen|and then): .*|still there:.*|.*\bNOT found\b.*")),
+    ("red", re.compile(r"  (seen|and then): .*|from an earlier run, still there:.*|.*\bNOT found\b.*")),
     ("yellow", re.compile(r"(known issue|note|path \d+ is inconclusive)\b.*")),
 )
 

@@ -29,7 +29,7 @@ from typing import Final
 from otf.core import Node
 from otf.trace.events import Quiet, Sent
 
-MINUTE: Final = 60.0  # seconds between two lines of `heartbeat`
+BEAT: Final = 10.0  # seconds between two lines of `heartbeat`: a reader of a pipe waits as one at a terminal does
 FEW: Final = 10  # a rate below this is shown with a decimal: 0.4 is not 0
 
 
@@ -151,8 +151,8 @@ def on_terminal() -> bool:
 
 
 @contextmanager
-def heartbeat(line: Callable[[], str], every: float = MINUTE) -> Generator[None]:
-    """Print a line to standard error once a minute, so that the log of a long command shows that it is alive.
+def heartbeat(line: Callable[[], str], every: float = BEAT) -> Generator[None]:
+    """Print a line to standard error every ten seconds, so that the log of a long command shows that it is alive.
 
     Enter it while the event loop runs.
     """
@@ -318,8 +318,10 @@ def board(figures: Figures, began: float) -> Progress:
 
         def get_renderables(self) -> Generator[RenderableType]:
             yield from super().get_renderables()
-            for line in figures.lines(monotonic() - began):
+            # below the bar, and not beside it: in 80 columns both would be too narrow to read
+            now = [str(task.fields["more"]) for task in self.tasks if task.fields["more"]]
+            for line in (*now, *figures.lines(monotonic() - began)):
                 yield Text(f"  {line}", style="dim" if figures.failures == 0 else "")
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    return Board(*columns, TextColumn("{task.fields[more]}"), console=Console(stderr=True), transient=True)
+    return Board(*columns, console=Console(stderr=True), transient=True)

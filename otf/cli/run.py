@@ -69,6 +69,15 @@ def run(
             rich_help_panel=KEEPING,
         ),
     ] = False,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            "--report",
+            metavar="FILE",
+            help="Write the report at the end, as `otf report` does.",
+            rich_help_panel=KEEPING,
+        ),
+    ] = None,
     page: Annotated[
         str | None,
         typer.Option(
@@ -156,7 +165,7 @@ def run(
     recorded = resume is not None and not bench
     settings, loaded = workers.placed(settings, asked, loaded, cluster, recorded=recorded)
     own = given(asked.sut, asked.silence, asked.pids)
-    shown = partial(_shown, page, parsed(asked.sets, asked.quiescence))
+    shown = partial(_shown, page, report, parsed(asked.sets, asked.quiescence))
     return _judged(loaded, settings, asked.until, own, shown, as_json=as_json)
 
 
@@ -195,18 +204,23 @@ def _judged(loaded: Bench, settings: Settings, until: str | None, options: str, 
 
 
 @contextmanager
-def _shown(page: str | None, sets: dict[str, object], campaign: Campaign) -> Generator[_Watch]:
+def _shown(page: str | None, report: Path | None, sets: dict[str, object], campaign: Campaign) -> Generator[_Watch]:
     """Yield what a listener is passed through, so that a page shows the campaign; in the end it becomes the report."""
-    if page is None:
-        yield lambda inner: inner
-        return
-    from otf.cli.tools.live import live
-    from otf.cli.tools.report import report_page
+    from otf.cli.tools.report import report_page, write_page
 
     settings = campaign.settings
+    if page is None:
+        yield lambda inner: inner
+        if report is not None:
+            write_page(report, report_page(settings.out, settings.reference, sets, report))
+        return
+    from otf.cli.tools.live import live
+
     with live(page, campaign, settings.reference, warn) as shown:
         yield shown.watch
         shown.end(lambda: report_page(settings.out, settings.reference, sets))
+    if report is not None:
+        write_page(report, report_page(settings.out, settings.reference, sets, report))
 
 
 def _driven(campaign: Campaign, printer: SummaryPrinter | None, watch: _Watch) -> tuple[Done[None], OtfError | None]:

@@ -51,9 +51,12 @@ def spaced(data: bytes) -> str:
     """Return bytes in hexadecimal, as many as fit next to a value.
 
     >>> spaced(b"coin")
-    '63 6f 69 6e'
+    "63 6f 69 6e  'coin'"
     """
-    return f"{data[:LONGEST].hex(' ')}{f' … ({len(data):,} bytes)' if len(data) > LONGEST else ''}"
+    shown = data[:LONGEST]
+    # of a text protocol one reads the text; where a byte is none, hexadecimal says all
+    read = f"  {shown.decode()!r}" if shown.isascii() and shown.strip().decode().isprintable() else ""
+    return f"{shown.hex(' ')}{read}{f' … ({len(data):,} bytes)' if len(data) > LONGEST else ''}"
 
 
 def raw(trace: Path, number: int) -> bytes:
@@ -75,13 +78,9 @@ class SummaryPrinter:
     def __init__(self, summary: Summary, settings: Settings, bench: Bench, given: str = "") -> None:
         self._summary, self._settings, self._bench, self._given = summary, settings, bench, given
         self._printed: set[Signature] = set()
-        self._saved = 0
 
     def failure(self, group: FailureGroup) -> None:
         """Print a failure: its explanation and what to do next."""
-        for kept in self._summary.saved[self._saved :]:
-            say(f"{kept}: {kept.signature or 'a failure'} of an earlier run ({kept.trace})")
-        self._saved = len(self._summary.saved)
         kinds = [*self._summary.failures]
         if len(kinds) > 1:
             say(f"---- {kinds.index(group.signature) + 1} of {len(kinds)} ".ljust(RULE, "-"))
@@ -100,15 +99,18 @@ class SummaryPrinter:
 
     def whole(self, coverage: str = "") -> None:
         """Print all that is left, and the verdict, with the `coverage` in words."""
-        for kept in self._summary.saved[self._saved :]:
-            say(f"{kept}: {kept.signature or 'a failure'} of an earlier run ({kept.trace})")
-        self._saved = len(self._summary.saved)
         self.failures()
         if self._summary.trouble:
             say(f"stopped: {self._summary.trouble}")
         result = self._summary.result
         say(f"{result.headline} ({result.totals}, seed {self._settings.seed})")
-        for line in (*_table(result), *self._known_issues(), *filter(None, [coverage]), *_notes(self._summary)):
+        for line in (
+            *_table(result),
+            *self._earlier(),
+            *self._known_issues(),
+            *filter(None, [coverage]),
+            *_notes(self._summary),
+        ):
             say(line)
         if self._summary.longest and not result.failures and self._bench.system is None:
             longest, uptime = counted(self._summary.longest, "input"), f"{self._summary.uptime:.1f} s"
@@ -124,6 +126,11 @@ class SummaryPrinter:
             say(worth)
         say(f"traces: {self._settings.out}/")
         say(f"report: otf report {shlex.quote(str(self._settings.out))}{self._named(drives=False)}")
+
+    def _earlier(self) -> Iterator[str]:
+        """Yield what became of the failures that earlier runs had left."""
+        for kept in self._summary.saved:
+            yield f"from an earlier run, {kept}: {kept.signature or 'a failure'} ({kept.trace})"
 
     def _worth(self) -> str:
         """Return what the paths are worth if none failed and they are independent; "" otherwise."""
@@ -154,6 +161,8 @@ class SummaryPrinter:
         yield f"  look at it:      otf show {self._call(shown)}"
         yield f"  judge it again:  otf replay {self._call(shown)}"
         yield f"  drive it again:  otf rerun {self._call(shown, drives=True)}"
+        if shrunk is not None and 0 < shrunk.rate < 1:
+            yield f"  is it repaired:  otf rerun {self._call(shown, drives=True)} --confidence 0.99"
         if (recorded := kept_recording(group.first.trace)) is not None:
             yield f"  recorded:        {shlex.quote(str(recorded))}"
         if shrunk is not None and shrunk.program is not None:

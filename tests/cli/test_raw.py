@@ -11,7 +11,7 @@ from tests.cli.command import otf
 def test_a_failure_tells_the_bytes_of_what_came(folder: Path) -> None:
     """The value is printed next to its bytes."""
     done = otf("run", "coffee", "--set", "fault=free", "--seed", 1, "--out", "out")
-    assert "  and then:        Coffee()  (on line)\n  its bytes:       63 6f 66 66 65 65\n" in done.out
+    assert "  and then:        Coffee()  (on line)\n  its bytes:       63 6f 66 66 65 65  'coffee'\n" in done.out
     assert (folder / "out").is_dir()
 
 
@@ -37,4 +37,5 @@ def test_a_trace_without_that_event(tmp_path: Path) -> None:
 
 def test_long_frames_are_cut() -> None:
     """A frame of any size leaves room for the rest."""
-    assert spaced(b"x" * (LONGEST + 1)).endswith("78 … (61 bytes)")
+    assert spaced(b"\xff" * (LONGEST + 1)).endswith("ff … (61 bytes)")
+    assert spaced(b"x" * (LONGEST + 1)).endswith("xx' … (61 bytes)")

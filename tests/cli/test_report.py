@@ -276,3 +276,22 @@ def test_a_campaign_that_did_not_end_is_interrupted() -> None:
     done = otf("report", "right").out
     assert done.startswith("INTERRUPTED: nothing wrong was seen so far")
     assert "confidence" not in done
+
+
+def test_a_run_writes_its_report(tmp_path: Path) -> None:
+    """With `--report FILE` no second command is needed; its links lead to the traces from there."""
+    page, out = tmp_path / "pages" / "page.html", tmp_path / "out"
+    page.parent.mkdir()
+    call = ("run", "coffee", "--set", "fault=free", "--seed", 1, "--traces", 2, "--no-saved")
+    assert otf(*call, "--out", out, "--report", page).status == 1
+    assert 'href="../out/path-' in page.read_text(encoding="utf-8")
+
+
+def test_the_report_is_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`--open` gives the browser its address; where there is none, it says so."""
+    opened = list[str]()
+    monkeypatch.setattr("webbrowser.open", opened.append)  # which returns None: no browser
+    otf("run", "coffee", "--seed", 1, "--traces", 1, "--steps", 3, "--no-saved", "--out", tmp_path)
+    done = otf("report", tmp_path, "--open")
+    assert opened == [(tmp_path / "report.html").resolve().as_uri()]
+    assert (done.status, "no browser could be started" in done.err) == (0, True)

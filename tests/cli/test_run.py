@@ -293,7 +293,8 @@ def test_failures_of_earlier_runs_are_tried_first(folder: Path) -> None:
     otf("run", *BROKEN, "--seed", 1, "--traces", 2)
     again = otf("run", *BROKEN, "--seed", 2, "--traces", 1, "--steps", 1)
     assert again.status == 1
-    assert again.out.startswith("still there: missing: int --Button--> expected Coffee, seen silence of an earlier run")
+    still = "from an earlier run, still there: missing: int --Button--> expected Coffee, seen silence ("
+    assert again.out.index("FAIL: 1 kind") < again.out.index(still)
     assert "failed as before, after 2 steps" in again.out
     machine(folder)
     fixed = otf("run", "machine.py:make", "--set", "broken=true", "--traces", 1, "--no-saved", "--json").data

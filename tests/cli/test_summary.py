@@ -117,15 +117,17 @@ def test_several_failures_are_numbered(capsys: pytest.CaptureFixture[str]) -> No
 
 
 def test_a_failure_is_printed_once(capsys: pytest.CaptureFixture[str]) -> None:
-    """What was printed as soon as it was shrunk is left out at the end; earlier failures come first."""
+    """What was printed as soon as it was shrunk is left out at the end; what earlier runs left is told there."""
     summary = failing(SHRUNK)
     summary.saved = [Retried(Path("b"), SIGNATURE)]
     printer = SummaryPrinter(summary, Settings(out=Path("out"), reference="coffee", seed=7), load("coffee"))
     printer.failure(summary.failures[SIGNATURE])
     first = capsys.readouterr().out
-    assert first.startswith(f"fixed: {SIGNATURE} of an earlier run (b)\nfailed on 2 of 3 paths, ")
+    assert first.startswith("failed on 2 of 3 paths, ")
     printer.whole()
-    assert capsys.readouterr().out.startswith("FAIL: 1 kind of failure")
+    headline, _, earlier = capsys.readouterr().out.splitlines()[:3]
+    assert headline.startswith("FAIL: 1 kind of failure")
+    assert earlier == f"from an earlier run, fixed: {SIGNATURE} (b)"
 
 
 def test_what_a_command_was_given_is_repeated(capsys: pytest.CaptureFixture[str]) -> None:
@@ -218,17 +220,26 @@ def test_other_failures_that_were_met(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_failures_of_earlier_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    """Each is printed first, with its result; one that did not recur is printed as such."""
+    """Each stands after the headline, with its result; one that did not recur is printed as such."""
     summary = failing(SHRUNK)
     summary.failures[SIGNATURE].count = 0
     summary.saved = [Retried(Path("a"), SIGNATURE, PATH), Retried(Path("b"), SIGNATURE), Retried(Path("c"), why="why")]
     lines = told(summary, capsys).splitlines()
-    assert lines[:4] == [
-        f"still there: {SIGNATURE} of an earlier run (a)",
-        f"fixed: {SIGNATURE} of an earlier run (b)",
-        "it fits no more: why: a failure of an earlier run (c)",
-        "failed as before, after 9 steps, shrunk to 1 (with 40 steps of the system)",
+    assert lines[0] == "failed as before, after 9 steps, shrunk to 1 (with 40 steps of the system)"
+    at = next(at for at, line in enumerate(lines) if line.startswith("FAIL: 1 kind"))
+    earlier = [line for line in lines[at:] if line.startswith("from an earlier run")]
+    assert earlier == [
+        f"from an earlier run, still there: {SIGNATURE} (a)",
+        f"from an earlier run, fixed: {SIGNATURE} (b)",
+        "from an earlier run, it fits no more: why: a failure (c)",
     ]
+
+
+def test_a_failure_by_chance_names_the_command_that_shows_a_repair(capsys: pytest.CaptureFixture[str]) -> None:
+    """One run that passes shows nothing then; a failure that always comes needs no such command."""
+    command = "  is it repaired:  otf rerun short.jsonl --confidence 0.99"
+    assert command in told(failing(replace(SHRUNK, rate=0.5)), capsys)
+    assert command not in told(failing(SHRUNK), capsys)
 
 
 def test_a_slow_campaign_shows_where_its_time_went(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import webbrowser
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +13,7 @@ import typer
 
 from otf.cli.choices import FORMATS, among
 from otf.cli.options import AsJson, BenchName, Sets, WholeValues
-from otf.cli.output import guarded, say, warn
+from otf.cli.output import guarded, say
 from otf.cli.tools.graph_files import write
 from otf.cli.tools.laws import overview, summary
 from otf.errors import FAIL, PASS, UsageError
@@ -152,7 +151,7 @@ def _page(
     opens: bool,
 ) -> None:
     """Write the page on which the states are walked, and open it."""
-    from otf.cli.tools.report import write_page
+    from otf.cli.tools.report import open_page, write_page
     from otf.report.states import model_page
 
     text = model_page(graph, marked, list(map(str, found)), by)
@@ -162,8 +161,8 @@ def _page(
     write_page(file, text)
     say(summary(graph, found, required))
     say(f"page: {file}")
-    if opens and not webbrowser.open(file.resolve().as_uri()):
-        warn(f"no browser could be started: open {file} yourself")
+    if opens:
+        open_page(file)
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 import typer
 
 from otf.cli.options import AsJson, FromBench, Sets
-from otf.cli.output import document, guarded, say
+from otf.cli.output import document, guarded, say, warn
 from otf.errors import PASS, UsageError
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ def report(
         bool,
         typer.Option("--github", help="Print annotations for GitHub Actions, and add a summary to that of the step."),
     ] = False,
+    opens: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
     as_json: AsJson = False,
 ) -> int:
     """Write one HTML file about a campaign: verdicts, failures with charts, coverage, and inputs that were not tried.
@@ -89,16 +90,26 @@ def report(
         document(_json(found, file))
     else:
         say(remarks(found) if github else _text(found, file))
+    if opens:
+        open_page(file)
     return PASS
 
 
-def report_page(folder: Path, reference: str, sets: Mapping[str, object]) -> str:
-    """Return the report of a campaign as a page."""
+def open_page(file: Path) -> None:
+    """Open a page in the user's browser, or say that there is none."""
+    import webbrowser
+
+    if not webbrowser.open(file.resolve().as_uri()):
+        warn(f"no browser could be started: open {file} yourself")
+
+
+def report_page(folder: Path, reference: str, sets: Mapping[str, object], file: Path | None = None) -> str:
+    """Return the report of a campaign as a page, which is to be this file."""
     from otf.cli.tools.campaign_folder import gathered
     from otf.report import page
 
     found = gathered(folder, reference, sets)
-    return page(found, _in_the_page(found, folder, reference))
+    return page(found, _in_the_page(found, folder, reference), None if file is None else file.parent)
 
 
 def _in_the_page(found: Gathered, folder: Path, reference: str) -> list[EmbeddedPath]:
