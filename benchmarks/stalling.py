@@ -1,7 +1,8 @@
 """Simulated runs beside a machine that stalls: `python -m benchmarks.stalling --runs N --seed S`.
 
 Systems made from random specs, as in `benchmarks.simulating`. Now and then everything stands still, for a random time:
-what was to happen meanwhile happens at its end, and the tester learns of it then. No conforming run may fail.
+what was to happen meanwhile happens at its end, and the tester learns of it then. No conforming run may fail. With
+`--mutants` the systems are wrong: a fault counts that no delay explains, however long all stalls of its run together.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Final
 from benchmarks.campaigns import PATHS, TESTERS
 from benchmarks.measure import command, positive, save
 from benchmarks.simulating import FLOOD, Playing, Rehearsal, RunName, StuckError
+from benchmarks.solver import decided
 from otf.core import Send, Session, Stop, Wait
 from otf.simulate import World
 from otf.trace.events import Sent, Stalled
@@ -22,6 +24,7 @@ from otf.trace.verdict import Verdict
 
 PAUSES: Final = (0.02, 0.1, 0.5)  # mean seconds between two stalls
 LONGEST: Final = (0.005, 0.03, 0.1)  # seconds: L and R are up to 16 ms
+SHORT: Final = 40  # events of a run that is judged exactly
 
 
 @dataclass
@@ -100,21 +103,41 @@ def stalling(name: RunName) -> Iterator[tuple[RunName, Verdict, Playing]]:
         yield playing.name, StallingRun(session, world, rehearsal, playing, random).verdict(), playing
 
 
+def _is_certain(name: RunName, playing: Playing) -> bool:
+    """Return whether a run is impossible, even if each delay may be longer by all stalls together."""
+    rehearsal, events = Rehearsal(name), playing.events
+    lost = sum(each.seconds for each in events if isinstance(each, Stalled))
+    plain, bounds = [each for each in events if not isinstance(each, Stalled)], rehearsal.bounds
+    # of a longer run the solver would try too many sequences
+    return (
+        len(plain) <= SHORT
+        and decided(rehearsal.blueprint, plain, bounds.latency + lost, bounds.busy + lost) == "impossible"
+    )
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Read the command line, run, and print what came of it."""
     parser = command("stalling", __doc__)
     parser.add_argument("--runs", type=positive, default=2_000, help="runs in all")
     parser.add_argument("--seed", type=int, default=1, help="of the first campaign")
+    parser.add_argument("--mutants", action="store_true", help="of systems with a fault, which are to fail")
     chosen = parser.parse_args(arguments)
-    found, alarms, doubtful, events = Counter[str](), list[str](), 0, 0
+    found, alarms, doubtful, events, faults, missed = Counter[str](), list[str](), 0, 0, 0, 0
     for campaign in range(-(-chosen.runs // (len(TESTERS) * PATHS))):
         for mode in TESTERS:
-            for name, verdict, playing in stalling(RunName(mode, chosen.seed, campaign)):
+            for name, verdict, playing in stalling(RunName(mode, chosen.seed, campaign, mutant=chosen.mutants)):
                 found[verdict.outcome] += 1
-                alarms += [str(name)] * verdict.failed
+                if chosen.mutants:
+                    certain = _is_certain(name, playing)
+                    faults, missed = faults + certain, missed + (certain and not verdict.failed)
+                else:
+                    alarms += [str(name)] * verdict.failed
                 doubtful, events = doubtful + verdict.judged.doubtful, events + len(playing.events)
     print(f"{dict(found)}; {doubtful / events:.1%} of {events:,} events judged while stalls left times open")
-    print(f"{len(alarms)} false alarms: {alarms[:20]}")
+    if chosen.mutants:
+        print(f"{missed} of {faults} faults that no delay explains did not fail: {missed / max(1, faults):.1%}")
+    else:
+        print(f"{len(alarms)} false alarms: {alarms[:20]}")
     save({**found, "alarms": len(alarms), "doubtful": doubtful / events}, chosen.json)
 
 

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 from otf.spec import Idle
 from otf.trace.events import Event, Seen, Sent
 from otf.trace.near import branches
-from otf.trace.verdict import Failure
+from otf.trace.verdict import NO_INPUT, Failure
 from otf.values import show
 
 APART: Final = 0.15  # of the time, by which two moments of one timer may differ, with the latter
@@ -67,7 +67,7 @@ def awaited_output(failure: Failure | None, events: Sequence[Event]) -> TimedOut
         return unasked_output(failure, events)
     seen = Counter(failure.before)
     answered = any(Counter(each.text for each in way) <= seen for way in branches(failure))
-    return moment(failure, events) if answered or failure.signature.input == "no input" else None
+    return moment(failure, events) if answered or failure.signature.input == NO_INPUT else None
 
 
 def moment(failure: Failure | None, events: Sequence[Event]) -> TimedOutput | None:

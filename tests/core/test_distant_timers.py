@@ -97,7 +97,7 @@ def _judged(*events: Event) -> str:
 
 def test_an_output_that_overtakes_an_overdue_one_does_not_take_its_blame() -> None:
     """The beat is missing, whatever came when it was overdue; a beat that comes then is late."""
-    missing = "missing: str --str--> expected str, seen silence; seen: nothing before 'bark'"
+    missing = "missing: str --no input--> expected str, seen silence; seen: nothing before 'bark'"
     assert _judged(Seen("bark", "p", 5.0)) == missing
     assert _judged(Seen("beat", "p", 5.0)).startswith("late: str --str--> expected str, seen str; seen: 'beat'")
     assert _judged(Quiet(5.0)).startswith("missing: ")
@@ -122,3 +122,19 @@ def test_a_numbered_beat_does_not_keep_a_run_alive() -> None:
     """After the last input each timer is awaited once, though each beat has a number and so leads to a new state."""
     _, events = _run(BEATS, "ping", timers=Timers(last=True), model=BEATS)
     assert events[-1].at < 5
+
+
+@pytest.mark.parametrize("between", [(), ("feed",), ("feed", "power")])
+def test_a_missing_beat_is_one_kind_whatever_was_sent_before(between: tuple[str, ...]) -> None:
+    """The timer brings it, and not the last input; what is expected is the output of that timer."""
+    monitor = Monitor(Oracle(Model(DEVICE, Routes(("p",), lambda _value: "p")), timing=TIMING))
+    monitor.tell(Sent("power", "p", 0.0))
+    monitor.tell(Seen("up", "p", 0.01))
+    for at, inp in enumerate(between):
+        monitor.tell(Sent(inp, "p", 0.9 + at / 10))
+        monitor.tell(Seen("ok" if inp == "feed" else "up", "p", 0.91 + at / 10))
+    verdict = monitor.tell(Quiet(6.0))
+    assert verdict is not None
+    assert verdict.failure is not None
+    assert str(verdict.failure.signature) == "missing: str --no input--> expected str, seen silence"
+    assert verdict.failure.signature.exact is None
