@@ -151,13 +151,12 @@ def emits(state: Device) -> Iterator[Transition[Device]]:
         yield goto(replace(state, armed=False), Said("reset"), after="watchdog")
 
 
+def _status(_state: Device, number: int) -> Status:
+    return Status(number)
+
+
 SPEC: Final = cyclic(
-    Spec(step, Device(), INPUTS, emits, name="device"),
-    "status",
-    lambda _state, number: Status(number),
-    every=STATUS,
-    jitter=0.02,
-    wraps=256,
+    Spec(step, Device(), INPUTS, emits, name="device"), "status", _status, every=STATUS, jitter=0.02, wraps=256
 )
 
 

@@ -30,7 +30,7 @@ from otf.errors import WriteError
 from otf.runner.writer import put, writing
 from otf.shrink import AllowedInputs, Candidate, Issue, issue_of
 from otf.spec import Idle
-from otf.trace.clock import SLACK, TimedOutput, moment
+from otf.trace.clock import SLACK, TimedOutput, moment, overdue_timer
 from otf.trace.kinds import Scope
 from otf.trace.record import Header
 from otf.trace.verdict import Signature
@@ -74,6 +74,7 @@ class Tries:
         self.others: dict[Signature, PathResult] = {}
         self._doubted = set[Signature]()
         self._known = self._known_issue(failing)
+        self._timer = overdue_timer(failing.verdict.failure)
         self._numbers = count(1)
         # pairs after which strict runs waited for quiescence
         self._proven: set[Hashable] = set()
@@ -192,6 +193,8 @@ class Tries:
         """
         failure = result.verdict.failure
         kind = None if failure is None else self.scope.of(failure.signature)
+        if kind is not None and self._timer and overdue_timer(failure) == self._timer:
+            kind = self.signature
         if kind is None or (kind == self.signature and self._known_issue(result) is not self._known):
             return None
         return replace(issue_of(self.oracle, result.events), signature=kind)

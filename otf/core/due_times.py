@@ -12,26 +12,22 @@ from otf.core.hypothesis import Hypothesis, Timer
 from otf.core.memory import Symbol
 from otf.core.model import Model
 from otf.core.moves import Moves
-from otf.core.nodes import Move, Node
+from otf.core.nodes import Node
 from otf.core.timing import Clock, Window
 from otf.core.windows import Windows
+from otf.trace.clock import TAKEN
 from otf.trace.events import Closed, Ended, Event, Seen, Undecodable
 from otf.trace.verdict import FailureKind
 
-STATE = "the state was entered"
 LOOKED_AT = 1_000  # explanations searched for windows
 
 
 class Due(NamedTuple):
-    """Outputs of a port (any, if it is empty) that are due in a window, and what that is counted from.
-
-    `moves` are those of the timer that brings them, if it is one.
-    """
+    """Outputs of a port (any, if it is empty) that are due in a window, and what the window is counted from."""
 
     port: str
     window: Window
     since: str
-    moves: tuple[Move, ...] = ()
 
 
 def times(model: Model, belief: Belief, event: Event, clock: Clock, kind: FailureKind | None) -> tuple[str, ...]:
@@ -39,7 +35,8 @@ def times(model: Model, belief: Belief, event: Event, clock: Clock, kind: Failur
 
     Of an output, what another one was due before, or the windows in which this one was.
     """
-    at, overdue = event.at, _overdue(model, belief, event, clock)
+    at = event.at
+    overdue = [due for due in dues(model, belief.hypotheses, clock) if _end(due) + clock.latency < at]
     if not isinstance(event, (Seen, Closed)):
         return (_window(max(overdue, key=_end)), f"nothing had come at {at:.3f} s") if overdue else ()
     if kind in {None, "missing"} and overdue:
@@ -58,17 +55,6 @@ def times(model: Model, belief: Belief, event: Event, clock: Clock, kind: Failur
     early, late = _begin(due) - at, at - _end(due)
     said = f"{early:.3f} s too early" if early > 0 else f"{late:.3f} s too late" if late > 0 else "in that time"
     return _window(due), f"it came at {at:.3f} s, {said}"
-
-
-def unprompted(model: Model, belief: Belief, event: Event, clock: Clock, kind: FailureKind | None) -> tuple[Move, ...]:
-    """Return the moves of the timer whose output is missing; none if it is an answer, or nothing with a window."""
-    missing = kind == "missing" or not isinstance(event, (Seen, Closed))
-    overdue = _overdue(model, belief, event, clock) if missing else []
-    return min(overdue, key=_end).moves if overdue and all(due.moves for due in overdue) else ()
-
-
-def _overdue(model: Model, belief: Belief, event: Event, clock: Clock) -> list[Due]:
-    return [due for due in dues(model, belief.hypotheses, clock) if _end(due) + clock.latency < event.at]
 
 
 def _begin(due: Due) -> float:
@@ -98,21 +84,17 @@ def dues(
     moves = Moves(model, windows=Windows(model, patient))
     for now in islice(takings(moves, hypotheses), LOOKED_AT):
         yield from (
-            Due(port, each.window, STATE if each.spontaneous else "its input was taken")
+            Due(port, each.window, "the state was entered" if each.spontaneous else TAKEN)
             for port, outputs in now.outstanding
             for each in outputs
             if each.window and (about is None or (port == about[0] and expects(each, about[1])))
         )
         yield from (
-            Due("", each.window, _started(each), _moves(model, now.position, each))
+            Due("", each.window, _started(each))
             for each in now.timers
             if isinstance(now.position, Node) and (about is None or may_cause(model, now.position, each, *about))
         )
 
 
-def _moves(model: Model, node: Node, timer: Timer) -> tuple[Move, ...]:
-    return tuple(move for at, move in enumerate(model.spontaneous(node)) if timer.name == (move.after or at))
-
-
 def _started(timer: Timer) -> str:
-    return f"the timer {timer.name!r} was started" if isinstance(timer.name, str) else STATE
+    return f"the timer {timer.name!r} was started" if isinstance(timer.name, str) else "the state was entered"

@@ -17,7 +17,7 @@ from otf.core.violations import ViolationSearch
 from otf.spec import Idle
 from otf.spec.requirements import Requirement, Requirements
 from otf.trace.events import Closed, Event, Seen, Sent, Undecodable
-from otf.trace.verdict import NO_INPUT, Allowed, Failure, FailureKind, Signature
+from otf.trace.verdict import Allowed, Failure, FailureKind, Signature
 from otf.values import changes, show
 
 SHOWN: Final = 20  # states shown in one failure: more explain nothing
@@ -33,8 +33,7 @@ MovePath: TypeAlias = "tuple[Next, MovePath] | None"
 class FailedStep:
     """The events since everything was last settled: the belief at the start, the inputs, the outputs so far.
 
-    `last` holds the inputs of the step before: they cause the spontaneous outputs after silence. The outputs
-    of the moves of a timer, if any, are `missing`, whatever was sent.
+    `last` holds the inputs of the step before: they cause the spontaneous outputs after silence.
     """
 
     before: Belief
@@ -42,7 +41,6 @@ class FailedStep:
     inputs: list[Sent]
     outputs: list[Seen | Closed]
     last: list[Sent] = field(default_factory=list[Sent])
-    missing: tuple[Move, ...] = ()
 
     def rested(self, belief: Belief) -> FailedStep:
         """Return the step after quiescence: this one as long as an output is due in a window."""
@@ -89,10 +87,10 @@ def explain(  # noqa: PLR0913, PLR0917 -- what is known of a failure
         signature=Signature(
             kind=kind,
             state=_states(step.before),
-            input=_input([] if step.missing else step.inputs),
-            expected=_names(_expected(step.missing or moves)) or "silence",
+            input=_input(step.inputs),
+            expected=_names(_expected(moves)) or "silence",
             seen="silence" if untimely == "missing" else _seen(event),
-            exact=None if step.missing else _exact(kind, step, ways, seen),
+            exact=_exact(kind, step, ways, seen),
         ),
         event=at.event,
         step=at.step,
@@ -167,7 +165,7 @@ def _states(before: Belief) -> str:
 
 def _input(inputs: Sequence[Sent]) -> str:
     # time that the tester lets pass by itself is no input
-    return _names(type(each.input).__name__ for each in inputs if not isinstance(each.input, Idle)) or NO_INPUT
+    return _names(type(each.input).__name__ for each in inputs if not isinstance(each.input, Idle)) or "no input"
 
 
 def _inputs(inputs: Sequence[Sent]) -> str:

@@ -15,7 +15,7 @@ from otf.core.belief import Belief, EventResult, counted
 from otf.core.crowd import thinned
 from otf.core.deadlines import answered, due, is_overdue, pending, timers
 from otf.core.deep import DeepSearch, Find, PortOutput
-from otf.core.due_times import times, unprompted
+from otf.core.due_times import times
 from otf.core.failure import EventPosition, FailedStep, explain
 from otf.core.guess import guessed
 from otf.core.hypothesis import Hypothesis
@@ -402,10 +402,8 @@ class Monitor:
         model = self.oracle.model
         late, clock = self._untimely(event), self._clock(event)
         described = times(model, self.belief, event, clock, late) if model.timed else ()
-        step, at = self.step, EventPosition(self.events, self.sent)
-        if model.timed:
-            step = replace(step, missing=unprompted(model, self.belief, event, clock, late))
-        return explain(model, step, event, at, late, described, self.oracle.requirements)
+        at = EventPosition(self.events, self.sent)
+        return explain(model, self.step, event, at, late, described, self.oracle.requirements)
 
     def _untimely(self, event: Event) -> FailureKind | None:
         """Return how the time of an output is wrong, None if not only that is.

@@ -15,7 +15,6 @@ from otf.core import Symbol
 from otf.shrink.issue import Candidate, Issue, ModelStep, NodeSet, Thinking, Trait, Traits, kind
 from otf.shrink.plan import StepPlan
 from otf.shrink.ways import ModelMap, ModelSteps
-from otf.trace.verdict import NO_INPUT
 from otf.values.strategies import simplicity
 
 LONGEST: Final = 8  # steps of a walk that is looked for in the middle of runs
@@ -163,8 +162,9 @@ class ShrinkSearch:
         return sum(self.rank_of(step) for step in steps)
 
     def bears(self, step: ModelStep) -> bool:
-        """Return whether a step can fail as the issue does: a signature holds the same types, or no input's."""
-        if self.best.signature is not None and self.best.signature.input == NO_INPUT:
+        """Return whether a step can fail as the issue does: a signature holds the same types."""
+        # the output of a timer may be missing whatever the last input was
+        if self.best.signature is not None and self.best.signature.kind == "missing" and self.ways.model.timed:
             return True
         return (
             self.traits.label(step) == self.traits.label(self.last) if step.nodes else kind(step.input) in self.wanted

@@ -15,11 +15,12 @@ from typing import Final, NamedTuple
 from otf.spec import Idle
 from otf.trace.events import Event, Seen, Sent
 from otf.trace.near import branches
-from otf.trace.verdict import NO_INPUT, Failure
+from otf.trace.verdict import Failure
 from otf.values import show
 
 APART: Final = 0.15  # of the time, by which two moments of one timer may differ, with the latter
 SLACK: Final = 0.1  # seconds, likewise: connecting and sending take their time
+TAKEN: Final = "its input was taken"  # what an answer with a window is due after
 LATE: Final = 10.0  # seconds after which a missing output may be missing since the system has been on for so long
 EARLY: Final = 0.2  # seconds: what comes before tells nothing of a clock
 MARGIN: Final = 0.1  # of the time, on each side of the window that is offered
@@ -67,7 +68,18 @@ def awaited_output(failure: Failure | None, events: Sequence[Event]) -> TimedOut
         return unasked_output(failure, events)
     seen = Counter(failure.before)
     answered = any(Counter(each.text for each in way) <= seen for way in branches(failure))
-    return moment(failure, events) if answered or failure.signature.input == NO_INPUT else None
+    return moment(failure, events) if answered or failure.signature.input == "no input" else None
+
+
+def overdue_timer(failure: Failure | None) -> str:
+    """Return since when the output of a timer is missing, in the words of the failure; "" if an answer is, or nothing.
+
+    The last input has nothing to do with it: two failures with one timer are the same, whatever was sent before them.
+    """
+    if failure is None or failure.kind != "missing" or not failure.times:
+        return ""
+    since = failure.times[0].partition(": ")[0]
+    return "" if since.endswith(TAKEN) else since
 
 
 def moment(failure: Failure | None, events: Sequence[Event]) -> TimedOutput | None:

@@ -11,9 +11,6 @@ FailureKind: TypeAlias = Literal[
     "wrong", "unasked", "missing", "undecodable", "ended", "flood", "late", "early", "property"
 ]
 
-NO_INPUT = "no input"
-"""The input in the signature of what a system did by itself."""
-
 WORDS: dict[FailureKind, str] = {
     "wrong": "an output came that the model does not allow there",
     "unasked": "an output came where the model allows none",
