@@ -18,7 +18,7 @@ from otf.suite.machine import NumberedMachine, Word
 from otf.suite.words import cover
 
 ONWARD: Final = 0.8  # of the inputs of a walk change the state, where some do
-LENGTH: Final = 4  # inputs of a walk, on average
+LENGTHS: Final = (2, 4, 8, 16)  # inputs of a walk, on average: the longer find what is deep, and the shorter are many
 WALKS: Final = 60
 """Walks at least: the suites of a machine of one state are hardly longer than its single inputs."""
 
@@ -38,11 +38,11 @@ class SuiteProgress:
         return passed if passed >= 0 else None
 
 
-class Tests:
+class SuiteWords:
     """The tests of a machine, one after another; `progress` says how far they have come.
 
     >>> lamp = NumberedMachine("lamp", ["off", "on"], ["press", "look"], next=[[1, 0], [0, 1]], out=[[0, 1], [0, 2]])
-    >>> tests = Tests(lamp, Random(1), extra=0, walks=False)
+    >>> tests = SuiteWords(lamp, Random(1), extra=0, walks=False)
     >>> sorted(set(tests))
     [(0, 0, 1), (0, 1), (0, 1, 1), (1,), (1, 1)]
     >>> tests.progress.complete
@@ -67,7 +67,7 @@ class Tests:
         for extra in range(self._extra + 1):
             for word in self._suite(extra):
                 yield word
-                if self._walks and self._random.random() < 0.5:  # noqa: PLR2004 -- a walk for two tests of the suite
+                if self._walks:
                     left -= 1
                     yield self._walk()
         for _ in range(left if self._walks else 0):
@@ -100,7 +100,7 @@ class Tests:
 
     def _walk(self) -> Word:
         random, machine = self._random, self._machine
-        state = random.choice(self._starts)
+        state, ends = random.choice(self._starts), 1 / random.choice(LENGTHS)
         word = list(self._ways[state])
         while True:
             onward = self._onward[state]
@@ -109,7 +109,7 @@ class Tests:
             )
             word.append(inp)
             state = machine.next[state][inp]
-            if random.random() < 1 / LENGTH or (not self._onward[state] and machine.size > 1):
+            if random.random() < ends or (not self._onward[state] and machine.size > 1):
                 return (*word, *random.choice(self._identifying(state)))
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final, Protocol
 
 from otf.errors import UsageError
 from otf.learn.answers import CLOSED, MOST, AnswerTree, Parted
-from otf.learn.equivalence import SuiteProgress, Tests
+from otf.learn.equivalence import SuiteProgress, SuiteWords
 from otf.suite.machine import NumberedMachine, Word, minimised
 
 ALGORITHMS: Final = {
@@ -166,7 +166,7 @@ class Learner:
         known = self.answers.contradiction(hypothesis.next, hypothesis.out)
         if known is not None:
             return known
-        tests = Tests(minimised(hypothesis.numbered()), self._random, extra)
+        tests = SuiteWords(minimised(hypothesis.numbered()), self._random, extra)
         hypothesis.progress = tests.progress
         left = iter(tests)
         while batch := list(islice(left, self._together)):

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
+from anyio import sleep
+
 from otf.adapter import Bench
 from otf.campaign.paths import PathRun
 from otf.campaign.recorder import reread
@@ -171,6 +173,8 @@ class PathDriver:
         self.inputs_sent: int = 0
         self.silence: str = ""
         self.unopened: set[str] = set()
+        # seconds before each path, for a system that takes time to end what the last connection left
+        self.settle: float = 0.0
         self.greetings: dict[PortOutputs, int] = {}
         self._settings = Settings(out=folder, reference=reference, mode="strict")
         self._folder = folder
@@ -198,6 +202,7 @@ class PathDriver:
         why = ""
         for _ in range(TRIES):
             self._number += 1
+            await sleep(self.settle)
             heard = Heard(self.bench)
             head = header(self.bench, self._settings, self._number, strategy="learn")
             trace = self._folder / f"path-{self._number:06}.jsonl"
@@ -214,6 +219,12 @@ class PathDriver:
             why = result.verdict.why or (str(result.verdict.failure.seen) if result.verdict.failure else "")
         shown = ", ".join(show(self.inputs[inp]) for inp in word)
         raise ContactError(f"after {shown or 'the start'} nothing could be decided in {TRIES} paths: {why}")
+
+    def forget(self) -> None:
+        """Set the paths aside that were driven without time to settle: their answers are not those after a reset."""
+        for trace in self._folder.glob("path-*.jsonl"):
+            trace.replace(trace.with_name(f"hasty-{trace.name}"))
+        self.greetings.clear()
 
     def _greeted(self, heard: Heard) -> None:
         greeting = tuple(sorted(heard.greeting, key=lambda seen: seen[0]))

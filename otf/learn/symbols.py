@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -88,15 +89,16 @@ class Symbols:
         return {at for at in range(len(parts)) if (kind, at) in self.masked}
 
     def mask(self, answers: Sequence[PortOutputs]) -> bool:
-        """Mask the parts in which these answers differ; return whether that makes fewer of them."""
-        forms = [[(port, *form(value)) for port, value in answer] for answer in answers]
-        if len({tuple((port, kind) for port, kind, _, _ in each) for each in forms}) != 1:
-            return False
+        """Mask the parts in which answers of the same form differ; return whether that makes fewer of them."""
+        groups = defaultdict[tuple[tuple[str, str], ...], list[list[OutputForm]]](list)
+        for answer in answers:
+            forms = [(port, form(value)) for port, value in answer]
+            groups[tuple((port, each.kind) for port, each in forms)].append([each for _, each in forms])
         before = len(self.masked)
-        for column in zip(*forms, strict=True):
-            for at, seen in enumerate(zip(*(parts for _, _, parts, _ in column), strict=True)):
+        for column in (column for group in groups.values() for column in zip(*group, strict=True)):
+            for at, seen in enumerate(zip(*(each.parts for each in column), strict=True)):
                 if len(set(seen)) > 1:
-                    self.masked.add((column[0][1], at))
+                    self.masked.add((column[0].kind, at))
         return len(self.masked) > before
 
     def item(self, port: str, value: object) -> Any:  # noqa: ANN401 -- an item of outputs

@@ -19,6 +19,7 @@ from otf.learn.listening import ConnectionEnds, PathDriver
 from otf.learn.symbols import PortOutputs, Symbols
 from otf.suite.machine import Word
 
+SETTLE: Final = (0.1, 1.0)  # seconds before each path, tried one after the other once a system seems to choose
 UNSTABLE: Final = 200  # times that parts are masked: then nothing that the system says is the same twice
 
 
@@ -85,12 +86,23 @@ class Pupil:
                 return
             except ChoiceError as choice:
                 if sum(choice.parted.answers.values()) >= MOST:
+                    longer = next((each for each in SETTLE if each > self.driver.settle), None)
+                    if longer is not None and self._bench.system is None:
+                        self._settle(longer)
+                        continue
                     self.choice = choice
                     return
                 self._retell()
                 continue
             self.complete = True
             return
+
+    def _settle(self, seconds: float) -> None:
+        """Begin again with a pause before each path: the last connection may still be there for the system."""
+        self.driver.settle = seconds
+        self.driver.forget()
+        self._paths.clear()
+        self._retell()
 
     def _outputs(self, parted: Parted) -> list[PortOutputs]:
         return [self.symbols.outputs[each] for each in parted.answers]

@@ -76,10 +76,10 @@ def test_every_state_of_a_drawn_machine_is_found(algorithm: str, seed: int) -> N
     assert learning.asked < learning.sent
 
 
-@pytest.mark.parametrize(("extra", "states"), [(1, 1), (2, 3)])
-def test_a_silent_lock_opens_once_the_suites_are_long_enough(extra: int, states: int) -> None:
-    """Three right inputs in a row, and no click before: one state for k = 1 (which is all it promises), three for 2."""
-    learning = Learner(9, driving(lock(3, 9, "-")))
+@pytest.mark.parametrize(("length", "extra", "states"), [(6, 1, 1), (3, 2, 3)])
+def test_a_silent_lock_opens_once_the_suites_are_long_enough(length: int, extra: int, states: int) -> None:
+    """Right inputs in a row, and no click: six are not found for k = 1, which promises less; three are for k = 2."""
+    learning = Learner(9, driving(lock(length, 9, "-")))
     assert learning.run("kv", extra=extra).size == states
 
 

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 MOST: Final = 200  # inputs of an alphabet: each is tried in each state
 STATES: Final = 1_000  # of a bench's own model in which its inputs are looked up
+SHOWN: Final = 4  # answers of a system that chooses
+LONGEST: Final = 120  # characters of each
 EXAMPLES = """\b
 Examples:
   otf learn coffee                                the inputs are those of the bench
@@ -196,6 +198,8 @@ def _known(pupil: Pupil, extra: int) -> list[str]:
     lost = list(pupil.learning.answers.lost())
     if lost:
         lines.append(f"At {counted(len(lost), 'place')} an answer differed now and then; the others decided.")
+    if pupil.driver.settle:
+        lines.append(f"Without a pause of {pupil.driver.settle:g} s before each path its answers differed.")
     if pupil.symbols.masked:
         lines.append("What varies from path to path is `*`, and any value there.")
     return lines
@@ -243,6 +247,10 @@ def _report(pupil: Pupil, learnt: LearntSystem, files: list[Path], extra: int, *
         say(f"  {file}")
 
 
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}… ({len(text):,} characters)"
+
+
 def _choice(pupil: Pupil) -> str:
     if pupil.choice is None:
         return ""
@@ -250,5 +258,7 @@ def _choice(pupil: Pupil) -> str:
 
     word, answers = pupil.choice.parted
     shown = ", ".join(plain(pupil.driver.inputs[inp]) for inp in word)
-    ways = "; ".join(f"{out} ({count} times)" for out, count in answers.items())
+    most = sorted(answers, key=lambda out: -answers[out])[:SHOWN]
+    ways = "; ".join(f"{_cut(out)} ({answers[out]} times)" for out in most)
+    ways += f"; and {len(answers) - SHOWN} others" if len(answers) > SHOWN else ""
     return f"the system chooses, or a timer or another client does: after {shown} came {ways}"

@@ -1,0 +1,77 @@
+"""A bench that answers a learner: what varies is masked, and a system that needs time between paths gets it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+from random import Random
+
+import anyio
+import pytest
+
+from otf.learn.symbols import PortOutputs, Symbols
+from otf.learn.teaching import Pupil
+from otf.models.coffee import Button, Coin, bench
+from otf.suite.machine import Word
+from otf.trace.events import Ended
+
+pytest.importorskip("aalpy")
+
+
+def pupil(folder: Path, answer: Callable[[Pupil], str]) -> Pupil:
+    """Return a pupil of a system with one state, whose answers depend on the pause before its paths."""
+    made = Pupil(bench(), [Coin(5), Button()], folder)
+
+    async def drive(word: Word) -> list[PortOutputs | None]:
+        return [(("line", answer(made)),) for _ in word]
+
+    made.driver.drive = drive  # type: ignore[method-assign]
+    return made
+
+
+def test_a_system_that_seems_to_choose_gets_time_before_each_path(tmp_path: Path) -> None:
+    """What was heard in haste is set aside; after a pause of a second the answers are always the same."""
+    random = Random(1)
+    (tmp_path / "path-000001.jsonl").write_text("of a path in haste\n")
+    made = pupil(tmp_path, lambda made: "ok" if made.driver.settle == 1 else random.choice(["ok", "busy"]))
+    anyio.run(made.run)
+    assert (made.complete, made.driver.settle, made.choice) == (True, 1.0, None)
+    assert made.learning.best is not None
+    assert made.learning.best.out == [["ok", "ok"]]
+    assert [file.name for file in tmp_path.iterdir()] == ["hasty-path-000001.jsonl"]
+
+
+def test_a_system_that_chooses_all_the_same_is_told_as_one(tmp_path: Path) -> None:
+    """After the longest pause learning ends, with the answers and how often each came."""
+    random = Random(1)
+    made = pupil(tmp_path, lambda _: random.choice(["ok", "busy"]))
+    anyio.run(made.run)
+    assert not made.complete
+    assert made.choice is not None
+    assert set(made.choice.parted.answers) == {"ok", "busy"}
+
+
+def test_a_number_that_counts_is_one_answer(tmp_path: Path) -> None:
+    """Each answer has another number: it is masked, and the machine has one state."""
+    numbers = count(1000)
+    made = pupil(tmp_path, lambda _: f"id {next(numbers)} ok")
+    anyio.run(made.run)
+    assert made.complete
+    assert made.learning.best is not None
+    assert made.learning.best.out == [["id * ok", "id * ok"]]
+    assert made.learnt is not None
+    (item,) = made.learnt.items("id * ok")
+    assert item.test("id 7 ok")
+    assert not item.test("id 7 wrong")
+
+
+def test_outputs_of_another_form_are_not_masked() -> None:
+    """Texts with other words, other messages, and other numbers of outputs stay what they are."""
+    symbols = Symbols()
+    assert not symbols.mask([(("net", "on 1"),), (("net", "off 1"),)])
+    assert not symbols.mask([(("net", Coin(5)),), (("net", Button()),)])
+    assert not symbols.mask([(), (("net", "on 1"),)])
+    assert Symbols().mask([(), (("net", "on 1"),), (("net", "on 2"),)]), "of several forms each by itself"
+    assert symbols.mask([(("net", Coin(5)),), (("net", Coin(10)),)])
+    assert symbols.text((("net", Coin(7)), ("net", Ended("over")))) == "Coin(cents=*), Ended(reason='over')"
