@@ -189,7 +189,7 @@ class PathTables:
             return
         timing, model = self._oracle.timing, self._oracle.model
         clock = Clock(viewed.traced.event.at, timing.latency, timing.busy, viewed.spans)
-        found = dict.fromkeys(dues(model, viewed.belief.hypotheses, clock))
+        found = dict.fromkeys(due[:3] for due in dues(model, viewed.belief.hypotheses, clock))
         for port, window, since in islice(found, WINDOWS):
             if window.trigger.b + window.hi < FOREVER:
                 yield {

@@ -43,11 +43,12 @@ def test_the_benches_are_found_without_importing_them() -> None:
     benches = [name for name, module in modules.items() if hasattr(module, "bench")]
     assert choices.benches("") == sorted(benches)
     for name in benches:
-        bench, (says, listed_ones) = load(name), listed(sources()[name])
+        bench, (says, listed_ones, mutants) = load(name), listed(sources()[name])
         assert says == (modules[name].__doc__ or "").splitlines()[0] == about(name)
         assert listed_ones == {**parameters(name), **{key: getattr(bench, field) for key, field in TIMES.items()}}
         context = SimpleNamespace(params={"bench": name}, args=[])
         assert choices.faults(context, "") == list(bench.mutants)
+        assert [*mutants] == [*bench.mutants]
         assert choices.settings(context, "") == [f"{key}=" for key in (*parameters(name), *TIMES)]
 
 
