@@ -33,9 +33,9 @@ def listening(bench: Bench, inputs: Sequence[Any]) -> tuple[Bench, Oracle]:
     """Return a bench with its system and no more: each of these inputs may be sent, and any output may come.
 
     >>> from otf.models.coffee import Button, bench
-    >>> listener, oracle = listening(bench(), [Button()])
-    >>> [symbol.value for symbol in oracle.view(oracle.start()).specified]
-    [Button()]
+    >>> bare, _ = listening(bench(), [Button()])
+    >>> list(bare.spec.inputs(bare.spec.initial)), [way.state for way in bare.spec.step(frozenset(), Button())]
+    ([Button()], [frozenset()])
     """
     ports = bench.oracle().model.routes.outputs
 
