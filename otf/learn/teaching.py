@@ -112,9 +112,18 @@ class Pupil:
 
     def _drive(self, words: Sequence[Word]) -> list[list[str]]:
         """Drive paths, several at once; called in the thread of the algorithm."""
-        found: list[list[PortOutputs | None]] = run_in_loop(self._driven, words)
+        found = run_in_loop(self._uninterrupted, words)
+        if found is None:
+            raise OverError
         self._paths += zip(words, found, strict=True)
         return [self._texts(each) for each in found]
+
+    async def _uninterrupted(self, words: Sequence[Word]) -> list[list[PortOutputs | None]] | None:
+        """Drive paths; return None if that is cancelled, which the thread has to be told as a result."""
+        try:
+            return await self._driven(words)
+        except anyio.get_cancelled_exc_class():
+            return None
 
     async def _driven(self, words: Sequence[Word]) -> list[list[PortOutputs | None]]:
         found: list[list[PortOutputs | None]] = [[] for _ in words]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -13,6 +15,8 @@ from tests.cli.command import otf
 pytest.importorskip("aalpy")
 
 SERVER = """
+import signal
+import subprocess
 import sys
 opened, count = False, 0
 print("100 ready", flush=True)
@@ -104,3 +108,20 @@ def test_the_time_is_over(tmp_path: Path) -> None:
     done = otf("learn", "conference", "--only", "Join|Leave", "--time", "0.5", "--out", tmp_path)
     assert done.status in {2, 3}
     assert "go on with --out" in done.out or "give it more --time" in done.err
+
+
+@pytest.mark.real
+def test_ctrl_c_keeps_what_is_known(tmp_path: Path) -> None:
+    """After a first hypothesis: status 130, the files, and nothing on standard error but progress."""
+    command = [sys.executable, "-m", "otf", "learn", "conference", "--only", r"Join\(|Leave", "--out", tmp_path]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        assert running.stderr is not None
+        lines = [running.stderr.readline()]
+        while "2 states" not in lines[-1]:
+            lines.append(running.stderr.readline())
+        running.send_signal(signal.SIGINT)
+        out, rest = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert "go on with --out" in out
+    assert (tmp_path / "learned.dot").exists()
+    assert all(line.startswith("otf: ") for line in (*lines, *rest.splitlines())), rest
