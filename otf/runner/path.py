@@ -203,11 +203,13 @@ class Conduct:
             now = self.wire.now
             self._spent.wire += now - begun
             slow = now - begun >= AT_ONCE
-            if isinstance(data, bytes):
-                self._tell(Sent(value, port, now if slow else begun), data)
+            raw = data if isinstance(data, bytes) else None
+            if raw is not None and not self._model.timed:
+                self._tell(Sent(value, port, now if slow else begun), raw)
             else:
-                # an action happens at some time while it is carried out, and what it causes may have come meanwhile
-                self._tell(Sent(value, port, begun, now - begun if slow else 0.0))
+                # an action happens at some time while it is carried out, and what it causes may have come meanwhile; so
+                # do bytes whose sender stood still: where time matters, both ends do
+                self._tell(Sent(value, port, begun, now - begun if slow else 0.0), raw)
             if now - self._lookout.looked > TURN:
                 await self._lookout.turn()
 
@@ -227,8 +229,10 @@ class Conduct:
             begun = self.wire.now
             if not await self._handed(each.port, each.input.value, data):
                 break
-            slow = self.wire.now - begun >= AT_ONCE
-            self._untold.append((Sent(each.input.value, each.port, self.wire.now if slow else begun), data))
+            lasted = self.wire.now - begun
+            took = lasted if lasted >= AT_ONCE else 0.0
+            sent = Sent(each.input.value, each.port, *((begun, took) if self._model.timed else (begun + took,)))
+            self._untold.append((sent, data))
         self._tell_untold()
 
     def _tell_untold(self) -> None:

@@ -12,6 +12,7 @@ import trio
 from trio.testing import MockClock
 
 from otf.adapter import Arrival, Frame
+from otf.adapters.inprocess import InprocessLine
 from otf.core import Session, Symbol, View
 from otf.core.pacing import Timers
 from otf.core.waits import Strict
@@ -179,3 +180,27 @@ def test_what_was_read_after_a_stall_may_have_come_in_it() -> None:
 
     (arrived,) = virtually(run)
     assert (arrived.at, arrived.took) == (1.0, 1.0)
+
+
+def test_a_tester_that_stands_still_after_it_has_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The system had the input at once, and its timer ran meanwhile: a tick in time is not early."""
+    send = InprocessLine.send
+
+    async def held(line: InprocessLine, data: bytes) -> None:
+        await send(line, data)
+        clock = trio.lowlevel.current_clock()
+        assert isinstance(clock, MockClock)
+        clock.jump(0.5)
+
+    monkeypatch.setattr(InprocessLine, "send", held)
+
+    def pong(_state: str, _inp: str) -> Iterator[Transition[str]]:
+        yield goto("pinged", "p.pong", timers=[start("tick", 0.9, 1.1)])
+
+    async def run() -> Verdict:
+        replies = [(0.0, b"pong"), *((at, b"tick") for at in (0.95, 1.95, 2.95))]
+        ticks = answering(*replies, spec=Spec(pong, "idle", ["p.ping"], _beating), latency=0.01, busy=0.0)
+        session = Session(ticks.oracle(), Script(["p.ping"]), Strict(ticks.timing, Timers(last=True)), steps=1)
+        return await drive(ticks, session, lambda *_args, **_more: None)
+
+    assert virtually(run).outcome == "pass"
