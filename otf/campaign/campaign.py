@@ -41,6 +41,7 @@ from otf.errors import ContactError
 from otf.runner.path import AT_FAULT
 from otf.runner.time_spent import spending
 from otf.runner.writer import writing
+from otf.spec.redrawing import redraw_of
 from otf.strategy.kinds import known
 from otf.trace.kinds import Kinds
 from otf.trace.requirements import RequirementRecord
@@ -70,7 +71,7 @@ class Campaign:
         self.summary: Summary = Summary(
             known_issues=[KnownIssueCount(issue.says) for issue in bench.known_issues],
             requirements=RequirementRecord(bench.requirements),
-            kinds=Kinds(parts=settings.group_by),
+            kinds=Kinds(parts=settings.group_by, drawn=redraw_of(bench.spec.inputs) is not None),
         )
         # seconds of `time` that are gone when it begins
         self.spent: float = 0.0

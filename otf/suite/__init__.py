@@ -196,6 +196,15 @@ class Suite:
         """Return the number of inputs in the longest path."""
         return max(map(len, self.words), default=0)
 
+    def cost(self, reset_cost: float = 1.0) -> float:
+        """Return what the suite costs in inputs, with a reset before each path.
+
+        >>> from otf.models.coffee import coffee
+        >>> suite(coffee, "tour").cost(10.0)
+        14.0
+        """
+        return self.steps + reset_cost * len(self.words)
+
     def __str__(self) -> str:
         """Return size, steps and guarantee."""
         sizes = f"{counted(len(self.words), 'path')}, {counted(self.steps, 'step')}"
@@ -204,10 +213,17 @@ class Suite:
         return "\n".join([f"{size}, {machine_}", *self.notes, self.guarantee])
 
 
-def suite(model: Spec[Any, Any] | Graph, method: str = "chain", extra: int = 0) -> Suite:
+AUTO: Final = "auto"
+RIVALS: Final = ("chain", "spy", "hsi", "h")
+"""The methods of which `auto` takes the shortest suite, that of the first where several are as short."""
+
+
+def suite(model: Spec[Any, Any] | Graph, method: str = "chain", extra: int = 0, *, reset_cost: float = 1.0) -> Suite:
     """Return the suite of a model by one of `METHODS`; a system may have `extra` states more than the model.
 
-    Raises UsageError, with the reason, for a model from which the method cannot make a suite.
+    The method `auto` takes the shortest of those by chain, SPY, HSI and H, where a reset costs as much as `reset_cost`
+    inputs: all of these are n-complete. Raises UsageError, with the reason, for a model from which the method cannot
+    make a suite.
 
     >>> from otf.spec import goto
     >>> def step(paid, inp): return [goto(min(paid + 1, 2))] if inp == "coin" else [goto(0, paid)]
@@ -215,8 +231,10 @@ def suite(model: Spec[Any, Any] | Graph, method: str = "chain", extra: int = 0) 
     >>> made.steps, made.paths
     (7, [['coin', 'coin', 'coin', 'button', 'button', 'coin', 'button']])
     """
-    known = _known(method, extra)
     graph = model if isinstance(model, Graph) else explore(model)
+    if method == AUTO:
+        return _shortest(graph, extra, reset_cost)
+    known = _known(method, extra)
     made = known.machine(machine(graph))
     words, notes = known.make(made, extra)
     return Suite(
@@ -224,11 +242,19 @@ def suite(model: Spec[Any, Any] | Graph, method: str = "chain", extra: int = 0) 
     )
 
 
+def _shortest(graph: Graph, extra: int, reset_cost: float) -> Suite:
+    if not 0 <= reset_cost < float("inf"):
+        message = f"a reset cost of {reset_cost:g}: give a number of inputs from 0 on"
+        raise UsageError(message)
+    made = [suite(graph, name, extra) for name in RIVALS if METHODS[name].extra or not extra]
+    return min(made, key=lambda each: each.cost(reset_cost))
+
+
 def _known(method: str, extra: int) -> Method:
     known = METHODS.get(method)
     if known is None:
-        near = get_close_matches(method, METHODS, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(METHODS)}"
+        near = get_close_matches(method, [*METHODS, AUTO], n=1)
+        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join([*METHODS, AUTO])}"
         message = f"there is no method {show(method)}; {hint}"
         raise UsageError(message)
     if extra < 0 or (extra and not known.extra):
@@ -258,6 +284,7 @@ def wider(extra: int) -> str:
 
 __all__ = [
     "ADAPTIVE",
+    "AUTO",
     "METHODS",
     "AdaptiveSuite",
     "Method",

@@ -93,7 +93,8 @@ class Kinds:
     r"""The kinds of the failures of a campaign; `add` each failure with what passed before it.
 
     The result depends on what was added and not on its order, and may change with each failure that is added. With
-    `parts` each failure has the kind that these values make, from the first on.
+    `parts` each failure has the kind that these values make, from the first on. Where inputs are `drawn` from a set
+    without an end, values that do not come again are never few.
 
     >>> kinds = Kinds()
     >>> wrong = [
@@ -111,6 +112,7 @@ class Kinds:
     passed: Counter[PassedStep] = field(default_factory=Counter[PassedStep])
     full: bool = False
     parts: tuple[FailurePart, ...] | None = None
+    drawn: bool = False
     _exact: defaultdict[Signature, set[Signature]] = field(
         default_factory=lambda: defaultdict[Signature, set[Signature]](set)
     )
@@ -187,7 +189,7 @@ class Kinds:
         for step, times in self.passed.items():
             if template(value(step)) in forms:
                 trials[value(step)] += times
-        return len(trials) <= FEW or trials.total() >= 2 * len(trials)
+        return (len(trials) <= FEW and not self.drawn) or trials.total() >= 2 * len(trials)
 
     def _by_entry(self, exact: ExactFailures) -> KindRule:
         inputs = _grouped(exact, lambda each: each.input)

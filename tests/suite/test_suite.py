@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from random import Random
 from typing import Any
 
 import pytest
@@ -42,6 +43,35 @@ def test_size_steps_and_guarantee_are_told_first() -> None:
         "passed for every implementation with at most 13 states, if it is deterministic, and reset before each path",
     ]
     assert (made_.steps, made_.longest) == (sum(map(len, made_.paths)), max(map(len, made_.paths)))
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("reset_cost", [0.0, 1.0, 50.0])
+def test_auto_is_the_shortest(seed: int, reset_cost: float) -> None:
+    """Of chain, SPY, HSI and H; what a reset costs may decide between them."""
+    graph = explore(table(_random(seed)))
+    found = suite(graph, "auto", reset_cost=reset_cost)
+    costs = {method: suite(graph, method).cost(reset_cost) for method in ("chain", "spy", "hsi", "h")}
+    assert found.cost(reset_cost) == min(costs.values()) == costs[found.method]
+
+
+def test_auto_takes_more_states_too() -> None:
+    """Of the methods that do: chain takes none."""
+    assert suite(coffee, "auto", 1).method in {"spy", "hsi", "h"}
+
+
+def test_a_reset_costs_no_less_than_nothing() -> None:
+    """Nor endlessly much."""
+    for cost in (-1.0, float("inf"), float("nan")):
+        with pytest.raises(UsageError, match="reset cost"):
+            suite(coffee, "auto", reset_cost=cost)
+
+
+def _random(seed: int) -> Answers:
+    chance = Random(seed)
+    return {
+        (state, inp): [goto(chance.randrange(6), chance.choice("xy"))] for state in range(6) for inp in ("a", "b", "c")
+    }
 
 
 @pytest.mark.parametrize(("method", "wider"), [("w", True), ("wp", True), ("hsi", True), ("h", False), ("spy", False)])

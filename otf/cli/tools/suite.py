@@ -30,6 +30,7 @@ Examples:
   otf suite coffee                              describe it, then run it
   otf suite coffee --method tour --dry          only describe it
   otf suite coffee --method hsi --extra 1 --write suite.json
+  otf suite coffee --method auto --reset-cost 20 --dry
   otf suite coffee --read suite.json
   otf suite bench.py --method state-counting    for a system that has a choice
 """
@@ -42,13 +43,14 @@ def suite(
         str,
         typer.Option(
             metavar="NAME",
-            help=f"One of {', '.join([*METHODS, *ADAPTIVE])}.",
-            autocompletion=among(*METHODS, *ADAPTIVE),
+            help=f"One of {', '.join([*METHODS, *ADAPTIVE])}; or auto: the shortest of chain, spy, hsi and h.",
+            autocompletion=among(*METHODS, *ADAPTIVE, "auto"),
         ),
     ] = "chain",
     extra: Annotated[
         int, typer.Option(metavar="NUMBER", help="How many more states than the model the system may have.")
     ] = 0,
+    reset_cost: Annotated[float, typer.Option(metavar="NUMBER", help="For auto: how many inputs a reset costs.")] = 1.0,
     limit: Annotated[int, typer.Option(metavar="NUMBER", help="At most this many states of the model.")] = 100_000,
     write: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the suite, and do not run it.")] = None,
     read: Annotated[Path | None, typer.Option(metavar="FILE", help="Run a suite from a file.")] = None,
@@ -88,7 +90,7 @@ def suite(
     else:
         origin = stored_suites.SuiteOrigin(*modelled(bench, given), limit)
         with watched():
-            plan = _made(origin, method, extra, runs, write)
+            plan = _made(origin, method, extra, runs, write, reset_cost)
     driven = None if dry or write is not None else addressed(load(bench, parsed(sets, quiescence)), sut)
     if not as_json:
         say(plan.data["says"])
@@ -113,7 +115,12 @@ class _Intended(NamedTuple):
 
 
 def _made(
-    origin: stored_suites.SuiteOrigin, method: str, extra: int, runs: int | None, write: Path | None
+    origin: stored_suites.SuiteOrigin,
+    method: str,
+    extra: int,
+    runs: int | None,
+    write: Path | None,
+    reset_cost: float,
 ) -> _Intended:
     from otf.cli.tools import adaptive_suites, stored_suites
     from otf.suite import adaptive
@@ -126,7 +133,7 @@ def _made(
             adaptive_suites.write(write, tests, extra, origin)
         return _adaptive(tests, graph)
     _no_runs(runs)
-    built = made(origin.graph(), method, extra)
+    built = made(origin.graph(), method, extra, reset_cost=reset_cost)
     if write is not None:
         stored_suites.write(write, built, extra, origin)
     return _fixed(built.paths, stored_suites.as_data(built))
