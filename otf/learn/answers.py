@@ -17,8 +17,9 @@ CLEAR: Final = 3
 FEW: Final = 4
 """Paths after which one looks at what differs in answers that are not clear."""
 
-MOST: Final = 16
-"""Paths after which an answer that is not clear yet is a choice of the system: with a loss in 100 it would be clear."""
+MOST: Final = 40
+"""Paths after which an answer that is not clear yet is a choice of the system. With a loss in 100, and ten silent
+inputs before it, one path in eight has another answer, and it would be clear by then."""
 
 
 @dataclass(slots=True)

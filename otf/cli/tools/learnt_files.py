@@ -122,7 +122,8 @@ def _model(learnt: LearntSystem, origin: LearningSource, known: Sequence[str]) -
     if origin.url:
         return written(learnt, known, _bench_at(origin), _imports_at(origin.url))
     imports, system = _bench_of(origin)
-    return written(learnt, known, [f'bench = replace({system}, spec=spec, inputs="uioco", mutants={{}})'], imports)
+    own = f'spec=spec, inputs="uioco", mutants={{}}, requirements=type({system}.requirements)()'
+    return written(learnt, known, [f"bench = replace({system}, {own})"], imports)
 
 
 def _bench_at(origin: LearningSource) -> list[str]:
