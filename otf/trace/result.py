@@ -49,6 +49,9 @@ class FailureResult:
         return {"signature": self.signature, "count": self.paths, "trace": self.trace, "steps": self.steps}
 
 
+GUESSES: Final = 3  # failures behind others that are told: where a guess is wrong, much follows from it
+
+
 @dataclass(frozen=True, slots=True)
 class GuessedResult:
     """A failure that was seen only behind one of the kind `after`: the paths that showed it, and the first trace.
@@ -244,9 +247,11 @@ class CampaignResult:
         if self.late:
             outputs = counted(self.late, "output")
             yield f"{outputs} came after the quiescence time, but before quiescence was concluded"
-        for guessed in self.guessed:
+        for guessed in sorted(self.guessed, key=lambda each: -each.paths)[:GUESSES]:
             yield f"{guessed}"
             yield f"  behind {guessed.after}; trace: {guessed.trace}"
+        if len(self.guessed) > GUESSES:
+            yield f"and {len(self.guessed) - GUESSES:,} more that were seen only behind others: --json has all"
         if self.full:
             yield "more than 1,000 different failures: those after them are told apart by their types alone"
         yield from self.away()
