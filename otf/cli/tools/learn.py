@@ -29,10 +29,10 @@ SHOWN: Final = 4  # answers of a system that chooses
 LONGEST: Final = 120  # characters of each
 EXAMPLES = """\b
 Examples:
-  otf learn coffee                                the inputs are those of the bench
-  otf learn irc --only 'Nick|Join' --time 600     some of them, for ten minutes at most
+  otf learn coffee                     the inputs are those of the bench
+  otf learn irc --only 'JOIN|PART'     some of them
   otf learn --sut tcp://127.0.0.1:6667 --alphabet messages.txt --open
-  otf learn coffee --out otf-runs/coffee          again with this folder: it goes on
+  otf learn coffee --out runs/coffee   again with this folder: it goes on
 """
 
 
