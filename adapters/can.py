@@ -16,10 +16,10 @@ import anyio
 
 from otf.adapter import Arrival, Line, LineLost, Port, Trouble
 from otf.adapter.canbus import BusStamps, CanBus, CanFilter, bus_failed, frame_of, message_of, read_bus
-from otf.adapter.exits import answered, describe
 from otf.adapter.mailbox import PATIENCE, Mailbox, open_thread
-from otf.adapter.rest.place import Place
+from otf.adapter.observed_rest.place import Place
 from otf.adapter.socket.datagrams import dropped
+from otf.adapter.third_party import answered, describe
 from otf.adapter.waiting import clock
 from otf.errors import USERS_OWN, ContactError
 

@@ -13,8 +13,8 @@ from typing import TypeAlias, cast
 import anyio
 
 from otf.adapter import Arrival, Ending, Frame, LineLost, Port
-from otf.adapter.exits import describe
-from otf.adapter.rest.place import Place
+from otf.adapter.observed_rest.place import Place
+from otf.adapter.third_party import describe
 from otf.adapter.threads import ThreadWatch
 from otf.adapter.waiting import Alarm, alarms, from_threads
 from otf.errors import USERS_OWN, ContactError, UsageError

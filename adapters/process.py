@@ -16,7 +16,7 @@ from otf.adapter import Arrival, Ending, Frame, LineLost, Port, Trouble
 from otf.adapter.child import Child, Program, words
 from otf.adapter.child.guard import halted
 from otf.adapter.child.reading import PATIENCE, Reading
-from otf.adapter.rest.place import Place
+from otf.adapter.observed_rest.place import Place
 from otf.adapter.stream import PATIENCE as UNREAD
 from otf.adapter.waiting import Alarm, alarms
 from otf.codec import PortAction

@@ -11,7 +11,7 @@ import anyio
 import msgspec
 
 from otf.adapter import Ending, LineLost, Port, Trouble
-from otf.adapter.rest.place import Place
+from otf.adapter.observed_rest.place import Place
 from otf.adapter.serial import OpenPort, held
 from otf.adapter.serial.carrier import is_network
 from otf.adapter.serial.device import Device

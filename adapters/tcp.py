@@ -11,8 +11,7 @@ from ssl import SSLContext, SSLSocket, create_default_context
 from typing import Final, TypeAlias
 
 from otf.adapter import Port
-from otf.adapter.exits import answered
-from otf.adapter.rest.place import Place, Unsent
+from otf.adapter.observed_rest.place import Place, Unsent
 from otf.adapter.socket import OpenSocket, SocketLine, encrypted, reading, say_the_end, writing
 from otf.adapter.socket.address import LOOKUP, Address, read_address, resolved, show_address
 from otf.adapter.socket.connection import (
@@ -24,6 +23,7 @@ from otf.adapter.socket.connection import (
     prompt_reader,
     saving_reader,
 )
+from otf.adapter.third_party import answered
 from otf.adapter.waiting import Alarm, alarms
 from otf.errors import CodecError, UsageError
 from otf.framing import Framing, lines

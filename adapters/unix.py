@@ -11,7 +11,7 @@ from typing import Final
 
 from otf.adapter import Port
 from otf.adapter.child.guard import halted
-from otf.adapter.rest.place import Place
+from otf.adapter.observed_rest.place import Place
 from otf.adapter.socket import SocketLine
 from otf.adapter.socket.connection import CHUNK, connected
 from otf.adapter.waiting import alarms

@@ -10,8 +10,8 @@ from threading import Condition, Thread
 from typing import Any, Final
 
 from otf.adapter import Port
-from otf.adapter.exits import describe
 from otf.adapter.mailbox import PATIENCE, Mailbox, open_thread
+from otf.adapter.third_party import describe
 from otf.errors import UsageError
 from otf.framing import LARGEST
 

@@ -29,7 +29,7 @@ import msgspec
 
 from benchmarks.damage import cut, field, flipped, grown
 from benchmarks.measure import command, save
-from otf.campaign.past import Past
+from otf.campaign.journal_reader import Past
 from otf.cli import called
 from otf.cli.benches import load
 from otf.offline import judge

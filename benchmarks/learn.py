@@ -17,8 +17,8 @@ from random import Random
 from typing import Any, Final, NamedTuple
 
 from otf.explore import explore
-from otf.fronts import read_dot
 from otf.learn.learning import ChoiceError, Learner, LearntMachine, OverError, as_learnt
+from otf.notations import read_dot
 from otf.suite import completed, machine, minimised
 from otf.suite.machine import NumberedMachine, Word
 

@@ -20,7 +20,7 @@ from benchmarks.shrink import rows
 from benchmarks.shrink_classical import cycles as model_cycles
 from benchmarks.shrink_classical import elements, halving, partial
 from benchmarks.shrink_subjects import SYSTEMS
-from otf.fronts import Command, generated
+from otf.notations import Command, generated
 
 PAGE: Final = Path(__file__).parent.parent / "docs" / "topics-papers.md"
 BEGIN: Final = "<!-- made by python -m benchmarks.papers -->"

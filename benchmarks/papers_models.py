@@ -12,8 +12,8 @@ from otf.errors import UsageError
 from otf.explore import explore
 from otf.explore.analysis import allows, liveness, safety
 from otf.explore.conform import conforms
-from otf.fronts import Call, table
 from otf.models.conference import Sizes, conference
+from otf.notations import Call, table
 from otf.spec import Spec, Transition, goto, total
 from otf.strategy import Uniform
 from otf.suite import METHODS, suite

@@ -26,9 +26,9 @@ from benchmarks.measure import command, positive, save
 from otf.campaign import Settings, Summary, run
 from otf.campaign.journal import Journal
 from otf.campaign.journal_lines import About
-from otf.campaign.learning import Learning
-from otf.campaign.merged import Merged
-from otf.campaign.past import Past
+from otf.campaign.journal_reader import Past
+from otf.campaign.lane_knowledge import Merged
+from otf.campaign.lane_memory import Learning
 from otf.models.coffee import bench as coffee
 
 PARTS = ("processes", "copies", "journal", "resume", "killed")

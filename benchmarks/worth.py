@@ -17,8 +17,8 @@ from statistics import mean
 from typing import Any, Final
 
 from benchmarks.measure import command, positive, save
-from otf.campaign.budgeted import RESULT
-from otf.campaign.worth import Discoveries, passes_after, predicted, rate_interval, upper_bound
+from otf.campaign.candidate_budget import RESULT
+from otf.campaign.confidence import Discoveries, passes_after, predicted, rate_interval, upper_bound
 from otf.core import Model, Monitor, Oracle
 from otf.core.walk import Walk
 from otf.models import conference

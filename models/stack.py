@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from otf.fronts import action, actions
+from otf.notations import action, actions
 from otf.spec import Spec, Transition, goto
 
 VALUES: Final = (0, 1, 2)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from otf.fronts import table
+from otf.notations import table
 
 TEA: Final = table(
     [

@@ -24,7 +24,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Path:
     copy = tmp_path_factory.mktemp("engine")
     for name in ("otf", "adapters", "models"):
         shutil.copytree(ROOT / name, copy / name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
-    for module in [*tools(), "otf.cli.tools", "otf.cli.standin"]:
+    for module in [*tools(), "otf.cli.tools", "otf.cli.model_server"]:
         place = copy.joinpath(*module.split("."))
         shutil.rmtree(place) if place.is_dir() else place.with_suffix(".py").unlink()
     return copy

@@ -32,7 +32,7 @@ from otf import (
 )
 from otf.adapter import Bench, Line
 from otf.adapter import line as line_module
-from otf.adapter.rest.place import Delaying, Placed
+from otf.adapter.observed_rest.place import Delaying, Placed
 from otf.cli.app import COMMANDS, app
 from otf.trace.reading import TraceReader
 

@@ -16,7 +16,7 @@ from typing import Final
 from benchmarks.machine_mutants import MachineMutant, equal, mutated, passes, single_mutants
 from otf.errors import OtfError
 from otf.explore import explore
-from otf.fronts import read_dot
+from otf.notations import read_dot
 from otf.suite import METHODS, machine
 from otf.suite.machine import Word
 

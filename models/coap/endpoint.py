@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Final
 
 from otf.adapter import Arrival, Frame, Line
-from otf.adapter.rest.place import Place, Placed
+from otf.adapter.observed_rest.place import Place, Placed
 from otf.errors import CodecError
 from otf.models.coap.codec import IDS, TWICE
 from otf.models.coap.messages import Id

@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-from otf.fronts import Written, table
-from otf.fronts.table import TableRow
 from otf.models.conference.messages import (
     AnswerPDUin,
     AnswerPDUout,
@@ -25,6 +23,8 @@ from otf.models.conference.messages import (
     LeavePDUout,
 )
 from otf.models.conference.spec import Conf, Idle, Members, Sizes
+from otf.notations import Written, table
+from otf.notations.table import TableRow
 from otf.spec import AnyOrder
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 import anyio
 
 from otf.adapter import Arrival, Ending, Frame, LineLost
-from otf.adapter.rest.place import Place
+from otf.adapter.observed_rest.place import Place
 from otf.adapter.socket.address import Address
 from otf.adapter.socket.datagrams import datagram_socket, refusals
 from otf.errors import ContactError

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from otf.adapter.bench_options import Connect, KnownIssue, Opener, trace_may_set
     from otf.adapter.board import Flash, Recording
     from otf.adapter.child.server import Listening
-    from otf.adapter.life import Expect, Life
+    from otf.adapter.lifecycle import Expect, Life
     from otf.adapter.line import LINE_PROTOCOL, Arrival, Ending, Line, LineLost, Port, Trouble
     from otf.channels import duplicating, lossy, reordering
     from otf.codec import Codec, PortAction, lines
@@ -70,7 +70,7 @@ if not TYPE_CHECKING:
             "adapter.bench_options": ("Connect", "KnownIssue", "Opener", "trace_may_set"),
             "adapter.board": ("Flash", "Recording"),
             "adapter.child.server": ("Listening",),
-            "adapter.life": ("Expect", "Life"),
+            "adapter.lifecycle": ("Expect", "Life"),
             "adapter.line": ("LINE_PROTOCOL", "Arrival", "Ending", "Line", "LineLost", "Port", "Trouble"),
             "channels": ("duplicating", "lossy", "reordering"),
             "codec": ("Codec", "PortAction", "lines"),

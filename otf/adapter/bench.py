@@ -23,14 +23,14 @@ from otf.adapter.bench_options import (
 )
 from otf.adapter.log import bound, note
 from otf.codec import Codec
-from otf.core.calls import own_frames
+from otf.core.model_calls import own_frames
 from otf.core.timing import Learnt, Timing
 from otf.errors import ModelError, OtfError, UsageError
 from otf.spec import Elapse, Requirements, Spec, at_speed, total
 from otf.values import show
 
 if TYPE_CHECKING:  # a model file needs none of it until it is run
-    from otf.adapter.life import Life
+    from otf.adapter.lifecycle import Life
     from otf.adapter.line import Line
     from otf.core import Barrier, InputMode, Limits, Oracle, Relation
     from otf.core.walk import Act
@@ -233,7 +233,7 @@ class Bench:
 
     def at_speed(self, speed: float) -> Bench:
         """Return the bench with the clocks of its system at another speed. Raises UsageError for one that is none."""
-        from otf.adapter.life import Life
+        from otf.adapter.lifecycle import Life
 
         return self if speed == self.speed else replace(self, life=replace(self.life or Life(), speed=float(speed)))
 
@@ -314,7 +314,7 @@ class Bench:
         connect = self.connect if self.connect is not None else partial(_compose, self.ports)
         if self.life is None:
             return connect()
-        from otf.adapter.life import living
+        from otf.adapter.lifecycle import living
 
         return living(self.life, connect)
 

@@ -14,7 +14,7 @@ from otf.spec.transition import RequirementIds
 from otf.values import show
 
 if TYPE_CHECKING:  # a model file needs none of it until it is run
-    from otf.adapter.life import Life
+    from otf.adapter.lifecycle import Life
     from otf.adapter.line import Line
     from otf.codec import Codec
     from otf.core import Barrier, InputMode, Limits

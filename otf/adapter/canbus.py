@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import Any, Final, TypeAlias
 
-from otf.adapter.exits import describe
 from otf.adapter.socket.datagrams import Stamps
+from otf.adapter.third_party import describe
 from otf.codec.can import CanFrame, decode_can, encode_can, encode_can_error
 from otf.errors import CodecError, UsageError
 from otf.framing import Frame

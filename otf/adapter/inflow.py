@@ -6,8 +6,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final
 
-from otf.adapter.exits import describe, where
 from otf.adapter.line import NEVER, Arrival, Ending, Trouble
+from otf.adapter.third_party import describe, where
 from otf.adapter.waiting import Alarm, clock
 from otf.errors import ModelError
 from otf.framing import Frame, Framer

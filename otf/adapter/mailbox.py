@@ -15,9 +15,9 @@ from typing import Final, TypeVar
 
 import anyio
 
-from otf.adapter.exits import answer, answered, describe
 from otf.adapter.line import NEVER, Arrival, Ending, LineLost, Trouble
-from otf.adapter.rest.place import Place
+from otf.adapter.observed_rest.place import Place
+from otf.adapter.third_party import answer, answered, describe
 from otf.adapter.waiting import clock
 from otf.errors import USERS_OWN, CodecError, ContactError
 from otf.framing import LARGEST, Frame

@@ -22,7 +22,7 @@ from otf.core.stalls import CERTAIN
 from otf.runner.reproduce import patience
 from otf.shrink import AllowedInputs, Candidate, ModelStep, StepPlan
 from otf.shrink.issue import ANYWHERE, completed
-from otf.shrink.ways import ModelMap
+from otf.shrink.shortest_ways import ModelMap
 from otf.trace.events import Event, Guess, Sent
 from otf.trace.record import Header
 from otf.trace.verdict import Failure, Verdict

@@ -21,7 +21,7 @@ import msgspec
 
 from otf.adapter import Bench
 from otf.campaign.changes import ChangedTransitions
-from otf.campaign.merged import Known
+from otf.campaign.lane_knowledge import Known
 from otf.campaign.relay import Files, JobAnswer, end_relay, relayed, stop_relayed
 from otf.campaign.remote import JobLine, NoWorkersError, Remote, ResultLine, WorkerDiedError
 from otf.campaign.saved import DriveSaved, SavedRun, saved_trace

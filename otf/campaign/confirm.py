@@ -22,8 +22,8 @@ from otf.campaign.results import KnownIssueCount, PathResult
 from otf.campaign.summary import Summary
 from otf.core import Oracle
 from otf.core.pacing import Timers
+from otf.core.repeatable import ask_again
 from otf.core.stalls import CERTAIN
-from otf.core.steady import ask_again
 from otf.errors import ContactError, WriteError
 from otf.runner.observing import TRUSTING
 from otf.strategy import Script

@@ -1,8 +1,9 @@
 """The journal of a campaign, and the hold on its folder.
 
 The journal is `campaign.jsonl`: structlog events with the id of the run, one a line. It says what was to be run, which
-paths were begun, and how each counts; `otf.campaign.past` reads it, so that a campaign that was killed can continue. A
-line is written by one call and never changed: a killed tester loses none, a power cut at most those of the last second.
+paths were begun, and how each counts; `otf.campaign.journal_reader` reads it, so that a campaign that was killed can
+continue. A line is written by one call and never changed: a killed tester loses none, a power cut at most those of the
+last second.
 Each line ends with the digest of the line before, and has those of the traces that it is about.
 
 A folder of traces belongs to one run, so that no run overwrites the traces of another or takes them for its own.
@@ -22,7 +23,7 @@ from typing import Any, Final, Self
 
 import msgspec
 
-from otf.adapter.exits import start_thread
+from otf.adapter.third_party import start_thread
 from otf.campaign.confirm import ConfirmedPath
 from otf.campaign.knowledge import Knowledge
 from otf.campaign.results import FailureGroup, PathResult, Retried

@@ -3,7 +3,7 @@
 A campaign leases paths by number, and an executor returns what each did. Each of n lanes takes every n-th path, one
 after another. If all paths shared one memory, which states are known, and which of them to be quiet, would depend on
 which copy of the system is faster, and so would the choices. So what a path knows of others is fixed when it is leased
-(`otf.campaign.merged`), and a path depends on the seed, its number and the number of lanes alone.
+(`otf.campaign.lane_knowledge`), and a path depends on the seed, its number and the number of lanes alone.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from typing import Final, NamedTuple, Protocol, Self
 import anyio
 
 from otf.adapter import Bench
-from otf.adapter.rest.wakers import LOST, Wakers
+from otf.adapter.observed_rest.wakers import LOST, Wakers
 from otf.campaign.bursts import burst, clients
 from otf.campaign.changes import ChangedTransitions
 from otf.campaign.confirm import ConfirmedPath, confirm
 from otf.campaign.knowledge import Knowledge
-from otf.campaign.learning import Layer, Learning
+from otf.campaign.lane_knowledge import Known, Rounds
+from otf.campaign.lane_memory import Layer, Learning
 from otf.campaign.lengths import length
 from otf.campaign.listener import Listener, callback, listened
-from otf.campaign.merged import Known, Rounds
 from otf.campaign.paths import Pace, PathRun
 from otf.campaign.results import PathResult, Shrunk
 from otf.campaign.saved import DriveSaved

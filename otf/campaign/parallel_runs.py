@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 import anyio
 from anyio.abc import TaskGroup
 
-from otf.adapter.exits import ungrouped
+from otf.adapter.third_party import ungrouped
 from otf.shrink import Ahead, Candidate, Issue
 from otf.shrink.issue import Thinking
 from otf.trace.verdict import Signature

@@ -17,10 +17,10 @@ from anyio.lowlevel import checkpoint
 
 from otf.adapter import Bench
 from otf.adapter.board import recorded
-from otf.adapter.exits import blaming, describe, where
 from otf.adapter.faults import planned
 from otf.adapter.log import bound, note
-from otf.adapter.rest.wakers import Wakers
+from otf.adapter.observed_rest.wakers import Wakers
+from otf.adapter.third_party import blaming, describe, where
 from otf.adapter.threads import ThreadWatch
 from otf.campaign.bursts import alike
 from otf.campaign.recorder import LongTraceError, OnEvent, Recorder, reread

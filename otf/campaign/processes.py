@@ -19,9 +19,9 @@ import msgspec
 from anyio.abc import Process
 
 from otf.adapter import Bench
-from otf.adapter.exits import ungrouped
 from otf.adapter.log import note
-from otf.campaign.merged import Known
+from otf.adapter.third_party import ungrouped
+from otf.campaign.lane_knowledge import Known
 from otf.campaign.remote import JobLine, Remote, ResultLine, WorkerDiedError
 from otf.campaign.settings import Settings, Workers
 

@@ -144,7 +144,7 @@ def _made(bench: Bench, module: ModuleType, name: str, literals: Literals, where
         call += f"({', '.join(f'{key}={literals.of(bench.parameters[key])}' for key in known)})"
     if where:
         call = f"addressed({call}, {literals.of([*where])})"
-        literals.need("otf.cli.suts", "addressed")
+        literals.need("otf.cli.sut_addresses", "addressed")
     given: dict[str, object] = {"inputs": bench.inputs, "quiescence": bench.quiescence}
     given |= {"latency": bench.latency, "busy": bench.busy}
     given |= {} if bench.silence == "observed" else {"silence": bench.silence}

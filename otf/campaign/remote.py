@@ -19,10 +19,10 @@ import msgspec
 from otf.adapter import Bench
 from otf.campaign.confirm import ConfirmedPath
 from otf.campaign.journal_lines import ShrunkLine
+from otf.campaign.journal_reader import shrunk_of
 from otf.campaign.knowledge import Knowledge
+from otf.campaign.lane_knowledge import Known
 from otf.campaign.lanes import Lease, Leased, ShrinkWatch
-from otf.campaign.merged import Known
-from otf.campaign.past import shrunk_of
 from otf.campaign.recorder import reread
 from otf.campaign.results import PathResult, Shrunk
 from otf.campaign.saved import DriveSaved

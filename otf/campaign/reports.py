@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import anyio
 
-from otf.adapter.exits import ungrouped
+from otf.adapter.third_party import ungrouped
 from otf.campaign.confirm import STRICT
 from otf.campaign.journal import Journal
 from otf.campaign.lanes import Executor, ShrinkWatch

@@ -8,7 +8,7 @@ from itertools import count
 from pathlib import Path
 
 from otf.adapter import Bench
-from otf.adapter.exits import watched
+from otf.adapter.third_party import watched
 from otf.campaign.bursts import as_before
 from otf.campaign.journal import Journal
 from otf.campaign.paths import Pace, PathRun
@@ -17,7 +17,7 @@ from otf.campaign.results import PathResult
 from otf.campaign.settings import Settings, header
 from otf.core import Chooser
 from otf.core.pacing import Timers
-from otf.core.steady import ask_again
+from otf.core.repeatable import ask_again
 from otf.runner.reproduce import patience
 from otf.shrink import again, issue_of
 from otf.strategy import Script

@@ -13,14 +13,14 @@ import anyio
 from anyio.lowlevel import checkpoint
 
 from otf.adapter import Bench
-from otf.adapter.exits import watched
 from otf.adapter.kept import keeping
-from otf.campaign.budgeted import ORIGINAL, BudgetedRuns, CandidateFails
+from otf.adapter.third_party import watched
+from otf.campaign.candidate_budget import ORIGINAL, BudgetedRuns, CandidateFails
+from otf.campaign.candidate_runs import WAITED, Tries, finished
 from otf.campaign.parallel_runs import ParallelRuns, RunCounts
 from otf.campaign.program import program
 from otf.campaign.results import PathResult, Shrunk
 from otf.campaign.settings import Budget, Mode
-from otf.campaign.tries import WAITED, Tries, finished
 from otf.core import Oracle
 from otf.errors import UsageError
 from otf.runner.reproduce import patience
@@ -43,7 +43,7 @@ from otf.shrink import (
 )
 from otf.shrink.issue import ANYWHERE, Thinking
 from otf.shrink.plan import after
-from otf.shrink.ways import ModelMap
+from otf.shrink.shortest_ways import ModelMap
 from otf.trace.clock import awaited_output
 from otf.trace.kinds import Scope
 from otf.trace.record import Header

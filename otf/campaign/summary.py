@@ -9,7 +9,7 @@ from typing import Final
 
 from otf.adapter import KnownIssue
 from otf.campaign.results import FailureGroup, GuessedFailure, KnownIssueCount, PathResult, Retried
-from otf.campaign.turns import SpentParts
+from otf.campaign.time_shares import SpentParts
 from otf.errors import FAIL, INCONCLUSIVE, PASS
 from otf.runner.time_spent import TimeSpent
 from otf.trace.clock import TimedOutput, by_clock, timed_output

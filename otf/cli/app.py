@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 import typer
 from typer.core import TyperGroup
 
-from otf.cli.choices import VARIABLE, prepare
 from otf.cli.grouped_help import GroupedHelp
 from otf.cli.installed import COMMANDS as ADDED
 from otf.cli.installed import function_of, installed
+from otf.cli.option_values import VARIABLE, prepare
 from otf.cli.output import (
     STDOUT_ERRORS,
     begin_stdout,

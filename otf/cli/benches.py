@@ -19,7 +19,7 @@ import msgspec
 from otf.adapter import Bench
 from otf.cli.catalogue import TIMES, sources
 from otf.cli.installed import BENCHES, installed
-from otf.cli.suts import SUFFIX, Description, addressed, description
+from otf.cli.sut_addresses import SUFFIX, Description, addressed, description
 from otf.cli.user_code import PREFIX, from_file, imported, located
 from otf.errors import OtfError, UsageError
 

@@ -12,7 +12,7 @@ from typing import Final, NoReturn
 from otf.adapter import Bench
 from otf.codec import lines
 from otf.errors import UsageError
-from otf.fronts import read_aut, read_dot
+from otf.notations import read_aut, read_dot
 
 PORT: Final = "line"
 

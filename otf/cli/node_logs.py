@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from otf.cli.benches import named
-from otf.cli.foreign import Whole, beginning
 from otf.cli.output import document, say
+from otf.cli.replay_logs import Whole, beginning
 from otf.cli.traces import opened
 from otf.errors import FAIL, INCONCLUSIVE, PASS, ModelError, UsageError
 from otf.offline.entries import LogEntry

@@ -11,8 +11,8 @@ from typing import Annotated, Final
 
 import typer
 
-from otf.cli.choices import SILENCES, among, benches, script, settings
 from otf.cli.grouped_help import SILENCE, WHAT, WHERE
+from otf.cli.option_values import SILENCES, among, benches, script, settings
 from otf.cli.output import guarded, say
 from otf.errors import PASS, UsageError
 

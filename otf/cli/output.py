@@ -64,7 +64,7 @@ def _with_debug(signature: inspect.Signature) -> inspect.Signature:
 
 
 def _exited(error: BaseException) -> OtfError:
-    from otf.adapter.exits import blamed  # brings the event loop along
+    from otf.adapter.third_party import blamed  # brings the event loop along
 
     found = blamed(error)
     found.__cause__ = error

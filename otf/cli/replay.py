@@ -15,7 +15,7 @@ from otf.errors import FAIL, INCONCLUSIVE, PASS, USAGE, OtfError, TraceError, Us
 
 if TYPE_CHECKING:
     from otf.adapter import Bench
-    from otf.cli.foreign import How
+    from otf.cli.replay_logs import How
     from otf.offline import Judgement
     from otf.offline.logs import Opinion
 
@@ -73,7 +73,7 @@ def replay(
     The exit status is that of the worst: 1 if one fails, 2 if one cannot be read.
     """
     from otf.cli.benches import parsed
-    from otf.cli.foreign import How
+    from otf.cli.replay_logs import How
     from otf.offline.formats import named
 
     if nodes:
@@ -124,7 +124,7 @@ class TraceSource:
     def named(self, name: str) -> Bench:
         """Return the bench that a foreign log needs. Raises UsageError if none was named."""
         from otf.cli.benches import load
-        from otf.cli.suts import addressed
+        from otf.cli.sut_addresses import addressed
 
         if self.bench is None:
             message = f"{name}: this is not a trace of otf; name its bench with --bench BENCH"
@@ -134,7 +134,7 @@ class TraceSource:
 
 def _judged(name: str, source: TraceSource) -> Judgement | Opinion | OtfError:
     # a trace that cannot be read must not hide failures in the others
-    from otf.cli.foreign import form_of, opinion
+    from otf.cli.replay_logs import form_of, opinion
     from otf.cli.traces import bench_of, opened
     from otf.offline import judge
     from otf.trace.reading import TraceReader, bounded
@@ -199,7 +199,7 @@ def _json(name: str, judgement: Judgement | Opinion | OtfError) -> dict[str, Any
 
 
 def _report(name: str, judgement: Judgement | Opinion | OtfError) -> None:
-    from otf.cli.foreign import position
+    from otf.cli.replay_logs import position
     from otf.offline.logs import Opinion
     from otf.trace.explain import explanation
     from otf.trace.result import counted

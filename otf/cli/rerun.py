@@ -63,7 +63,7 @@ def rerun(
     from otf.cli.benches import parsed
     from otf.cli.replay import STATUS
     from otf.cli.run_options import watched
-    from otf.cli.suts import addressed
+    from otf.cli.sut_addresses import addressed
     from otf.cli.traces import bench_of, burst_as_recorded, reading
     from otf.offline import EMPTY, judge
 
@@ -116,7 +116,7 @@ def _needed(trace: str, header: Header, confidence: float | None, rate: float | 
 
     One run is needed, and nothing said, where no confidence is asked for and chance plays no part. Raises UsageError.
     """
-    from otf.campaign.worth import CONFIDENCE, passes_after, passes_needed
+    from otf.campaign.confidence import CONFIDENCE, passes_after, passes_needed
     from otf.trace.result import counted
 
     for option, share in (("confidence", confidence), ("rate", rate)):
@@ -141,7 +141,7 @@ def _needed(trace: str, header: Header, confidence: float | None, rate: float | 
 
 def _measured(trace: Path) -> tuple[int, int] | None:
     """Return in how many runs a failure showed when it was shrunk, and of how many; None if that is not known."""
-    from otf.campaign.past import Past
+    from otf.campaign.journal_reader import Past
 
     for each in Past(trace.parent).shrunk.values():
         name = Path(each.trace).name

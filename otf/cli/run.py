@@ -134,14 +134,14 @@ def run(
     Each path starts a fresh copy of the system. A path that fails ends; the others go on. Each failure is explained in
     the words of the model, and shrunk to the few inputs that matter.
     """
-    from otf.cli import continued, workers
+    from otf.cli import resumption, workers
     from otf.cli.benches import parsed
     from otf.cli.run_options import bounded, faster, measured
     from otf.cli.summary import given
 
     asked = RunOptions(
         bench=bench or "",
-        traces=continued.paths_within(time or spend, options["until"]) if traces is None else traces,
+        traces=resumption.paths_within(time or spend, options["until"]) if traces is None else traces,
         time=bounded(time, spend),
         spend=spend is not None,
         seed=secrets.randbelow(1_000_000) if seed is None else seed,
@@ -149,15 +149,15 @@ def run(
         **options,
     )
     if resume is not None:
-        continued.refuse_others([name for name in ctx.params if _is_given(ctx, name)])
-        asked, loaded = continued.resumed(resume, asked)
+        resumption.refuse_others([name for name in ctx.params if _is_given(ctx, name)])
+        asked, loaded = resumption.resumed(resume, asked)
     elif bench is None:
         raise typer.BadParameter("Missing argument 'BENCH'; --resume DIR alone continues a campaign", ctx=ctx)
     else:
-        asked = asked if into is None else continued.added(into, asked, seed)
-        loaded = continued.made(asked)
-    settings = continued.settings_of(asked, resume or into or out or fresh(loaded.name, asked.seed))
-    settings = continued.continuing(settings, asked.until, resumes=bool(resume or into), checks=check)
+        asked = asked if into is None else resumption.added(into, asked, seed)
+        loaded = resumption.made(asked)
+    settings = resumption.settings_of(asked, resume or into or out or fresh(loaded.name, asked.seed))
+    settings = resumption.continuing(settings, asked.until, resumes=bool(resume or into), checks=check)
     if asked.speed is not None:
         loaded = faster(loaded, settings, asked.speed, elsewhere=cluster is not None)
     if calibrate:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from otf.cli.choices import RESETS, SECONDS, TRANSITIONS
+from otf.cli.option_values import RESETS, SECONDS, TRANSITIONS
 from otf.cli.options import AsJson, FromBench, Jobs, Pids, Quiescence, Sets, SilenceOption, Suts, TraceName
 from otf.cli.output import columns, document, guarded, say
 from otf.cli.signals import SIGNALS, Done, interruptible
@@ -53,7 +53,7 @@ def shrink(
     from otf.cli.benches import parsed
     from otf.cli.progress import ShrinkFigures, working
     from otf.cli.run_options import watched
-    from otf.cli.suts import addressed
+    from otf.cli.sut_addresses import addressed
     from otf.cli.traces import bench_of, reading
     from otf.offline import judge
     from otf.trace.result import counted

@@ -46,11 +46,11 @@ def step(
     Each way on is an input with the outputs that the model expects. Commands are read line by line, also from a
     pipe: `echo 1 | otf step coffee`. Without --live no system is started.
     """
-    from otf.adapter.exits import watched
+    from otf.adapter.third_party import watched
     from otf.cli import run_options
     from otf.cli.benches import load, parsed
     from otf.cli.model_walk import WALK_HELP, StepWalk
-    from otf.cli.suts import addressed
+    from otf.cli.sut_addresses import addressed
     from otf.core import Model
 
     loaded = addressed(load(bench, parsed(sets, quiescence)), sut)

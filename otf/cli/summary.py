@@ -13,10 +13,10 @@ from typing import Any, Final
 from otf.adapter import Bench
 from otf.adapter.board import kept_recording
 from otf.campaign import FailureGroup, PathResult, Settings, Shrunk, Summary
+from otf.campaign.confidence import learn, percent, rate_interval, stated
 from otf.campaign.confirm import STRICT
 from otf.campaign.settings import header
-from otf.campaign.turns import SpentParts
-from otf.campaign.worth import learn, percent, rate_interval, stated
+from otf.campaign.time_shares import SpentParts
 from otf.cli.benches import is_shipped
 from otf.cli.output import columns, say
 from otf.cli.traces import repeated

@@ -22,8 +22,8 @@ import msgspec
 from anyio.to_thread import run_sync
 
 from otf.adapter import Bench
-from otf.adapter.exits import blamed, blaming, watched
 from otf.adapter.kept import keeping
+from otf.adapter.third_party import blamed, blaming, watched
 from otf.campaign import Settings
 from otf.campaign.journal_lines import ShrunkLine
 from otf.campaign.lanes import InProcess, Lease, ShrinkWatch, make_room
@@ -32,10 +32,10 @@ from otf.campaign.paths import undisturbed
 from otf.campaign.remote import JobLine, ResultLine
 from otf.campaign.results import PathResult, Shrunk
 from otf.campaign.saved import Saved, saved_trace
-from otf.cli.continued import as_recorded, made, settings_of
+from otf.cli.resumption import as_recorded, made, settings_of
 from otf.cli.run_arguments import RunOptions
 from otf.cli.workers import on_devices
-from otf.core.steady import ask_again
+from otf.core.repeatable import ask_again
 from otf.errors import ModelError, OtfError
 from otf.trace.record import Header
 from otf.trace.verdict import Signature, Verdict

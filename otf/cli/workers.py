@@ -17,12 +17,12 @@ import msgspec
 
 from otf.adapter import Bench
 from otf.campaign import Settings
+from otf.campaign.journal_reader import Past
 from otf.campaign.lanes import make_room
-from otf.campaign.past import Past
 from otf.campaign.settings import Workers
 from otf.cli.output import warn
 from otf.cli.run_arguments import RunOptions
-from otf.cli.suts import addressed
+from otf.cli.sut_addresses import addressed
 from otf.errors import UsageError
 
 MOST: Final = 256  # processes

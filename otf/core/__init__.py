@@ -7,7 +7,6 @@ from otf._exports import fetching
 if TYPE_CHECKING:
     from otf.core.commands import Chooser, Ping, Send, SessionCommand, Stop, Wait
     from otf.core.compile import Routes
-    from otf.core.evidence import RequirementEvidence
     from otf.core.memory import Symbol
     from otf.core.model import Model
     from otf.core.monitor import Monitor
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
     from otf.core.nodes import FEW, EnabledInputs, Node
     from otf.core.oracle import Oracle
     from otf.core.pacing import Moment, Pacing, Pause
+    from otf.core.requirement_evidence import RequirementEvidence
     from otf.core.session import Session
     from otf.core.timing import Timing
     from otf.core.view import InputMode, View
@@ -54,7 +54,7 @@ if not TYPE_CHECKING:
         {
             "core.commands": ("Chooser", "Ping", "Send", "SessionCommand", "Stop", "Wait"),
             "core.compile": ("Routes",),
-            "core.evidence": ("RequirementEvidence",),
+            "core.requirement_evidence": ("RequirementEvidence",),
             "core.memory": ("Symbol",),
             "core.model": ("Model",),
             "core.monitor": ("Monitor",),

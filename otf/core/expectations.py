@@ -11,8 +11,8 @@ from functools import partial
 from inspect import isroutine
 from typing import Protocol, TypeAlias, TypeGuard
 
-from otf.core.calls import CURRENT, own_frames
 from otf.core.memory import Memory, Symbol
+from otf.core.model_calls import CURRENT, own_frames
 from otf.errors import ModelError
 from otf.spec import AnyOrder, On, OneOf, Where
 from otf.spec.outputs import Test

@@ -7,10 +7,10 @@ from functools import cached_property
 from itertools import islice
 from typing import Any, Final, TypeVar
 
-from otf.core.calls import CURRENT, own_frames
 from otf.core.compile import Compiler, Routes
 from otf.core.expectations import Chains
 from otf.core.memory import Memory, Symbol
+from otf.core.model_calls import CURRENT, own_frames
 from otf.core.nodes import FEW, ITERATED, KEPT, EnabledInputs, Move, Node, TransitionWindows
 from otf.errors import USERS_OWN, ModelError, OtfError
 from otf.spec import Elapse, Idle, Spec

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Iterator, Sized
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
-from otf.core.calls import CURRENT, own_frames
 from otf.core.crowd import CROWDED, Asleep, Crowd, Following
 from otf.core.expectations import Chain
 from otf.core.hypothesis import NEVER, HeldBack, Hypothesis, Outstanding, QueuedInput, Queues, push, put, queue
 from otf.core.memory import Symbol
+from otf.core.model_calls import CURRENT, own_frames
 from otf.core.moves import INTERNAL, Moves, Next, endless
 from otf.core.nodes import UNCONSTRAINED, UNKNOWN, Midway, Node, OpenAccept
 from otf.core.timing import Clock

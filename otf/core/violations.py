@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from otf.core.calls import CURRENT, own_frames
 from otf.core.expectations import Bag, Chain, Exact, Expectation
 from otf.core.hypothesis import PLAIN, Hypothesis, Outstanding, QueuedInput, moved, push, queue, taken
 from otf.core.memory import Symbol
 from otf.core.model import Model
+from otf.core.model_calls import CURRENT, own_frames
 from otf.core.moves import Limits, Moves, Next
 from otf.core.nodes import Midway, Move, Node, OpenAccept
 from otf.core.search import HypothesisSet, OvergrownError, Search

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from otf.compose import Scenario, composed, scenario
 from otf.compose.guided import check
-from otf.core.calls import own_frames
+from otf.core.model_calls import own_frames
 from otf.errors import ModelError, UsageError
 from otf.explore.explorer import explore
 from otf.explore.finding import Finding, LawVerdict, refuted, upheld

@@ -6,9 +6,9 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from itertools import islice
 from typing import Any, Final, TypeGuard
 
-from otf.core.calls import CURRENT, own_frames
 from otf.core.compile import spread
 from otf.core.expectations import texts_of
+from otf.core.model_calls import CURRENT, own_frames
 from otf.errors import ModelError, OtfError, UsageError
 from otf.explore.graph import OPEN, SPONTANEOUS, Arc, Graph
 from otf.explore.naming import Alike, is_flat, name, output_name
@@ -16,7 +16,7 @@ from otf.spec import Accept, Spec, Transition
 from otf.spec.offering import INPUTS, TRANSITIONS, Always, limited
 from otf.spec.transition import in_words
 from otf.values import Values, show
-from otf.values.front import name_of
+from otf.values.all_values import name_of
 
 Progress = Callable[[int, int], None]
 END: Final = object()

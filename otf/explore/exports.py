@@ -9,7 +9,7 @@ from typing import Any
 from otf.errors import UsageError
 from otf.explore.finding import taken
 from otf.explore.graph import OPEN, SPONTANEOUS, Arc, Graph
-from otf.explore.marks import Marks, arc_label, arc_text, arrows, lines, short, state_label, state_text
+from otf.explore.picture_text import Marks, arc_label, arc_text, arrows, lines, short, state_label, state_text
 from otf.values import show
 
 _KEYS = (("text", "node"), ("marks", "node"), ("label", "edge"))
@@ -89,7 +89,7 @@ def as_data(graph: Graph, marks: Marks | None = None) -> dict[str, Any]:
 
 
 def aut(graph: Graph) -> str:
-    """Return a graph as an Aldebaran file, with labels `input / outputs`; `otf.fronts.read_aut` reads it back.
+    """Return a graph as an Aldebaran file, with labels `input / outputs`; `otf.notations.read_aut` reads it back.
 
     Raises UsageError for a graph with transitions whose outputs decide the next state.
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from otf.fronts import Written, table
 from otf.learn.answers import CLOSED
 from otf.learn.learning import LearntMachine
 from otf.learn.symbols import PortOutputs, Symbols
+from otf.notations import Written, table
 from otf.suite.words import cover
 from otf.values import show
 

@@ -8,7 +8,7 @@ from time import monotonic, process_time
 from typing import Any, Final
 
 from otf.adapter import Bench
-from otf.adapter.exits import watched
+from otf.adapter.third_party import watched
 from otf.core import Monitor, Session
 from otf.core.waits import Strict
 from otf.spec import fingerprint

@@ -11,7 +11,7 @@ import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from otf.adapter import Arrival, Bench, Ending, Line, Trouble
-from otf.adapter.life import perform
+from otf.adapter.lifecycle import perform
 from otf.codec import Codec
 from otf.errors import CodecError, ContactError, UsageError
 from otf.pytest_plugin.asked import asked_of

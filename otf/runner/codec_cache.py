@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from otf.codec import Codec, PortAction
-from otf.core.calls import own_frames
+from otf.core.model_calls import own_frames
 from otf.errors import CodecError, ModelError
 from otf.values import show
 

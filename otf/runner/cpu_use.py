@@ -11,7 +11,7 @@ from pathlib import Path
 from threading import get_native_id
 from typing import Final
 
-from otf.adapter.rest.orphans import OURS
+from otf.adapter.observed_rest.orphans import OURS
 from otf.adapter.waiting import asyncio_loop
 from otf.codec.trial import TRIALS
 from otf.core.stalls import CpuUse

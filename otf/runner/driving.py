@@ -10,9 +10,9 @@ from typing import Final, TypeAlias, cast
 
 from otf.adapter import Bench, Line
 from otf.adapter.child.server import LATEST
-from otf.adapter.exits import describe, is_interruption, where
-from otf.adapter.rest.orphans import adopting, starting
-from otf.adapter.rest.wakers import Wakers
+from otf.adapter.observed_rest.orphans import adopting, starting
+from otf.adapter.observed_rest.wakers import Wakers
+from otf.adapter.third_party import describe, is_interruption, where
 from otf.adapter.threads import ThreadWatch
 from otf.core import Session
 from otf.errors import ContactError, OtfError, UsageError

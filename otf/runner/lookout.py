@@ -9,7 +9,7 @@ from typing import Final
 from anyio.lowlevel import checkpoint
 
 from otf.adapter import Frame
-from otf.adapter.rest.place import Placed
+from otf.adapter.observed_rest.place import Placed
 from otf.core import Session
 from otf.core.pacing import PATIENCE
 from otf.core.stalls import NOISE, STALL, CpuUse, Stalls

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from otf.adapter import Bench
 from otf.adapter.line import NEVER
-from otf.adapter.rest.place import Delaying, Placed, Unseen
-from otf.adapter.rest.sleepers import Stillness
-from otf.adapter.rest.wakers import Trust, Wakers
+from otf.adapter.observed_rest.place import Delaying, Placed, Unseen
+from otf.adapter.observed_rest.sleepers import Stillness
+from otf.adapter.observed_rest.wakers import Trust, Wakers
 from otf.core.pacing import PATIENCE
 from otf.runner.cpu_use import in_real_time
 from otf.runner.wire import Wire
 
 if TYPE_CHECKING:
-    from otf.adapter.rest.system import Rest, SystemProcesses
+    from otf.adapter.observed_rest.system import Rest, SystemProcesses
 
 OnSilence: TypeAlias = Callable[[str], None]
 """Takes how the silences of a run are known: `OBSERVED`, or `timed` with the reason."""
@@ -222,6 +222,6 @@ def _attached(bench: Bench, wire: Wire, started: Collection[int]) -> SystemProce
         raise Unseen("the clock of the event loop is not that of the system")
     if watched[ALL] >= MOST:
         raise Unseen(f"{MOST} other runs observe their systems at this time")
-    from otf.adapter.rest.attach import attached
+    from otf.adapter.observed_rest.attach import attached
 
     return attached(wire.lines, started, bench.pids)

@@ -11,8 +11,8 @@ from typing import Any, Final
 from anyio import CancelScope
 
 from otf.adapter import Ending, Frame, Line, LineLost
-from otf.adapter.exits import blaming, describe, stumbled, where
-from otf.adapter.life import Life, perform
+from otf.adapter.lifecycle import Life, perform
+from otf.adapter.third_party import blaming, describe, stumbled, where
 from otf.codec import Codec, PortAction
 from otf.codec.malformed import Malformed, MalformedCodec, Unreadable
 from otf.core import Ping, Send, Session, Wait

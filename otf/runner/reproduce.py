@@ -9,12 +9,12 @@ from typing import Any, TypeAlias
 import anyio
 
 from otf.adapter import Bench
-from otf.adapter.exits import describe, watched
+from otf.adapter.third_party import describe, watched
 from otf.adapter.threads import ThreadWatch
 from otf.core import Oracle, Pacing, Session
 from otf.core.burst import Burst, Joins
 from otf.core.pacing import Timers
-from otf.core.steady import ask_again
+from otf.core.repeatable import ask_again
 from otf.core.waits import Strict
 from otf.core.walk import Walk, bounded, excused
 from otf.runner.driving import drive

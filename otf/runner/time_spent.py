@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from otf.core.calls import CURRENT
+from otf.core.model_calls import CURRENT
 
 Opened = TypeVar("Opened")
 

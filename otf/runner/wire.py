@@ -16,7 +16,7 @@ from anyio.abc import TaskGroup
 from otf.adapter import Arrival, Frame, Line
 from otf.adapter.faults import Noting
 from otf.adapter.line import NEVER, Acknowledging, Counting, Stamping, Stirring
-from otf.adapter.rest.place import Placed
+from otf.adapter.observed_rest.place import Placed
 from otf.adapter.waiting import clock
 from otf.core.stalls import NOISE
 from otf.runner.waiting import FIRST, SHORT, SpinWait, Watching, watching

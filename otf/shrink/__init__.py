@@ -20,13 +20,13 @@ from typing import Final
 
 from otf.core import Oracle
 from otf.shrink.drawn import shrunk_by_hypothesis
+from otf.shrink.first_guesses import climb
 from otf.shrink.goals import bypassed, fewer_goals, replanned, without_chunks, without_parts
 from otf.shrink.issue import AllowedInputs, Candidate, Issue, ModelStep, PausingSearch, Shrinking, issue_of, unpaused
-from otf.shrink.ladder import climb
 from otf.shrink.plan import Ahead, StepPlan, again, repeats
 from otf.shrink.search import Attempts, ShrinkSearch
+from otf.shrink.shortest_ways import ModelMap
 from otf.shrink.values import fewer_bytes, renamed, simplified, uniform
-from otf.shrink.ways import ModelMap
 from otf.strategy.pool import PlanPatience, endless
 
 

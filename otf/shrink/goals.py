@@ -14,7 +14,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from otf.shrink.issue import ModelStep, NodeSet, Thinking, Trait
 from otf.shrink.search import Attempts, ShrinkSearch, joined
-from otf.shrink.ways import ModelSteps
+from otf.shrink.shortest_ways import ModelSteps
 
 WIDE: Final = 4000
 LOOKED: Final = 40_000  # steps: with hundreds of inputs, each of few states

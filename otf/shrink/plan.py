@@ -25,7 +25,7 @@ from otf.shrink.issue import (
     Thinking,
     completed,
 )
-from otf.shrink.ways import ModelMap, ModelSteps, counterpart
+from otf.shrink.shortest_ways import ModelMap, ModelSteps, counterpart
 from otf.strategy.pool import PlanPatience, endless
 
 SPARE: Final = 20  # inputs for detours, in addition to two for each step
@@ -38,7 +38,7 @@ class StepPlan:
     When the system chooses another way, the inputs are planned anew; `limit` has room for such detours.
 
     >>> from otf.core import Model, Oracle
-    >>> from otf.shrink.ways import ModelMap
+    >>> from otf.shrink.shortest_ways import ModelMap
     >>> from otf.spec import Spec, goto
     >>> ways = ModelMap(Oracle(Model(Spec(lambda lit, inp: [goto(not lit)], False, ["press"]))))
     >>> StepPlan(ways.steps(ways.start), ways).limit

@@ -14,7 +14,7 @@ from otf.codec.malformed import Malformed
 from otf.core import Symbol
 from otf.shrink.issue import Candidate, Issue, ModelStep, NodeSet, Thinking, Trait, Traits, kind
 from otf.shrink.plan import StepPlan
-from otf.shrink.ways import ModelMap, ModelSteps
+from otf.shrink.shortest_ways import ModelMap, ModelSteps
 from otf.values.strategies import simplicity
 
 LONGEST: Final = 8  # steps of a walk that is looked for in the middle of runs

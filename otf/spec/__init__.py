@@ -224,7 +224,7 @@ def restrict(spec: Spec[State, Input], allow: Callable[[State, Input], bool]) ->
     return spec.remade(spec.step, spec.initial, fewer, spec.emits, spec.partial)
 
 
-_OWN: Final = ("otf.spec.", "otf.channels.", "otf.compose.", "otf.fronts.")
+_OWN: Final = ("otf.spec.", "otf.channels.", "otf.compose.", "otf.notations.")
 
 
 def fingerprint(spec: Spec[Any, Any]) -> str:

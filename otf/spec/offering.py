@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias, TypeVar, Union, cast, get_args, get_or
 from otf.errors import ModelError, UsageError
 from otf.spec.redrawing import Instead, Redraw, Redrawn, StrategiesMet, anew, paired
 from otf.values import Enumeration, Values, every, given, is_enumeration, is_strategy, is_type, key, ready, show
-from otf.values.front import Anew, name_of
+from otf.values.all_values import Anew, name_of
 from otf.values.strategies import simpler_first
 
 T = TypeVar("T")

@@ -13,9 +13,9 @@ from itertools import cycle
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from otf.values import Enumeration, key
-from otf.values.front import Anew
+from otf.values.all_values import Anew
+from otf.values.size_tiers import Flat
 from otf.values.strategies import Draw, drawn_anew, simpler_first
-from otf.values.tiers import Flat
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy

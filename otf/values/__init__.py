@@ -10,17 +10,17 @@ from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
 from otf.errors import UsageError
+from otf.values.all_values import REGISTERED, Values, ValueSource, enumerated, every, is_type, name_of, ready
 from otf.values.bounds import Alphabet, Among, Char, Range, Size
 from otf.values.builtin import PRINTABLE
 from otf.values.classes import argument_types, is_class
 from otf.values.derived import Mapped, Once, together
 from otf.values.enumeration import Enumeration, block_start, given, is_enumeration
-from otf.values.front import REGISTERED, Values, ValueSource, enumerated, every, is_type, name_of, ready
 from otf.values.identity import fingerprint, fresh, key, likeness
+from otf.values.size_tiers import Flat
 from otf.values.strategies import is_strategy, smallest
 from otf.values.subsets import FiniteFunction
 from otf.values.text import as_text, became, changes, show, showing
-from otf.values.tiers import Flat
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Protocol, get_args
 
 from otf.errors import UsageError
 from otf.values.derived import RecordTiers
+from otf.values.size_tiers import Tiers
 from otf.values.text import show
-from otf.values.tiers import Tiers
 
 if TYPE_CHECKING:
     from otf.values.enumeration import Enumeration

@@ -13,8 +13,8 @@ from typing import Final
 from otf.errors import UsageError
 from otf.values.bounds import TypeRequest
 from otf.values.derived import Mapped, Sequences, together
+from otf.values.size_tiers import Flat, Tiers
 from otf.values.subsets import Subsets, Tables, functions
-from otf.values.tiers import Flat, Tiers
 
 # One of each class in turn: characters that a program treats differently come early.
 _CLASSES: Final = (string.ascii_lowercase, string.ascii_uppercase, string.digits, " \n\t\r", string.punctuation)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeGuard, TypeVar
 
 from otf.errors import UsageError
 from otf.values.identity import fingerprint, fresh
+from otf.values.size_tiers import Flat, Tiers, is_anew, is_complete, is_finite
 from otf.values.strategies import drawn, is_strategy, strategy_of
 from otf.values.text import show
-from otf.values.tiers import Flat, Tiers, is_anew, is_complete, is_finite
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy

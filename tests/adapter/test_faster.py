@@ -14,7 +14,7 @@ import pytest
 
 from otf.adapter import Bench, Frame
 from otf.adapter.child import faster
-from otf.adapter.life import Life
+from otf.adapter.lifecycle import Life
 from otf.adapters.inprocess import inprocess
 from otf.adapters.process import process
 from otf.campaign import Campaign, Settings

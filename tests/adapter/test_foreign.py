@@ -13,9 +13,9 @@ from typing import Any
 import anyio
 import pytest
 
-from otf.adapter import exits
-from otf.adapter.exits import answer, answered
+from otf.adapter import third_party
 from otf.adapter.socket import address
+from otf.adapter.third_party import answer, answered
 from otf.adapters import tcp, udp
 from otf.errors import ContactError
 from tests.adapters.harness import SECONDS, Baseline
@@ -64,7 +64,7 @@ def test_a_call_that_does_not_return_keeps_nobody_from_ending(call: str) -> None
     """The interpreter ends while it hangs."""
     program = f"""
 import time, anyio
-from otf.adapter.exits import answered
+from otf.adapter.third_party import answered
 from otf.adapter.child.hook import obey
 def call():
     time.sleep(1000)
@@ -122,13 +122,13 @@ async def test_an_interruption_while_a_name_is_looked_up(deaf: Flag, monkeypatch
 
 def test_a_thread_that_never_begins_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     """The kernel started it, but Python had no memory to begin its work: nobody waits for it for ever."""
-    monkeypatch.setattr(exits, "start_new_thread", lambda *_: 1)
-    monkeypatch.setattr(exits, "BEGINNING", 0.0)
+    monkeypatch.setattr(third_party, "start_new_thread", lambda *_: 1)
+    monkeypatch.setattr(third_party, "BEGINNING", 0.0)
     with pytest.raises(RuntimeError, match="can't start new thread"):
-        exits.start_thread(lambda: None)
+        third_party.start_thread(lambda: None)
 
 
 def test_a_thread_that_raises_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever waits for its end gets it."""
     monkeypatch.setattr(sys, "unraisablehook", lambda _: None)
-    assert exits.start_thread(lambda: 1 // 0).wait(10)
+    assert third_party.start_thread(lambda: 1 // 0).wait(10)

@@ -13,7 +13,7 @@ import pytest
 
 from otf.adapter import Port
 from otf.adapter.labs import BoardPort, board_port
-from otf.cli.suts import opener
+from otf.cli.sut_addresses import opener
 from otf.errors import ContactError, UsageError
 
 MAP = """

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from otf.campaign.past import Past
+from otf.campaign.journal_reader import Past
 from otf.errors import UsageError
 from otf.trace.digest import LineChain
 from tests.campaign.machine import TEA, bench, run

@@ -15,7 +15,7 @@ from otf import Bench, Spec, Transition, Where, goto
 from otf.campaign import Summary
 from otf.core.walk import Walk
 from otf.explore import explore
-from otf.fronts import Command, Commands, Result
+from otf.notations import Command, Commands, Result
 from otf.suite import suite
 from tests.campaign.machine import judged, run
 

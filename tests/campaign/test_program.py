@@ -132,7 +132,7 @@ def test_the_program_of_a_system_at_another_address() -> None:
     head = header(tested, Settings(out=Path(), reference="coffee"), 1)
     text = program(tested, head, _failing(*EVENTS), 3, ("line=exec:standin",))
     assert text is not None
-    assert "from otf.cli.suts import addressed\n" in text
+    assert "from otf.cli.sut_addresses import addressed\n" in text
     assert "replace(addressed(bench(fault='none'), ['line=exec:standin']), inputs=" in text
     assert ", silence='timed'), STEPS" in text
     compile(text, "program", "exec")

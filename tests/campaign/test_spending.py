@@ -13,9 +13,9 @@ import pytest
 from otf.adapter import Bench
 from otf.campaign import Campaign, Settings, Summary
 from otf.campaign.changes import CHANGED, TRANSITIONS, ChangedTransitions, TransitionPrints, read
+from otf.campaign.journal_reader import Past
 from otf.campaign.knowledge import digest
-from otf.campaign.past import Past
-from otf.campaign.turns import SpentParts, Turns
+from otf.campaign.time_shares import SpentParts, Turns
 from otf.errors import UsageError
 from otf.spec import Accept, Spec, Transition, goto
 from otf.strategy import VisitCounts

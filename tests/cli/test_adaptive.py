@@ -12,7 +12,7 @@ from tests.cli.command import failed, otf
 
 BENCH = """
 from otf.adapter import Bench
-from otf.fronts import table
+from otf.notations import table
 from otf.simulate.system import acting
 
 def machine(after, name="moody"):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from otf.fronts import read_dot
+from otf.notations import read_dot
 from tests.cli.command import otf
 
 pytest.importorskip("aalpy")
@@ -113,7 +113,7 @@ def test_the_time_is_over(tmp_path: Path) -> None:
 @pytest.mark.real
 def test_ctrl_c_keeps_what_is_known(tmp_path: Path) -> None:
     """After a first hypothesis: status 130, the files, and nothing on standard error but progress."""
-    command = [sys.executable, "-m", "otf", "learn", "conference", "--only", r"Join\(|Leave", "--out", tmp_path]
+    command = [sys.executable, "-m", "otf", "learn", "conference", "--only", r"Join\(|Leave", "--out", str(tmp_path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
         assert running.stderr is not None
         lines = [running.stderr.readline()]

@@ -31,7 +31,7 @@ def machine(tmp_path: Path) -> Path:
 @pytest.mark.real
 def test_one_command_compares_a_live_system_with_a_machine_in_a_file(machine: Path) -> None:
     """The machine itself as a program on pipes passes; with a fault it fails, and its trace is judged again."""
-    system, out = f"exec:{sys.executable} -m otf.cli.standin {machine}", machine.parent / "out"
+    system, out = f"exec:{sys.executable} -m otf.cli.model_server {machine}", machine.parent / "out"
     quick = ("--set", "quiescence=0.3", "--traces", 1, "--steps", 12, "--seed", 1)
     done = otf("run", machine, "--sut", system, *quick, "--out", out / "right")
     assert done.status == 0, done.said

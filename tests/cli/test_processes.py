@@ -15,7 +15,7 @@ from time import sleep
 
 import pytest
 
-from otf.campaign.past import Past
+from otf.campaign.journal_reader import Past
 from tests.cli.command import failed, machine, otf
 
 pytestmark = pytest.mark.real

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from otf.campaign.settings import UNLIMITED, Settings
-from otf.cli.continued import SAME, paths_within, resumed
+from otf.cli.resumption import SAME, paths_within, resumed
 from otf.cli.run_arguments import RunOptions
 from tests.cli.command import failed, machine, otf, recorded
 

@@ -11,7 +11,7 @@ from otf.compat.pymodel import Live, load
 from otf.compat.pymodel.modules import Modules
 from otf.compat.pymodel.product import explored
 from otf.errors import UsageError
-from otf.fronts import Call
+from otf.notations import Call
 from otf.spec import fingerprint
 from tests.compat.samples import SPEED, STACK, SWITCH, write
 

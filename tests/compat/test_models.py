@@ -11,7 +11,7 @@ from otf.compat.pymodel import Composition, load
 from otf.compat.pymodel.product import explored
 from otf.errors import ModelError, UsageError
 from otf.explore import explore
-from otf.fronts import Call
+from otf.notations import Call
 from otf.spec import Transition
 from tests.compat.samples import ECHO, SPEED, STACK, SWITCH, write
 

@@ -11,7 +11,7 @@ import pytest
 from otf import NonconformanceError, run
 from otf.compat.pymodel import Apiece, Waits, bench
 from otf.errors import CodecError, ContactError, UsageError
-from otf.fronts import Call
+from otf.notations import Call
 from tests.compat.samples import ECHO, STACK, SWITCH, write
 
 DOES = """

@@ -18,7 +18,7 @@ from otf.compose import Product, composed, product, scenario
 from otf.compose.actions import STATES
 from otf.errors import ModelError, UsageError
 from otf.explore import explore
-from otf.fronts import Call, action, actions, observable, table
+from otf.notations import Call, action, actions, observable, table
 
 
 def _has_room(stack: Stack, _x: int) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from otf.fronts import table
+from otf.notations import table
 
 DOOR = table(
     [

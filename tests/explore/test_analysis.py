@@ -25,9 +25,9 @@ from otf.explore.analysis import (
     unsafe,
 )
 from otf.explore.finding import LawVerdict
-from otf.fronts import table
 from otf.models.coffees import C0, C1, C2, C3, C4, IO, c4, fair, solvent
 from otf.models.queue import QUEUE, In, New, Queue
+from otf.notations import table
 from otf.spec import Accept, Spec, Transition, goto
 from otf.suite import suite
 from tests.explore.machines import DOOR

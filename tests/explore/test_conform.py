@@ -12,12 +12,12 @@ from otf.errors import UsageError
 from otf.explore import explore
 from otf.explore.conform import conforms, equivalent
 from otf.explore.finding import LawVerdict
-from otf.fronts import table
 from otf.models.altbit import Error, Message, receiver
 from otf.models.coffees import C0, C1, C2, C3, C4, MACHINES
 from otf.models.conference.figure import figure
 from otf.models.conference.spec import Sizes, conference
 from otf.models.tea import BANG, CACAO, COFFEE_ONLY, TEA
+from otf.notations import table
 from otf.spec import Accept, AnyOrder, OneOf, Spec, Transition, goto, on, total
 
 CONFORMS = {

@@ -8,8 +8,8 @@ from otf.errors import UsageError
 from otf.explore import explore
 from otf.explore.differences import Differences, differences
 from otf.explore.graph import Graph
-from otf.fronts import table
 from otf.models.tea import COFFEE_ONLY, TEA
+from otf.notations import table
 from otf.spec import Accept, Spec
 
 

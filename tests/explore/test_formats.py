@@ -14,12 +14,12 @@ from otf.cli.tools.graph_files import picture
 from otf.errors import UsageError
 from otf.explore import Graph, explore
 from otf.explore.exports import as_data, aut, dot, graphml, listed, mermaid
-from otf.explore.marks import Marks, compact, marks
+from otf.explore.picture_text import Marks, compact, marks
 from otf.explore.refine import depths, drawable
-from otf.fronts import table
-from otf.fronts.table import TableRow
 from otf.models.coffees import C4
 from otf.models.stack import STACK
+from otf.notations import table
+from otf.notations.table import TableRow
 from otf.spec import Accept, AnyOrder, Spec, Where, goto, on, start
 from tests.explore.machines import DOOR
 

@@ -27,8 +27,8 @@ from otf.codec.mqtt import (
     MqttVersion,
 )
 from otf.core import Monitor
-from otf.core.evidence import RequirementEvidence
 from otf.core.nodes import Node
+from otf.core.requirement_evidence import RequirementEvidence
 from otf.models.mqtt import bench, mqtt, requirements_of
 from otf.models.mqtt.messages import MqttClientsCodec, MqttDial, MqttHalt, MqttMessage, MqttPacket, MqttViolation
 from otf.models.mqtt.state import Broker

@@ -15,7 +15,7 @@ import pytest
 
 from otf.adapter import Bench
 from otf.adapters import tcp
-from otf.cli.foreign import How, opinion
+from otf.cli.replay_logs import How, opinion
 from otf.codec.can import CanCodec, CanFrame, decode_can, encode_can
 from otf.codec.fields import raw, u8
 from otf.codec.records import RecordCodec, records

@@ -11,7 +11,7 @@ import pytest
 
 from otf.adapter import Bench
 from otf.adapters import tcp
-from otf.cli.foreign import How, form_of, opinion
+from otf.cli.replay_logs import How, form_of, opinion
 from otf.codec import LineCodec, PortAction
 from otf.errors import TraceError, UsageError
 from otf.framing import silence

@@ -11,7 +11,7 @@ from random import Random
 
 import pytest
 
-from otf.cli.foreign import How, opinion
+from otf.cli.replay_logs import How, opinion
 from otf.errors import OtfError, TraceError, UsageError
 from otf.offline.formats import FORMATS, guessed, named, unknown
 from otf.testing.framing import damaged, noise

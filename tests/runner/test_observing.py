@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from otf import Bench
-from otf.adapter.rest.system import SystemProcesses
+from otf.adapter.observed_rest.system import SystemProcesses
 from otf.runner import observing
 from otf.runner.observing import MOST, OBSERVED, PROMPT, SHARED, Observer
 from otf.runner.wire import Wire

@@ -11,7 +11,7 @@ import pytest
 from trio.testing import MockClock
 
 from otf.adapter import Bench, Line
-from otf.core.calls import CURRENT
+from otf.core.model_calls import CURRENT
 from otf.runner.time_spent import TimeSpent, spending, spent
 from otf.spec import Transition, goto
 from tests.runner.playing import answering, conduct, hub, ping, spec, virtually

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from otf import Bench, run
-from otf.adapter.exits import LOOKS, PATIENCE, ClockCheck, warn, watch, watched
+from otf.adapter.third_party import LOOKS, PATIENCE, ClockCheck, warn, watch, watched
 from otf.core import Model
-from otf.core.calls import CURRENT
+from otf.core.model_calls import CURRENT
 from otf.errors import INCONCLUSIVE
 from otf.explore import explore
 from otf.spec import Accept, Spec, Transition, Where, goto, on
@@ -191,9 +191,9 @@ def test_a_clock_that_does_not_go_on_ends_the_wait(
 ) -> None:
     """Who waits for a moment that never comes is interrupted, each second, and told why once."""
     now, kills, told_of = iter(moments), list[int](), list[str]()
-    monkeypatch.setattr("otf.adapter.exits.time.monotonic", lambda: next(now))
-    monkeypatch.setattr("otf.adapter.exits.os.kill", lambda _, number: kills.append(number))
-    monkeypatch.setattr("otf.adapter.exits.select.select", lambda *_: None)
+    monkeypatch.setattr("otf.adapter.third_party.time.monotonic", lambda: next(now))
+    monkeypatch.setattr("otf.adapter.third_party.os.kill", lambda _, number: kills.append(number))
+    monkeypatch.setattr("otf.adapter.third_party.select.select", lambda *_: None)
     clock = ClockCheck(Looks(len(moments), new=False), told_of.append)
     for _ in moments[1:]:
         assert not clock.wait(PATIENCE / LOOKS)
@@ -203,10 +203,10 @@ def test_a_clock_that_does_not_go_on_ends_the_wait(
 def test_a_program_that_cannot_be_interrupted_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the clock stands still, no bounded end comes either: the process ends, and nothing is decided."""
     ends = list[int]()
-    monkeypatch.setattr("otf.adapter.exits.time.monotonic", lambda: 5)
-    monkeypatch.setattr("otf.adapter.exits.os.kill", lambda *_: None)
-    monkeypatch.setattr("otf.adapter.exits.os._exit", ends.append)
-    monkeypatch.setattr("otf.adapter.exits.select.select", lambda *_: None)
+    monkeypatch.setattr("otf.adapter.third_party.time.monotonic", lambda: 5)
+    monkeypatch.setattr("otf.adapter.third_party.os.kill", lambda *_: None)
+    monkeypatch.setattr("otf.adapter.third_party.os._exit", ends.append)
+    monkeypatch.setattr("otf.adapter.third_party.select.select", lambda *_: None)
     clock = ClockCheck(Looks(500, new=False), lambda _: None)
     for _ in range(11):
         clock.wait(PATIENCE / LOOKS)

@@ -12,7 +12,7 @@ import anyio.lowlevel
 import pytest
 
 from otf.adapter import Arrival, Bench, Ending, Frame
-from otf.adapter.rest.place import Place
+from otf.adapter.observed_rest.place import Place
 from otf.adapters.inprocess import Reply
 from otf.core.session import FLOOD
 from otf.runner import Wire

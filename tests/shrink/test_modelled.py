@@ -14,7 +14,7 @@ from otf.core import Model, Oracle
 from otf.shrink import Issue, ModelStep, Setting, shrinking
 from otf.shrink.issue import ANYWHERE, Traits, completed, kind
 from otf.shrink.search import ShrinkSearch
-from otf.shrink.ways import ModelMap, Tree
+from otf.shrink.shortest_ways import ModelMap, Tree
 from otf.spec import Spec, Transition, goto
 from otf.strategy import Script
 from tests.shrink.simulated import LAMP, Bench, acting, lamp, sent
@@ -313,7 +313,7 @@ def test_ways_where_nothing_is_known() -> None:
 
 def test_a_tree_grows_no_further_than_it_may(monkeypatch: pytest.MonkeyPatch) -> None:
     """Beyond its bounds a tree finds no way, and keeps those that it found."""
-    monkeypatch.setattr("otf.shrink.ways.SEARCHED", 10)
+    monkeypatch.setattr("otf.shrink.shortest_ways.SEARCHED", 10)
     ways = ModelMap(lamp(1).setting.oracle)
 
     def far() -> ModelMap:
@@ -333,8 +333,8 @@ def test_a_tree_grows_no_further_than_it_may(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_search_for_a_way_asks_the_model_so_often_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
     """One search has a bound, and all of a map together; a node is asked about all its inputs."""
-    monkeypatch.setattr("otf.shrink.ways.ASKED", 30)
-    monkeypatch.setattr("otf.shrink.ways.ASKED_IN_ALL", 70)
+    monkeypatch.setattr("otf.shrink.shortest_ways.ASKED", 30)
+    monkeypatch.setattr("otf.shrink.shortest_ways.ASKED_IN_ALL", 70)
 
     def step(state: Any, inp: Any) -> Iterator[Transition[object]]:  # noqa: ANN401 -- numbers
         yield goto(state + inp)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from otf.shrink import AllowedInputs, StepPlan, again
-from otf.shrink.ways import ModelMap
+from otf.shrink.shortest_ways import ModelMap
 from otf.spec import Accept, Spec, Transition, goto
 from tests.shrink.simulated import Bench, lamp, sent, values
 

@@ -14,7 +14,7 @@ from otf import Accept, Bench, InconclusiveError, Spec, Transition, goto, run
 from otf.core import Model, Symbol, View
 from otf.errors import UsageError
 from otf.explore import explore
-from otf.fronts import Call
+from otf.notations import Call
 from otf.strategy import STRATEGIES, Coverage, StrategyKind, Until, covering, goal, own, script, weighted
 from otf.strategy.visits import action
 

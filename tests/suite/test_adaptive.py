@@ -14,7 +14,7 @@ from otf.core import Model, Oracle
 from otf.core.walk import Walk
 from otf.errors import ModelError, UsageError
 from otf.explore import explore
-from otf.fronts import table
+from otf.notations import table
 from otf.simulate.system import acting
 from otf.spec import AnyOrder, Spec, on
 from otf.suite import AdaptiveSuite, adaptive

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from otf.errors import UsageError
 from otf.values import Among, Enumeration, Range, enumerated, every, is_type, ready, register, rows, smallest
-from otf.values.front import REGISTERED
+from otf.values.all_values import REGISTERED
 from otf.values.identity import fingerprint, fresh
 
 Id = NewType("Id", int)

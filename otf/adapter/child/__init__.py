@@ -18,7 +18,7 @@ from typing import IO, Final, TypeAlias
 from otf.adapter.child.faster import current
 from otf.adapter.child.guard import Guard
 from otf.adapter.log import note
-from otf.adapter.rest.orphans import ended, started
+from otf.adapter.observed_rest.orphans import ended, started
 from otf.errors import ContactError, UsageError
 
 if sys.platform != "win32":

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from otf.adapter.rest.orphans import ended, started
+from otf.adapter.observed_rest.orphans import ended, started
 
 _SHELL: Final = "/bin/sh"
 _SCRIPT: Final = 'read -r _ || kill -s KILL -- "-$0"'

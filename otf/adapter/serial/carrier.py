@@ -13,8 +13,8 @@ from typing import Any, Final, Protocol
 
 import anyio
 
-from otf.adapter.exits import answered
 from otf.adapter.serial.polled import Polled
+from otf.adapter.third_party import answered
 from otf.adapter.waiting import asyncio_loop
 
 DRAIN: Final = 1.0

@@ -15,7 +15,7 @@ from typing import Any, Final, Literal
 
 import anyio
 
-from otf.adapter.exits import answered
+from otf.adapter.third_party import answered
 from otf.errors import ContactError, UsageError
 
 _PROC: Final = Path("/proc")

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any, Final, TypeAlias
 
-from otf.adapter.exits import answer
+from otf.adapter.third_party import answer
 from otf.errors import ContactError, UsageError
 
 Address: TypeAlias = tuple[str, int]

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from otf.adapter import Bench
+from otf.campaign.confidence import Discoveries, learn, stated
 from otf.campaign.shrinking import INTERRUPTED
-from otf.campaign.worth import Discoveries, learn, stated
 from otf.cli.summary import time_spent
 from otf.cli.tools.campaign_log import CampaignLog, PathRecord
 from otf.cli.traces import bench_of, ordinary, reading

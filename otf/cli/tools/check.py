@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from otf.cli.choices import LAWS, LIVE, REQUIRED, among
+from otf.cli.option_values import LAWS, LIVE, REQUIRED, among
 from otf.cli.options import AsJson, BenchName, Sets
 from otf.cli.output import document, guarded, say
 from otf.errors import FAIL, PASS, UsageError
@@ -74,7 +74,7 @@ def check(
     Of the folder of a campaign it says which files and lines are whole, torn, edited, mixed or missing; nothing is run
     or judged. The exit status is 1 if one was edited, mixed or is missing, 3 if one was torn.
     """
-    from otf.adapter.exits import watched
+    from otf.adapter.third_party import watched
     from otf.campaign.journal import JOURNAL
     from otf.cli.benches import parsed
     from otf.cli.tools.explore import bar, model
@@ -84,7 +84,7 @@ def check(
     from otf.explore.analysis import general, liveness
     from otf.explore.expiring import expiring
     from otf.explore.finding import LawVerdict
-    from otf.explore.steady import ask_twice
+    from otf.explore.repeatable_graph import ask_twice
 
     if (Path(bench) / JOURNAL).exists():
         return checked_folder(Path(bench), as_json=as_json)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TextIO, TypeGuard
 
 import typer
 
-from otf.cli.choices import FORMATS, among
+from otf.cli.option_values import FORMATS, among
 from otf.cli.options import AsJson, BenchName, Sets, WholeValues
 from otf.cli.output import guarded, say
 from otf.cli.tools.graph_files import write
@@ -21,7 +21,7 @@ from otf.errors import FAIL, PASS, UsageError
 if TYPE_CHECKING:
     from otf.explore import Graph
     from otf.explore.finding import Finding
-    from otf.explore.marks import Marks
+    from otf.explore.picture_text import Marks
     from otf.spec import Spec
 
 MANY: Final = 400  # states and transitions, each of which takes a line
@@ -73,7 +73,7 @@ def explore(
     from otf.cli.benches import parsed
     from otf.explore.analysis import general, liveness, safety
     from otf.explore.fields import grouped
-    from otf.explore.marks import marks
+    from otf.explore.picture_text import marks
     from otf.values import showing
 
     form = "json" if as_json else _known(form)
@@ -103,7 +103,7 @@ def _under(spec: Spec[Any, Any], scenario: str | None) -> Spec[Any, Any]:
 
 
 def _explored(spec: Spec[Any, Any], limit: int, depth: int | None, *, quiet: bool) -> Graph:
-    from otf.adapter.exits import watched
+    from otf.adapter.third_party import watched
     from otf.explore import explore as explored
 
     with bar(quiet=quiet) as progress, watched():

@@ -15,7 +15,7 @@ from otf.errors import UsageError
 if TYPE_CHECKING:
     from otf.explore import Graph
     from otf.explore.finding import Finding
-    from otf.explore.marks import Marks
+    from otf.explore.picture_text import Marks
 
 SECONDS: Final = 60
 DRAWN: Final = ("dot", "svg", "png", "mermaid")
@@ -32,7 +32,7 @@ def write(
 ) -> None:
     """Write a graph in a form, to a file or to standard output, and below it its laws. Raises UsageError."""
     from otf.explore.exports import as_data
-    from otf.explore.marks import marks
+    from otf.explore.picture_text import marks
     from otf.explore.refine import drawable
 
     if form == "json":

@@ -41,7 +41,7 @@ def source(
 ) -> LearningSource:
     """Return the source of a command line. Raises UsageError."""
     from otf.cli.benches import load, parsed
-    from otf.cli.suts import addressed
+    from otf.cli.sut_addresses import addressed
 
     given = parsed(sets, quiescence)
     if reference is not None:
@@ -81,7 +81,7 @@ def sent_in(where: Path, bench: Bench) -> list[Any]:
 def _plain(url: str, inputs: Sequence[str], quiescence: float | None) -> Bench:
     """Return a bench whose messages are lines of text."""
     from otf.adapter import Bench
-    from otf.cli.suts import opener
+    from otf.cli.sut_addresses import opener
     from otf.codec import lines
     from otf.spec import Spec
 
@@ -99,7 +99,7 @@ def write(folder: Path, learnt: LearntSystem, origin: LearningSource, known: Seq
     """Write the results into the folder; return the files, the page last. Raises UsageError."""
     from otf.cli.output import warn
     from otf.explore import explore
-    from otf.explore.marks import marks
+    from otf.explore.picture_text import marks
     from otf.report.states import model_page
     from otf.runner.writer import put
 
@@ -158,7 +158,7 @@ def _bench_of(origin: LearningSource) -> tuple[list[str], str]:
     call = f"load({_place(origin.reference)!r}, {own!r})"
     imports = ["from otf.cli.benches import load"]
     if origin.suts:
-        imports.append("from otf.cli.suts import addressed")
+        imports.append("from otf.cli.sut_addresses import addressed")
         call = f"addressed({call}, {list(origin.suts)!r})"
     return [*imports, "", f"system = {call}"], "system"
 

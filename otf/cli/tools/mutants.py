@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from otf.cli.choices import faults
+from otf.cli.option_values import faults
 from otf.cli.options import AsJson, BenchName, Jobs, Out, Pids, Quiescence, Sets, SilenceOption, Suts, fresh
 from otf.cli.output import document, guarded, say
 from otf.cli.signals import Done, interruptible
@@ -97,7 +97,7 @@ def mutants(
     from otf.campaign import Settings
     from otf.cli.benches import load, parsed
     from otf.cli.run_options import watched
-    from otf.cli.suts import addressed
+    from otf.cli.sut_addresses import addressed
 
     def loaded(**fault: object) -> Bench:
         return watched(addressed(load(bench, {**parsed(sets, quiescence), **fault}), sut), silence, pids)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from otf.cli.choices import ADAPTIVE, METHODS, RUNS, among
+from otf.cli.option_values import ADAPTIVE, METHODS, RUNS, among
 from otf.cli.options import AsJson, BenchName, Jobs, Out, Pids, Quiescence, Sets, SilenceOption, Suts, fresh
 from otf.cli.output import document, guarded, say
 from otf.cli.signals import SIGNALS, interruptible
@@ -73,12 +73,12 @@ def suite(
     model. The tests run and are judged as paths of a campaign; a failure is shrunk. If the method uses inputs that
     the model does not specify, the system must ignore them.
     """
-    from otf.adapter.exits import watched
+    from otf.adapter.third_party import watched
     from otf.campaign import Settings
     from otf.cli import run_options
     from otf.cli.benches import load, parsed
     from otf.cli.summary import given as given_options
-    from otf.cli.suts import addressed
+    from otf.cli.sut_addresses import addressed
     from otf.cli.tools import stored_suites
     from otf.cli.tools.explore import modelled
 

@@ -24,7 +24,7 @@ from otf.compat.pymodel.product import Composition, Numbers, explored
 from otf.compat.pymodel.strategy import selecting, tidying
 from otf.core.walk import Act
 from otf.errors import CodecError, UsageError
-from otf.fronts import Call
+from otf.notations import Call
 
 TIMEOUT = 10.0  # seconds for one action
 PREFIX: Final = "pymodel:"

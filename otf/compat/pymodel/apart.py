@@ -21,8 +21,8 @@ from typing import IO, Any, Final, Protocol
 from otf.compat.pymodel.modules import Modules
 from otf.compat.pymodel.parts import Args, attribute
 from otf.errors import ContactError, OtfError, UsageError
-from otf.fronts import Call
-from otf.fronts.freezing import Frozen, frozen, thawed
+from otf.notations import Call
+from otf.notations.freezing import Frozen, frozen, thawed
 from otf.trace.tagged import Registry, encode
 from otf.values import show
 

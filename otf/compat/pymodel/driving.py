@@ -15,7 +15,7 @@ from otf.compat.pymodel.parts import Effect
 from otf.compat.pymodel.product import Composition, plainly
 from otf.core.walk import Act
 from otf.errors import OtfError, UsageError
-from otf.fronts import Call
+from otf.notations import Call
 from otf.trace.events import Ended
 from otf.values import key, show
 

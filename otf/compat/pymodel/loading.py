@@ -17,7 +17,7 @@ from otf.compat.pymodel.parts import SUITE_NAMES, Chosen, Effect, FiniteMachine,
 from otf.compat.pymodel.product import Composition, plainly
 from otf.compat.pymodel.program import ModelProgram
 from otf.errors import UsageError
-from otf.fronts import Call
+from otf.notations import Call
 from otf.spec import Accept, Spec, Transition
 from otf.values import key
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from otf.compat.pymodel.parts import Args, Effect, NamedArguments, Part, RunSuite
 from otf.explore import Graph, explore
-from otf.fronts import Call
+from otf.notations import Call
 from otf.spec import Spec, Transition
 
 

@@ -10,8 +10,8 @@ from typing import Any, Final, TypeAlias
 
 from otf.compat.pymodel.parts import Args, Chosen, Effect, NamedArguments, attribute, labels, listed
 from otf.errors import ModelError, UsageError
-from otf.fronts.actions import Attributes
-from otf.fronts.freezing import frozen, thawed
+from otf.notations.actions import Attributes
+from otf.notations.freezing import frozen, thawed
 from otf.values import show
 
 ACCEPTING: Final = ("accepting", "Accepting")

@@ -12,9 +12,9 @@ from otf.compat.pymodel.parts import attribute
 from otf.compat.pymodel.product import Composition
 from otf.core import Chooser, Symbol, View
 from otf.errors import ModelError, UsageError
-from otf.fronts import Call
-from otf.fronts.actions import Attributes
-from otf.fronts.freezing import frozen, thawed
+from otf.notations import Call
+from otf.notations.actions import Attributes
+from otf.notations.freezing import frozen, thawed
 from otf.strategy import StrategyKind
 from otf.strategy.kinds import Maker, known
 from otf.strategy.pool import Pool

@@ -14,10 +14,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from otf.adapter.rest.orphans import adopting, ended, started
-from otf.adapter.rest.place import Unseen
-from otf.adapter.rest.sleepers import Stillness
-from otf.adapter.rest.system import SystemProcesses
+from otf.adapter.observed_rest.orphans import adopting, ended, started
+from otf.adapter.observed_rest.place import Unseen
+from otf.adapter.observed_rest.sleepers import Stillness
+from otf.adapter.observed_rest.system import SystemProcesses
 
 HERE = Path(__file__).parent
 QUIESCENCE = 0.020

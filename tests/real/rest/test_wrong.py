@@ -16,13 +16,13 @@ from pathlib import Path
 
 import pytest
 
-from otf.adapter.rest import process
-from otf.adapter.rest.calls import NEVER
-from otf.adapter.rest.kernel import Thread
-from otf.adapter.rest.orphans import ended, started
-from otf.adapter.rest.place import Unsent
-from otf.adapter.rest.sleepers import ASLEEP, Stillness, ThreadReading, Tid, Wake
-from otf.adapter.rest.system import SystemProcesses
+from otf.adapter.observed_rest import process
+from otf.adapter.observed_rest.calls import NEVER
+from otf.adapter.observed_rest.kernel import Thread
+from otf.adapter.observed_rest.orphans import ended, started
+from otf.adapter.observed_rest.place import Unsent
+from otf.adapter.observed_rest.sleepers import ASLEEP, Stillness, ThreadReading, Tid, Wake
+from otf.adapter.observed_rest.system import SystemProcesses
 from tests.real.rest.controls import QUIESCENCE, Watch, built, control, serving
 
 ANSWERS = 3

@@ -1,0 +1,157 @@
+"""Which processes belong to a system: children that the tester started for it, and orphans.
+
+The kernel gives the tester processes whose parent has ended, if it asks for them.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Final
+
+from otf.adapter.observed_rest.kernel import children
+from otf.adapter.observed_rest.owners import everybody
+from otf.codec.trial import TRIALS
+
+_SET_SUBREAPER, _GET_SUBREAPER = 36, 37  # PR_SET_CHILD_SUBREAPER, PR_GET_CHILD_SUBREAPER
+
+OURS: Final = set[int]()
+"""Children that the tester started by itself: they belong to one run, or to none, and somebody waits for them."""
+
+_before: Final = list[int]()  # for each system that is being driven: whether the tester adopted orphans when it began
+
+_starting: ContextVar[set[int] | None] = ContextVar("starting", default=None)
+
+
+def started(pid: int, *, helper: bool = False) -> None:
+    """Note a process that was started, for the system that is being opened; a `helper` of the tester is for none."""
+    OURS.add(pid)
+    system = _starting.get()
+    if system is not None and not helper:
+        system.add(pid)
+
+
+def ended(pid: int) -> None:
+    """Forget a process that was started: it was waited for, and its number may be somebody else's now."""
+    OURS.discard(pid)
+
+
+@contextmanager
+def starting() -> Generator[set[int]]:
+    """Return the set into which the processes go that are started in the body, by this task."""
+    system = set[int]()
+    token = _starting.set(system)
+    try:
+        yield system
+    finally:
+        with suppress(ValueError):  # left in another context than it was entered in
+            _starting.reset(token)
+
+
+@contextmanager
+def adopting() -> Generator[bool]:
+    """Let orphans of what is started in the body become children of the tester; yield whether the kernel does that.
+
+    Only in the body: the tester may be a part of a larger program, where no one waits for the orphans of other parts,
+    and each would stay a zombie.
+    """
+    _before.append(_subreaper())
+    try:
+        yield _set_subreaper(1)
+    finally:
+        first = _before[0]
+        _before.pop()
+        if not _before:  # no other system is being driven
+            _set_subreaper(first)
+
+
+def _subreaper() -> int:
+    now = ctypes.c_int()
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_GET_SUBREAPER, ctypes.byref(now), 0, 0, 0)
+    return now.value
+
+
+def _set_subreaper(value: int) -> bool:
+    return sys.platform == "linux" and int(ctypes.CDLL(None).prctl(_SET_SUBREAPER, value, 0, 0, 0)) == 0
+
+
+class Orphans:
+    """The children of the tester that it did not start by itself: orphans of systems, and what a bench has started.
+
+    Orphans are reaped; what a bench has started may be waited for by the code that started it.
+    """
+
+    def __init__(self) -> None:
+        pid = os.getpid()
+        # the kernel gives orphans to the first thread that lives, and that one lives longest
+        self._children = os.open(f"/proc/{pid}/task/{pid}/children", os.O_RDONLY | os.O_CLOEXEC)
+        self._before = self.now()
+
+    def now(self) -> set[int]:
+        """Return those that are there."""
+        there = children(self._children)
+        return set(there) - OURS - TRIALS if there else set()
+
+    def reap(self, pid: int) -> None:
+        """Take an orphan away that has ended."""
+        with suppress(ChildProcessError, ProcessLookupError):
+            # what was started by this process is in its session, or leads one of its own
+            if pid not in self._before or os.getsid(pid) not in {os.getsid(0), pid}:
+                os.waitpid(pid, os.WNOHANG)
+
+    def close(self) -> None:
+        """Close its file."""
+        os.close(self._children)
+
+
+class Strangers:
+    """Processes that came since then and may be orphans of a system that the tester did not start.
+
+    The kernel gives an orphan to one of its ancestors, mostly the first process. So what has come, and has an ancestor
+    of the `roots` as its parent, counts as part of the system.
+    """
+
+    def __init__(self, roots: Iterable[int]) -> None:
+        self._ancestors = {each for root in roots for each in _ancestors(root)} - {os.getpid()}
+        self._latest = os.open("/proc/loadavg", os.O_RDONLY | os.O_CLOEXEC)
+        self._number = self._newest()
+        self._there = set(everybody())
+
+    def new(self) -> list[int]:
+        """Return those that have come since the last call."""
+        number = self._newest()
+        if number == self._number:
+            return []
+        self._number, before = number, self._there
+        self._there = set(everybody())
+        return [each for each in self._there - before if _parent(each) in self._ancestors]
+
+    def close(self) -> None:
+        """Close its file."""
+        os.close(self._latest)
+
+    def _newest(self) -> bytes:
+        """Return the number of the process or thread that was started last on this machine."""
+        return os.pread(self._latest, 128, 0).split()[-1]
+
+
+def _ancestors(pid: int) -> list[int]:
+    found: list[int] = []
+    while (pid := _parent(pid)) > 0:
+        found.append(pid)
+    return found
+
+
+def _parent(pid: int) -> int:
+    """Return the parent of a process, 0 where there is none."""
+    try:
+        line = Path(f"/proc/{pid}/stat").read_bytes()
+    except OSError:
+        return 0
+    return int(line[line.rfind(b")") + 2 :].split()[1])

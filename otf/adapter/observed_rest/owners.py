@@ -1,0 +1,192 @@
+"""Which processes of this machine hold a socket, by the address it is bound to."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import socket
+import struct
+import sys
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from otf.adapter.observed_rest.place import Bound, Transport
+from otf.values.cost import light
+
+_PROC: Final = Path("/proc")
+_LOCAL: Final = 1
+_REMOTE: Final = 2
+_STATE: Final = 3
+_INODE: Final = 9
+_CONNECTED: Final = "01"
+_FAMILIES: Final = {"tcp": socket.AF_INET, "tcp6": socket.AF_INET6}
+_SOCK_DIAG, _BY_FAMILY, _DUMP, _DONE, _ERROR = 4, 20, 0x301, 3, 2  # numbers of linux/netlink.h and linux/sock_diag.h
+_OWNED: Final = 0xFFF & ~(1 << 6)  # states to be listed: a connection in TIME_WAIT belongs to no process
+_HEADER: Final = struct.Struct("=IHHII")  # struct nlmsghdr
+_REQUEST: Final = struct.Struct("=BBBxI48x")  # struct inet_diag_req_v2
+_ROW: Final = struct.Struct("=BB2x2s2s16s16s12x16xI")  # struct inet_diag_msg
+_PATIENCE: Final = 1.0  # seconds for an answer of the kernel, which gives it at once
+
+
+def owners(transport: Transport, address: Bound, among: Iterable[int]) -> set[int]:
+    """Return those `among` the processes that hold a socket bound to an address, as far as they can be seen."""
+    wanted = {f"socket:[{inode}]" for inode in _inodes(transport, address)}
+    return {pid for pid in among if wanted and _holds(pid, wanted)}
+
+
+def everybody() -> list[int]:
+    """Return all processes of this machine that can be seen, without the tester."""
+    own = os.getpid()
+    return [int(each.name) for each in _PROC.iterdir() if each.name.isdigit() and int(each.name) != own]
+
+
+def shown(remote: str) -> str:
+    """Return an address of the kernel's tables as people write it."""
+    host, _, port = remote.rpartition(":")
+    return f"{_address(host)}:{int(port, 16)}"
+
+
+def is_local(host: str) -> bool:
+    """Return whether an address leads to this machine over the loopback."""
+    try:
+        return ipaddress.ip_address(host.partition("%")[0]).is_loopback
+    except ValueError:
+        return False
+
+
+def _holds(pid: int, wanted: set[str]) -> bool:
+    folder = f"/proc/{pid}/fd"
+    with suppress(OSError):
+        for each in os.listdir(folder):  # noqa: PTH208 -- names, and no paths
+            with suppress(OSError):
+                if os.readlink(f"{folder}/{each}") in wanted:  # noqa: PTH115 -- the same
+                    return True
+    return False
+
+
+def outside(of: Collection[str], sockets: Collection[str]) -> str:
+    """Return the address of a connection from sockets `of` a system (inodes) to none of `sockets`; else empty.
+
+    It is written as the kernel writes it: see `shown`.
+
+    What leads to a port of this machine that is closed leads to no one: the client of a TFTP server closes its
+    socket with each transfer, and the server's stays connected to it.
+    """
+    rows = [*_rows("udp"), *_rows("udp6")]
+    datagrams, used = {row.inode for row in rows}, {_port(row.local) for row in rows}
+    known = datagrams | _unix()
+    if any(each not in known for each in of):
+        rows += [*_rows("tcp"), *_rows("tcp6")]
+    ends = {(_plain(row.local), _plain(row.remote)): row.inode for row in rows if row.state == _CONNECTED}
+    # a socket over UDP that is not connected hears everybody, and a connection that was not accepted is its listener's
+    bound = {_port(row.local) for row in rows if row.state != _CONNECTED and row.inode in sockets}
+    for row in rows:
+        if row.inode not in of or row.state != _CONNECTED:
+            continue
+        if ends.get((_plain(row.remote), _plain(row.local))) in sockets or _port(row.remote) in bound:
+            continue
+        host, _, port = row.remote.rpartition(":")
+        closed = row.inode in datagrams and port not in used and _address(host).is_loopback
+        if not closed:
+            return row.remote
+    return ""
+
+
+def _plain(address: str) -> str:
+    """Return an address in which IPv4 is not written as IPv6, as a server has it that listens for both."""
+    return address.removeprefix(_MAPPED)
+
+
+def _port(address: str) -> str:
+    return address.rpartition(":")[2]
+
+
+@light
+class _SocketRow:
+    """A socket in a table of the kernel."""
+
+    local: str
+    remote: str
+    state: str
+    inode: str
+
+
+def _rows(name: str) -> list[_SocketRow]:
+    """Return the sockets in a table; of TCP without those in TIME_WAIT, if the kernel can leave them out."""
+    if name in _FAMILIES:
+        # the text of this table takes 5 ms, however few connections there are: the kernel looks through 262,144 slots
+        with suppress(OSError, struct.error):
+            return list(_listed(_FAMILIES[name]))
+    try:
+        lines = (_PROC / "net" / name).read_text(encoding="ascii").splitlines()[1:]
+    except OSError:
+        return []
+    words = [line.split() for line in lines]
+    return [_SocketRow(each[_LOCAL], each[_REMOTE], each[_STATE], each[_INODE]) for each in words]
+
+
+def _listed(family: int) -> Iterator[_SocketRow]:
+    """Yield the TCP sockets of a family by netlink, in a tenth of the time. Raises OSError where it is not allowed."""
+    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _SOCK_DIAG) as diag:
+        diag.settimeout(_PATIENCE)
+        request = _REQUEST.pack(family, socket.IPPROTO_TCP, 0, _OWNED)
+        diag.sendto(_HEADER.pack(_HEADER.size + len(request), _BY_FAMILY, _DUMP, 1, 0) + request, (0, 0))
+        while True:
+            answer, at = diag.recv(1 << 16), 0
+            while at < len(answer):
+                size, kind, *_ = _HEADER.unpack_from(answer, at)
+                if kind == _DONE:
+                    return
+                if kind == _ERROR or size < _HEADER.size:
+                    raise OSError
+                yield _row(answer, at + _HEADER.size)
+                at += (size + 3) & ~3
+
+
+def _row(answer: bytes, at: int) -> _SocketRow:
+    family, state, port, remote_port, local, remote, inode = _ROW.unpack_from(answer, at)
+    words = 1 if family == socket.AF_INET else 4
+    ends = [f"{_written(host, words)}:{its.hex().upper()}" for host, its in ((local, port), (remote, remote_port))]
+    return _SocketRow(ends[0], ends[1], f"{state:02X}", str(inode))
+
+
+def _written(host: bytes, words: int) -> str:
+    """Return an address as the tables in `/proc/net` have it: in words of this machine."""
+    return "".join(f"{word:08X}" for word in struct.unpack_from(f"={words}I", host))
+
+
+_MAPPED: Final = _written(bytes(10) + b"\xff\xff", 3)
+
+
+def _unix() -> set[str]:
+    try:
+        lines = (_PROC / "net" / "unix").read_text(encoding="utf-8", errors="replace").splitlines()[1:]
+    except OSError:
+        return set()
+    return {line.split()[6] for line in lines}
+
+
+def _inodes(transport: Transport, address: Bound) -> set[str]:
+    """Return the inodes of the sockets bound to an address, or to its port at every address."""
+    found = set[str]()
+    for row in [*_rows(transport), *_rows(f"{transport}6")]:
+        host, _, port = row.local.rpartition(":")
+        if int(port, 16) == address[1] and _same(host, address[0]):
+            found.add(row.inode)
+    return found - {"0"}
+
+
+def _same(written: str, host: str) -> bool:
+    """Return whether the address of a socket, as the kernel writes it, is that of a host, or any."""
+    bound, asked = _address(written), ipaddress.ip_address(host.partition("%")[0])
+    mapped = bound.ipv4_mapped if isinstance(bound, ipaddress.IPv6Address) else None
+    return bound.is_unspecified or asked in {bound, mapped}
+
+
+def _address(written: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+    raw = bytes.fromhex(written)
+    if sys.byteorder == "little":
+        raw = b"".join(raw[at : at + 4][::-1] for at in range(0, len(raw), 4))
+    return ipaddress.ip_address(raw)

@@ -1,0 +1,293 @@
+"""What the kernel shows of one process: its threads, its children, and the timers that wake it."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import socket
+import struct
+import sys
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from otf.adapter.observed_rest.alarms import arming
+from otf.adapter.observed_rest.calls import ANYTIME, PAIR_SIZE, REALTIME, Timeout, seconds
+from otf.adapter.observed_rest.kernel import LONG, Gone, Hidden, Thread, close_all, opened
+from otf.adapter.observed_rest.sleepers import ThreadReading, Tid, Wake
+from otf.adapter.observed_rest.wakers import Waker
+
+_TIMEVAL: Final = struct.Struct("@2q")
+_MICRO: Final = 1e-6
+_POLLED: Final = struct.Struct("@ihh")  # struct pollfd
+_TIMERFD: Final = "anon_inode:[timerfd]"
+RING: Final = "anon_inode:[io_uring]"
+_AT_ONCE: Final = 1e-9
+_DEEPEST: Final = 4  # epoll descriptors within each other: the kernel allows five
+_PIDFD_GETFD: Final = 438  # on every machine
+
+
+class Process:
+    """One process of a system. Raises Gone where there is none; Hidden where it cannot be seen."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self.threads: dict[Tid, Thread] = {}
+        self._files: list[int] = []
+        self._armer: tuple[int, str] | None = None
+        try:
+            self._timers = self._file("timers")
+            self._memory = self._file("mem")
+            self._folder = self._file("fd", os.O_DIRECTORY)
+            self._tasks = self._file("task", os.O_DIRECTORY)
+            self._handle = _pidfd(pid)
+            self._files.append(self._handle)
+            self.refresh()
+        except BaseException:
+            self.close()
+            raise
+
+    def refresh(self) -> None:
+        """Read the list of threads."""
+        try:
+            tids = {int(name) for name in _names(self._tasks)}
+        except (FileNotFoundError, ProcessLookupError) as error:
+            raise Gone from error
+        if not tids:
+            raise Gone
+        for tid in self.threads.keys() - tids:
+            self.threads.pop(tid).close()
+        for tid in tids - self.threads.keys():
+            with suppress(Gone):
+                self.threads[tid] = Thread(self.pid, tid)
+
+    def read(self, into: dict[Tid, ThreadReading]) -> None:
+        """Add what the kernel shows of its known threads."""
+        for tid, thread in self.threads.items():
+            into[tid] = thread.reading()
+
+    @property
+    def whole(self) -> bool:
+        """Whether the known threads were all of them when they were read last.
+
+        By the last of them: none of the others, asleep by then, can start one. Read at any later time, this would
+        miss one that was there, answered after the ports were looked at, and ended.
+        """
+        threads = self.threads
+        return bool(threads) and threads[next(reversed(threads))].count == len(threads)
+
+    @property
+    def ended(self) -> bool:
+        """Whether all its threads had ended when they were read last."""
+        return all(thread.ended for thread in self.threads.values())
+
+    def children(self) -> list[int]:
+        """Return the children of all its threads."""
+        return [child for thread in self.threads.values() for child in thread.children()]
+
+    def timed(self) -> str:
+        """Return why its timers cannot be read now; empty where they can.
+
+        Those that count computing time wake nobody: while all threads sleep, none passes.
+        """
+        try:
+            if timers := os.pread(self._timers, LONG, 0):
+                clocks = [line.split()[1] for line in timers.splitlines() if line.startswith(b"ClockID:")]
+                if not clocks or any(not clock.startswith(b"-") for clock in clocks):
+                    return "it has a POSIX timer, and the kernel does not show when that is due"
+            alarmed = next(iter(self.threads.values())).alarmed
+            file = self._arming() if alarmed else ""
+        except (FileNotFoundError, ProcessLookupError, StopIteration) as error:
+            raise Gone from error
+        if not file:
+            return ""
+        return f"it handles SIGALRM, and by {file} it may have set a timer that the kernel does not show"
+
+    def _arming(self) -> str:
+        """Return the file by which it may arm an interval timer: read once, and anew if it runs another program."""
+        program = os.stat(f"/proc/{self.pid}/exe")  # noqa: PTH116 -- at each sleep of a program that handles SIGALRM
+        if self._armer is None or self._armer[0] != program.st_ino:
+            self._armer = program.st_ino, arming(self.pid)
+        return self._armer[1]
+
+    def wake(self, where: Timeout, now: float) -> Wake:
+        """Return when a thread that sleeps with this time-out wakes by itself. Read it between the two readings."""
+        wake = Wake(where.after) if not where.pointer else self._behind(where, now)
+        return self._received(where.descriptor, wake) if where.role == "reads" else wake
+
+    def waker(self, tid: Tid) -> Waker:
+        """Return as whom a thread is known that sleeps with a time-out. Raises Gone."""
+        try:
+            names = {each: _name(self.pid, each) for each in sorted(self.threads)}
+            program = os.readlink(f"/proc/{self.pid}/exe")  # noqa: PTH115 -- a name, and no path of ours
+            own = [each for each in names if names[each] == names[tid]]
+            return Waker(program, names[tid], own.index(tid), self.threads[tid].call)
+        except (KeyError, FileNotFoundError, ProcessLookupError, PermissionError) as error:
+            raise Gone from error
+
+    def alarms(self, where: Timeout) -> dict[int, float]:
+        """Return the seconds that are left of the timers that a call waits for, by descriptor."""
+        if where.role == "epoll":
+            return self._watched(where.descriptor, _DEEPEST)
+        if where.role == "reads":
+            return self._armed((where.descriptor,))
+        return self._armed(self._listed(*where.many, bits=where.role == "select"))
+
+    def _listed(self, number: int, address: int, *, bits: bool) -> Iterable[int]:
+        """Return the descriptors that a call waits for, by the list in the memory of the process; or all it has."""
+        size = (number + 63) // 64 * 8 if bits else number * _POLLED.size
+        try:
+            raw = self._read(size, address) if number and address else b""
+        except OSError:
+            return [int(name) for name in _names(self._folder)]
+        if bits:
+            mask = int.from_bytes(raw, sys.byteorder)
+            return [each for each in range(number) if mask >> each & 1]
+        whole = len(raw) // _POLLED.size * _POLLED.size
+        return [descriptor for descriptor, _, _ in _POLLED.iter_unpack(raw[:whole]) if descriptor >= 0]
+
+    def _watched(self, epoll: int, depth: int) -> dict[int, float]:
+        """Return what is left of the timers in an epoll descriptor, and in those that are in it."""
+        found: dict[int, float] = {}
+        for line in self._info(epoll).splitlines():
+            if not line.startswith(b"tfd:") or line.rpartition(b"ino:")[2].split()[0] != _ANONYMOUS:
+                continue  # sockets, pipes and terminals are no timers
+            descriptor = int(line.split()[1])
+            info = self._info(descriptor)
+            if b"tfd:" in info and depth:
+                found |= self._watched(descriptor, depth - 1)
+            elif (left := _left(info)) is not None:
+                found[descriptor] = left
+            elif not info:
+                found[descriptor] = _AT_ONCE  # it goes by another number now, and may be a timer
+        return found
+
+    def _armed(self, descriptors: Iterable[int]) -> dict[int, float]:
+        timers = [each for each in descriptors if self._kind(each) == _TIMERFD]
+        return {each: left for each in timers if (left := _left(self._info(each))) is not None}
+
+    def _info(self, descriptor: int) -> bytes:
+        try:
+            info = opened(f"/proc/{self.pid}/fdinfo/{descriptor}")
+        except Gone:
+            return b""
+        try:
+            return os.pread(info, LONG, 0)
+        except OSError:
+            return b""
+        finally:
+            os.close(info)
+
+    def descriptors(self) -> list[str]:
+        """Return what its descriptors are. Raises Gone, Hidden."""
+        try:
+            return [self._kind(int(name)) for name in _names(self._folder)]
+        except PermissionError as error:
+            raise Hidden("its descriptors") from error
+        except OSError as error:
+            raise Gone from error
+
+    def _behind(self, where: Timeout, now: float) -> Wake:
+        try:
+            raw = self._read(PAIR_SIZE, where.pointer)
+        except OSError:
+            return Wake(ANYTIME)
+        found = seconds(raw, where.unit)
+        if found is None:
+            return Wake(ANYTIME)
+        if where.clock < 0:
+            return Wake(found)
+        return Wake(at=found + (now - time.time()) if where.clock == REALTIME else found)
+
+    def _read(self, size: int, address: int) -> bytes:
+        """Return what is in its memory. Raises OSError, Gone, Hidden."""
+        raw = os.pread(self._memory, size, address)
+        if not raw:
+            # the file is that of the program that ran when it was opened, and another one runs now
+            self._files.remove(self._memory)
+            os.close(self._memory)
+            self._memory = self._file("mem")
+            raw = os.pread(self._memory, size, address)
+        if not raw:
+            raise ProcessLookupError
+        return raw
+
+    def _received(self, descriptor: int, wake: Wake) -> Wake:
+        """Return the wake-up of a thread that reads this descriptor, which may have a time-out of its own."""
+        kind = self._kind(descriptor)
+        if kind.startswith(("pipe:", "anon_inode:")):
+            return wake
+        if not kind.startswith("socket:"):
+            return Wake(ANYTIME)
+        try:
+            with socket.socket(fileno=_taken(self._handle, descriptor)) as sock:
+                whole, micro = _TIMEVAL.unpack(sock.getsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, _TIMEVAL.size))
+        except OSError:
+            return Wake(ANYTIME)
+        return Wake(whole + micro * _MICRO) if whole or micro else wake
+
+    def _kind(self, descriptor: int) -> str:
+        try:
+            return os.readlink(str(descriptor), dir_fd=self._folder)
+        except OSError:
+            return ""
+
+    def _file(self, name: str, flags: int = 0) -> int:
+        file = opened(f"/proc/{self.pid}/{name}", flags)
+        self._files.append(file)
+        return file
+
+    def close(self) -> None:
+        """Close all its files."""
+        for thread in self.threads.values():
+            thread.close()
+        self.threads.clear()
+        close_all(self._files)
+        self._files.clear()
+
+
+def _name(pid: int, tid: Tid) -> str:
+    return Path(f"/proc/{pid}/task/{tid}/comm").read_text(encoding="utf-8", errors="replace").strip()
+
+
+def _names(folder: int) -> list[str]:
+    return os.listdir(folder)
+
+
+def _pidfd(pid: int) -> int:
+    try:
+        return os.pidfd_open(pid)
+    except ProcessLookupError as error:
+        raise Gone from error
+
+
+def _taken(handle: int, descriptor: int) -> int:
+    """Return a copy of a descriptor of another process: close it at once, since meanwhile it is not closed there."""
+    copy = _LIBC.syscall(_PIDFD_GETFD, handle, descriptor, 0)
+    if copy < 0:
+        raise OSError(ctypes.get_errno(), "pidfd_getfd")
+    return int(copy)
+
+
+def _left(info: bytes) -> float | None:
+    """Return the seconds that are left of a timer, by its `fdinfo`; None where it is no timer."""
+    _, found, rest = info.partition(b"it_value: (")
+    if not found:
+        return None
+    whole, _, nano = rest.partition(b")")[0].partition(b", ")
+    return int(whole) + int(nano) * 1e-9
+
+
+def _anonymous() -> bytes:
+    """Return the inode that timers, and other descriptors without a file, have in common."""
+    probe = os.eventfd(0)
+    try:
+        return b"%x" % os.fstat(probe).st_ino
+    finally:
+        os.close(probe)
+
+
+_ANONYMOUS: Final = _anonymous()
+_LIBC: Final = ctypes.CDLL(None, use_errno=True)

@@ -1,0 +1,301 @@
+"""A system as its processes: one look at all of them decides whether it rests."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from otf.adapter.observed_rest.calls import Timeout
+from otf.adapter.observed_rest.kernel import Gone, Hidden
+from otf.adapter.observed_rest.orphans import Orphans, Strangers
+from otf.adapter.observed_rest.owners import outside, shown
+from otf.adapter.observed_rest.place import Unseen
+from otf.adapter.observed_rest.process import RING, Process
+from otf.adapter.observed_rest.sleepers import STOPPED, Sleepers, ThreadReading, Tid, Wake
+from otf.adapter.observed_rest.wakers import Sleeping, Waker
+from otf.values.cost import light
+
+_SOCKET: Final = "socket:["
+MOST: Final = 64
+"""Threads that are looked at: with more, looking takes longer than waiting, and the tester runs out of descriptors."""
+
+Look: TypeAlias = Callable[[], bool]
+"""Looks at all ports; returns whether nothing was there, and nothing is on its way that the kernel knows of."""
+
+
+@light
+class Rest:
+    """All threads slept from before `began` until after `ended`; before `due` none wakes by itself.
+
+    `still`: none has run since the rest before.
+    """
+
+    began: float
+    ended: float
+    due: float
+    still: bool
+
+
+class SystemProcesses:
+    """The processes of a system: `roots`, what they started, and orphans. Raises Unseen.
+
+    `foreign`: its processes were not started by the tester, so that their orphans are not its own.
+    """
+
+    def __init__(self, roots: Iterable[int], *, foreign: bool = False) -> None:
+        self.sleepers: Sleepers = Sleepers()
+        self.roots: frozenset[int] = frozenset(roots)
+        self._processes: dict[int, Process] = {}
+        self._dead = set[int]()
+        self._wakers: dict[tuple[Tid, int], Waker] = {}
+        self._strangers = Strangers(self.roots) if foreign else None
+        self._orphans: Orphans | None = None
+        self._where: dict[Tid, tuple[Process, Timeout]] = {}
+        try:
+            self._orphans = Orphans()
+            self._enter(self.roots)
+            before = set[int]()
+            while not self._listed(whole=False) and self.pids != before:
+                before = self.pids
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def pids(self) -> set[int]:
+        """The processes that belong to it now."""
+        return set(self._processes)
+
+    def look(self, quiet: Look) -> Rest | None:
+        """Look at all threads, at the ports, and at all threads again; return the rest if it is one. Raises Unseen."""
+        try:
+            return self._look(quiet)
+        except Gone:
+            # the file of a thread that has ended does not always say so: each list is read anew
+            self._listed(whole=False)
+            return None
+        except Hidden as hidden:
+            raise Unseen(f"the kernel does not show {hidden} of one of its processes") from hidden
+
+    def glance(self) -> None:
+        """Note which threads sleep as they did at the last look: a later sleep of theirs begins after this moment."""
+        readings: dict[Tid, ThreadReading] = {}
+        began = time.monotonic()
+        # a thread that has just ended is missed at the next look
+        with suppress(Gone, Hidden):
+            for process in self._processes.values():
+                process.read(readings)
+            self.sleepers.first(began, time.monotonic(), readings)
+
+    def waking(self, now: float, by: float) -> dict[Tid, Sleeping]:
+        """Return the threads of a rest that their time-outs wake by that moment; none where something else may, too."""
+        sleepers = self.sleepers
+        try:
+            return {tid: Sleeping(self._waker(tid), sleepers.counters(tid)) for tid in sleepers.waking(now, by)}
+        except Gone:
+            return {}
+
+    def _waker(self, tid: Tid) -> Waker:
+        process = next((each for each in self._processes.values() if tid in each.threads), None)
+        if process is None:
+            raise Gone
+        key = tid, process.threads[tid].call
+        if key not in self._wakers:
+            self._wakers[key] = process.waker(tid)
+        return self._wakers[key]
+
+    def used(self) -> float:
+        """Return for how many seconds its threads have run so far, those aside that have ended."""
+        total = 0
+        for thread in [each for process in self._processes.values() for each in process.threads.values()]:
+            with suppress(Gone, ValueError, IndexError):
+                total += int(thread.reading().counters.split()[0])
+        return total * 1e-9
+
+    def examine(self) -> None:
+        """Look for what makes its rest uncertain, and takes long to look for. Raises Unseen."""
+        sockets = _sockets(kind for process in self._processes.values() for kind in _examined(process))
+        if sockets and (other := outside(sockets, sockets | _sockets(_own_descriptors()))):
+            raise Unseen(
+                f"it has a connection to {shown(other)}, which is no part of it: name the process with --pid,"
+                " if it is on this machine"
+            )
+
+    def close(self) -> None:
+        """Look no more."""
+        for process in self._processes.values():
+            process.close()
+        self._processes.clear()
+        if self._orphans is not None:
+            self._orphans.close()
+            self._orphans = None
+        if self._strangers is not None:
+            self._strangers.close()
+            self._strangers = None
+
+    def _look(self, quiet: Look) -> Rest | None:
+        # `dict[…]()` takes ten times as long as `{}`, and this is done at each step
+        readings: dict[Tid, ThreadReading] = {}
+        again: dict[Tid, ThreadReading] = {}
+        sleepers, processes, clock = self.sleepers, self._processes.values(), time.monotonic
+        began = clock()
+        for process in processes:
+            process.read(readings)
+        whole = True
+        for process in processes:
+            whole = process.whole and whole
+        first = clock()
+        if not sleepers.first(began, first, readings):
+            _refuse_stopped(readings)
+            return None
+        if not self._listed(whole=whole):
+            return None
+        sleepers.listed(first, readings.keys())
+        if not quiet():
+            return None
+        wakes = self._wakes()
+        if wakes is None:
+            return None
+        for process in processes:
+            process.read(again)
+        if not sleepers.second(again, wakes):
+            return None
+        ended = clock()
+        return Rest(first, ended, sleepers.due(ended), sleepers.rested())
+
+    def _listed(self, *, whole: bool) -> bool:
+        """Read the lists of children, the orphans last; return whether all processes and threads are known.
+
+        Where the known threads of a process are not the `whole` of them, they are listed anew.
+        """
+        listed: set[int] = set()
+        known = whole
+        for pid, process in [*self._processes.items()]:
+            try:
+                if not whole:
+                    process.refresh()
+                if children := process.children():
+                    listed.update(children)
+                    known = not self._enter(children) and known
+            except Gone:
+                known = False
+                self._processes.pop(pid).close()
+        if not whole:
+            self._count()
+        if self._orphans is not None and (orphans := self._orphans.now()):
+            known = not self._enter(orphans) and known
+            for pid in orphans:
+                # one that had ended before it was seen has no files to be opened
+                if pid not in self._processes or self._processes[pid].ended:
+                    self._orphans.reap(pid)
+            listed |= orphans
+        if self._strangers is not None:
+            known = not self._enter(self._strangers.new()) and known
+        self._dead &= listed
+        return known
+
+    def _enter(self, pids: Iterable[int]) -> bool:
+        """Take processes into the system; return whether one is new."""
+        new = [pid for pid in pids if pid not in self._processes and pid not in self._dead]
+        if not new:
+            return False
+        for pid in new:
+            try:
+                self._processes[pid] = Process(pid)
+            except Gone:
+                if _is_hidden(pid):
+                    raise Unseen(f"the process {pid} belongs to the system, and is hidden (hidepid)") from None
+                self._dead.add(pid)  # it is listed until somebody asks how it ended
+            except Hidden as hidden:
+                raise Unseen(f"the process {pid} belongs to the system, and {hidden}") from hidden
+        self._count()
+        return True
+
+    def _count(self) -> None:
+        threads = sum(len(process.threads) for process in self._processes.values())
+        if threads > MOST:
+            raise Unseen(f"it has {threads} threads, and more than {MOST} are not looked at")
+
+    def _wakes(self) -> dict[Tid, Wake] | None:
+        """Return the time-outs of the sleeps that are new; None where a thread does not sleep."""
+        wakes: dict[Tid, Wake] = {}
+        for tid in self.sleepers.unread():
+            process = next((each for each in self._processes.values() if tid in each.threads), None)
+            if process is None:
+                continue  # it has ended
+            where = process.threads[tid].timeout()
+            if where is None:
+                return None
+            if why := process.timed():
+                raise Unseen(f"of the process {process.pid}: {why}")
+            self._where[tid] = process, where
+            wakes[tid] = process.wake(where, time.monotonic())
+        if self.sleepers.ran:
+            self._alarms()
+        return wakes
+
+    def _alarms(self) -> None:
+        """Read the timers that have descriptors: any thread may have set one for which another waits."""
+        for tid, (process, where) in [*self._where.items()]:
+            if tid not in process.threads:
+                del self._where[tid]
+            elif where.role != "none":
+                self.sleepers.alarmed(tid, time.monotonic(), process.alarms(where))
+
+
+def _refuse_stopped(readings: Mapping[Tid, ThreadReading]) -> None:
+    for tid, reading in readings.items():
+        if reading.letter in STOPPED:
+            raise Unseen(f"its thread {tid} was stopped, by a signal or a debugger")
+
+
+def _examined(process: Process) -> list[str]:
+    """Return what the descriptors of a process are. Raises Unseen where its rest is none."""
+    try:
+        kinds = process.descriptors()
+    except Gone:
+        return []
+    except Hidden as hidden:
+        raise Unseen(f"the kernel does not show {hidden} of the process {process.pid}") from hidden
+    if RING in kinds:
+        raise Unseen(f"the process {process.pid} uses io_uring, and the kernel may work for it unseen")
+    if not _is_wide(process.pid):
+        raise Unseen(f"the process {process.pid} is a program of 32 bits, whose calls are not known")
+    return kinds
+
+
+def _own_descriptors() -> Iterable[str]:
+    for each in os.listdir("/proc/self/fd"):  # noqa: PTH208 -- names, and no paths
+        with suppress(OSError):
+            yield os.readlink(f"/proc/self/fd/{each}")  # noqa: PTH115 -- the same
+
+
+def _sockets(kinds: Iterable[str]) -> set[str]:
+    """Return the inodes of those descriptors that are sockets."""
+    return {kind[len(_SOCKET) : -1] for kind in kinds if kind.startswith(_SOCKET)}
+
+
+def _is_hidden(pid: int) -> bool:
+    """Return whether a process is there, and not to be seen."""
+    if Path(f"/proc/{pid}").exists():
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return not Path(f"/proc/{pid}").exists()
+
+
+def _is_wide(pid: int) -> bool:
+    """Return whether a process runs a program of 64 bits: others number their calls otherwise."""
+    try:
+        with open(f"/proc/{pid}/exe", "rb") as program:  # noqa: PTH123 -- one of the places where a path is no file
+            return program.read(5)[4:] == b"\x02"
+    except OSError:
+        return True

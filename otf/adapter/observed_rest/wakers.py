@@ -1,0 +1,159 @@
+"""Threads that wake by themselves and do nothing that can be seen: learnt, checked now and then, and taken back.
+
+A maintenance thread that wakes every few milliseconds leaves no rest as long as the quiescence time, and nothing shows
+that its next wake-up emits nothing. So this is induction, by trials: after an input, and at a rest, a thread woke by
+its time-out, slept again, and nothing had come. Enough trials without an output make it *harmless*, for each kind of
+input anew: what a command leaves to such a thread shows after the first such command. Then rests are believed though
+it will wake. It is taken back when it has run and an output comes that no input explains: one after a rest that was
+waited out, or, since the next input, one more than the model demands.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from otf.adapter.observed_rest.sleepers import Tid
+
+TRIALS: Final = 100
+"""Inputs after which a thread woke and nothing came, until it is believed: 95 % sure that 97 in 100 wake-ups are so."""
+EACH: Final = 10
+"""… of each kind of input. One that leaves half of its answers to the thread is found in 999 of 1,000 cases."""
+LOST: Final = 3
+"""How often a thread may be taken back; the trials that it needs double each time, and then it is never believed."""
+CHECKED: Final = 200
+"""Of so many rests that rest on harmless threads one is waited out all the same."""
+
+
+class Waker(NamedTuple):
+    """A thread that wakes by itself, as it is known in every copy of the system.
+
+    `number`: which one it is of the threads with the same name in its process, in the order of their start. `call`: the
+    number of the system call in which it sleeps.
+    """
+
+    program: str
+    name: str
+    number: int
+    call: int
+
+
+@dataclass(slots=True)
+class Wakers:
+    """What was learnt of the threads of a system. Keep it over the paths of a campaign.
+
+    >>> wakers, ticker = Wakers(), Waker("/usr/bin/memcached", "mc-lrumaint", 0, 230)
+    >>> for _ in range(TRIALS):
+    ...     wakers.clean(ticker, "set")
+    >>> wakers.harmless(ticker, "set"), wakers.harmless(ticker, "get")
+    (True, False)
+    >>> wakers.take_back({ticker})
+    True
+    >>> wakers.harmless(ticker, "set")
+    False
+    """
+
+    _clean: Counter[tuple[Waker, str]] = field(default_factory=Counter[tuple[Waker, str]])
+    _in_all: Counter[Waker] = field(default_factory=Counter[Waker])
+    _lost: Counter[Waker] = field(default_factory=Counter[Waker])
+    _used: int = 0
+
+    def harmless(self, waker: Waker, kind: str) -> bool:
+        """Return whether nothing is expected of the wake-ups of a thread after an input of this kind."""
+        lost = self._lost[waker]
+        return lost < LOST and self._clean[waker, kind] >= EACH and self._in_all[waker] >= TRIALS << lost
+
+    def clean(self, waker: Waker, kind: str) -> None:
+        """Note that a thread woke after an input of this kind, slept again, and nothing had come."""
+        self._clean[waker, kind] += 1
+        self._in_all[waker] += 1
+
+    def take_back(self, ran: AbstractSet[Waker]) -> bool:
+        """Note that an output came after these threads woke; return whether what was learnt of them is void now.
+
+        It is not where one is among them that is never believed: that one explains the output. Only what one alone can
+        explain counts against it: a thread that wakes often has run before most outputs of the others.
+        """
+        if any(self._lost[each] >= LOST for each in ran):
+            return False
+        if len(ran) == 1:
+            self._lost.update(ran)
+        for trials in [each for each in self._clean if each[0] in ran]:
+            del self._clean[trials]
+        for each in ran:
+            del self._in_all[each]
+        return True
+
+    def checks(self) -> bool:
+        """Return whether the rest that would be believed now is waited out, as a check."""
+        self._used += 1
+        return self._used % CHECKED == 0
+
+
+class Sleeping(NamedTuple):
+    """A thread at a rest that a time-out will wake: who it is, and its counters."""
+
+    waker: Waker
+    counters: bytes
+
+
+@dataclass(slots=True)
+class Trust:
+    """Decides in one run which rests are believed though threads will wake: those `used`; `lost` were taken back.
+
+    `seen`: there was a rest since the last input.
+    """
+
+    wakers: Wakers
+    used: set[Waker] = field(default_factory=set[Waker])
+    lost: set[Waker] = field(default_factory=set[Waker])
+    seen: bool = False
+    _kind: str = ""
+    _careful: bool = False
+    _clean: set[Waker] = field(default_factory=set[Waker])
+    _last: dict[Tid, Sleeping] = field(default_factory=dict[Tid, Sleeping])
+
+    def sent(self, kind: str) -> None:
+        """Note that an input of this kind was sent."""
+        self._kind, self.seen = kind, False
+        self._clean.clear()
+
+    def wait(self, *, careful: bool) -> None:
+        """Begin to wait for silence; if `careful`, no thread is trusted."""
+        self._careful = careful
+
+    def rest(self, waking: Mapping[Tid, Sleeping], counters: Callable[[Tid], bytes]) -> bool:
+        """Take a rest, with the threads that their time-outs will wake too soon; return whether it is believed.
+
+        `counters` returns those of a thread at this rest; empty where it has ended.
+        """
+        if self.seen:
+            for tid, (waker, before) in self._last.items():
+                if waker not in self._clean and counters(tid) != before:
+                    self._clean.add(waker)
+                    self.wakers.clean(waker, self._kind)
+        self._last, self.seen = dict(waking), True
+        if self._careful or not waking:
+            return False
+        if not all(self.wakers.harmless(each.waker, self._kind) for each in waking.values()):
+            return False
+        self._careful = self.wakers.checks()
+        if not self._careful:
+            self.used.update(each.waker for each in waking.values())
+        return not self._careful
+
+    def heard(self, counters: Callable[[Tid], bytes]) -> None:
+        """Note an output that a thread of the last rest must have caused: those that have run since are to blame."""
+        ran = {tid: waker for tid, (waker, before) in self._last.items() if counters(tid) != before}
+        for tid in ran:
+            del self._last[tid]
+        if ran and self.wakers.take_back({*ran.values()}):
+            self.lost.update(ran.values())
+
+    @property
+    def waits(self) -> bool:
+        """Whether a thread of the last rest was due too soon."""
+        return bool(self._last)

@@ -1,0 +1,183 @@
+"""Running candidates of a search within its budget: until they show the failure, or to measure how often they do.
+
+A failure may depend on chance, so a candidate that passes is run again; all runs end soon after the deadline.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import anyio
+
+from otf.adapter.third_party import ungrouped
+from otf.campaign.candidate_runs import Tries
+from otf.campaign.parallel_runs import RunCounts, counts_always
+from otf.campaign.settings import Budget
+from otf.runner.reproduce import patience
+from otf.shrink import Candidate, Issue, again, issue_of
+
+CandidateFails = Callable[[Candidate, RunCounts], Awaitable[Issue | None]]
+FaultsSuffice = Callable[[tuple[str, ...]], Awaitable[bool]]
+"""Runs the system with these faults and no others; returns whether the failure shows."""
+
+ORIGINAL: Final = (1, 10)
+RESULT: Final = (4, 20)
+"""The number of runs that measure the failure rate: the first if all of these fail, otherwise up to the second."""
+RESULT_TIME: Final = 150.0  # seconds for these
+GRACE: Final = 0.5  # seconds after the deadline in which a run may still end by itself
+
+
+@dataclass(slots=True)
+class BudgetedRuns:
+    """The runs of one search; `issue` is that of its original, `judged` gets the answer to each candidate.
+
+    `jobs` copies run at a time. `cut` is whether a run was cut off at the deadline.
+    """
+
+    tries: Tries
+    issue: Issue
+    budget: Budget
+    deadline: float
+    jobs: int
+    judged: Callable[[Issue | None], None]
+    cut: bool = False
+
+    def more(self) -> bool:
+        """Return whether the search may go on."""
+        return not self.why()
+
+    def why(self) -> str:
+        """Return why the search may not go on, "" if it may."""
+        if anyio.current_time() >= self.deadline:
+            return f"the time of {self.budget.seconds:.3g} s was used up"
+        return self.tries.used_up(self.budget)
+
+    def wanted(self, answer: Issue | None) -> bool:
+        """Return whether an answer is the failure that is shrunk."""
+        return answer is not None and answer.signature == self.tries.signature
+
+    def shortest(self) -> Issue:
+        """Return the issue of the shortest trace so far."""
+        best, oracle = self.tries.best, self.tries.oracle
+        return self.issue if best is None else replace(issue_of(oracle, best.events), signature=self.issue.signature)
+
+    def again(self) -> Candidate:
+        """Return the shortest trace so far as a candidate."""
+        return again(self.shortest(), self.tries.oracle, patience(self.tries.bench))
+
+    async def answer(
+        self, candidate: Candidate, times: int, shows: CandidateFails | None = None, counts: RunCounts = counts_always
+    ) -> Issue | None:
+        """Run a candidate until it shows the failure, at most `times` times; return its issue, None if it passed."""
+        shows = shows or self.tries.shows
+        found: Issue | None = None
+        for turn in range(times):
+            if turn and not self.more():
+                break
+            # a run that is still going on after the deadline is cut off
+            with anyio.CancelScope(deadline=self.deadline + GRACE) as scope:
+                found = await shows(candidate, counts) or found
+            self.cut = self.cut or scope.cancelled_caught
+            if self.wanted(found):
+                break
+        self.judged(found)
+        return found
+
+    async def measured(self, first: int, most: int, candidate: Candidate | None = None) -> tuple[float, int]:
+        """Return the share of runs of a candidate (the shortest trace) that show the failure, and their number."""
+        failed = runs = 0
+        while runs < first or (failed < runs < most):
+            if (runs or self.tries.best is not None) and not self.more():
+                break
+            together = min(self.jobs, (first if runs < first else most) - runs)
+            seen = await self._answers(candidate or self.again(), together)
+            counted = [each for each in seen if self.wanted(each) or not self.cut]
+            if not counted:
+                break
+            failed += sum(map(self.wanted, counted))
+            runs += len(counted)
+        if runs:
+            return failed / runs, runs
+        return (1.0, 1) if self.tries.best else (0.0, 0)
+
+    async def without_waits(self) -> None:
+        """Leave out the waits for timers between inputs, if the failure shows without them.
+
+        They take most of a run, and may hide what was seen in a state that a timer ends: the run that failed may have
+        had none.
+        """
+        if self.tries.oracle.model.timed and self.more():
+            self.tries.waits_between = False
+            self.tries.waits_between = not self.wanted(await self.answer(self.again(), 1))
+
+    async def result(self) -> tuple[float, int]:
+        """Return the failure rate of the shortest trace, and the number of its runs: fewer if each takes long."""
+        best = self.tries.best
+        seconds = best.events[-1].at if best is not None and best.events else 0.0
+        most = self.jobs * max(1, int(RESULT_TIME / seconds)) if seconds else RESULT[1]
+        return await self.measured(min(RESULT[0], most), min(RESULT[1], most))
+
+    async def _answers(self, candidate: Candidate, copies: int) -> list[Issue | None]:
+        """Run a candidate strictly, several copies at the same time; return the issue that each shows."""
+        found: list[Issue | None] = []
+
+        async def one() -> None:
+            found.append(await self.answer(candidate, 1))
+
+        with ungrouped():
+            async with anyio.create_task_group() as tasks:
+                for _ in range(copies):
+                    tasks.start_soon(one)
+        return found
+
+    async def fewer_together(self, times: int) -> None:
+        """Look for the last bursts that suffice: inputs that were sent at once before them may come one by one."""
+        every = [each for each in self.tries.together if len(each) > 1]
+        last = 1
+        while last < len(every) and self.more():
+            self.tries.together = tuple(every[-last:])
+            if self.wanted(await self.answer(self.again(), times)):
+                return
+            last *= 2
+        self.tries.together = tuple(every)
+
+    async def calmer(self, times: int) -> None:
+        """Look for the smallest burst that still fails: a failure of single inputs is explained without a race."""
+        most = self.tries.header.burst
+        for burst in range(1, most):
+            if not self.more():
+                break
+            self.tries.header = replace(self.tries.header, burst=burst)
+            if self.wanted(await self.answer(self.again(), times)):
+                return
+        self.tries.header = replace(self.tries.header, burst=most)
+
+    async def spared(self, times: int) -> None:
+        """Leave out what a layer of faults injected, as far as the failure needs none of it."""
+        best = self.tries.best
+
+        async def shows(faults: tuple[str, ...]) -> bool:
+            self.tries.header = replace(self.tries.header, faults=faults)
+            return self.more() and self.wanted(await self.answer(self.again(), times))
+
+        if best is not None and best.faults:
+            left = await spared(best.faults, shows)
+            self.tries.header = replace(self.tries.header, faults=left)
+
+
+async def spared(faults: Sequence[str], shows: FaultsSuffice) -> tuple[str, ...]:
+    """Return the fewest of these injected faults that show the failure by themselves.
+
+    No fault is tried first, then each one alone, since one is nearly always enough; then each one is left out in turn.
+    """
+    for alone in [(), *((fault,) for fault in faults)]:
+        if await shows(alone):
+            return alone
+    left = tuple(faults)
+    for fault in faults:
+        without = tuple(each for each in left if each != fault)
+        if await shows(without):
+            left = without
+    return left

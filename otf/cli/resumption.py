@@ -1,0 +1,224 @@
+"""Continuing a campaign: `otf run --resume DIR`, and `otf run BENCH --into DIR`, which adds paths.
+
+A journal may come from a stranger, like a trace. So the bench that it names is loaded only if it is a shipped one, with
+the parameters that a trace may choose; a file, an address, a process or a strategy of your own must be given again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final, get_args
+
+import msgspec
+
+from otf.adapter import Bench
+from otf.campaign import Budget, Settings
+from otf.campaign.journal_lines import About
+from otf.campaign.journal_reader import Past
+from otf.campaign.settings import UNLIMITED
+from otf.cli.benches import is_shipped, load, parsed
+from otf.cli.option_values import KEPT, MODES
+from otf.cli.options import ROOT
+from otf.cli.run_arguments import RunOptions
+from otf.cli.run_options import REQUIREMENTS, chosen, under, watched
+from otf.cli.sut_addresses import addressed
+from otf.cli.traces import bench_as_recorded
+from otf.errors import UsageError
+from otf.strategy.coverage import NOTHING_NEW
+from otf.trace.kinds import FailurePart
+from otf.trace.record import Header
+from otf.values import show
+
+PATHS: Final = 10  # if nothing bounds a campaign
+AGAIN: Final = {
+    *(
+        "resume",
+        "check",
+        "cluster",
+        "bench",
+        "sets",
+        "sut",
+        "device",
+        "pids",
+        "strategy",
+        "time",
+        "spend",
+        "page",
+        "as_json",
+        "debug",
+    )
+}
+"""Options that may be given beside --resume: all others are those of the folder."""
+
+SAME: Final = ("traces", "time", "spend", "seed", "burst", "jobs", "stop_first", "shrink")
+"""Options that are settings as they are."""
+
+
+def paths_within(time: str | None, until: str | None) -> int:
+    """Return the number of paths if none is given: a bound of time is the only one then.
+
+    A goal of coverage may never be reached, if the system never makes a choice that the model leaves to it.
+    """
+    endless = time is not None or (until or "").startswith(NOTHING_NEW)
+    return UNLIMITED if endless else PATHS
+
+
+def refuse_others(given: Sequence[str]) -> None:
+    """Raise UsageError for an option that --resume takes from the folder."""
+    others = sorted(set(given) - AGAIN)
+    if others:
+        message = f"--resume takes --{others[0].replace('_', '-')} from the folder: leave it out"
+        raise UsageError(f"{message}; `otf run BENCH … --into DIR` adds paths to a folder")
+
+
+def made(options: RunOptions) -> Bench:
+    """Return the bench of these options."""
+    bench = addressed(load(options.bench, parsed(options.sets, options.quiescence)), options.sut)
+    return _as_asked(bench if options.inputs is None else replace(bench, inputs=options.inputs), options)
+
+
+def settings_of(options: RunOptions, out: Path) -> Settings:
+    """Return the settings of these options. Raises UsageError for values that mean nothing."""
+    same: dict[str, Any] = {name: getattr(options, name) for name in SAME}
+    return Settings(
+        **same,
+        **lengths(options.steps),
+        group_by=_grouped_by(options.group_by),
+        out=out,
+        reference=options.bench,
+        strategy=chosen(options.strategy),
+        mode=_one_of("--mode", options.mode, MODES),
+        largest=options.largest << 20,
+        keep=_one_of("--keep", options.keep, KEPT),
+        budget=Budget(options.budget),
+        saved=ROOT / "failures" if options.saved else None,
+        where=tuple(options.sut),
+        options=msgspec.to_builtins(options),
+    )
+
+
+def lengths(steps: int | None) -> dict[str, Any]:
+    """Return the settings for paths of so many inputs; None: of mixed lengths."""
+    return {"mixed": True} if steps is None else {"steps": steps}
+
+
+def _grouped_by(names: str | None) -> tuple[FailurePart, ...] | None:
+    """Return the parts by whose values failures are told apart; none for `types`."""
+    if names is None:
+        return None
+    parts = [] if names == "types" else [each.strip() for each in names.split(",")]
+    return tuple(_one_of("--group-by", each, (*get_args(FailurePart), "types")) for each in parts)
+
+
+def _one_of(option: str, value: str, known: tuple[str, ...]) -> Any:  # noqa: ANN401 -- a different literal type each time
+    if value not in known:
+        message = f"{option} {value}: choose one of {', '.join(known)}"
+        raise UsageError(message)
+    return value
+
+
+def as_recorded(head: Header, options: RunOptions, sets: list[str]) -> Bench:
+    """Return the shipped bench of a folder, as the header of its traces has it."""
+    recorded = bench_as_recorded(head, options.bench, parsed(sets), drives=True)
+    return _as_asked(replace(recorded, inputs=head.inputs), options).at_speed(head.speed)
+
+
+def resumed(folder: Path, given: RunOptions) -> tuple[RunOptions, Bench]:
+    """Return the options and the bench of the campaign in a folder; a bench that is `given` is the user's own."""
+    about = _about(folder)
+    head = _header(folder, about)
+    options = _options(folder, about)
+    # without a number of paths only the time bounds the campaign
+    time = given.time or (options.time if about.traces >= UNLIMITED else None)
+    spend = given.spend or (options.spend and not given.time)
+    options = replace(options, seed=head.seed, traces=about.traces, time=time, spend=spend)
+    if given.bench:
+        options = replace(
+            options,
+            bench=given.bench,
+            sets=given.sets,
+            sut=given.sut,
+            devices=given.devices,
+            pids=given.pids,
+            strategy=_own(options.strategy, given.strategy),
+        )
+        return options, made(options).at_speed(head.speed)
+    _check_harmless(folder, options)
+    return options, as_recorded(head, options, given.sets)
+
+
+def _own(recorded: str, given: str) -> str:
+    """Return the strategy to continue with: one of a file is the user's to name, any other is the folder's."""
+    return given if ":" in recorded else recorded
+
+
+def added(folder: Path, options: RunOptions, seed: int | None) -> RunOptions:
+    """Return the options with which paths are added to the campaign in a folder: its seed, and so many paths more."""
+    past = Past(folder)
+    if past.about is None:
+        return options
+    seed = _header(folder, past.about).seed if seed is None else seed
+    return replace(options, seed=seed, traces=min(len(past.counted) + options.traces, UNLIMITED))
+
+
+def continuing(settings: Settings, until: str | None, *, resumes: bool, checks: bool) -> Settings:
+    """Return the settings of a campaign that may continue; `checks`: its traces are judged again. Raises UsageError."""
+    if checks and not resumes:
+        message = "--check judges the traces of a folder again: give it with --resume DIR or --into DIR"
+        raise UsageError(message)
+    if resumes:
+        _check_until(settings.out, until)
+    return replace(settings, resume=resumes, check=checks)
+
+
+def _check_until(folder: Path, until: str | None) -> None:
+    """Raise UsageError for a goal of coverage in a folder that has paths: it is counted from the first one on."""
+    goes_on = until is None or until == REQUIREMENTS or until.startswith(NOTHING_NEW)
+    if not goes_on and Past(folder).counted:
+        message = f"--until {until}: coverage is counted from the first path on, and {folder} has paths already"
+        raise UsageError(f"{message}; choose another folder")
+
+
+def _as_asked(bench: Bench, options: RunOptions) -> Bench:
+    bench = watched(under(bench, options.scenario), options.silence, options.pids)
+    return bench.with_malformed(options.malformed)
+
+
+def _about(folder: Path) -> About:
+    about = Past(folder).about
+    if about is None:
+        message = f"{folder}: there is no campaign to continue in it; give the folder of one (`otf run` prints it)"
+        raise UsageError(message)
+    return about
+
+
+def _options(folder: Path, about: About) -> RunOptions:
+    try:
+        return msgspec.convert(about.options, RunOptions)
+    except msgspec.ValidationError as error:
+        message = f"{folder}: its campaign was not begun by `otf run` of this version ({error})"
+        raise UsageError(f"{message}; continue it where it was begun, with Settings(resume=True)") from error
+
+
+def _header(folder: Path, about: About) -> Header:
+    try:
+        return msgspec.convert({"run": "", **about.header}, Header)
+    except msgspec.ValidationError as error:
+        message = f"{folder}: its journal does not say how its paths were run: {error}"
+        raise UsageError(message) from error
+
+
+def _check_harmless(folder: Path, options: RunOptions) -> None:
+    own = {
+        "the bench": "" if is_shipped(options.bench) else options.bench,
+        "--sut": " ".join(options.sut),
+        "--device": ", ".join(map(" ".join, options.devices)),
+        "--pid": " ".join(options.pids),
+        "--strategy": options.strategy if ":" in options.strategy else "",
+    }
+    for what, value in own.items():
+        if value:
+            message = f"{folder}: {what} was {show(value)}, which a journal may not choose, since it may come from a "
+            raise UsageError(f"{message}stranger: give it again, as in `otf run BENCH --resume {folder}`")

@@ -1,0 +1,22 @@
+"""Other ways to write a model: tables and graphs, actions with enabling conditions, commands, objects."""
+
+from otf.notations.actions import Call, action, actions, behaviour, observable
+from otf.notations.commands import Command, Commands, Result, generated
+from otf.notations.files import read_aut, read_dot
+from otf.notations.table import Written, table
+
+__all__ = [
+    "Call",
+    "Command",
+    "Commands",
+    "Result",
+    "Written",
+    "action",
+    "actions",
+    "behaviour",
+    "generated",
+    "observable",
+    "read_aut",
+    "read_dot",
+    "table",
+]

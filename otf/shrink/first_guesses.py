@@ -1,0 +1,171 @@
+"""The first guess: how little of the issue is enough? The cheapest guesses are tried first.
+
+*Jumps* keep the last inputs and reach their first state by the shortest way; they find faults that depend on recent
+steps. *Pumps* repeat one kind of transition as often as the issue has it; they find faults that count what the model
+does not. *Pairs* make a transition of one kind and then the kind that fails. Pumps and pairs are tried only if no run
+is evidence against them: otherwise dozens of them, none of which fails, cost more than everything else.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import partial
+from math import ceil
+from typing import Final, NamedTuple
+
+from otf.shrink.issue import ModelStep, NodeSet, Thinking, Trait
+from otf.shrink.search import AttemptResult, Attempts, Harmless, ShrinkSearch
+from otf.shrink.shortest_ways import ModelSteps
+from otf.spec import Idle
+from otf.spec.offering import LONGEST
+
+LATER: Final = 14  # inputs by which other guesses are delayed: jumps that pass are evidence against many of them
+PAIR: Final = LATER + 3
+FEW: Final = 4  # inputs: shorter jumps are tried before the wait
+LONG: Final = 1.0  # seconds, of which a wait may be the cause of a failure
+SIGNS: Final = frozenset({AttemptResult.FAILED, AttemptResult.OTHERWISE})  # another failure may be the same, overshot
+SPARED: Final = frozenset({AttemptResult.SPARED})  # the whole issue needs no run before less of it is tried
+
+
+def _never() -> bool:
+    return False
+
+
+class Rung(NamedTuple):
+    """A guess: about how many inputs it takes, how to make it, and how to make less of it once it has failed.
+
+    `hopeless` returns whether a run that passed is evidence against it.
+    """
+
+    price: int
+    walk: Callable[[], Thinking[ModelSteps]]
+    less: Callable[[], Attempts]
+    signs: frozenset[AttemptResult] = frozenset({AttemptResult.FAILED})
+    hopeless: Callable[[], bool] = _never
+
+
+def climb(search: ShrinkSearch) -> Attempts:
+    """Try guesses until one fails, and then less of it."""
+    search.begin("ladder")
+    harmless = Harmless(search.traits, search.wanted)
+    harmless.learn(search.best.steps[:-1])
+    rungs = iter(
+        sorted([*_jumps(search), *_wait(search), *_pairs_and_pumps(search, harmless)], key=lambda rung: rung.price)
+    )
+    found = False
+    while not found:
+        rung = next(rungs)  # the whole issue is one of them, and fails if no other does
+        found = not rung.hopeless() and (yield from _step_on(search, rung, harmless))
+    return found
+
+
+def _step_on(search: ShrinkSearch, rung: Rung, harmless: Harmless) -> Attempts:
+    walk = search.ways.along((yield from rung.walk()))
+    result = yield from search.attempt(walk)
+    if result is AttemptResult.PASSED:
+        harmless.learn(walk)
+    return result in rung.signs and ((yield from rung.less()) or result is AttemptResult.FAILED)
+
+
+def _jumps(search: ShrinkSearch) -> Iterator[Rung]:
+    steps, too_few = search.ways.clean(search.best.steps), 0
+    # 1, 2, 3, 4, 6, 9, ...: a factor of two overshoots, and every input of a long suffix costs
+    kept = 1
+    while kept < len(steps):
+        yield Rung(kept, partial(_jump, search, steps, kept), partial(_shorter, search, steps, too_few, kept))
+        too_few, kept = kept, max(kept + 1, kept * 3 // 2)
+    yield Rung(len(steps), _no_walk, partial(_shorter, search, steps, too_few, len(steps)), SPARED)
+
+
+def _wait(search: ShrinkSearch) -> Iterator[Rung]:
+    seconds, steps = search.best.seconds, search.best.steps
+    if search.ways.model.timed and seconds >= LONG and len(steps) > FEW:
+        # it takes as long as the issue itself, and rules out all that the time alone may cause
+        yield Rung(FEW, partial(_waiting, search, seconds), _nothing)
+
+
+def _waiting(search: ShrinkSearch, seconds: float) -> Thinking[ModelSteps]:
+    last = search.best.steps[-1]
+    way = (yield from search.ways.path(search.ways.start, last.nodes)) or ()
+    idle = search.ways.model.symbol(Idle(min(LONGEST, ceil(seconds))))
+    return (*way, ModelStep(last.nodes, idle, last.nodes), last)
+
+
+def _no_walk() -> Thinking[ModelSteps]:
+    yield from ()
+    return ()
+
+
+def _jump(search: ShrinkSearch, steps: ModelSteps, kept: int) -> Thinking[ModelSteps]:
+    before, after = steps[:-kept], steps[-kept:]
+    way = yield from search.ways.path(search.ways.start, after[0].nodes)
+    if way is None:
+        way = yield from search.ways.shortened(before)
+    return (*way, *after)
+
+
+def _shorter(search: ShrinkSearch, steps: ModelSteps, low: int, high: int) -> Attempts:
+    while high - low > 1:
+        middle = (low + high) // 2
+        walk = yield from _jump(search, steps, middle)
+        if (yield from search.fails(walk)):
+            high = middle
+        else:
+            low = middle
+    return True
+
+
+def _pairs_and_pumps(search: ShrinkSearch, harmless: Harmless) -> Iterator[Rung]:
+    steps = search.best.steps
+    counts = Counter(trait for step in steps[:-1] for trait in search.traits.of(step))
+    for trait, times in counts.items():
+        yield Rung(PAIR, partial(_pair, search, trait), _nothing, hopeless=partial(harmless.known, trait, 1))
+        if times > 1:
+            less = partial(_fewer, search, trait, times, steps[-1])
+            walk, hopeless = partial(_pump, search, trait, times, steps[-1]), partial(harmless.known, trait, times)
+            yield Rung(LATER + times, walk, less, SIGNS, hopeless)
+
+
+def _nothing() -> Attempts:
+    yield from ()
+    return True
+
+
+def _pair(search: ShrinkSearch, trait: Trait) -> Thinking[ModelSteps]:
+    walk = yield from _times(search, trait, 1)
+    if not walk:
+        return ()
+    wanted = search.wanted
+    end = yield from search.ways.nearest(walk[-1].target, lambda step: wanted <= search.traits.fine(step))
+    return (*walk, *end) if end else ()
+
+
+def _pump(search: ShrinkSearch, trait: Trait, times: int, last: ModelStep) -> Thinking[ModelSteps]:
+    walk = yield from _times(search, trait, times)
+    way = (yield from search.ways.path(walk[-1].target, last.nodes)) if walk else None
+    return () if way is None else (*walk, *way, last)
+
+
+def _times(search: ShrinkSearch, trait: Trait, times: int) -> Thinking[ModelSteps]:
+    walk, nodes, known = list[ModelStep](), search.ways.start, dict[NodeSet, ModelSteps | None]()
+    for _ in range(times):
+        if nodes not in known:
+            known[nodes] = yield from search.ways.nearest(nodes, lambda step: trait in search.traits.of(step))
+        way = known[nodes]
+        if way is None:
+            return ()
+        walk += way
+        nodes = way[-1].target
+    return tuple(walk)
+
+
+def _fewer(search: ShrinkSearch, trait: Trait, times: int, last: ModelStep) -> Attempts:
+    low, high, failed = 0, times, False
+    while high - low > 1:
+        middle = (low + high) // 2
+        walk = yield from _pump(search, trait, middle, last)
+        result = yield from search.attempt(walk)
+        low, high = (low, middle) if result in SIGNS else (middle, high)
+        failed = failed or result is AttemptResult.FAILED
+    return failed

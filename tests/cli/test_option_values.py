@@ -1,0 +1,71 @@
+"""The words of the options, which are listed a second time so that help and Tab need not wait for the engine."""
+
+import pkgutil
+import subprocess
+import sys
+from importlib import import_module
+from types import SimpleNamespace
+from typing import get_args
+
+import pytest
+
+from otf.adapter.bench_options import Silence
+from otf.campaign import Budget
+from otf.campaign.settings import LARGEST, Mode
+from otf.cli import option_values
+from otf.cli.benches import about, load, parameters
+from otf.cli.catalogue import TIMES, listed, sources
+from otf.core import InputMode
+from otf.explore.analysis import GENERAL
+from otf.explore.expiring import LOST, UNKNOWN
+from otf.strategy import STRATEGIES
+from otf.strategy.names import SAYS
+from otf.suite import ADAPTIVE, METHODS
+from otf.suite.adaptive import RUNS
+
+
+def test_the_words_are_those_of_the_engine() -> None:
+    """Each list of words, and each default, is what the engine says."""
+    assert tuple(STRATEGIES) == tuple(SAYS)
+    assert (tuple(METHODS), tuple(ADAPTIVE), RUNS) == (
+        option_values.METHODS,
+        option_values.ADAPTIVE,
+        option_values.RUNS,
+    )
+    assert (option_values.GENERAL, option_values.REQUIRED[1:]) == (GENERAL, (LOST, UNKNOWN))
+    assert get_args(option_values.InputChoice) == get_args(InputMode)
+    assert get_args(Mode) == option_values.MODES
+    assert set(option_values.SILENCES) == set(get_args(Silence))
+    assert Budget(option_values.TRANSITIONS, option_values.RESETS, option_values.SECONDS) == Budget()
+    assert option_values.MIB == LARGEST >> 20
+
+
+def test_the_benches_are_found_without_importing_them() -> None:
+    """The names, parameters and mutants that Tab offers are those of the shipped benches."""
+    package = import_module("otf.models")
+    modules = {each.name: import_module(f"otf.models.{each.name}") for each in pkgutil.iter_modules(package.__path__)}
+    benches = [name for name, module in modules.items() if hasattr(module, "bench")]
+    assert option_values.benches("") == sorted(benches)
+    for name in benches:
+        bench, (says, listed_ones, mutants) = load(name), listed(sources()[name])
+        assert says == (modules[name].__doc__ or "").splitlines()[0] == about(name)
+        assert listed_ones == {**parameters(name), **{key: getattr(bench, field) for key, field in TIMES.items()}}
+        context = SimpleNamespace(params={"bench": name}, args=[])
+        assert option_values.faults(context, "") == list(bench.mutants)
+        assert [*mutants] == [*bench.mutants]
+        assert option_values.settings(context, "") == [f"{key}=" for key in (*parameters(name), *TIMES)]
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        *("run", "replay", "shrink", "show", "step", "listing"),
+        *("tools.report", "tools.mutants", "tools.explore", "tools.check", "tools.suite"),
+    ],
+)
+def test_a_page_of_help_does_not_wait_for_the_engine(module: str) -> None:
+    """The module of a command imports neither the engine nor the event loop: its help costs what `otf --help` costs."""
+    heavy = "{'trio', 'msgspec', 'otf.core', 'otf.spec', 'otf.adapter', 'otf.campaign'} & set(sys.modules)"
+    program = f"import sys, otf.cli.{module}; print({heavy} or '')"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""
