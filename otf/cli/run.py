@@ -206,13 +206,16 @@ def _judged(loaded: Bench, settings: Settings, until: str | None, options: str, 
 @contextmanager
 def _shown(page: str | None, report: Path | None, sets: dict[str, object], campaign: Campaign) -> Generator[_Watch]:
     """Yield what a listener is passed through, so that a page shows the campaign; in the end it becomes the report."""
+    if page is None and report is None:
+        yield lambda inner: inner
+        return
     from otf.cli.tools.report import report_page, write_page
 
     settings = campaign.settings
     if page is None:
         yield lambda inner: inner
-        if report is not None:
-            write_page(report, report_page(settings.out, settings.reference, sets, report))
+        assert report is not None  # noqa: S101 -- one of the two is
+        write_page(report, report_page(settings.out, settings.reference, sets, report))
         return
     from otf.cli.tools.live import live
 

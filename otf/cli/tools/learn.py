@@ -225,7 +225,7 @@ def _report(pupil: Pupil, learnt: LearntSystem, files: list[Path], extra: int, *
                 "paths": pupil.learning.answers.paths,
                 "seconds": round(seconds, 3),
                 "complete": pupil.complete,
-                "extra": extra if pupil.complete else best.progress.complete,
+                "extra": extra if pupil.complete else -1 if (most := best.progress.complete) is None else most,
                 "chooses": _choice(pupil),
                 "files": list(map(str, files)),
             }
