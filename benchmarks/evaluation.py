@@ -52,12 +52,13 @@ def _tail(stored: dict[str, Any]) -> Iterator[str]:
         yield ""
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Print the page, or write it."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.evaluation", description=__doc__)
     parser.add_argument("--write", action="store_true", help=f"write {PAGE.name}")
+    write = parser.parse_args(arguments).write
     text = page(json.loads(STORED.read_text()))
-    if parser.parse_args().write:
+    if write:
         PAGE.write_text(text)
     else:
         print(text)

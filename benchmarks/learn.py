@@ -219,16 +219,16 @@ def _reached(whole: NumberedMachine) -> tuple[list[int], Sequence[Any], list[lis
     )
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Print a line for each machine and seed."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.learn", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--data", type=Path, help="a folder of .dot files")
     parser.add_argument("--drawn", type=int, nargs="*", default=[], metavar="SEED", help="seeds of drawn machines")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--loss", type=float, default=0.0, help="the share of messages that the line loses")
     parser.add_argument("--extra", type=int, default=1)
     parser.add_argument("--only", default="", help="only machines with this in their names")
-    given = parser.parse_args()
+    given = parser.parse_args(arguments)
     every = [*machines(given.data)] if given.data else []
     every += [drawn(size, 6, seed) for seed in given.drawn for size in SIZES]
     for each in every:

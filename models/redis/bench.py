@@ -48,6 +48,10 @@ KNOWN: Final = (
         _as("ERR WRONGTYPE ", "WRONGTYPE "),
         "fakeredis 2.40.0 has another code of errors before WRONGTYPE",
     ),
+    KnownIssue(
+        _as(r"\bNone\b", "NoArray()"),
+        "fakeredis 2.40.0 answers a blocking command of a transaction with a null string, not with a null array",
+    ),
 )
 """The known issues of `fakeredis`; the server of redis has none."""
 

@@ -95,7 +95,7 @@ def check_options(call: str, options: Mapping[str, object], fields: type[Any]) -
     for name in options.keys() - set(possible):
         from difflib import get_close_matches
 
-        near = get_close_matches(name, possible, 1)
+        near = get_close_matches(name, possible, 1, cutoff=0.75)
         meant = f"did you mean {near[0]}=?" if near else f"it has {', '.join(possible)}"
         message = f"{call}: there is no option {name}=; {meant}"
         raise UsageError(message)

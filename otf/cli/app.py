@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
@@ -246,6 +247,7 @@ def _broken(error: BaseException, *, as_json: bool) -> int:
     return INCONCLUSIVE
 
 
+_NO_REASON: Final = re.compile("without (setting an )?exception")
 _LIMITS: Final = {
     errno.EMFILE: "files (ulimit -n)",
     errno.ENFILE: "files of the whole machine",
@@ -258,7 +260,7 @@ def _limit(error: BaseException | None) -> str:
     """Return what this process may have no more of, if that is the reason of an error; else nothing."""
     while error is not None:
         # Python says so, too, where its own code has no memory
-        if isinstance(error, MemoryError) or (isinstance(error, SystemError) and "without exception" in str(error)):
+        if isinstance(error, MemoryError) or (isinstance(error, SystemError) and _NO_REASON.search(str(error))):
             return _LIMITS[errno.ENOMEM]
         if isinstance(error, OSError) and error.errno in _LIMITS:
             return _LIMITS[error.errno]

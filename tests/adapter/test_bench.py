@@ -17,6 +17,7 @@ from otf.core import InputMode, Limits, Monitor, Relation, Timing
 from otf.core.walk import Act
 from otf.errors import CodecError, ContactError, ModelError, OtfError, UsageError
 from otf.spec import Spec, Transition, goto
+from otf.temporal import Formula
 from otf.trace.events import Event, Seen, Sent
 from otf.trace.verdict import Failure
 from tests.runner.playing import Still, Words, opened, virtually
@@ -212,7 +213,7 @@ def test_the_constructors_know_each_field_of_a_bench() -> None:
     """Each option is a field of the same type, each field belongs to a constructor, and the docstring has them all."""
     named = {"spec", "ports", "connect", "system"}
     # what a model file does not need is not imported with the bench
-    names = {each.__name__: each for each in (Barrier, Codec, Failure, Life, Limits, Line)}
+    names = {each.__name__: each for each in (Barrier, Codec, Failure, Formula, Life, Limits, Line)}
     more = {**names, "Act": Act, "Event": Event, "InputMode": InputMode}
     hints = get_type_hints(Bench, localns=more)
     options = get_type_hints(PortOptions, localns=more) | get_type_hints(ProcessOptions, localns=more)

@@ -45,7 +45,7 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Generator[Browser]:
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The report of a coffee machine that gives coffee for nothing."""
-    folder = campaign(tmp_path_factory.mktemp("runs") / "out", "--steps", 50, "--set", "fault=free")
+    folder = campaign(tmp_path_factory.mktemp("runs") / "out", "--steps", 25, "--set", "fault=free")
     assert otf("report", folder).status == 0
     return folder / "report.html"
 
