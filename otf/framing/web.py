@@ -40,6 +40,11 @@ class _Parsed(ABC):
         """Return the bytes of a frame that has not ended."""
         return self._raw
 
+    @property
+    def held(self) -> int:
+        """Return how many bytes of a frame that has not ended are kept."""
+        return self._largest
+
     def feed(self, chunk: bytes) -> list[Frame]:
         """Take the next bytes of the stream; return the frames that they complete."""
         if self._lost:
@@ -50,8 +55,8 @@ class _Parsed(ABC):
             self.find(chunk, frames)
         except Exception as error:  # noqa: BLE001 -- of the library: these bytes are no message
             frames.append(self._given_up(f"{type(error).__name__}: {error}"))
-        if len(self._raw) > self._largest:
-            frames.append(self._given_up(too_long(self._largest)))
+        if len(self._raw) > self.held:
+            frames.append(self._given_up(too_long(self.held)))
         return frames
 
     def rest(self) -> list[Frame]:
@@ -81,7 +86,7 @@ class _Parsed(ABC):
         return Frame(data) if fits else Frame(data[: self._largest], too_long(self._largest))
 
     def _given_up(self, trouble: str) -> Frame:
-        broken, self._raw, self._lost = self._raw[: self._largest], b"", True
+        broken, self._raw, self._lost = self._raw[: self.held], b"", True
         return Frame(broken, trouble)
 
 
@@ -149,6 +154,11 @@ class WebSocketFramer(_Parsed):
         """Return whether a message has begun and not ended."""
         return bool(self._raw or self._parts)
 
+    @property
+    def held(self) -> int:
+        """Return how many bytes are kept: the answer that opens the connection is no message."""
+        return self._largest if self._is_open else max(self._largest, LARGEST)
+
     def restart(self) -> None:
         """Begin with a new connection, which is not open."""
         from wsproto.connection import ConnectionType
@@ -209,7 +219,7 @@ class WebSocketFramer(_Parsed):
         from wsproto.events import AcceptConnection, RejectConnection
 
         head, end, rest = self._raw.partition(_HEAD_END)
-        if not end:
+        if not end or len(head + end) > self.held:  # too long however it was cut: `feed` says so
             return False
         self._handshake.receive_data(head + end)
         for event in self._handshake.events():

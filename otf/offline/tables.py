@@ -80,8 +80,9 @@ def _begun(files: dict[str, BinaryIO], path: Path) -> BinaryIO:
         raise TraceError(f"{path}: this is no file; it is to be a part of the log of `script`")
     try:
         opened = path.open("rb")
-    except OSError as error:
-        raise TraceError(f"{path}: {error.strerror}; it is a part of the log of `script`") from error
+    except (OSError, ValueError) as error:  # a name with a zero byte is no name
+        why = error.strerror if isinstance(error, OSError) else error
+        raise TraceError(f"{show(str(path))}: {why}; it is a part of the log of `script`") from error
     opened.readline(LONGEST)  # "Script started on …", which the times do not count
     return opened
 

@@ -74,7 +74,7 @@ def test_a_line_without_end(form: str, byte: bytes, tmp_path: Path) -> None:
         (
             "script",
             b"H 0 OUTPUT_LOG /etc/passwd\nO 0.1 5\n",
-            "passwd: No such file or directory; it is a part of the log",
+            "passwd': No such file or directory; it is a part of the log",
         ),
         ("journal-json", b"{}\n", "line 1: this is no entry of `journalctl -o json`: KeyError"),
         ("journal-json", b"[]\n", "line 1: this is no entry"),
