@@ -139,7 +139,8 @@ class End:
             journal = (self.folder / "out" / "campaign.jsonl").read_text(encoding="utf-8")
             return sum('"event":"path counted"' in line and '"verdict":"pass"' in line for line in journal.splitlines())
         count = 0
-        for trace in (self.folder / "out").glob("*-[0-9]*.jsonl"):
+        # a command that is called in a folder may be moved to another before it writes anything
+        for trace in self.folder.glob("**/out/*-[0-9]*.jsonl"):
             with suppress(OSError, ValueError):
                 lines = [json.loads(line) for line in trace.read_text(encoding="utf-8").splitlines()]
                 inputs = any(line["event"] == "sent" for line in lines)
@@ -213,7 +214,8 @@ def _earned(case: Case, end: End) -> str:
         return "0 after wrong answers"
     if not end.said(case):
         return "0 without a word"
-    asked = 1 if case.command in {"rerun", "suite"} else PATHS
+    # what a conftest does to the folder after the tests is no part of them
+    asked = 0 if case.place == "finish" else 1 if case.command in {"rerun", "suite"} else PATHS
     return "right" if (driven := end.driven(case)) >= asked else f"0 for {driven} paths of {asked}"
 
 

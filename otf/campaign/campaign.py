@@ -346,6 +346,8 @@ class Campaign:
         if result.verdict.outcome == "pass" and self.settings.keep == "failures":
             with writing(result.trace, "what passed"):
                 result.trace.unlink(missing_ok=True)
+        elif result.digest:
+            journal.keeps()
         self._stop = self._stop or (self.settings.stop_first and result.verdict.failed and known_issue is None)
 
     def _lost(self, error: ContactError) -> None:

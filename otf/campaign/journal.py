@@ -209,6 +209,10 @@ class Journal:
             learned=msgspec.structs.replace(learned, visits={}),
         )
 
+    def keeps(self) -> None:
+        """Note that a trace was written, and stays: a pass that nobody can read has shown nothing."""
+        self._sink.kept += 1
+
     def _numbered(self, learned: Knowledge) -> tuple[dict[int, str], list[int]]:
         """Return the visits as numbers and times in turn, with the names of numbers that are new in this folder."""
         new: dict[int, str] = {}
@@ -292,6 +296,7 @@ class _Sink:
     def __init__(self, path: Path, file: int) -> None:
         self.trouble: WriteError | None = None
         self._path, self._file = path, file
+        self.kept = 0
         self._chain = _left(path)
         self._size = os.fstat(file).st_size
         self._written, self._ended = Flag(), Flag()
@@ -324,7 +329,7 @@ class _Sink:
         self._ended.set()
         self._written.set()
         self._synced.wait()
-        self.trouble = self.trouble or self._lost()
+        self.trouble = self.trouble or self._lost() or self._emptied()
         with suppress(OSError):  # the user's code closed it
             os.close(self._file)
 
@@ -338,6 +343,15 @@ class _Sink:
                 return WriteError(f"{self._path}: the log was cut while this run was writing to it; {ADVICE}")
         message = f"{self._path.parent}: the folder was moved or removed while this run was writing to it"
         return WriteError(f"{message}, or the bench changed the current folder; what was written is where it is now")
+
+    def _emptied(self) -> WriteError | None:
+        """Return an error if there are fewer traces than paths have left: code of the bench may have removed some."""
+        with suppress(OSError), os.scandir(self._path.parent) as files:
+            there = sum(each.name.endswith(".jsonl") and each.stat().st_size > 0 for each in files if each.is_file())
+            if there <= self.kept:  # the journal is one more
+                message = f"{self._path.parent}: of {self.kept} traces that this run wrote only {there - 1} are there"
+                return WriteError(f"{message}: they were removed or emptied while it ran; {ADVICE}")
+        return None
 
     def _sync(self) -> None:
         while not self._ended.is_set():

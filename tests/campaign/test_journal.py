@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from otf import Bench
+from otf.campaign import run as drive
 from otf.campaign.journal import Journal
 from otf.errors import ModelError, UsageError, WriteError
 from otf.spec import Spec, Transition, goto
@@ -124,6 +126,24 @@ def test_a_folder_that_another_run_has_now(tmp_path: Path) -> None:
         with Journal(out), pytest.raises(WriteError, match=message), begun:
             pass
     assert sorted(file.name for file in out.iterdir()) == ["campaign.jsonl"]
+
+
+@pytest.mark.parametrize("harm", [Path.unlink, lambda file: file.write_bytes(b"")], ids=["removed", "emptied"])
+def test_a_run_whose_traces_are_taken_away(tmp_path: Path, harm: Callable[[Path], object]) -> None:
+    """A bench that removes or empties the traces of its own passing paths does not pass: nobody can read them."""
+    out = tmp_path / "out"
+
+    def hostile() -> Callable[[str], list[str]]:
+        for file in tmp_path.glob("*/path-0002.jsonl"):
+            harm(file)
+        return lambda _: ["x"]
+
+    made = Bench(Spec(lambda state, _: [goto(state, "x")], 0, ["a"]), system=hostile, types=(str,))
+    with pytest.raises(
+        WriteError, match="of 4 traces that this run wrote only 3 are there: they were removed or emptied"
+    ):
+        drive(made, traces=4, steps=5, seed=3, out=out)
+    assert drive(made, traces=4, steps=5, seed=3, out=tmp_path / "b", keep="failures").verdict == "pass"
 
 
 def test_pairs_that_hardly_come_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
