@@ -56,14 +56,15 @@ async def without_guess(bench: Bench, oracle: Oracle, header: Header, failing: P
         run = PathRun(bench, oracle, header, trace)
         pace = Pace("strict", 1, bench.timing, timers=Timers(last=True))
         found = await run.run(candidate.chooser(), candidate.limit, pace.pacing(), until=until)
-        if _same(found.verdict.failure, wanted) and _certain(found.verdict):
+        if _same(found.verdict.failure, wanted, bench) and _certain(found.verdict):
             return found
         trace.unlink(missing_ok=True)
     return PathResult(failing.number, Verdict("inconclusive", why=GUESSED), failing.steps, failing.trace)
 
 
-def _same(failure: Failure | None, wanted: Failure | None) -> bool:
-    if failure is None or wanted is None:
+def _same(failure: Failure | None, wanted: Failure | None, bench: Bench) -> bool:
+    """Return whether a run shows what was seen behind the guess; a known issue after the same input is none of it."""
+    if failure is None or wanted is None or any(issue.shows(failure) for issue in bench.known_issues):
         return False
     return (failure.kind, failure.input) == (wanted.kind, wanted.input)
 

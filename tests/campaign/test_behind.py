@@ -190,6 +190,19 @@ def test_paths_go_on_past_a_known_issue(tmp_path: Path) -> None:
     assert (reached.verdict, kinds(reached), guessed(reached)) == ("fail", ["'c'"], [])
 
 
+def test_a_known_issue_confirms_nothing_that_was_seen_behind_it(tmp_path: Path) -> None:
+    """The second wrong answer to an input is another one: a run that shows the first, a known one, is no run of it."""
+
+    def make() -> Act:
+        said = iter(["known", *["worse"] * 99])
+        return lambda inp: [next(said) if inp == "b" else "x"]
+
+    issue = KnownIssue(lambda failure: failure.seen == "'known'", "the first b is answered wrongly")
+    simple = spec({("s0", "a"): ("x", "s0"), ("s0", "b"): ("y", "s0")})
+    summary = campaign(Bench.in_process(simple, make, types=(str,), known_issues=(issue,)), tmp_path)
+    assert (summary.verdict, kinds(summary), guessed(summary)) == ("pass", [], ["'b'"])
+
+
 def test_later_paths_steer_away_from_what_fails(tmp_path: Path) -> None:
     """Of 200 random paths of ten steps, a fifth at most meet a failure that a third would meet otherwise."""
     table = {("s0", inp): (inp, "s0") for inp in [*map(str, range(24)), "b"]}
