@@ -76,7 +76,8 @@ class Windows:
         kind = _answer(loose, window, origin)
         span = self.clock.entered(number, window.hi if window else 0.0)
         # a system that is busy with the input does not react to a timer that expires
-        running = [_busy(each, span.b) for each in after.timers if isinstance(each.name, str)]
+        until = self.clock.opened(Window(span, 0.0, 0.0)).trigger.b
+        running = [_busy(each, until) for each in after.timers if isinstance(each.name, str)]
         return self._set(after, moved(after, move, kind), move, span, running)
 
     def spontaneous(self, now: Hypothesis, move: Move, timer: Timer | None, *, spontaneous: bool = True) -> Hypothesis:
@@ -166,7 +167,7 @@ class Windows:
             return [], fresh
         # if the state is not left, the model does not say whether its timers restart or run on: both are allowed
         known = {each.name: each for each in before.timers if each is not fired}
-        on = [_either(known[each.name], span) for each in fresh if each.name in known]
+        on = [_either(known[each.name], each.window.trigger) for each in fresh if each.name in known]
         return on, [each for each in fresh if each.name not in known]
 
 

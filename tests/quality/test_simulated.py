@@ -130,6 +130,14 @@ def test_a_conforming_system_is_never_failed_beside_a_machine_that_stalls(mode: 
     assert sum(isinstance(event, Stalled) for _, _, playing in runs for event in playing.events) > 200
 
 
+@pytest.mark.parametrize("name", ["eager/60/26/4", "burst 4/60/41/2", "eager/9001/29/2", "strict/9001/255/9"])
+def test_a_timer_that_may_have_been_restarted_was_on_in_the_stalls_since_then(name: str) -> None:
+    """An input that is taken late, and leaves its state as it is, may have set the timer of that state anew."""
+    mode, seed, campaign, path = name.rsplit("/", 3)
+    verdicts = {run.path: verdict for run, verdict, _ in stalling(RunName(mode, int(seed), int(campaign)))}
+    assert verdicts[int(path)].outcome == "pass"
+
+
 SAID = re.compile(r"between ([\d.]+) s and ([\d.inf]+) s of the run")
 CAME = re.compile(r"it came at ([\d.]+) s, (?:([\d.]+) s too (early|late)|in that time)")
 
