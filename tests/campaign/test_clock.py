@@ -92,7 +92,7 @@ def test_a_keep_alive(port: int, tmp_path: Path) -> None:
 def test_its_report(port: int, tmp_path: Path) -> None:
     """The report of the folder has the same kind, with as many paths; so has a campaign that spends its time."""
     for name, options in {"one": {}, "two": {"spend": True, "time": 40.0}}.items():
-        summary = run(bench(port), tmp_path / name, **options)
+        summary = run(bench(port), tmp_path / name, traces=2, **options)
         report = gathered(tmp_path / name, REFERENCE, {})
         assert {name: each.count for name, each in report.failures.items()} == {
             str(name): group.count for name, group in summary.failures.items()

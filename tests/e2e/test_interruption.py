@@ -241,7 +241,10 @@ def test_a_walk_is_interrupted(folder: Path) -> None:
         assert running.process.stdout is not None
         said = [running.process.stdout.readline() for _ in range(5)]
         assert said[2] == "state: 0\n"
-        running.ends(INT, status=130)
+        # its input stays open until it has ended: at the end of that it would end, too
+        running.process.send_signal(INT)
+        running.process.wait(SECONDS)
+        running.ends(status=130)
 
 
 def test_reading_is_interrupted(folder: Path) -> None:

@@ -44,7 +44,7 @@ class Tester:
         out, err = self.process.communicate(timeout=SECONDS)
         assert "Traceback" not in err
         assert "Exception ignored" not in err
-        assert status is None or self.process.returncode == status, (out, err)
+        assert status is None or self.process.returncode == status, (self.process.returncode, out, err)
         return Result(self.process.returncode, out, err)
 
 

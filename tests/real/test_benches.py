@@ -26,7 +26,7 @@ SYSTEMS = [
     pytest.param("memcached", {"transport": "udp"}, 1, 60, marks=needs("memcached"), id="memcached-udp"),
     pytest.param("memcached", {"expiry": "true"}, 1, 30, marks=needs("memcached"), id="memcached-expiry"),
     pytest.param("redis", {}, 2, 200, marks=needs("redis-server")),
-    pytest.param("redis", {"server": "fakeredis"}, 2, 60, marks=needs_module("fakeredis"), id="redis-fakeredis"),
+    pytest.param("redis", {"server": "fakeredis"}, 1, 60, marks=needs_module("fakeredis"), id="redis-fakeredis"),
     pytest.param("smtp", {}, 1, 60, marks=needs_module("aiosmtpd")),
     pytest.param("dns", {}, 1, 60, marks=needs_module("dnslib")),
     pytest.param("mqtt", {}, 1, 40, marks=needs("mosquitto"), id="mqtt-3.1.1"),
