@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from otf.core.hypothesis import Hypothesis, renumbered
 from otf.core.memory import Memory, Remembered
-from otf.core.nodes import UNCONSTRAINED, Node
+from otf.core.nodes import UNCONSTRAINED, Midway, Node
 from otf.core.view import View
 
 
@@ -45,25 +45,48 @@ class Belief(Remembered):
         self.born = 0
         self.recurs = False
         self.hypotheses: tuple[Hypothesis, ...] = hypotheses
-        positions = dict.fromkeys(each[0] for each in hypotheses)
-        self.nodes: tuple[Node, ...] = tuple(each for each in positions if isinstance(each, Node))
-        # only hypotheses with something open need a closer look; mostly there are none
-        busy = [each for each in hypotheses if each[1] or each[2] or each[3] or each[0].__class__ is not Node]
-        self.settled: bool = not any(each[1] or each[2] or not each.settled for each in busy)
-        self.at_rest: bool = not busy
-        self.timed: bool = any((each[1] or each[3]) and each.timed for each in busy)
-        whole = len(busy) == len(hypotheses)
-        self.ticking: bool = any(each[3] or each.obliged for each in busy)
-        self.expecting: bool = self.ticking or (whole and all(each[1] and each.expecting for each in busy))
-        self.unconstrained: bool = whole and bool(busy) and all(each.position is UNCONSTRAINED for each in busy)
-        self.done: bool = self.unconstrained and not any(each.outstanding for each in busy)
-        self.in_flight: frozenset[str] = frozenset(port for each in busy for port, _ in each.flight)
+        self.settled: bool = True
+        self.timed: bool = False
+        self.ticking: bool = False
+        self.expecting: bool = True
+        self.unconstrained: bool = bool(hypotheses)
+        self.done: bool = True
+        self.in_flight: frozenset[str] = frozenset()
+        self._take_all()
         self.after: dict[Hashable, EventResult] = {}
         self.silent: bool | None = None
         self.answered: bool | None = None
         self.view: View | None = None
         # cached by classes that look ahead of a monitor, each under itself
         self.ahead: dict[type, object] = {}
+
+    def _take_all(self) -> None:
+        nodes: dict[Node, None] = {}
+        busy = 0
+        for each in self.hypotheses:
+            if isinstance(each.position, Node):
+                nodes[each.position] = None
+            # only hypotheses with something open need a closer look; mostly there are none
+            if each.outstanding or each.flight or each.timers or each.position.__class__ is not Node:
+                self._take_open(each)
+                busy += 1
+        self.nodes: tuple[Node, ...] = tuple(nodes)
+        self.at_rest: bool = not busy
+        whole = busy == len(self.hypotheses)
+        self.expecting = self.ticking or (whole and self.expecting)
+        self.unconstrained = whole and self.unconstrained
+        self.done = self.done and self.unconstrained
+
+    def _take_open(self, each: Hypothesis) -> None:
+        outstanding = bool(each.outstanding)
+        self.settled = self.settled and not (outstanding or each.flight or isinstance(each.position, Midway))
+        self.timed = self.timed or bool(each.timers) or (outstanding and each.timed)
+        self.ticking = self.ticking or bool(each.timers) or (outstanding and each.obliged)
+        self.expecting = self.expecting and outstanding and each.expecting
+        self.unconstrained = self.unconstrained and each.position is UNCONSTRAINED
+        self.done = self.done and not outstanding
+        if each.flight:
+            self.in_flight = self.in_flight.union(dict(each.flight))
 
 
 class EventResult(NamedTuple):
@@ -115,9 +138,9 @@ def counted(found: Iterable[Hypothesis]) -> tuple[Iterable[Hypothesis], tuple[in
     numbers: set[int] = set()
     held = False
     for each in found:
-        if each[1] or each[2]:
+        if each.outstanding or each.flight:
             numbers |= each.numbers
-        if each[4]:
+        if each.held:
             held = True
     kept = tuple(sorted(numbers))
     # distinct numbers from 1 on: if the last equals the count, none is missing

@@ -65,7 +65,12 @@ def _emits(move: Move, port: str, output: Symbol) -> bool:
 def silent(model: Model, belief: Belief) -> bool:
     """Return whether no explanation has an output outstanding or possible, once all inputs in flight are taken."""
     if belief.silent is None:
-        belief.silent = all(_silent(Moves(model), each) for each in belief.hypotheses)
+        found = True
+        for now in takings(Moves(model), belief.hypotheses[::-1]):
+            if now.outstanding or not isinstance(now.position, Node) or model.spontaneous(now.position):
+                found = False
+                break
+        belief.silent = found
     return belief.silent
 
 
@@ -118,14 +123,6 @@ def _answers(now: Hypothesis) -> Iterable[Window]:
     return (each.window for _, outputs in now.outstanding for each in outputs if each.window and not each.spontaneous)
 
 
-def _silent(moves: Moves, start: Hypothesis) -> bool:
-    """Return whether no order of taking the inputs in flight leads to an output."""
-    return all(
-        not now.outstanding and isinstance(now.position, Node) and not moves.model.spontaneous(now.position)
-        for now in takings(moves, [start])
-    )
-
-
 def takings(moves: Moves, starts: Iterable[Hypothesis]) -> Iterator[Hypothesis]:
     """Yield where taking the inputs in flight leads from these, in any order, each once; the starts too."""
     seen, stack = set[Hypothesis](), list(starts)
@@ -134,7 +131,8 @@ def takings(moves: Moves, starts: Iterable[Hypothesis]) -> Iterator[Hypothesis]:
         if now not in seen:
             seen.add(now)
             yield now
-            stack.extend(step.then for port, in_flight in now.flight for step in moves.taking(now, port, in_flight[0]))
+            for port, in_flight in now.flight:
+                stack += [step.then for step in moves.taking(now, port, in_flight[0])]
 
 
 def _answered(moves: Moves, start: Hypothesis) -> bool:

@@ -79,7 +79,8 @@ def explain(  # noqa: PLR0913, PLR0917 -- what is known of a failure
     ways = _all_ways(model, step, nodes)
     search = ViolationSearch(model, nodes, step.inputs, step.outputs, event, untimely, requirements)
     violated = search.violated([way.moves for each in ways.values() for way in each])
-    moves = [move for each in ways.values() for way in each for move in way.moves]
+    # many ways share their moves
+    moves = [*dict.fromkeys(move for each in ways.values() for way in each for move in way.moves)]
     kind = untimely or _kind(event, moves)
     seen = f"nothing before {_text(event)}" if untimely == "missing" else _text(event)
     ticking = any(each.timers for each in step.before.hypotheses)
@@ -187,7 +188,7 @@ def _ways(model: Model, node: Node, inputs: Sequence[Sent], budget: int) -> Iter
         now, path = stack.pop()
         steps = _onward(moves, now)
         budget -= len(steps)
-        if path is not None and (budget < 0 or not steps or any(step.move is None for step in steps)):
+        if path is not None and (budget < 0 or not steps or [step for step in steps if step.move is None]):
             # no input is left, or the model allows anything from there on
             yield _way(path)
         if budget < 0:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from bisect import bisect_right
+from operator import itemgetter
 from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 from otf.core.expectations import Bag, Chain
@@ -27,8 +28,8 @@ def put(queues: Queues[Item], port: str, items: tuple[Item, ...]) -> Queues[Item
     """Return the map with `items` as the queue of `port`; an empty queue is left out."""
     if not queues or (len(queues) == 1 and queues[0][0] == port):
         return ((port, items),) if items else ()
-    rest = tuple(entry for entry in queues if entry[0] != port)
-    return tuple(sorted((*rest, (port, items)), key=_port)) if items else rest
+    rest = [entry for entry in queues if entry[0] != port]
+    return tuple(sorted((*rest, (port, items)), key=_PORT)) if items else tuple(rest)
 
 
 def push(queues: Queues[Item], port: str, item: Item) -> Queues[Item]:
@@ -36,10 +37,7 @@ def push(queues: Queues[Item], port: str, item: Item) -> Queues[Item]:
     return put(queues, port, (*queue(queues, port), item))
 
 
-def _port(entry: tuple[str, object]) -> str:
-    return entry[0]
-
-
+_PORT: Final = itemgetter(0)
 NEVER: Final = sys.maxsize
 
 

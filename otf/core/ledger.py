@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import NamedTuple
+from operator import attrgetter
+from typing import Final, NamedTuple
 
 from otf.core.timing import FOREVER, Span, Timing, is_later
 from otf.trace.events import Sent, Stalled
@@ -15,6 +16,9 @@ class InFlight(NamedTuple):
     number: int
     port: str
     span: Span
+
+
+_SPAN: Final = attrgetter("span")
 
 
 class Ledger(NamedTuple):
@@ -37,7 +41,7 @@ class Ledger(NamedTuple):
     @property
     def spans(self) -> tuple[Span, ...]:
         """Return when each of its inputs was sent and by when it was dealt with."""
-        return tuple([each.span for each in self.inputs])
+        return tuple(map(_SPAN, self.inputs))
 
     def then(self, event: Sent, timing: Timing) -> Ledger:
         """Return the ledger with one more input: taken when it has arrived, and those before it are dealt with."""
@@ -46,7 +50,7 @@ class Ledger(NamedTuple):
         taken = max(event.at + event.took + timing.latency, self.done_by)
         done, number = taken + timing.busy, self.sent + 1
         # an input on another port may be taken first
-        before = [
+        before = self.inputs and [
             each if each.port == event.port or is_later(event.at, each.span.b) else _longer(each, timing.busy)
             for each in self.inputs
         ]

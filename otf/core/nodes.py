@@ -181,13 +181,14 @@ class Move:
     `target` is the state at its end, None if an `Accept` decides; `position` is where the system is right after it.
     `starts` and `stops` are the timers that it starts and stops, `after` is the timer that causes it. `req` are the
     requirements that it implements. A move that `stays` changes nothing: the state is not entered anew, and all timers
-    run on.
+    run on. One that is done `at_once` has no window, and no `Accept`.
     """
 
     __slots__ = (
         "_shown",
         "_texts",
         "after",
+        "at_once",
         "emitted",
         "opening",
         "position",
@@ -223,6 +224,7 @@ class Move:
         self._texts: tuple[str, ...] | None = None
         self.within: tuple[float, float] | None = within
         self.opening: OpenAccept | None = opening
+        self.at_once: bool = within is None and opening is None
         self.starts: tuple[TimerStart, ...] = starts
         self.stops: frozenset[str] = stops
         self.after: str = after

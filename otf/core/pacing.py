@@ -205,6 +205,8 @@ class Timers:
 
     def pause(self, timing: Timing, moment: Moment) -> Pause | None:
         """Return the wait for a timer; None if no output is due, or this visit does not wait."""
+        if not moment.monitor.belief.timed:
+            return None
         # until the answer is due, the system may be busy with an input, whatever else it may have done
         due = moment.monitor.pending()
         if due is None:

@@ -137,6 +137,7 @@ class Search:
         found: HypothesisSet = {}
         # the first start, and the model's first move, are followed first
         stack = [Following(start, 0, NONE) for start in starts][::-1]
+        most = self.moves.limits.work
         for now, depth, slept in self._left(stack, known):
             ends = done(now)
             if ends is not None:
@@ -157,7 +158,7 @@ class Search:
             for step, sleeping in reversed(steps):
                 if follow is None or follow(now, step.then):
                     stack.append(Following(*bounded(now, step.then, depth), sleeping))
-            if self.work > self.moves.limits.work:
+            if self.work > most:
                 raise OvergrownError
         return found
 

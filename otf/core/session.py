@@ -69,7 +69,8 @@ class Session:
         self.late: list[int] = []
         self.chooser: Chooser = chooser
         self.pacing: Pacing = pacing
-        self._patient = False
+        # whether silence was seen that would fail, and is waited for once more
+        self.doubting: bool = False
         self._rested = 0.0
         self._outputs = self._bytes = 0
         self._pause = Pause(0.0)
@@ -106,11 +107,6 @@ class Session:
     def verdict(self) -> Verdict | None:
         """Return the verdict, if there is one already."""
         return self.monitor.end() if self.monitor.past else self.monitor.verdict
-
-    @property
-    def doubting(self) -> bool:
-        """Return whether silence was seen that would fail, and is waited for once more."""
-        return self._patient
 
     @property
     def restful(self) -> bool:
@@ -158,11 +154,15 @@ class Session:
                 self._choose()
             pause = silence(monitor.oracle.timing, moment) if crowded else self.pacing.pause(moment)
             if pause is None and moment.next is not None:
-                return self._begun(Send(moment.next, moment.port or ""))
+                first = Send(moment.next, moment.port or "")
+                if isinstance(self.pacing, Burst):
+                    self._begin_burst(self.pacing, first)
+                return first
         if pause is None and self.over and moment.quiet:
             return Stop(self._verdict())
         self._pause = pause or Pause(self.times.event)
-        return self._probe() or Wait(self._deadline())
+        ping = None if self._barrier is None else self._probe(self._barrier)
+        return ping or Wait(self._deadline())
 
     def _past_failure(self) -> Wait | None:
         """Return the wait after which the run goes on past its failure; None if it ends there."""
@@ -187,7 +187,7 @@ class Session:
         event, moment = Guess(at), self.moment
         self.monitor.tell(event)
         self.plan(None)
-        self._silent_by, self._round, self._patient, self._elapses = None, None, False, 0.0
+        self._silent_by, self._round, self.doubting, self._elapses = None, None, False, 0.0
         self._outputs = self._bytes = moment.burst = 0
         moment.quiet, moment.restless, self.times.event = True, False, at
         return event
@@ -204,7 +204,7 @@ class Session:
             moment.quiet = moment.quiet and moment.restless
         else:
             self._note(event)
-        self._patient = False
+        self.doubting = False
         if isinstance(event, Sent):
             self.together = max(self.together, monitor.ledger.unproven + 1)
         if monitor.tell(event) is None:
@@ -213,7 +213,8 @@ class Session:
             elif moment.next is not None:
                 self._look()
             if isinstance(event, Quiet):
-                self._settle()
+                self.pacing.settled(moment)
+                moment.burst = 0
         elif isinstance(event, Closed):
             # nobody is there any more
             self._goes_past = None
@@ -253,9 +254,9 @@ class Session:
             self.tell(taken)
             return taken
         event = Quiet(at, self._pause.means == "rested", by=by)
-        if not self._patient and not self.monitor.would(event):
+        if not self.doubting and not self.moment.monitor.would(event):
             # a system that was kept from its processor has rested only now, however long ago the last event is
-            self._patient, self._rested = True, at * (by == "observed")
+            self.doubting, self._rested = True, at * (by == "observed")
             if self._deadline() > at:
                 return None
         self.tell(event)
@@ -285,15 +286,15 @@ class Session:
         if self.moment.next is not None and not self.view().allows(self.moment.next):
             self.plan(None)
 
-    def _probe(self) -> Ping | None:
-        """Return the next ping of a barrier; None without a barrier, or while answers are outstanding."""
+    def _probe(self, barrier: Barrier) -> Ping | None:
+        """Return the next ping of a barrier; None while answers are outstanding."""
         # if nothing has happened since the last quiescence, the wait is for a timer: no answer ends that
-        if self._barrier is None or self._pause.means == "taken" or self.moment.quiet:
+        if self._pause.means == "taken" or self.moment.quiet:
             return None
         if self._round is None:
-            self._round = Round(self._barrier, tuple(sorted(self.monitor.belief.in_flight)))
+            self._round = Round(barrier, tuple(sorted(self.monitor.belief.in_flight)))
         port = self._round.next()
-        return None if port is None else Ping(port, self._barrier.pings[port])
+        return None if port is None else Ping(port, barrier.pings[port])
 
     def _note(self, event: Sent | Quiet | Taken) -> None:
         """Note an event that is no output."""
@@ -321,24 +322,18 @@ class Session:
             return Pause(self._elapses, window=self.monitor.oracle.timing.quiescence)
         return Pause(max(pause.until, self._elapses), pause.means, pause.window)
 
-    def _settle(self) -> None:
-        self.pacing.settled(self.moment)
-        self.moment.burst = 0
-
     def _choose(self) -> None:
         if self.moment.next is None and not self.over:
-            if self.monitor.sent < self.steps:
+            if self.moment.monitor.ledger.sent < self.steps:
                 view, pacing = self.view(), self.pacing
                 first = isinstance(pacing, Burst) and pacing.held(view)
                 self.plan(first or self.chooser.choose(view))
             self.over = self.moment.next is None
 
-    def _begun(self, first: Send) -> Send:
-        """Return the first input of a burst, once the others are chosen too."""
-        if isinstance(self.pacing, Burst):
-            most = self.steps - self.monitor.sent
-            self.others = self.pacing.others(self.chooser, self.monitor, first, self.times.event, most)
-        return first
+    def _begin_burst(self, pacing: Burst, first: Send) -> None:
+        """Choose what follows at once after the first input of a burst."""
+        most = self.steps - self.monitor.sent
+        self.others = pacing.others(self.chooser, self.monitor, first, self.times.event, most)
 
     def plan(self, chosen: Symbol | None) -> None:
         """Set the next input, None for none yet."""
@@ -350,11 +345,11 @@ class Session:
 
     def view(self) -> View:
         """Return what a chooser sees now."""
-        monitor = self.monitor
+        monitor = self.moment.monitor
         return monitor.belief.view or monitor.oracle.view(monitor.belief)
 
     def _deadline(self) -> float:
-        more = (PATIENCE - 1) * self._pause.window if self._patient else 0.0
+        more = (PATIENCE - 1) * self._pause.window if self.doubting else 0.0
         return max(self._pause.until, self._rested) + more
 
     def _count(self, event: Seen | Closed, size: int) -> bool:
@@ -367,7 +362,7 @@ class Session:
         if not belief.expecting:
             self._outputs += 1
             self._bytes += size
-        if self._patient:
+        if self.doubting:
             self.late.append(monitor.events + 1)
         return spontaneous
 

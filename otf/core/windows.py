@@ -60,12 +60,6 @@ class Windows:
         """Return whether an input may have been taken in this state: sent before the state must have been left."""
         return self.clock.late or self.clock.sent_by(in_flight.number, _last(now))
 
-    def never(self, after: Hypothesis, moves: tuple[Move, ...], loose: int) -> bool:
-        """Return whether time plays no part in these moves and in what they leave open."""
-        if self.model.spec.emits is not None or after.timers or loose:
-            return False
-        return all(move.within is None and move.opening is None for move in moves)
-
     def triggered(self, after: Hypothesis, move: Move, number: int, loose: int) -> Hypothesis:
         """Return the hypothesis after an input was taken by a move."""
         # the time of the input is needed only if the outputs of an Accept may lead to a state with timers

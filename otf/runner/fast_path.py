@@ -12,7 +12,6 @@ from typing import Final, TypeAlias
 from otf.adapter import Arrival, Frame, LineLost
 from otf.core import Session, Symbol
 from otf.core.cached_run import LONG, CachedInput, CachedOutput, CachedRun
-from otf.core.waits import Eager
 from otf.errors import CodecError
 from otf.runner.codec_cache import SHORT, CodecCache
 from otf.runner.time_spent import spent
@@ -32,7 +31,7 @@ PortArrivals: TypeAlias = tuple[str, list[Arrival], float]
 
 
 class FastPath:
-    """Takes cached steps; use one for each run."""
+    """Takes cached steps; use one for each run in eager mode without pings."""
 
     def __init__(self, session: Session, wire: Wire, codec: CodecCache, record: EventRecord) -> None:
         self._session = session
@@ -43,7 +42,6 @@ class FastPath:
         # waits in which the answer is assumed not to be there at once, and not to come soon
         self._not_prompt = self._not_soon = 0
         self._patient = session.monitor.oracle.timing.quiescence >= SOON
-        self._possible = isinstance(session.pacing, Eager) and not session.probing
         # inputs until the next attempt, and how many there were until the last one
         self._left = self._between = 0
         self._later = True  # acknowledgements go with the next input
@@ -51,8 +49,6 @@ class FastPath:
     @property
     def ready(self) -> bool:
         """Return whether an attempt is worthwhile: an input may be chosen, and no line needs the event loop."""
-        if not self._possible:
-            return False
         moment = self._session.moment
         belief = moment.monitor.belief
         # without a result after any event, no input was ever sent from this belief

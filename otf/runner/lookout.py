@@ -44,6 +44,7 @@ class Lookout:
         self._session = session
         self._wire = wire
         self._observer = observer
+        self._timing = session.monitor.oracle.timing
         self._model = session.monitor.oracle.model  # `timed` as soon as a timed state is known
         self._stamping = False
         self._slack = 0.0
@@ -110,8 +111,7 @@ class Lookout:
         """Wait for an arrival, or until that time; while a timer of an observed system is awaited, glance at it."""
         wire, observer = self._wire, self._observer
         if observer is not None and not observer.why and self._session.moment.quiet:
-            timing = self._session.monitor.oracle.timing
-            often = max(timing.quiescence, 2 * timing.latency) / GLANCES
+            often = max(self._timing.quiescence, 2 * self._timing.latency) / GLANCES
             observer.glance()
             while not wire.waiting and not wire.over(until - often):
                 await self.look(wire.now + often)
@@ -202,7 +202,7 @@ class Lookout:
 
     def _silent_by(self, until: float) -> float:
         """Return how long to wait: longer while a frame is coming, since its bytes are no silence."""
-        stirred, timing = self._wire.stirred, self._session.monitor.oracle.timing
+        stirred, timing = self._wire.stirred, self._timing
         # a frame that comes byte by byte for ever has no end, and the outstanding output is missing
         return max(until, min(stirred + max(timing.quiescence, timing.latency), until + TRICKLE))
 

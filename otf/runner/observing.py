@@ -151,7 +151,7 @@ class Observer:
 
     def _quiet(self) -> bool:
         # first what has been written and did not arrive: what arrives meanwhile is seen at the ports after it
-        on_its_way = any(line.unsent() for line in self._delaying)
+        on_its_way = bool(self._delaying) and any(line.unsent() for line in self._delaying)
         return self._wire.empty() and not on_its_way
 
     def _hurry(self, now: float) -> None:
@@ -168,7 +168,7 @@ class Observer:
 
     @property
     def _shared(self) -> bool:
-        return any(watched[pid] > 1 for pid in self._system.roots)
+        return max(map(watched.__getitem__, self._system.roots), default=0) > 1
 
     def _computes(self) -> bool:
         used = self._system.used()

@@ -10,12 +10,13 @@ from typing import Any, Final
 
 from anyio import CancelScope
 
-from otf.adapter import Ending, Frame, Line, LineLost
+from otf.adapter import Ending, Frame, LineLost
 from otf.adapter.lifecycle import Life, perform
 from otf.adapter.third_party import blaming, describe, stumbled, where
 from otf.codec import Codec, PortAction
 from otf.codec.malformed import Malformed, MalformedCodec, Unreadable
 from otf.core import Ping, Send, Session, Wait
+from otf.core.waits import Eager
 from otf.errors import CodecError, ContactError, ModelError, OtfError, UsageError, WriteError
 from otf.runner.codec_cache import CodecCache
 from otf.runner.fast_path import FastPath
@@ -76,7 +77,8 @@ class Conduct:
         self._spent = spent()
         # inputs of a burst that were handed over, and of which nobody was told yet
         self._untold = list[tuple[Sent, bytes]]()
-        self._fast_path = FastPath(session, wire, self.codec, record)
+        may_skip = isinstance(session.pacing, Eager) and not session.probing
+        self._fast_path = FastPath(session, wire, self.codec, record) if may_skip else None
 
     async def run(self) -> Verdict:
         """Perform commands until the verdict; it is inconclusive if the line itself is at fault."""
@@ -117,7 +119,7 @@ class Conduct:
         while True:
             if self.wire.waiting:
                 self._take_all()
-            if self._fast_path.ready:
+            if self._fast_path is not None and self._fast_path.ready:
                 await self._fast_path.run()
                 self._lookout.looked = self.wire.now
                 if not self.wire.waiting and not self.wire.prompt():
@@ -255,7 +257,9 @@ class Conduct:
 
     async def _handed(self, port: str, value: object, data: bytes | PortAction) -> bool:
         """Hand a value's bytes to a port; return False if the line is lost."""
-        line = self._line(port, value)
+        line = self.wire.lines.get(port)
+        if line is None:
+            raise self._unknown(port, value)
         try:
             await (line.send(data) if isinstance(data, bytes) else perform(self._life, port, line, data))
         except CodecError as error:
@@ -277,13 +281,9 @@ class Conduct:
             raise UsageError(message) from error
         return True
 
-    def _line(self, port: str, value: object) -> Line:
-        line = self.wire.lines.get(port)
-        if line is not None:
-            return line
+    def _unknown(self, port: str, value: object) -> ModelError:
         known = ", ".join(self.wire.lines) or "none: give the bench `ports` or `connect`"
-        message = f"the input {show(value)} belongs to the port {port!r}; the bench has {known}"
-        raise ModelError(message)
+        return ModelError(f"the input {show(value)} belongs to the port {port!r}; the bench has {known}")
 
     def _lost(self, port: str, why: str, *, again: bool = False) -> None:
         """Take the ending of a line; `again`: it may have ended before, since a malformed input suits no state."""
@@ -315,30 +315,26 @@ class Conduct:
 
     def _believe(self, event: Event | None) -> None:
         if event is not None:
-            self.record(event, **self._beside())
+            self._record(event)
 
     def _tell(self, event: Event, raw: bytes | None = None) -> None:
         belated = self.session.late
         late = len(belated)
         self.session.tell(event, 0 if raw is None else len(raw))
-        if self._model.timed or self.wire.noting or len(belated) > late:
-            more = {"late": True} if len(belated) > late else {}
-            self.record(event, raw, **more, **self._beside())
-        else:
-            self.record(event, raw)
+        self._record(event, raw, **({"late": True} if len(belated) > late else {}))
 
     def _tell_stalls(self) -> None:
-        for stall in self._lookout.stalls.told():
+        for stall in self._lookout.stalls.told() if self._lookout.stalls.fresh else ():
             self.session.tell(stall)
             self.record(stall)
 
-    def _beside(self) -> dict[str, Any]:
-        """Return what the trace records beside an event."""
-        # a replay that judges windows has to know how late the tester itself was
-        more: dict[str, Any] = {"slack": round(self.session.monitor.slack, 6)} if self._model.timed else {}
-        if faults := self.wire.noted():
+    def _record(self, event: Event, raw: bytes | None = None, **more: Any) -> None:  # noqa: ANN401 -- JSON data
+        if self._model.timed:
+            # a replay that judges windows has to know how late the tester itself was
+            more["slack"] = round(self.session.monitor.slack, 6)
+        if self.wire.noting and (faults := self.wire.noted()):
             more["faults"] = faults
-        return more
+        self.record(event, raw, **more)
 
 
 def _after(event: Seen | Closed) -> str:

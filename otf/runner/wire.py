@@ -139,8 +139,11 @@ class Wire:
 
         A process is not looked at if it `rested` a moment ago: one that is stopped does not.
         """
-        lost = {port: line.lost() for port, line in self._counting.items() if not rested or port not in self._apart}
-        return "; ".join(f"{port}: {what}" for port, what in lost.items() if what)
+        lost = list[str]()
+        for port, line in self._counting.items():
+            if (not rested or port not in self._apart) and (what := line.lost()):
+                lost.append(f"{port}: {what}")
+        return "; ".join(lost)
 
     def noted(self) -> list[str]:
         """Return the faults that were injected since the last call."""

@@ -70,12 +70,12 @@ class Pool:
 
     def of(self, view: View) -> tuple[Symbol, ...]:
         """Return the inputs to choose from now; empty if none is enabled."""
-        inputs, left = self._side_of(view), self._left_out(view)
+        inputs, left = self._side_of(view), None if self.failing is None else self._left_out(view, self.failing)
         return inputs if left is None else tuple(inp for inp in inputs if not left(inp)) or inputs
 
-    def _left_out(self, view: View) -> WantedInput | None:
+    def _left_out(self, view: View, failing: FailingIn) -> WantedInput | None:
         """Return the test for inputs that are left out, as they failed here; most of the time, if there are others."""
-        left = None if self.failing is None else self.failing(view)
+        left = failing(view)
         return left if left is not None and self.random.random() >= SELDOM else None
 
     def _side_of(self, view: View) -> tuple[Symbol, ...]:
@@ -94,7 +94,7 @@ class Pool:
 
     def candidates(self, view: View) -> Iterator[Symbol]:
         """Yield up to `FEW` inputs to choose from, without those that failed here, if there are others."""
-        left_out = self._left_out(view)
+        left_out = None if self.failing is None else self._left_out(view, self.failing)
         if left_out is None:
             return self._drawn(view)
         drawn = [*self._drawn(view)]

@@ -280,7 +280,7 @@ def _drawn(pool: Pool, visits: VisitCounts, view: View, rank: Rank, lowest: obje
             break
     if best is not None:
         visits.note(view, best)
-    return pool.sent(view, best)
+    return best if pool.fresh is None else pool.sent(view, best)
 
 
 def _tried(visits: VisitCounts, view: View) -> Rank:

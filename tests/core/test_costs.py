@@ -249,8 +249,11 @@ def _mixed(state: int, inp: str) -> int:
     return (3 * state + ord(inp[0])) % 101
 
 
-def test_one_explanation_costs_no_more_than_a_hundred_events() -> None:
-    """Twelve possible states, and six inputs in flight on four ports, of which a wrong output comes."""
+def test_one_explanation_costs_40_000_calls_at_most() -> None:
+    """Twelve possible states, and six inputs in flight on four ports, of which a wrong output comes.
+
+    With as many calls for each event as there were once, 431, this was a hundred events.
+    """
 
     def step(state: Any, inp: str) -> list[Transition[Any]]:  # noqa: ANN401 -- a name, or a pair
         if state == "new":
@@ -260,10 +263,10 @@ def test_one_explanation_costs_no_more_than_a_hundred_events() -> None:
     judge = monitor(Spec(step, "new", ["pa"]))
     passed(judge, [Sent("pa", "p", 0), Quiet(0)])
     sent = [Sent(f"{PORTS[number % 4]}{number}", PORTS[number % 4], 0) for number in range(6)]
-    event = calls(lambda: passed(judge, sent)) / len(sent)
+    assert calls(lambda: passed(judge, sent)) <= 300 * len(sent)
     wrong = Seen("pw", "p", 0)
     assert not judge.would(wrong)  # what is left is the explanation
-    assert calls(lambda: judge.tell(wrong)) <= 100 * event
+    assert calls(lambda: judge.tell(wrong)) <= 40_000
     assert judge.end().failed
 
 
