@@ -17,7 +17,7 @@ from otf.spec import Elapse
 from otf.strategy import VisitCounts
 from otf.strategy.answers import Answered, LearntAnswers
 from otf.strategy.pool import FailingIn
-from otf.strategy.visits import STATES, WIDE
+from otf.strategy.visits import STATES, WIDE, Tally
 from otf.trace.verdict import Failure, FailureKind
 from otf.values import key
 
@@ -134,11 +134,11 @@ class _RecalledTables(defaultdict[Node, defaultdict[Symbol, int]]):
 class _Waited(_Recalled[tuple[Hashable, ...]]):
     """Visits to states with timers, those of this path alone in `log`."""
 
-    log: list[tuple[Hashable, ...]]
+    log: Tally[tuple[Hashable, ...]]
 
     def __setitem__(self, key: tuple[Hashable, ...], times: int) -> None:
         super().__setitem__(key, times)
-        self.log.append(key)
+        self.log.note(key)
 
 
 class _Quiet(set[Hashable]):
@@ -231,8 +231,8 @@ class Learning:
         self.waited: dict[tuple[Hashable, ...], int] = _Waited(lambda name: sum(each.timers[name] for each in layers))
         self.answers = self.visits.answers = LearntAnswers(_Others(layers))
         self.failing = _Failing(layers, self.visits, known_issue)
-        self._log: list[tuple[Node, Symbol]] = []
-        self._waits: list[tuple[Hashable, ...]] = []
+        self._log = Tally[tuple[Node, Symbol]]()
+        self._waits = Tally[tuple[Hashable, ...]]()
         # an input that only waits is its own name
         waits = (Elapse(seconds) for layer in layers for seconds in layer.waits)
         self.visits.waits.update((Symbol(wait, key(wait)), None) for wait in waits)
@@ -246,7 +246,7 @@ class Learning:
 
     def path(self) -> Knowledge:
         """Return what was learned since the last call."""
-        visits, timers = Counter(self._log), Counter(self._waits)
+        visits, timers = self._log.copy(), self._waits.copy()
         self._log.clear()
         self._waits.clear()
         used, self._actions = self._actions, dict(self.visits.actions)

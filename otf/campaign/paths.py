@@ -170,6 +170,7 @@ class PathRun:
             known = None if self._session is None else self._session.verdict
             return known or Verdict("inconclusive", why=str(error))
         if self._record.full and verdict.outcome == "pass":
+            self.short = True
             return replace(verdict, why=f"the path was ended when its trace had {self.largest} bytes")
         return verdict
 

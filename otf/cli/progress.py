@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from time import monotonic
@@ -221,6 +222,8 @@ class Reporting(Listener):
         self._shrinking: tuple[FailureGroup, ShrinkFigures] | None = None
         self._now = ""
         self._lost = ""
+        # by path: one that lasts for hours has steps all the time
+        self._under_way = Counter[int]()
 
     @property
     def line(self) -> str:
@@ -228,9 +231,19 @@ class Reporting(Listener):
         summary = self._summary
         most, paths = self._settings.traces, counted(summary.paths, "path")
         paths = paths if most >= UNLIMITED else f"{summary.paths:,} of {counted(most, 'path')}"
-        counts = f"{paths}, {counted(summary.steps, 'step')}, "
+        counts = f"{paths}, {counted(summary.steps + self._under_way.total(), 'step')}, "
         counts += f"{len(summary.inconclusive):,} inconclusive, " * bool(summary.inconclusive)
         return f"{counts}{counted(len(summary.failures), 'kind')} of failure{self._now and f'; {self._now}'}"
+
+    def event(self, number: int, event: Event) -> None:
+        """Count a step of a path under way."""
+        if isinstance(event, Sent):
+            self._under_way[number] += 1
+
+    def path(self, result: PathResult, summary: Summary) -> None:
+        """Leave the steps of a finished path to the summary."""
+        del summary
+        self._under_way.pop(result.number, None)
 
     def failed_start(self, number: int, why: str, pause: float) -> None:
         """Print that a path could not reach the system."""

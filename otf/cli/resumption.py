@@ -27,6 +27,7 @@ from otf.cli.sut_addresses import addressed
 from otf.cli.traces import bench_as_recorded
 from otf.errors import UsageError
 from otf.strategy.coverage import NOTHING_NEW
+from otf.strategy.uptime import UPTIME
 from otf.trace.kinds import FailurePart
 from otf.trace.record import Header
 from otf.values import show
@@ -61,7 +62,7 @@ def paths_within(time: str | None, until: str | None) -> int:
 
     A goal of coverage may never be reached, if the system never makes a choice that the model leaves to it.
     """
-    endless = time is not None or (until or "").startswith(NOTHING_NEW)
+    endless = time is not None or (until or "").startswith((NOTHING_NEW, UPTIME))
     return UNLIMITED if endless else PATHS
 
 
@@ -175,7 +176,7 @@ def continuing(settings: Settings, until: str | None, *, resumes: bool, checks: 
 
 def _check_until(folder: Path, until: str | None) -> None:
     """Raise UsageError for a goal of coverage in a folder that has paths: it is counted from the first one on."""
-    goes_on = until is None or until == REQUIREMENTS or until.startswith(NOTHING_NEW)
+    goes_on = until is None or until == REQUIREMENTS or until.startswith((NOTHING_NEW, UPTIME))
     if not goes_on and Past(folder).counted:
         message = f"--until {until}: coverage is counted from the first path on, and {folder} has paths already"
         raise UsageError(f"{message}; choose another folder")

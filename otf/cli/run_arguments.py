@@ -63,7 +63,8 @@ class RunOptions:
         typer.Option(
             metavar="WHAT",
             help="Count coverage, and stop when it is reached: states, transitions, pairs=100; or when all "
-            "requirements are decided: requirements; or after a time without anything new: nothing-new=10m.",
+            "requirements are decided: requirements; or after a time without anything new: nothing-new=10m; "
+            "or once a path has lasted so long: uptime=1h.",
             rich_help_panel=HOW_LONG,
         ),
     ] = None

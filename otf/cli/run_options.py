@@ -13,6 +13,7 @@ from otf.adapter import Bench
 from otf.adapter.bench_options import Silence
 from otf.campaign import Settings
 from otf.campaign.calibrate import Calibration, calibrate
+from otf.campaign.settings import UNLIMITED
 from otf.campaign.speed import greatest_speed
 from otf.cli.benches import named
 from otf.cli.output import document, say, warn
@@ -23,6 +24,7 @@ from otf.spec.places import places
 from otf.strategy import Coverage, StrategyKind, Until, covering, own
 from otf.strategy.coverage import KINDS, NOTHING_NEW
 from otf.strategy.kinds import known
+from otf.strategy.uptime import UPTIME, lasting
 from otf.trace.result import counted
 
 _NUMBER: Final = 20  # bytes of a file that holds the number of a process
@@ -141,12 +143,23 @@ def counting(bench: Bench, settings: Settings, until: str | None) -> tuple[Setti
             message = f"--until {until}: the bench has no table of requirements; give it requirements=…"
             raise UsageError(message)
         return replace(settings, decides=True), Covered()
+    if until.startswith(UPTIME):
+        return _lasting(settings, until), Covered()
     late = monotonic() + LOOKING
     coverage = Coverage(explore(bench.spec, LOOKED, is_late=lambda: monotonic() >= late), places(bench.spec))
     strategy = covering(known(settings.strategy), coverage, parsed(until), monotonic)
     # the strategies of workers count nothing here: the traces of their paths show what they cover
     covers = None if settings.workers is None else coverage
     return replace(settings, strategy=strategy, covers=covers), Covered(coverage)
+
+
+def _lasting(settings: Settings, until: str) -> Settings:
+    seconds = duration(f"--until {UPTIME}", until.partition("=")[2] or "nothing")
+    if settings.workers is not None:
+        raise UsageError(f"--until {until}: one path lasts so long, and it runs in one process: leave --processes out")
+    settings = replace(settings, strategy=lasting(known(settings.strategy), seconds, monotonic))
+    # where --steps is not given, only time ends a path
+    return replace(settings, steps=UNLIMITED, mixed=False) if settings.mixed else settings
 
 
 def parsed(until: str) -> Until:
@@ -160,7 +173,7 @@ def parsed(until: str) -> Until:
         return Until(what, number=int(amount)) if amount.isdecimal() and int(amount) > 1 else Until(what, float(amount))
     except ValueError as error:
         kinds = f"{', '.join(KINDS)}, optionally with a share or a number: states=0.9"
-        others = f"{REQUIREMENTS}; or {NOTHING_NEW} with a time: {NOTHING_NEW}=10m"
+        others = f"{REQUIREMENTS}; or {NOTHING_NEW} or {UPTIME} with a time: {NOTHING_NEW}=10m, {UPTIME}=1h"
         message = f"--until {until}: write one of {kinds}; {others}"
         raise UsageError(message) from error
 

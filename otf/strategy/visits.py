@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from otf.core import FEW, Node, Symbol, View
 from otf.strategy.pool import Pool
@@ -20,8 +20,22 @@ PATHS: Final = 10  # of a lane that look for changed transitions, and two more f
 STATES: Final = 50_000  # states with counts; of more, those visited once are forgotten, since they may never come again
 WIDE: Final = 1_000  # states visited, of which few inputs are drawn too: most states do not come again then
 
+Key = TypeVar("Key", bound=Hashable)
+
 Rank: TypeAlias = Callable[[Symbol], Any]
 """How little an input is to be preferred."""
+
+
+class Tally(Counter[Key]):
+    """How often each key came on one path; of too many, those that came once are dropped: a path may last all night."""
+
+    def note(self, key: Key) -> None:
+        """Count a key."""
+        self[key] += 1
+        if len(self) > STATES:
+            once = [key for key, times in self.items() if times == 1]
+            for each in once or [*self]:
+                del self[each]
 
 
 def _counts() -> defaultdict[Node, defaultdict[Symbol, int]]:
@@ -47,8 +61,8 @@ class VisitCounts:
     actions: defaultdict[str, int] = field(default_factory=lambda: defaultdict[str, int](int))
     # inputs that only wait, of those chosen so far
     waits: dict[Symbol, None] = field(default_factory=dict[Symbol, None])
-    # each choice, for a journal that takes them
-    log: list[tuple[Node, Symbol]] | None = None
+    # the choices of this path, for a journal that takes them
+    log: Tally[tuple[Node, Symbol]] | None = None
     # what inputs led to, by the answers; None until a strategy asks
     answers: LearntAnswers | None = None
     # transitions that the path to come looks for before anything else
@@ -66,7 +80,7 @@ class VisitCounts:
             trials = self._trials if node is self._node else self.inputs[node]
             trials[chosen] += 1
             if self.log is not None:
-                self.log.append((node, chosen))
+                self.log.note((node, chosen))
             if times == 1:
                 self.firsts += 1
                 if len(self.states) > STATES:

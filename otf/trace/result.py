@@ -240,7 +240,7 @@ class CampaignResult:
             paths = counted(self.truncated, "path")
             yield f"{paths} ended early: an input arrived where the model does not specify it"
         if self.short:
-            yield f"{counted(self.short, 'path')} cut short by the end of the time"
+            yield f"{counted(self.short, 'path')} cut short by the end of the time or by the size of its trace"
         for how, number in self.silence.items():
             several = f" ({counted(number, 'path')})" if len(self.silence) > 1 else ""
             yield f"silence: {how}{several}"

@@ -125,6 +125,17 @@ def test_a_line_says_what_a_campaign_has_done() -> None:
     assert "shrinking" not in reporting.line
 
 
+def test_a_path_that_lasts_for_hours_has_steps_in_a_pipe() -> None:
+    """Steps of a path under way count until it ends, and then stand in the summary."""
+    reporting = Reporting(SETTINGS, summary := summary_of(), None)
+    for _ in range(3):
+        reporting.event(PATH.number, Sent("a", "port", 0.0))
+        reporting.event(PATH.number, Quiet(0.1))
+    assert reporting.line == "3 of 20 paths, 30 steps, 1 kind of failure"
+    reporting.path(PATH, summary)
+    assert reporting.line == "3 of 20 paths, 27 steps, 1 kind of failure"
+
+
 def test_the_budget_that_is_left() -> None:
     """Seconds are left out where they are not the bound; a budget that is overdrawn has nothing left."""
     figures = ShrinkFigures(Budget(1000), timed=False)

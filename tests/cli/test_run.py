@@ -183,6 +183,16 @@ def test_a_campaign_ends_when_nothing_is_new(folder: Path) -> None:
     assert done["coverage"]["met"]["states"]
 
 
+def test_a_campaign_ends_when_a_path_has_lasted_so_long(folder: Path) -> None:
+    """One path has no bound of inputs; a bound that is given holds, and then there are more paths."""
+    machine(folder)
+    done = otf("run", "machine.py", "--until", "uptime=0.2s", "--json").data
+    assert (done["verdict"], done["paths"]) == ("pass", 1)
+    assert done["seconds"] >= 0.2
+    done = otf("run", "machine.py", "--until", "uptime=1h", "--steps", 5, "--traces", 3, "--json").data
+    assert (done["verdict"], done["paths"], done["steps"]) == ("pass", 3, 15)
+
+
 @pytest.mark.parametrize("jobs", [1, 3])
 def test_paths_at_a_time(folder: Path, jobs: int) -> None:
     """With --jobs paths run at once; all of them run."""
@@ -202,6 +212,11 @@ def test_paths_at_a_time(folder: Path, jobs: int) -> None:
         (("--time", "1 day"), "--time 1 day: a time above 0 is needed"),
         (("--time", "nan"), "--time nan: a time above 0 is needed"),
         (("--until", "nothing-new"), "--until nothing-new nothing: a time above 0 is needed"),
+        (("--until", "uptime"), "--until uptime nothing: a time above 0 is needed"),
+        (
+            ("--until", "uptime=1h", "--processes", 2),
+            "--until uptime=1h: one path lasts so long, and it runs in one process",
+        ),
         (("--quiescence", -1), "quiescence=-1.0: a time is a number of seconds, from 0 to 86400"),
     ],
 )
