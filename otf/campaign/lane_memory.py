@@ -17,7 +17,7 @@ from otf.spec import Elapse
 from otf.strategy import VisitCounts
 from otf.strategy.answers import Answered, LearntAnswers
 from otf.strategy.pool import FailingIn
-from otf.strategy.visits import STATES, WIDE, Tally
+from otf.strategy.visits import STATES, WIDE, PathCounts
 from otf.trace.verdict import Failure, FailureKind
 from otf.values import key
 
@@ -134,7 +134,7 @@ class _RecalledTables(defaultdict[Node, defaultdict[Symbol, int]]):
 class _Waited(_Recalled[tuple[Hashable, ...]]):
     """Visits to states with timers, those of this path alone in `log`."""
 
-    log: Tally[tuple[Hashable, ...]]
+    log: PathCounts[tuple[Hashable, ...]]
 
     def __setitem__(self, key: tuple[Hashable, ...], times: int) -> None:
         super().__setitem__(key, times)
@@ -231,8 +231,8 @@ class Learning:
         self.waited: dict[tuple[Hashable, ...], int] = _Waited(lambda name: sum(each.timers[name] for each in layers))
         self.answers = self.visits.answers = LearntAnswers(_Others(layers))
         self.failing = _Failing(layers, self.visits, known_issue)
-        self._log = Tally[tuple[Node, Symbol]]()
-        self._waits = Tally[tuple[Hashable, ...]]()
+        self._log = PathCounts[tuple[Node, Symbol]]()
+        self._waits = PathCounts[tuple[Hashable, ...]]()
         # an input that only waits is its own name
         waits = (Elapse(seconds) for layer in layers for seconds in layer.waits)
         self.visits.waits.update((Symbol(wait, key(wait)), None) for wait in waits)

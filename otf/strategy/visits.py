@@ -26,7 +26,7 @@ Rank: TypeAlias = Callable[[Symbol], Any]
 """How little an input is to be preferred."""
 
 
-class Tally(Counter[Key]):
+class PathCounts(Counter[Key]):
     """How often each key came on one path; of too many, those that came once are dropped: a path may last all night."""
 
     def note(self, key: Key) -> None:
@@ -62,7 +62,7 @@ class VisitCounts:
     # inputs that only wait, of those chosen so far
     waits: dict[Symbol, None] = field(default_factory=dict[Symbol, None])
     # the choices of this path, for a journal that takes them
-    log: Tally[tuple[Node, Symbol]] | None = None
+    log: PathCounts[tuple[Node, Symbol]] | None = None
     # what inputs led to, by the answers; None until a strategy asks
     answers: LearntAnswers | None = None
     # transitions that the path to come looks for before anything else

@@ -21,7 +21,7 @@ from otf.errors import ModelError
 from otf.spec import Spec, Transition, goto, total
 from otf.strategy import STRATEGIES, Strategy, StrategyKind, goal, weighted
 from otf.strategy.pool import Pool
-from otf.strategy.visits import WIDE, Tally
+from otf.strategy.visits import WIDE, PathCounts
 from otf.trace.events import Quiet, Seen, Sent
 
 MANY: Final = 90
@@ -368,7 +368,7 @@ def test_every_view_keeps_its_notes_about_a_shorter_list() -> None:
 def test_the_choices_of_a_path_that_lasts_all_night_take_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its journal gets counts, not a list: of more keys than are counted, those that came once are dropped."""
     monkeypatch.setattr("otf.strategy.visits.STATES", 10)
-    tally = Tally[int]()
+    tally = PathCounts[int]()
     for number in range(1000):
         tally.note(-1)
         tally.note(number)
