@@ -15,16 +15,19 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Final, TypeAlias, cast
 
+from otf.core.belief import Belief
 from otf.core.expectations import Chain
+from otf.core.explainer import Explainer, Finder
 from otf.core.hypothesis import Hypothesis, Outstanding
+from otf.core.ledger import Ledger
 from otf.core.memory import Symbol
 from otf.core.moves import Moves
 from otf.core.nodes import UNKNOWN
-from otf.core.search import HypothesisSet, OvergrownError, Search, bounded, brings
+from otf.core.oracle import Oracle
+from otf.core.search import HypothesisSet, OvergrownError, Search, bounded, brings, sent
 from otf.core.timing import Clock
+from otf.trace.events import Closed, Ended, Event, Seen, Sent, Taken
 
-Find: TypeAlias = Callable[[Search, Iterable[Hypothesis]], Iterable[Hypothesis]]
-"""Returns the hypotheses that explain an event, found by a search from others."""
 PortOutput: TypeAlias = tuple[str, Symbol]
 SAVED: Final = 4
 """Events whose work may be done at one: most of them need little."""
@@ -94,7 +97,7 @@ class SearchLevel:
     `left` are those not tried yet, as far as they follow from the explanation of the level before.
     """
 
-    find: Find
+    find: Finder
     seen: dict[str, int]
     search: LazySearch
     left: Iterator[Hypothesis] = field(default_factory=lambda: iter(()))
@@ -126,7 +129,7 @@ class DeepSearch:
         """Return the explanation of all events."""
         return cast("Hypothesis", self.levels[-1].now)
 
-    def tell(self, find: Find, output: PortOutput | None = None) -> bool:
+    def tell(self, find: Finder, output: PortOutput | None = None) -> bool:
         """Take an event; return whether there is an explanation. Raises OvergrownError if it takes too long."""
         self._spent = max(0, self._spent - self._most)
         level = self._level(find)
@@ -136,7 +139,7 @@ class DeepSearch:
         self.levels.append(level)
         return self._advance()
 
-    def would(self, find: Find, output: PortOutput | None = None) -> bool:
+    def would(self, find: Finder, output: PortOutput | None = None) -> bool:
         """Return whether an event would leave an explanation, without taking it. Raises OvergrownError."""
         return self._anew().tell(find, output)
 
@@ -157,7 +160,7 @@ class DeepSearch:
         """Return a search of the same events, which knows all outputs from the first event on."""
         return DeepSearch(self._starts, self._moves, self._most, self)
 
-    def _level(self, find: Find, seen: dict[str, int] | None = None) -> SearchLevel:
+    def _level(self, find: Finder, seen: dict[str, int] | None = None) -> SearchLevel:
         seen = {port: len(outputs) for port, outputs in self.outputs.items()} if seen is None else seen
         search = LazySearch(self._moves(), Clock(0.0, 0.0), spend=self._spend)
         search.fits = lambda then: self._fits(then, seen)
@@ -223,3 +226,44 @@ def _match(queue: tuple[Outstanding, ...], came: list[Symbol], at: int) -> bool:
             chain = chain.then
             left = 0 if chain is None else chain.bag.all
     return True
+
+
+class DeepRun:
+    """The part of a run in which one explanation at a time is followed, since this belief outgrew its cap.
+
+    Inputs are numbered on from those that the `ledger` of that moment has.
+    """
+
+    def __init__(self, explainer: Explainer, belief: Belief, ledger: Ledger) -> None:
+        self.search = DeepSearch(belief.hypotheses, explainer.moves, explainer.oracle.limits.work)
+        self._explainer = explainer
+        self._before = ledger
+
+    @staticmethod
+    def possible(oracle: Oracle, belief: Belief) -> bool:
+        """Return whether the explanations of a belief may be followed one at a time."""
+        model = oracle.model
+        varied = model.timed or belief.timed or model.spec.emits or model.requirements
+        return not varied and oracle.relation == "uioco"
+
+    def tell(self, event: Event, ledger: Ledger) -> bool:
+        """Take an event; return whether it has an explanation."""
+        return self.search.tell(*self._asked(event, ledger))
+
+    def would(self, event: Event, ledger: Ledger) -> bool:
+        """Return whether an event would have an explanation."""
+        return self.search.would(*self._asked(event, ledger))
+
+    def _asked(self, event: Event, ledger: Ledger) -> tuple[Finder, PortOutput | None]:
+        before, model = self._before, self._explainer.oracle.model
+        base = len(before.inputs) - before.sent
+        if isinstance(event, Sent):
+            port, inp, number = event.port, model.symbol(event.input), base + ledger.sent + 1
+            return lambda _search, now: sent(now, port, inp, number), None
+        if isinstance(event, Taken):
+            upto = before.upto(event.upto) if event.upto <= before.sent else base + event.upto
+            return lambda search, now: search.taken(now, upto), None
+        output = None
+        if isinstance(event, (Seen, Closed)):
+            output = event.port, model.output_symbol(event.output if isinstance(event, Seen) else Ended(event.reason))
+        return self._explainer.finder(event, ledger), output

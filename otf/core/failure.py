@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final, NamedTuple, TypeAlias
 
 from otf.core.belief import Belief
 from otf.core.expectations import Chain
 from otf.core.hypothesis import Hypothesis, QueuedInput, Queues, push
+from otf.core.ledger import FailedStep
 from otf.core.model import Model
 from otf.core.moves import Moves, Next
 from otf.core.nodes import Midway, Move, Node
@@ -27,24 +27,6 @@ BUDGET: Final = 300  # moves considered, besides one for each input: with a thou
 
 NO_REQUIREMENTS: Final = Requirements()
 MovePath: TypeAlias = "tuple[Next, MovePath] | None"
-
-
-@dataclass(slots=True)
-class FailedStep:
-    """The events since everything was last settled: the belief at the start, the inputs, the outputs so far.
-
-    `last` holds the inputs of the step before: they cause the spontaneous outputs after silence.
-    """
-
-    before: Belief
-    # no factories of typed lists: they take ten times as long as bare lists, and every step has two
-    inputs: list[Sent]
-    outputs: list[Seen | Closed]
-    last: list[Sent] = field(default_factory=list[Sent])
-
-    def rested(self, belief: Belief) -> FailedStep:
-        """Return the step after quiescence: this one as long as an output is due in a window."""
-        return FailedStep(belief, [], [], self.inputs or self.last) if belief.settled else self
 
 
 class TakenWay(NamedTuple):

@@ -1,13 +1,15 @@
-"""The ledger: when each input of a run was sent, by when it was taken, and until when it kept the system busy."""
+"""The ledger: when each input of a run was sent, by when it was taken, until when it was dealt with; the last step."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
+from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Final, NamedTuple
 
+from otf.core.belief import Belief
 from otf.core.timing import FOREVER, Span, Timing, is_later
-from otf.trace.events import Sent, Stalled
+from otf.trace.events import Closed, Seen, Sent, Stalled
 
 
 class InFlight(NamedTuple):
@@ -86,6 +88,24 @@ class Ledger(NamedTuple):
     def upto(self, number: int) -> int:
         """Return how many of its inputs are among the first `number` of the run."""
         return bisect_right(self.inputs, number, key=lambda each: each.number)
+
+
+@dataclass(slots=True)
+class FailedStep:
+    """The events since everything was last settled: the belief at the start, the inputs, the outputs so far.
+
+    `last` holds the inputs of the step before: they cause the spontaneous outputs after silence.
+    """
+
+    before: Belief
+    # no factories of typed lists: they take ten times as long as bare lists, and every step has two
+    inputs: list[Sent]
+    outputs: list[Seen | Closed]
+    last: list[Sent] = field(default_factory=list[Sent])
+
+    def rested(self, belief: Belief) -> FailedStep:
+        """Return the step after quiescence: this one as long as an output is due in a window."""
+        return FailedStep(belief, [], [], self.inputs or self.last) if belief.settled else self
 
 
 def _longer(each: InFlight, busy: float) -> InFlight:

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 
 from otf.core.belief import Belief
 from otf.core.ledger import Ledger
+from otf.core.moves import Limits
 from otf.core.timing import is_later
 from otf.trace.events import Event, Quiet, Seen
 
@@ -99,3 +100,10 @@ class Lookahead:
         first = self.cuts[0].event if self.cuts else self._first + len(self.events)
         del self.events[: first - self._first]
         self._first = first
+
+
+def unjudgeable(latency: float, limits: Limits) -> str:
+    """Return why a run is inconclusive where what was left out can no longer be decided."""
+    said = f"more spontaneous outputs may be under way within the latency ({latency:g} s) than can be judged again"
+    work = f"at most {EVENTS:,} events, and {limits.work:,} moves for one (Limits.hypotheses={limits.hypotheses:,})"
+    return f"{said}: {work}; a smaller latency= of the bench, if it is true, needs fewer"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from otf.core.belief import Belief, Beliefs
 from otf.core.hypothesis import Hypothesis, Timer
+from otf.core.ledger import FailedStep
 from otf.core.memory import Symbol
 from otf.core.model import Model
 from otf.core.moves import Limits, Relation
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from otf.temporal import Formula
 
 GUESSING: Final = -1
+GUESSED: Final = 20  # states: of more, what is observed would decide nothing
 VIEWED: Final = 32  # views kept with a long list of inputs: one for each path that runs at the same time, and more
 
 
@@ -69,6 +71,25 @@ class Oracle:
         if found is self and self.relation == "uioco":
             found = self._deeper[GUESSING] = replace(self, relation="guess")
         return found
+
+    def guessed(self, belief: Belief, step: FailedStep) -> list[Node]:
+        """Return the states as if the expected had come, and as if nothing had happened; empty if no guess is possible.
+
+        The system did something that the model does not allow. Either only its answer was wrong, and it is where it
+        should be; or it took no notice of the input. Both are kept as possible, as one set of states: what is observed
+        next decides. An input that only one of them specifies may be sent, or nothing right behind a failure would ever
+        be tried: in the other it is ignored. `belief` is what was possible before the failing event of a step. Of
+        several inputs in a step each may have been ignored. Of a model with times no guess is possible: when its timers
+        began is not known any more.
+        """
+        model = self.model
+        expected = () if model.timed else self.view(belief).nodes
+        found = dict.fromkeys(step.before.nodes)
+        for inp in (model.symbol(each.input) for each in step.inputs):
+            targets = [move.target for node in found for move in model.moves(node, inp)]
+            found.update((node, None) for node in targets if node is not None)
+        found.update(dict.fromkeys(expected))
+        return [*found] if expected and len(found) <= GUESSED else []
 
     def start(self) -> Belief:
         """Return the belief at the start of a run: the initial state and nothing else."""

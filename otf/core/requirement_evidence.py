@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass, field
-from typing import Final, cast
+from typing import Final
 
 from otf.core.belief import Belief
+from otf.core.explainer import Explainer
 from otf.core.ledger import Ledger
 from otf.core.lookahead import Lookahead
 from otf.core.monitor import Monitor
-from otf.core.moves import Moves
 from otf.core.oracle import Oracle
 from otf.trace.events import Event
 from otf.trace.verdict import Verdict
@@ -82,7 +81,8 @@ class MonitorWithout(Monitor):
         """Go on from what another monitor knew before its last event: belief, ledger, whether it left something out."""
         super().__init__(monitor.oracle, before[0])
         self.ledger, self.slack, self.events = before[1], monitor.slack, monitor.events - 1
-        self.late = monitor.late.copy()
+        self.explainer = Explainer(monitor.oracle, requirement)
+        self.explainer.late = monitor.explainer.late.copy()
         self.requirement = requirement
         self.lookahead = monitor.lookahead.before(monitor.events)
         # what was left out before this event, and cannot be judged again after it
@@ -90,23 +90,13 @@ class MonitorWithout(Monitor):
 
     def _alike(self, oracle: Oracle, belief: Belief) -> Monitor:
         other = MonitorWithout(self.requirement, self, (belief, Ledger(), False))
-        other.oracle, other.lookahead = oracle, Lookahead()
+        other.oracle = other.explainer.oracle = oracle
+        other.lookahead = Lookahead()
         return other
 
     def same(self, belief: Belief) -> bool:
         """Return whether it has the same explanations."""
         return self.belief is belief or set(self.belief.hypotheses) == set(belief.hypotheses)
-
-    def _name(self, event: Event) -> Hashable:
-        name = super()._name(event)
-        # one of its own, as results are remembered by it; a value stays the last part of it
-        parts: tuple[Hashable, ...] = cast("tuple[Hashable, ...]", name) if isinstance(name, tuple) else (name,)
-        return "without", self.requirement, *parts
-
-    def _moves(self, free: frozenset[int] = frozenset()) -> Moves:
-        moves = super()._moves(free)
-        moves.without = self.requirement
-        return moves
 
     def _empty(self, event: Event) -> Verdict:  # noqa: ARG002 -- a failure needs it, this does not
         return OPEN if self._open or self.lookahead.lost else UNEXPLAINED

@@ -17,7 +17,8 @@ import msgspec
 from otf.core import Model, Monitor, Node, Oracle
 from otf.core.belief import Belief
 from otf.core.due_times import dues
-from otf.core.failure import FailedStep, allowed
+from otf.core.failure import allowed
+from otf.core.ledger import FailedStep
 from otf.core.timing import FOREVER, Clock, Span
 from otf.offline import Judgement
 from otf.report.sequence import plain

@@ -1,0 +1,51 @@
+"""What stalls leave open: windows of time that they opened, and the events that were judged in doubt for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from otf.core.belief import Belief
+from otf.core.timing import Window, is_later
+from otf.core.windows import opened, windows
+from otf.trace.events import Event, Stalled
+
+
+@dataclass(slots=True)
+class Doubts:
+    """The ends of intervals that the stalls of a run opened, each with the one before.
+
+    `events` and `seconds` count what was judged while stalls left more than one state, or kept an output from being
+    late.
+    """
+
+    ends: dict[float, float] = field(default_factory=dict[float, float])
+    events: int = 0
+    seconds: float = 0.0
+
+    def opened(self, belief: Belief, stall: Stalled, latency: float) -> Belief:
+        """Return the belief after a stall: what was to happen then may come later by its length."""
+        if not belief.timed:
+            return belief
+        then = Belief(tuple(opened(each, stall, latency) for each in belief.hypotheses))
+        for old, new in zip(_windows(belief), _windows(then), strict=True):
+            if new.trigger.b > old.trigger.b:
+                self.ends[new.trigger.b] = self.ends.get(old.trigger.b, old.trigger.b)
+        return then
+
+    def weigh(self, event: Event, since: float, belief: Belief, latency: float) -> None:
+        """Count an event that without the stalls might have left other states, or none; the last was at `since`."""
+        open_now = [each for each in _windows(belief) if each.trigger.b in self.ends]
+        if not open_now:
+            self.ends.clear()
+            return
+        before = event.at - latency
+        overdue = any(is_later(before, self.ends[each.trigger.b] + each.hi) for each in open_now)
+        states = {(each.position, *(timer.name for timer in each.timers)) for each in belief.hypotheses}
+        if overdue or len(states) > 1:
+            self.events += not isinstance(event, Stalled)
+            self.seconds += max(0.0, event.at - since)
+
+
+def _windows(belief: Belief) -> Iterator[Window]:
+    return (window for each in belief.hypotheses for window in windows(each)) if belief.timed else iter(())

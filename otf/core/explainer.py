@@ -1,0 +1,191 @@
+"""What explains an event: the search for it from a belief, and what is remembered of such searches."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import replace
+from typing import Final, TypeAlias, cast
+
+from otf.core.belief import Belief, EventResult, counted
+from otf.core.crowd import thinned
+from otf.core.deadlines import is_overdue
+from otf.core.hypothesis import Hypothesis
+from otf.core.ledger import Ledger
+from otf.core.memory import Symbol
+from otf.core.moves import Moves
+from otf.core.oracle import Oracle
+from otf.core.search import Search, sent
+from otf.core.timing import Clock, behind
+from otf.core.windows import widest
+from otf.trace.events import Closed, Ended, Event, Quiet, Seen, Sent, Stalled, Taken
+from otf.trace.verdict import FailureKind
+
+NONE: Final = frozenset[str]()
+STALLS: Final = 1_000  # latest stalls that may still delay what arrives: with L and R of 2 ms these last for seconds
+
+EventName: TypeAlias = tuple[Hashable, ...]
+QUIET: Final[EventName] = ("quiet",)
+RESTED: Final[EventName] = ("rested",)
+
+Finder: TypeAlias = Callable[[Search, Iterable[Hypothesis]], Iterable[Hypothesis]]
+
+
+class Explainer:
+    """Finds what explains each event of a run, from a belief and a ledger.
+
+    A result is remembered with its belief, under the name of the event. One that the time of the event decides holds
+    for that event alone; it is kept for a moment, since a run asks what an event `would` leave before it tells it.
+    `work` counts the moves considered, `late` are the stalls of the run, the latest first, and `by_time` says whether
+    time decided on the last event that was searched for. Moves that implement the requirement `without` are left out.
+    """
+
+    def __init__(self, oracle: Oracle, without: str = "") -> None:
+        self.oracle = oracle
+        self.work: int = 0
+        self.late: deque[Stalled] = deque(maxlen=STALLS)
+        self.by_time: bool = False
+        self._without = without
+        self._last: tuple[Belief, Ledger, Hashable, EventResult] | None = None
+
+    def result(self, belief: Belief, ledger: Ledger, event: Event) -> EventResult:
+        """Return the belief after an event, with what else follows from it."""
+        name = self._name(event, ledger)
+        known = belief.after.get(name)
+        if known is None:
+            return self._searched(belief, ledger, event, name)
+        if not known.belief.recurs:
+            self.oracle.model.memory.met(known.belief)
+        return known
+
+    def _name(self, event: Event, ledger: Ledger) -> EventName:
+        """Return what the result of an event is remembered under; a value is the last part of it."""
+        model = self.oracle.model
+        name: EventName
+        if isinstance(event, Seen):
+            name = "seen", event.port, model.output_symbol(event.output)
+        elif isinstance(event, Sent):
+            name = "sent", event.port, model.symbol(event.input)
+        elif isinstance(event, Quiet):
+            name = RESTED if event.restless else QUIET
+        elif isinstance(event, Taken):
+            name = "taken", ledger.upto(event.upto)
+        else:
+            closed = cast("Closed", event)
+            name = "seen", closed.port, model.output_symbol(Ended(closed.reason))
+        return ("without", self._without, *name) if self._without else name
+
+    def _searched(self, belief: Belief, ledger: Ledger, event: Event, name: EventName) -> EventResult:
+        alone = self.oracle.model.spec.emits is None
+        if alone and belief.at_rest and isinstance(event, Quiet) and not event.restless:
+            return EventResult(belief)
+        what, last = (event.at, name), self._last
+        if last is not None and last[0] is belief and last[1] is ledger and last[2] == what:
+            self.by_time = True
+            return last[3]
+        if isinstance(event, Sent) and not belief.timed:
+            # it makes no moves: setting up a search for it would take half of its time
+            inp, number = self.oracle.model.symbol(event.input), len(ledger.inputs) + 1
+            result, self.by_time = self._collected(sent(belief.hypotheses, event.port, inp, number)), False
+        else:
+            clock = self.clock(event, ledger)
+            result = self.find(belief, self.finder(event, ledger), clock)
+            self.by_time = clock.used
+        # a result that depends on the time of this event does not hold for the next one like it
+        if self.by_time:
+            self._last = belief, ledger, what, result
+        elif not _heavy(name):
+            self.oracle.beliefs.remember(belief, name, result)
+        return result
+
+    def clock(self, event: Event, ledger: Ledger) -> Clock:
+        """Return the time of an event, as a search for it needs it."""
+        timing = self.oracle.timing
+        late = behind(self.late, event.at, timing.latency + timing.busy) if self.late else 0.0
+        return Clock(event.at, timing.latency, timing.busy, ledger.spans, behind=late, stalls=self.late)
+
+    def finder(self, event: Event, ledger: Ledger) -> Finder:
+        """Return the search for the hypotheses that explain an event."""
+        model = self.oracle.model
+        if isinstance(event, (Seen, Closed)):
+            port = event.port
+            output = model.output_symbol(event.output if isinstance(event, Seen) else Ended(event.reason))
+            return lambda search, now: search.seen(now, port, output)
+        if isinstance(event, Sent):
+            port, inp, number = event.port, model.symbol(event.input), len(ledger.inputs) + 1
+            return lambda _search, now: sent(now, port, inp, number)
+        if isinstance(event, Taken):
+            number = ledger.upto(event.upto)
+            return lambda search, now: search.taken(now, number)
+        return Search.rested if isinstance(event, Quiet) and event.restless else Search.quiet
+
+    def find(self, belief: Belief, find: Finder, clock: Clock) -> EventResult:
+        """Return the result of a search, which is not remembered."""
+        oracle = self.oracle
+        commuting = oracle.relation == "uioco" and (oracle.model.spec.emits is not None or len(belief.in_flight) > 1)
+        moves = self.moves()
+        search = Search(moves, clock, commuting)
+        found = _found(belief, search, find)
+        free = frozenset(moves.unspecified - moves.specified)
+        if free and oracle.relation == "any":
+            # no possible state specifies these inputs: none is to be preferred to the others
+            moves = self.moves(free)
+            search = Search(moves, clock)
+            found = _found(belief, search, find)
+        self.work += search.work
+        requirements = frozenset(moves.requirements) if moves.requirements else NONE
+        cut = frozenset(moves.cut) if moves.cut else NONE
+        # results decided by time do not come again
+        return self._collected(thinned(widest(found)) if clock.used else found, requirements, cut, once=clock.used)
+
+    def _collected(
+        self,
+        found: Iterable[Hypothesis],
+        requirements: frozenset[str] = NONE,
+        cut: frozenset[str] = NONE,
+        *,
+        once: bool = False,
+    ) -> EventResult:
+        hypotheses, kept = counted(found)
+        # nor do sets with numbers that differ by one more input in flight
+        once = once or isinstance(hypotheses, list)
+        belief = Belief(tuple(hypotheses)) if once else self.oracle.beliefs.of(hypotheses)
+        return EventResult(belief, kept, requirements, cut)
+
+    def moves(self, free: frozenset[int] = frozenset()) -> Moves:
+        """Return the moves of a search."""
+        return Moves(self.oracle.model, self.oracle.relation, self.oracle.limits, free=free, without=self._without)
+
+    def untimely(self, belief: Belief, ledger: Ledger, event: Event) -> FailureKind | None:
+        """Return how the time of an output that nothing explains is wrong, None if not only that is.
+
+        Where every explanation has missed an output by now, another output is no news: the first one is missing.
+        """
+        if not self.by_time or not isinstance(event, (Seen, Closed)):
+            return None
+        find, clock = self.finder(event, ledger), self.clock(event, ledger)
+        current = Search(self.moves(), clock).current(belief.hypotheses)
+        if not current and not self._is_overdue(belief, event, clock):
+            return "missing"
+        late, early = replace(clock, late=True), replace(clock, early=True)
+        kinds: tuple[tuple[FailureKind, Clock], ...] = (("late", late), ("early", early))
+        return next((kind for kind, each in kinds if self.find(belief, find, each).belief.hypotheses), None)
+
+    def _is_overdue(self, belief: Belief, event: Seen | Closed, clock: Clock) -> bool:
+        """Return whether an output is one that should have been seen before."""
+        model = self.oracle.model
+        output = model.output_symbol(event.output if isinstance(event, Seen) else Ended(event.reason))
+        return any(is_overdue(model, now, event.port, output, clock) for now in belief.hypotheses)
+
+
+def _found(belief: Belief, search: Search, find: Finder) -> Iterable[Hypothesis]:
+    now: Iterable[Hypothesis] = belief.hypotheses
+    if belief.timed:
+        now = search.current(now)
+    found = find(search, now)
+    # outputs of moves made in the search may have been due long ago
+    return search.current(found) if search.clock.used else found
+
+
+def _heavy(name: EventName) -> bool:
+    return isinstance(name[-1], Symbol) and name[-1].heavy
