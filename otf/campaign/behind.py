@@ -19,7 +19,7 @@ from otf.campaign.results import PathResult
 from otf.core import Monitor, Node, Oracle, Symbol
 from otf.core.pacing import Timers
 from otf.core.stalls import CERTAIN
-from otf.runner.reproduce import patience
+from otf.runner.lookout import patience
 from otf.shrink import AllowedInputs, Candidate, ModelStep, StepPlan
 from otf.shrink.issue import ANYWHERE, completed
 from otf.shrink.shortest_ways import ModelMap

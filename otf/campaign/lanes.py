@@ -37,8 +37,8 @@ from otf.codec.malformed import MalformedCodec
 from otf.core import Oracle
 from otf.core.pacing import Timers
 from otf.runner.driving import Aftermath
+from otf.runner.lookout import patience
 from otf.runner.observing import WRONGLY
-from otf.runner.reproduce import patience
 from otf.spec.redrawing import redraw_of
 from otf.strategy import Strategy, StrategyKind
 from otf.strategy.kinds import known

@@ -18,7 +18,7 @@ from otf.campaign.settings import Settings, header
 from otf.core import Chooser
 from otf.core.pacing import Timers
 from otf.core.repeatable import ask_again
-from otf.runner.reproduce import patience
+from otf.runner.lookout import patience
 from otf.shrink import again, issue_of
 from otf.strategy import Script
 from otf.trace.events import Event, Sent

@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 from otf.core.hypothesis import Hypothesis, renumbered
 from otf.core.memory import Memory, Remembered
+from otf.core.model import Model
+from otf.core.moves import Moves
 from otf.core.nodes import UNCONSTRAINED, Midway, Node
 from otf.core.view import View
 
@@ -85,8 +87,9 @@ class Belief(Remembered):
         self.expecting = self.expecting and outstanding and each.expecting
         self.unconstrained = self.unconstrained and each.position is UNCONSTRAINED
         self.done = self.done and not outstanding
-        if each.flight:
-            self.in_flight = self.in_flight.union(dict(each.flight))
+        for port, _ in each.flight:
+            if port not in self.in_flight:
+                self.in_flight = self.in_flight.union((port,))
 
 
 class EventResult(NamedTuple):
@@ -127,6 +130,18 @@ class Beliefs:
     def remember(self, before: Belief, event: Hashable, result: EventResult) -> None:
         """Remember the result of an event."""
         self.memory.put(before.after, event, result, before)
+
+
+def silent(model: Model, belief: Belief) -> bool:
+    """Return whether no explanation has an output outstanding or possible, once all inputs in flight are taken."""
+    if belief.silent is None:
+        found = True
+        for now in Moves(model).takings(belief.hypotheses[::-1]):
+            if now.outstanding or not isinstance(now.position, Node) or model.spontaneous(now.position):
+                found = False
+                break
+        belief.silent = found
+    return belief.silent
 
 
 def counted(found: Iterable[Hypothesis]) -> tuple[Iterable[Hypothesis], tuple[int, ...]]:

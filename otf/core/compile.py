@@ -13,7 +13,7 @@ from otf.core.memory import Symbol
 from otf.core.nodes import UNKNOWN, Midway, Move, Node, OpenAccept, Position
 from otf.errors import ModelError
 from otf.spec import Accept, AnyOrder, Elapse, On, OneOf, TimerAction, TimerStart, TimerStop, Transition, Where
-from otf.spec.offering import TRANSITIONS, limited
+from otf.spec.offering import TRANSITIONS
 from otf.spec.transition import requirements
 from otf.values import show
 
@@ -59,7 +59,6 @@ class Routes:
 WORDS: Final = (AnyOrder, OneOf, On, Where, Accept, type)
 """Items of a transition that are no plain values; tests are routines."""
 
-MANY: Final = "transitions, with the alternatives of each"
 NO_TIMERS: Final = (tuple[TimerStart, ...](), frozenset[str]())
 
 
@@ -88,16 +87,16 @@ class Compiler:
             raise ModelError(message)
         items: Iterable[object] = yields  # pyright: ignore[reportUnknownVariableType] -- checked one by one
         found: list[Move] = []
-        for item in limited(items, TRANSITIONS, MANY):
-            if _is_plain(item) and _is_value(item.outputs[0]):
-                # what most transitions are, and the fastest path: one value
-                emitted = self._alone(item.outputs[0])
+        for item in items:
+            if _is_plain(item) and (not item.outputs or _is_value(item.outputs[0])):
+                # what most transitions are, and the fastest path: one value or none
+                emitted = self._alone(item.outputs[0]) if item.outputs else ()
                 found.append(Move(self.node(item.state), emitted, item.outputs, req=item.req))
             else:
                 found += self._moves(AskedState(origin, spontaneous), item)
-                if len(found) > TRANSITIONS:
-                    message = f"more than {TRANSITIONS:,} {MANY}: it seems never to end"
-                    raise ModelError(message)
+            if len(found) > TRANSITIONS:
+                message = f"more than {TRANSITIONS:,} transitions, with the alternatives of each: it seems never to end"
+                raise ModelError(message)
         return tuple(found)
 
     def _moves(self, origin: AskedState, item: object) -> Iterator[Move]:
@@ -250,11 +249,11 @@ def _is_plain(item: object) -> TypeGuard[Transition[Any]]:
     if item.__class__ is not Transition or not isinstance(item, Transition):
         return False
     timed = item.within is not None or item.timers or item.after
-    return not timed and item.outputs.__class__ is tuple and len(item.outputs) == 1
+    return not timed and item.outputs.__class__ is tuple and len(item.outputs) <= 1
 
 
 def _is_value(item: object) -> bool:
-    return not isinstance(item, WORDS) and not is_test(item)
+    return not isinstance(item, WORDS) and not (callable(item) and is_test(item))
 
 
 def _is_transition(item: object) -> TypeGuard[Transition[Any]]:

@@ -1,10 +1,10 @@
-"""Deadlines: by when an output must be seen, and whether a conforming system is silent."""
+"""Deadlines: by when an output must be seen, and whether an answer may still come."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from otf.core.belief import Belief
+from otf.core.belief import Belief, silent
 from otf.core.expectations import Chain
 from otf.core.hypothesis import Hypothesis, Outstanding, Timer, queue
 from otf.core.memory import Symbol
@@ -62,18 +62,6 @@ def _emits(move: Move, port: str, output: Symbol) -> bool:
     return any(name == port and chain.bag.without(chain.bag.all, output) for name, chain in move.emitted)
 
 
-def silent(model: Model, belief: Belief) -> bool:
-    """Return whether no explanation has an output outstanding or possible, once all inputs in flight are taken."""
-    if belief.silent is None:
-        found = True
-        for now in takings(Moves(model), belief.hypotheses[::-1]):
-            if now.outstanding or not isinstance(now.position, Node) or model.spontaneous(now.position):
-                found = False
-                break
-        belief.silent = found
-    return belief.silent
-
-
 def answered(model: Model, belief: Belief) -> bool:
     """Return whether no explanation has an answer outstanding or possible, once all inputs in flight are taken.
 
@@ -121,18 +109,6 @@ def _windows(now: Hypothesis) -> Iterable[Window]:
 
 def _answers(now: Hypothesis) -> Iterable[Window]:
     return (each.window for _, outputs in now.outstanding for each in outputs if each.window and not each.spontaneous)
-
-
-def takings(moves: Moves, starts: Iterable[Hypothesis]) -> Iterator[Hypothesis]:
-    """Yield where taking the inputs in flight leads from these, in any order, each once; the starts too."""
-    seen, stack = set[Hypothesis](), list(starts)
-    while stack:
-        now = stack.pop()
-        if now not in seen:
-            seen.add(now)
-            yield now
-            for port, in_flight in now.flight:
-                stack += [step.then for step in moves.taking(now, port, in_flight[0])]
 
 
 def _answered(moves: Moves, start: Hypothesis) -> bool:

@@ -17,16 +17,16 @@ from typing import Final, TypeAlias, cast
 
 from otf.core.belief import Belief
 from otf.core.expectations import Chain
-from otf.core.explainer import Explainer, Finder
+from otf.core.explainer import Explainer, Finder, finder
 from otf.core.hypothesis import Hypothesis, Outstanding
 from otf.core.ledger import Ledger
 from otf.core.memory import Symbol
 from otf.core.moves import Moves
 from otf.core.nodes import UNKNOWN
 from otf.core.oracle import Oracle
-from otf.core.search import HypothesisSet, OvergrownError, Search, bounded, brings, sent
+from otf.core.search import HypothesisSet, OvergrownError, Search, bounded, brings
 from otf.core.timing import Clock
-from otf.trace.events import Closed, Ended, Event, Seen, Sent, Taken
+from otf.trace.events import Closed, Event, Seen, Taken
 
 PortOutput: TypeAlias = tuple[str, Symbol]
 SAVED: Final = 4
@@ -257,13 +257,8 @@ class DeepRun:
     def _asked(self, event: Event, ledger: Ledger) -> tuple[Finder, PortOutput | None]:
         before, model = self._before, self._explainer.oracle.model
         base = len(before.inputs) - before.sent
-        if isinstance(event, Sent):
-            port, inp, number = event.port, model.symbol(event.input), base + ledger.sent + 1
-            return lambda _search, now: sent(now, port, inp, number), None
-        if isinstance(event, Taken):
-            upto = before.upto(event.upto) if event.upto <= before.sent else base + event.upto
-            return lambda search, now: search.taken(now, upto), None
-        output = None
-        if isinstance(event, (Seen, Closed)):
-            output = event.port, model.output_symbol(event.output if isinstance(event, Seen) else Ended(event.reason))
-        return self._explainer.finder(event, ledger), output
+        number = base + (event.upto if isinstance(event, Taken) else ledger.sent + 1)
+        if isinstance(event, Taken) and event.upto <= before.sent:
+            number = before.upto(event.upto)
+        output = (event.port, model.seen(event)) if isinstance(event, (Seen, Closed)) else None
+        return finder(model, event, number), output

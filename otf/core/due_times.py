@@ -7,7 +7,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from otf.core.belief import Belief
-from otf.core.deadlines import expects, may_cause, takings
+from otf.core.deadlines import expects, may_cause
 from otf.core.hypothesis import Hypothesis, Timer
 from otf.core.memory import Symbol
 from otf.core.model import Model
@@ -82,7 +82,7 @@ def dues(
     # nothing counts as late here, or the overdue outputs would not be found
     patient = Clock(clock.now, clock.latency, clock.busy, clock.inputs, late=True)
     moves = Moves(model, windows=Windows(model, patient))
-    for now in islice(takings(moves, hypotheses), LOOKED_AT):
+    for now in islice(moves.takings(hypotheses), LOOKED_AT):
         yield from (
             Due(port, each.window, "the state was entered" if each.spontaneous else TAKEN)
             for port, outputs in now.outstanding

@@ -13,12 +13,13 @@ from otf.core.deadlines import is_overdue
 from otf.core.hypothesis import Hypothesis
 from otf.core.ledger import Ledger
 from otf.core.memory import Symbol
+from otf.core.model import Model
 from otf.core.moves import Moves
 from otf.core.oracle import Oracle
 from otf.core.search import Search, sent
 from otf.core.timing import Clock, behind
 from otf.core.windows import widest
-from otf.trace.events import Closed, Ended, Event, Quiet, Seen, Sent, Stalled, Taken
+from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Stalled, Taken
 from otf.trace.verdict import FailureKind
 
 NONE: Final = frozenset[str]()
@@ -60,19 +61,18 @@ class Explainer:
 
     def _name(self, event: Event, ledger: Ledger) -> EventName:
         """Return what the result of an event is remembered under; a value is the last part of it."""
-        model = self.oracle.model
         name: EventName
-        if isinstance(event, Seen):
-            name = "seen", event.port, model.output_symbol(event.output)
-        elif isinstance(event, Sent):
-            name = "sent", event.port, model.symbol(event.input)
-        elif isinstance(event, Quiet):
+        if isinstance(event, Quiet):
             name = RESTED if event.restless else QUIET
+        elif isinstance(event, Sent):
+            name = "sent", event.port, self.oracle.model.symbol(event.input)
+        elif isinstance(event, Seen):
+            name = "seen", event.port, self.oracle.model.output_symbol(event.output)
         elif isinstance(event, Taken):
             name = "taken", ledger.upto(event.upto)
         else:
             closed = cast("Closed", event)
-            name = "seen", closed.port, model.output_symbol(Ended(closed.reason))
+            name = "seen", closed.port, self.oracle.model.seen(closed)
         return ("without", self._without, *name) if self._without else name
 
     def _searched(self, belief: Belief, ledger: Ledger, event: Event, name: EventName) -> EventResult:
@@ -89,7 +89,7 @@ class Explainer:
             result, self.by_time = self._collected(sent(belief.hypotheses, event.port, inp, number)), False
         else:
             clock = self.clock(event, ledger)
-            result = self.find(belief, self.finder(event, ledger), clock)
+            result = self.find(belief, self._finder(event, ledger), clock)
             self.by_time = clock.used
         # a result that depends on the time of this event does not hold for the next one like it
         if self.by_time:
@@ -104,20 +104,9 @@ class Explainer:
         late = behind(self.late, event.at, timing.latency + timing.busy) if self.late else 0.0
         return Clock(event.at, timing.latency, timing.busy, ledger.spans, behind=late, stalls=self.late)
 
-    def finder(self, event: Event, ledger: Ledger) -> Finder:
-        """Return the search for the hypotheses that explain an event."""
-        model = self.oracle.model
-        if isinstance(event, (Seen, Closed)):
-            port = event.port
-            output = model.output_symbol(event.output if isinstance(event, Seen) else Ended(event.reason))
-            return lambda search, now: search.seen(now, port, output)
-        if isinstance(event, Sent):
-            port, inp, number = event.port, model.symbol(event.input), len(ledger.inputs) + 1
-            return lambda _search, now: sent(now, port, inp, number)
-        if isinstance(event, Taken):
-            number = ledger.upto(event.upto)
-            return lambda search, now: search.taken(now, number)
-        return Search.rested if isinstance(event, Quiet) and event.restless else Search.quiet
+    def _finder(self, event: Event, ledger: Ledger) -> Finder:
+        number = ledger.upto(event.upto) if isinstance(event, Taken) else len(ledger.inputs) + 1
+        return finder(self.oracle.model, event, number)
 
     def find(self, belief: Belief, find: Finder, clock: Clock) -> EventResult:
         """Return the result of a search, which is not remembered."""
@@ -163,7 +152,7 @@ class Explainer:
         """
         if not self.by_time or not isinstance(event, (Seen, Closed)):
             return None
-        find, clock = self.finder(event, ledger), self.clock(event, ledger)
+        find, clock = self._finder(event, ledger), self.clock(event, ledger)
         current = Search(self.moves(), clock).current(belief.hypotheses)
         if not current and not self._is_overdue(belief, event, clock):
             return "missing"
@@ -173,9 +162,21 @@ class Explainer:
 
     def _is_overdue(self, belief: Belief, event: Seen | Closed, clock: Clock) -> bool:
         """Return whether an output is one that should have been seen before."""
-        model = self.oracle.model
-        output = model.output_symbol(event.output if isinstance(event, Seen) else Ended(event.reason))
+        model, output = self.oracle.model, self.oracle.model.seen(event)
         return any(is_overdue(model, now, event.port, output, clock) for now in belief.hypotheses)
+
+
+def finder(model: Model, event: Event, number: int) -> Finder:
+    """Return the search for what explains an event; `number` is that of an input sent, or how many were taken."""
+    if isinstance(event, (Seen, Closed)):
+        port, output = event.port, model.seen(event)
+        return lambda search, now: search.seen(now, port, output)
+    if isinstance(event, Sent):
+        port, inp = event.port, model.symbol(event.input)
+        return lambda _search, now: sent(now, port, inp, number)
+    if isinstance(event, Taken):
+        return lambda search, now: search.taken(now, number)
+    return Search.rested if isinstance(event, Quiet) and event.restless else Search.quiet
 
 
 def _found(belief: Belief, search: Search, find: Finder) -> Iterable[Hypothesis]:

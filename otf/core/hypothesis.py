@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from bisect import bisect_right
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 from otf.core.expectations import Bag, Chain
@@ -38,6 +38,7 @@ def push(queues: Queues[Item], port: str, item: Item) -> Queues[Item]:
 
 
 _PORT: Final = itemgetter(0)
+_NUMBER: Final = attrgetter("number")
 NEVER: Final = sys.maxsize
 
 
@@ -128,7 +129,9 @@ class Hypothesis(NamedTuple):
     @property
     def numbers(self) -> set[int]:
         """Return the numbers of the inputs that matter: those in flight, and those by which an output is due."""
-        found = {each.number for _, flight in self.flight for each in flight}
+        found: set[int] = set()
+        for _, flight in self.flight:
+            found.update(map(_NUMBER, flight))
         if self.outstanding:
             found.update(each.due for _, outputs in self.outstanding for each in outputs if each.due != NEVER)
             found.update(each.number for _, outputs in self.outstanding for each in outputs if each.number)

@@ -16,6 +16,7 @@ from otf.errors import USERS_OWN, ModelError, OtfError
 from otf.spec import Elapse, Idle, Spec
 from otf.spec.offering import INPUTS, Always, limited
 from otf.spec.places import Uncounted, places
+from otf.trace.events import Closed, Ended, Seen
 from otf.values import key, likeness, show
 from otf.values.cost import weight
 
@@ -119,6 +120,10 @@ class Model:
         except ModelError:
             # not remembered: the same object may have another value next time
             return Symbol(output, _key("value", output, likeness))
+
+    def seen(self, event: Seen | Closed) -> Symbol:
+        """Return the symbol of what was seen; the end of a port is an output, too."""
+        return self.output_symbol(event.output if isinstance(event, Seen) else Ended(event.reason))
 
     def moves(self, node: Node, inp: Symbol) -> tuple[Move, ...]:
         """Return the moves on an input; empty if the model does not specify it."""
@@ -304,8 +309,9 @@ class Model:
         moves = _guard(
             lambda: compiled(node, function(state, *inputs), spontaneous=spontaneous), own, name, state, *inputs
         )
-        self.timed = self.timed or any(move.within or move.starts for move in moves)
         for move in moves:
+            if move.within or move.starts:
+                self.timed = True
             if move.req:
                 self.requirements.update(move.req)
         return moves

@@ -6,10 +6,10 @@ requires them: a hypothesis includes everything that the system may still do.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, cast
 
 from otf.core.hypothesis import PLAIN, Hypothesis, QueuedInput, moved, queue, taken
 from otf.core.model import Model
@@ -60,9 +60,10 @@ class Next(NamedTuple):
     port: str = ""
 
 
+LIMITS: Final = Limits()
 # ten times as fast as `set[int]`, and every search makes four
-_NUMBERS: Final[Callable[[], set[int]]] = set
-_TEXTS: Final[Callable[[], set[str]]] = set
+_NUMBERS: Final = cast("Callable[[], set[int]]", set)
+_TEXTS: Final = cast("Callable[[], set[str]]", set)
 
 
 @dataclass(slots=True)
@@ -76,7 +77,7 @@ class Moves:
 
     model: Model
     relation: Relation = "uioco"
-    limits: Limits = field(default_factory=Limits)
+    limits: Limits = LIMITS
     windows: Windows | None = None
     free: frozenset[int] = frozenset()
     without: str = ""
@@ -98,6 +99,17 @@ class Moves:
         return (
             steps if self.alone and not now.timers and now.position.__class__ is Node else steps + self.spontaneous(now)
         )
+
+    def takings(self, starts: Iterable[Hypothesis]) -> Iterator[Hypothesis]:
+        """Yield where taking the inputs in flight leads from these, in any order, each once; the starts too."""
+        seen, stack = set[Hypothesis](), list(starts)
+        while stack:
+            now = stack.pop()
+            if now not in seen:
+                seen.add(now)
+                yield now
+                for port, in_flight in now.flight:
+                    stack += [step.then for step in self.taking(now, port, in_flight[0])]
 
     def taking(self, now: Hypothesis, port: str, in_flight: QueuedInput, loose: int = 0) -> list[Next]:
         """Return the moves that take the first input in flight on a port; those up to `loose` may come before it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sized
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import Final, TypeAlias
 
 from otf.core.crowd import CROWDED, Asleep, Crowd, Following
@@ -22,6 +23,7 @@ from otf.trace.events import Ended, Undecodable
 from otf.values import show
 
 NONE: Final = frozenset[str]()
+_SETTLED: Final = attrgetter("settled")
 PAIRS: Final = 16  # pairs of inputs in flight that take as long as a move
 
 HypothesisSet: TypeAlias = dict[Hypothesis, None]
@@ -77,7 +79,7 @@ class Search:
                 return (now._replace(flight=()),)
             return (now,) if alone and now.settled else None
 
-        return self._explore(starts, done, lambda _, now: not now.outstanding or _pending(now), lambda now: now.settled)
+        return self._explore(starts, done, lambda _, now: not now.outstanding or _pending(now), _SETTLED)
 
     def rested(self, starts: Iterable[Hypothesis]) -> HypothesisSet:
         """Return every hypothesis in which all inputs were taken, and unseen outputs were spontaneous after that."""

@@ -6,10 +6,10 @@ from collections import Counter
 from dataclasses import replace
 from typing import Final
 
-from otf.core.belief import Belief
+from otf.core.belief import Belief, silent
 from otf.core.burst import Burst
 from otf.core.commands import Chooser, GoesPast, Ping, Send, SessionCommand, Stop, Wait
-from otf.core.deadlines import may_answer, silent
+from otf.core.deadlines import may_answer
 from otf.core.failure import flooded
 from otf.core.ledger import Ledger
 from otf.core.memory import Symbol

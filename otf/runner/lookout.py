@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import replace
+from time import monotonic
 from typing import Final
 
 from anyio.lowlevel import checkpoint
 
-from otf.adapter import Frame
+from otf.adapter import Bench, Frame
 from otf.adapter.observed_rest.place import Placed
 from otf.core import Session
 from otf.core.pacing import PATIENCE
@@ -19,6 +20,7 @@ from otf.runner.observing import Observer
 from otf.runner.time_spent import spent
 from otf.runner.waiting import FIRST, TURN, SpinWait
 from otf.runner.wire import Arrived, Wire
+from otf.strategy.pool import PlanPatience
 from otf.strategy.visits import action
 from otf.trace.events import Event, Stalled
 
@@ -228,3 +230,13 @@ class Lookout:
         self._session.monitor.slack = max(arrived.looked - self._since(arrived), 0.0)
         self.floor = arrived.looked
         return replace(event, at=max(event.at, arrived.looked))
+
+
+def patience(bench: Bench) -> PlanPatience:
+    """Return the patience of the bench's system: half of its pause, since a piece of work may end later."""
+
+    def waits() -> Callable[[], bool]:
+        until = monotonic() + bench.pause / 2
+        return lambda: monotonic() >= until
+
+    return waits

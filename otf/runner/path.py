@@ -152,7 +152,9 @@ class Conduct:
         event, raw = self._event(arrived)
         if self.session.probing and isinstance(event, Seen) and self.session.pong(event):
             # before the model is asked: it does not allow the answer to a ping, and that is no reason for an excuse
-            self._believe(self.session.proven(event.at))
+            proven = self.session.proven(event.at)
+            if proven is not None:
+                self._record(proven)
             return
         self._tell_stalls()
         if self._model.timed and not self.session.monitor.would(event):
@@ -305,17 +307,16 @@ class Conduct:
         at = await self._lookout.silent(until)
         if at is not None:
             observed = self._lookout.observed
-            self._tell_stalls()
+            if self._lookout.stalls.fresh:
+                self._tell_stalls()
             if self._model.timed and not self.session.monitor.would(Quiet(at)):
                 self._lookout.sample()
                 self._tell_stalls()
             if lost := self.wire.lost(rested=observed):
                 raise _Undecided(f"{AT_FAULT}: {lost}")
-            self._believe(self.session.silence(at, "observed" if observed else "timed"))
-
-    def _believe(self, event: Event | None) -> None:
-        if event is not None:
-            self._record(event)
+            believed = self.session.silence(at, "observed" if observed else "timed")
+            if believed is not None:
+                self._record(believed)
 
     def _tell(self, event: Event, raw: bytes | None = None) -> None:
         belated = self.session.late
@@ -324,7 +325,7 @@ class Conduct:
         self._record(event, raw, **({"late": True} if len(belated) > late else {}))
 
     def _tell_stalls(self) -> None:
-        for stall in self._lookout.stalls.told() if self._lookout.stalls.fresh else ():
+        for stall in self._lookout.stalls.told():
             self.session.tell(stall)
             self.record(stall)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from time import monotonic
 from typing import Any, TypeAlias
 
 import anyio
@@ -18,24 +17,14 @@ from otf.core.repeatable import ask_again
 from otf.core.waits import Strict
 from otf.core.walk import Walk, bounded, excused
 from otf.runner.driving import drive
+from otf.runner.lookout import patience
 from otf.shrink import AllowedInputs, Candidate, again, issue_of
-from otf.strategy.pool import PlanPatience
 from otf.trace.events import Event, Quiet, Seen, Sent
 from otf.trace.explain import explanation
 from otf.trace.verdict import Verdict
 
 InputWithOutputs: TypeAlias = tuple[object, Sequence[object]]
 """An input, and its outputs when the failure was seen."""
-
-
-def patience(bench: Bench) -> PlanPatience:
-    """Return the patience of the bench's system: half of its pause, since a piece of work may end later."""
-
-    def waits() -> Callable[[], bool]:
-        until = monotonic() + bench.pause / 2
-        return lambda: monotonic() >= until
-
-    return waits
 
 
 def reproduce(

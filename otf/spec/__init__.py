@@ -160,7 +160,7 @@ class Spec(Generic[State, Input]):
 
         def step(state: State, inp: Input) -> Iterable[Transition[State] | Accept]:
             yields = self.step(state, inp)
-            if not _listed(yields):
+            if not isinstance(yields, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] -- of the user
                 return yields  # the oracle reports this error, with its place
             happens = iter(yields)
             first = next(happens, None)
@@ -191,10 +191,6 @@ class Spec(Generic[State, Input]):
             timers=self.timers,
             counters=self.counters if initial is self.initial else None,
         )
-
-
-def _listed(yields: object) -> bool:
-    return isinstance(yields, Iterable)
 
 
 def total(spec: Spec[State, Input]) -> Spec[State, Input]:
@@ -309,7 +305,8 @@ def _retimed(spec: Spec[State, Input], retime: Retime) -> Spec[State, Input]:
 
 def _ways(yields: Iterable[Any], retime: Retime) -> Iterable[Any]:
     # the oracle reports what is no list and no transition, with its place
-    return (_way(each, retime) for each in yields) if _listed(yields) else yields
+    listed = isinstance(yields, Iterable)  # pyright: ignore[reportUnnecessaryIsInstance] -- of the user
+    return (_way(each, retime) for each in yields) if listed else yields
 
 
 def _way(way: Any, retime: Retime) -> Any:  # noqa: ANN401 -- whatever a model yields

@@ -185,7 +185,8 @@ class Transition(Generic[State]):
 
     def __post_init__(self) -> None:
         """Refuse a time that is none."""
-        timely(self.within, self.after)
+        if self.within is not None:
+            timely(self.within, self.after)
 
 
 def goto(

@@ -15,7 +15,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from otf.runner import TraceWriter
-from otf.runner.trace_lines import KEPT, SHORT, TraceLines
+from otf.runner.writer import KEPT, SHORT, TraceLines
 from otf.trace.events import Closed, Event, KnownBy, Quiet, Seen, Sent, Taken, Undecodable
 from otf.trace.record import event_line
 from tests.runner.playing import HEADER
@@ -161,7 +161,7 @@ def test_a_known_line_is_not_made_again(monkeypatch: pytest.MonkeyPatch) -> None
         asked.append(value)
         return value
 
-    monkeypatch.setattr("otf.runner.trace_lines.encode", encode)
+    monkeypatch.setattr("otf.runner.writer.encode", encode)
     long = "x" * SHORT
     made([(Seen(value, "p", float(at)), RAW) for at in range(5) for value in ("a", long)])
     assert asked == ["a", *[long] * 5]
@@ -169,7 +169,7 @@ def test_a_known_line_is_not_made_again(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_what_is_known_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     """With one line too many all are forgotten."""
-    monkeypatch.setattr("otf.runner.trace_lines.KEPT", 3)
+    monkeypatch.setattr("otf.runner.writer.KEPT", 3)
     events: list[Recorded] = [(Seen(str(number % 4), "p", 0.5), RAW) for number in range(12)]
     assert made(events) == whole(events)
     assert KEPT > 3

@@ -20,7 +20,7 @@ from otf.core import Session
 from otf.core.waits import Strict
 from otf.errors import ModelError, TraceError, UsageError
 from otf.runner import TraceWriter, drive
-from otf.runner.trace_lines import KEPT
+from otf.runner.writer import KEPT
 from otf.strategy import Script
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Taken, Undecodable
 from otf.trace.reading import TraceReader, bounded
