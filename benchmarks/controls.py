@@ -5,21 +5,21 @@ Each is paired with the same tester that keeps the rule.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Final, TypeAlias
+from typing import Final
 
 from benchmarks.campaigns import TESTERS, Tester
-from otf.core import Monitor, Timing
-from otf.core.belief import EventResult
-from otf.core.hypothesis import Hypothesis, QueuedInput
+from otf.core import Monitor, Oracle, Timing
+from otf.core.belief import Belief, EventResult
+from otf.core.explainer import EventName, Explainer, Finder
+from otf.core.hypothesis import Hypothesis, QueuedInput, sent
+from otf.core.ledger import Ledger
 from otf.core.pacing import Moment, Pause
-from otf.core.search import Search, sent
+from otf.core.search import Search
 from otf.core.waits import Eager, Strict
 from otf.trace.events import Event, Seen, Sent
 from otf.trace.verdict import Verdict
-
-Finder: TypeAlias = Callable[[Search, Iterable[Hypothesis]], Iterable[Hypothesis]]
 
 
 class OneWay(Strict):
@@ -37,11 +37,19 @@ class OneWay(Strict):
 class LastInput(Monitor):
     """Attributes every output to the last input: assumes that an output comes after all inputs were taken."""
 
-    def _name(self, event: Event) -> Hashable:
-        return ("last", super()._name(event)) if isinstance(event, Seen) else super()._name(event)
+    def __init__(self, oracle: Oracle) -> None:
+        """Begin at the start of a run."""
+        super().__init__(oracle)
+        self.explainer: Explainer = _ByTheLastInput(oracle)
 
-    def _finder(self, event: Event) -> Finder:
-        find = super()._finder(event)
+
+class _ByTheLastInput(Explainer):
+    def _name(self, event: Event, ledger: Ledger) -> EventName:
+        name = super()._name(event, ledger)
+        return ("last", *name) if isinstance(event, Seen) else name
+
+    def _finder(self, event: Event, ledger: Ledger) -> Finder:
+        find = super()._finder(event, ledger)
         if not isinstance(event, Seen):
             return find
         return lambda search, now: [then for then in find(search, now) if not then.flight]
@@ -52,6 +60,11 @@ class AtOnce(Monitor):
 
     _dealt: float = 0.0
 
+    def __init__(self, oracle: Oracle) -> None:
+        """Begin at the start of a run."""
+        super().__init__(oracle)
+        self.explainer: Explainer = _TakingAtOnce(oracle)
+
     def tell(self, event: Event) -> Verdict | None:
         """Judge one event; inputs that count as taken may still keep the system busy."""
         if isinstance(event, Sent):
@@ -60,10 +73,12 @@ class AtOnce(Monitor):
         self.ledger = self.ledger._replace(done_by=self._dealt)
         return verdict
 
-    def _finder(self, event: Event) -> Finder:
+
+class _TakingAtOnce(Explainer):
+    def _finder(self, event: Event, ledger: Ledger) -> Finder:
         if not isinstance(event, Sent):
-            return super()._finder(event)
-        inp, port, number = self.oracle.model.symbol(event.input), event.port, len(self.ledger.inputs) + 1
+            return super()._finder(event, ledger)
+        inp, port, number = self.oracle.model.symbol(event.input), event.port, len(ledger.inputs) + 1
 
         def take(search: Search, now: Iterable[Hypothesis]) -> list[Hypothesis]:
             in_flight = sent(now, port, inp, number)
@@ -73,11 +88,11 @@ class AtOnce(Monitor):
 
         return take
 
-    def _searched(self, event: Event, name: Hashable) -> EventResult:
-        # a monitor does not search for an input: by itself it makes no moves
+    def _searched(self, belief: Belief, ledger: Ledger, event: Event, name: EventName) -> EventResult:
+        # an explainer does not search for an input: by itself it makes no moves
         if isinstance(event, Sent):
-            return self._find(self._finder(event), self._clock(event))
-        return super()._searched(event, name)
+            return self.find(belief, self._finder(event, ledger), self.clock(event, ledger))
+        return super()._searched(belief, ledger, event, name)
 
 
 class Unproven(Eager):

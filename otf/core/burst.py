@@ -8,10 +8,10 @@ from typing import TypeAlias
 
 from otf.core.commands import Chooser, Send
 from otf.core.deadlines import slow
+from otf.core.hypothesis import sent
 from otf.core.memory import Symbol
 from otf.core.monitor import Monitor
 from otf.core.pacing import Moment, Pause, Timers, silence
-from otf.core.search import sent
 from otf.core.timing import Timing
 from otf.core.view import View
 from otf.spec import Elapse

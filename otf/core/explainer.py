@@ -10,13 +10,13 @@ from typing import Final, TypeAlias, cast
 from otf.core.belief import Belief, EventResult, counted
 from otf.core.crowd import thinned
 from otf.core.deadlines import is_overdue
-from otf.core.hypothesis import Hypothesis
+from otf.core.hypothesis import Hypothesis, sent
 from otf.core.ledger import Ledger
 from otf.core.memory import Symbol
 from otf.core.model import Model
 from otf.core.moves import Moves
 from otf.core.oracle import Oracle
-from otf.core.search import Search, sent
+from otf.core.search import Search
 from otf.core.timing import Clock, behind
 from otf.core.windows import widest
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Stalled, Taken

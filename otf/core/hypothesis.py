@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from bisect import bisect_right
+from collections.abc import Iterable
 from operator import attrgetter, itemgetter
 from typing import Final, NamedTuple, TypeAlias, TypeVar
 
@@ -136,6 +137,34 @@ class Hypothesis(NamedTuple):
             found.update(each.due for _, outputs in self.outstanding for each in outputs if each.due != NEVER)
             found.update(each.number for _, outputs in self.outstanding for each in outputs if each.number)
         return found
+
+
+def sent(starts: Iterable[Hypothesis], port: str, inp: Symbol, number: int) -> list[Hypothesis]:
+    """Return the hypotheses with one more input in flight."""
+    fresh = QueuedInput(inp, number)
+    alone = ((port, (fresh,)),)
+    return [
+        Hypothesis(each.position, each.outstanding, push(each.flight, port, fresh) if each.flight else alone, *each[3:])
+        for each in starts
+    ]
+
+
+def split(flight: Queues[QueuedInput], upto: int) -> tuple[Queues[QueuedInput], Queues[QueuedInput]]:
+    """Return the inputs in flight up to a number, and those that were sent after it."""
+    before, later = (
+        tuple(
+            (port, tuple(each for each in in_flight if (each.number <= upto) is wanted)) for port, in_flight in flight
+        )
+        for wanted in (True, False)
+    )
+    return tuple(each for each in before if each[1]), tuple(each for each in later if each[1])
+
+
+def joined(flight: Queues[QueuedInput], later: Queues[QueuedInput]) -> Queues[QueuedInput]:
+    """Return the inputs in flight, with later ones behind those on the same ports."""
+    for port, in_flight in later:
+        flight = put(flight, port, (*queue(flight, port), *in_flight))
+    return flight
 
 
 def taken(now: Hypothesis, port: str) -> Hypothesis:

@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 
 from otf.core.crowd import CROWDED, Asleep, Crowd, Following
 from otf.core.expectations import Chain
-from otf.core.hypothesis import NEVER, HeldBack, Hypothesis, Outstanding, QueuedInput, Queues, push, put, queue
+from otf.core.hypothesis import NEVER, HeldBack, Hypothesis, Outstanding, joined, put, queue, split
 from otf.core.memory import Symbol
 from otf.core.model_calls import CURRENT, own_frames
 from otf.core.moves import INTERNAL, Moves, Next, endless
@@ -283,37 +283,11 @@ class Search:
         search = Search(replace(self.moves), replace(self.clock, now=held.at))
         found: HypothesisSet = {}
         for start in starts:
-            before, later = _split(start.flight, held.upto)
+            before, later = split(start.flight, held.upto)
             for each in search.seen([start._replace(flight=before)], held.port, held.output):
-                found[each._replace(flight=_joined(each.flight, later))] = None
+                found[each._replace(flight=joined(each.flight, later))] = None
         self.work += search.work
         return found
-
-
-def sent(starts: Iterable[Hypothesis], port: str, inp: Symbol, number: int) -> list[Hypothesis]:
-    """Return the hypotheses with one more input in flight."""
-    fresh = QueuedInput(inp, number)
-    alone = ((port, (fresh,)),)
-    return [
-        Hypothesis(each[0], each[1], push(each[2], port, fresh) if each[2] else alone, *each[3:]) for each in starts
-    ]
-
-
-def _split(flight: Queues[QueuedInput], upto: int) -> tuple[Queues[QueuedInput], Queues[QueuedInput]]:
-    """Return the inputs in flight up to a number, and those that were sent after it."""
-    before, later = (
-        tuple(
-            (port, tuple(each for each in in_flight if (each.number <= upto) is wanted)) for port, in_flight in flight
-        )
-        for wanted in (True, False)
-    )
-    return tuple(each for each in before if each[1]), tuple(each for each in later if each[1])
-
-
-def _joined(flight: Queues[QueuedInput], later: Queues[QueuedInput]) -> Queues[QueuedInput]:
-    for port, in_flight in later:
-        flight = put(flight, port, (*queue(flight, port), *in_flight))
-    return flight
 
 
 def _next(head: Outstanding, chain: Chain) -> Outstanding | None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 from typing import Final
 
 from otf.core.belief import Belief, silent
 from otf.core.burst import Burst
-from otf.core.commands import Chooser, GoesPast, Ping, Send, SessionCommand, Stop, Wait
+from otf.core.commands import Chooser, GoesPast, Send, SessionCommand, Stop, Wait
 from otf.core.deadlines import may_answer
 from otf.core.failure import flooded
 from otf.core.ledger import Ledger
@@ -18,7 +17,7 @@ from otf.core.nodes import UNCONSTRAINED
 from otf.core.oracle import Oracle
 from otf.core.pacing import PATIENCE, Moment, Pacing, Pause, SentInput, Times, silence
 from otf.core.view import View
-from otf.core.waits import Barrier, Round
+from otf.core.waits import Barrier, Pings
 from otf.spec import Elapse
 from otf.trace.events import Closed, Event, Guess, KnownBy, Quiet, Seen, Sent, Stalled, Taken
 from otf.trace.verdict import Verdict
@@ -75,12 +74,9 @@ class Session:
         self._outputs = self._bytes = 0
         self._pause = Pause(0.0)
         self._elapses = 0.0  # by when an input that only waits is over; 0 if none is under way
-        self._barrier = barrier
-        self._round: Round | None = None
+        self._pings = None if barrier is None else Pings(barrier)
         # what follows at once after the input that is sent now
         self.others: list[Send] = []
-        # pings overtaken by an input are answered all the same
-        self._unanswered = Counter[str]()
         self.over: bool = False
         # the most inputs that were in flight together: no event had shown of them that they were taken
         self.together: int = 0
@@ -101,7 +97,7 @@ class Session:
     @property
     def probing(self) -> bool:
         """Return whether pings prove quiescence, so that an output may be the answer to one."""
-        return self._barrier is not None
+        return self._pings is not None
 
     @property
     def verdict(self) -> Verdict | None:
@@ -129,7 +125,7 @@ class Session:
     @property
     def pinging(self) -> bool:
         """Return whether the answers to pings are under way, which end the wait sooner than a look at the system."""
-        return self._round is not None
+        return self._pings is not None and self._pings.begun
 
     @property
     def answering(self) -> bool:
@@ -161,7 +157,9 @@ class Session:
         if pause is None and self.over and moment.quiet:
             return Stop(self._verdict())
         self._pause = pause or Pause(self.times.event)
-        ping = None if self._barrier is None else self._probe(self._barrier)
+        # if nothing has happened since the last quiescence, the wait is for a timer: no answer to a ping ends that
+        probes = self._pings is not None and self._pause.means != "taken" and not moment.quiet
+        ping = self._pings.next(monitor.belief.in_flight) if probes and self._pings is not None else None
         return ping or Wait(self._deadline())
 
     def _past_failure(self) -> Wait | None:
@@ -187,7 +185,9 @@ class Session:
         event, moment = Guess(at), self.moment
         self.monitor.tell(event)
         self.plan(None)
-        self._silent_by, self._round, self.doubting, self._elapses = None, None, False, 0.0
+        self._silent_by, self.doubting, self._elapses = None, False, 0.0
+        if self._pings is not None:
+            self._pings.begun = False
         self._outputs = self._bytes = moment.burst = 0
         moment.quiet, moment.restless, self.times.event = True, False, at
         return event
@@ -223,22 +223,16 @@ class Session:
     def pinged(self, port: str, at: float) -> None:
         """Note that the input of a `Ping` was sent."""
         self.times.event = at
-        self._unanswered[port] += 1
-        if self._round is not None:
-            self._round.sent(port)
+        if self._pings is not None:
+            self._pings.sent(port)
 
     def pong(self, seen: Seen) -> bool:
         """Return whether an output is the answer to a ping: such an output is no event."""
-        if self._barrier is None or not self._unanswered[seen.port] or not self._barrier.pong(seen.port, seen.output):
-            return False
-        self._unanswered[seen.port] -= 1
-        if self._round is not None and not self._unanswered[seen.port]:
-            self._round.answered(seen.port)
-        return True
+        return self._pings is not None and self._pings.answered(seen)
 
     def proven(self, at: float) -> Quiet | None:
         """Return quiescence, already judged, if the answers to all pings have proven it; record it."""
-        if self._round is None or not self._round.done:
+        if self._pings is None or not self._pings.done:
             return None
         event = Quiet(at, by="barrier")
         self.tell(event)
@@ -286,21 +280,13 @@ class Session:
         if self.moment.next is not None and not self.view().allows(self.moment.next):
             self.plan(None)
 
-    def _probe(self, barrier: Barrier) -> Ping | None:
-        """Return the next ping of a barrier; None while answers are outstanding."""
-        # if nothing has happened since the last quiescence, the wait is for a timer: no answer ends that
-        if self._pause.means == "taken" or self.moment.quiet:
-            return None
-        if self._round is None:
-            self._round = Round(barrier, tuple(sorted(self.monitor.belief.in_flight)))
-        port = self._round.next()
-        return None if port is None else Ping(port, barrier.pings[port])
-
     def _note(self, event: Sent | Quiet | Taken) -> None:
         """Note an event that is no output."""
         moment = self.moment
         self.times.note(event)
-        self._outputs, self._bytes, self._round = 0, 0, None
+        self._outputs = self._bytes = 0
+        if self._pings is not None:
+            self._pings.begun = False
         moment.quiet = isinstance(event, Quiet)
         moment.restless = isinstance(event, Quiet) and event.restless
         if isinstance(event, Sent):

@@ -8,13 +8,16 @@ the others: the outputs of those inputs were emitted before the answers, and arr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from otf.core.commands import Ping
 from otf.core.deadlines import answered
 from otf.core.pacing import Moment, Pause, SentInput, Timers, learn_reply, silence
 from otf.core.timing import Timing
+from otf.trace.events import Seen
 
 # silent inputs in flight: more would fill the peer's buffer, and the search considers each of them again
 MOST: Final = 30
@@ -140,33 +143,49 @@ class Barrier:
 
 
 @dataclass(slots=True)
-class Round:
-    """The pings of one barrier: first those of the ports in `begun`, then of all other ports."""
+class Pings:
+    """The pings of a run, in rounds: first to the ports with inputs in flight, then to all others.
+
+    `begun`: a round is under way. It ends with the next event that is no output.
+    """
 
     barrier: Barrier
-    begun: tuple[str, ...]
-    _waiting: set[str] = field(default_factory=set[str])
+    begun: bool = False
+    _first: tuple[str, ...] = ()
     _sent: set[str] = field(default_factory=set[str])
+    _waiting: set[str] = field(default_factory=set[str])
+    # pings overtaken by an input are answered all the same
+    _unanswered: Counter[str] = field(default_factory=Counter[str])
 
-    def next(self) -> str | None:
-        """Return the port to ping now, None while answers are outstanding."""
-        first = [port for port in self.begun if port in self.barrier.pings and port not in self._sent]
-        if first:
-            return first[0]
-        if self._waiting:
-            return None
-        return next((port for port in self.barrier.pings if port not in self._sent), None)
+    def next(self, in_flight: Iterable[str]) -> Ping | None:
+        """Return the next ping, None while answers are outstanding; a round begins with the ports `in_flight`."""
+        if not self.begun:
+            self.begun, self._first, self._sent, self._waiting = True, tuple(sorted(in_flight)), set(), set()
+        pings, found = self.barrier.pings, next((port for port in self._first if self._left(port)), None)
+        if found is None and not self._waiting:
+            found = next(filter(self._left, pings), None)
+        return None if found is None else Ping(found, pings[found])
+
+    def _left(self, port: str) -> bool:
+        return port in self.barrier.pings and port not in self._sent
 
     def sent(self, port: str) -> None:
         """Note that a port was pinged."""
+        self._unanswered[port] += 1
         self._sent.add(port)
         self._waiting.add(port)
 
-    def answered(self, port: str) -> None:
-        """Note that a port has answered."""
-        self._waiting.discard(port)
+    def answered(self, seen: Seen) -> bool:
+        """Return whether an output is the answer to a ping, and note it."""
+        port = seen.port
+        if not self._unanswered[port] or not self.barrier.pong(port, seen.output):
+            return False
+        self._unanswered[port] -= 1
+        if not self._unanswered[port]:
+            self._waiting.discard(port)
+        return True
 
     @property
     def done(self) -> bool:
-        """Return whether all ports have answered."""
-        return not self._waiting and self._sent >= set(self.barrier.pings)
+        """Return whether all ports have answered in this round."""
+        return self.begun and not self._waiting and self._sent >= set(self.barrier.pings)

@@ -128,7 +128,7 @@ NAMES: Final = ("events", "sent", "verdict", "ledger", "slack", "crowded")
 def shot(session: Session) -> dict[str, Any]:
     """Return all that a session knows of its run."""
     moment, monitor, times = session.moment, session.monitor, session.times
-    hidden = {name: getattr(session, name) for name in ("_outputs", "doubting", "_round")}
+    hidden = {name: getattr(session, name) for name in ("_outputs", "doubting")}
     judged = {name: getattr(monitor, name) for name in NAMES}
     last = moment.last and (set(moment.last.nodes), moment.last.input)
     return {
