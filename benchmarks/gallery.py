@@ -13,8 +13,7 @@ from typing import Any, Final
 
 from otf.cli.tools.graph_files import picture
 from otf.explore import Graph, explore
-from otf.explore.exports import dot
-from otf.explore.picture_text import marks
+from otf.explore.exports import dot, marks
 from otf.models import altbit, coffees, laundry, queue, stack, tea, vending
 from otf.models.absolute import ABSOLUTE
 from otf.models.coffee import coffee

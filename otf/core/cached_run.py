@@ -22,7 +22,7 @@ from otf.core.timing import Timing
 from otf.core.view import View
 from otf.core.waits import Eager
 from otf.trace.events import Event, Seen, Sent
-from otf.values.cost import light
+from otf.values.identity import light
 
 PortFrame: TypeAlias = tuple[str, bytes]
 """A port, and the bytes that came on it."""

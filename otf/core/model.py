@@ -18,7 +18,7 @@ from otf.spec.offering import INPUTS, Always, limited
 from otf.spec.places import Uncounted, places
 from otf.trace.events import Closed, Ended, Seen
 from otf.values import key, likeness, show
-from otf.values.cost import weight
+from otf.values.identity import weight
 
 Answered = TypeVar("Answered")
 HEAVY: Final = 8_192  # bytes of a value that is not remembered

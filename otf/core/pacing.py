@@ -12,7 +12,7 @@ from otf.core.nodes import Node
 from otf.core.timing import FOREVER, ROUNDING, Timing
 from otf.spec import Elapse
 from otf.trace.events import Event, Seen, Sent, Taken
-from otf.values.cost import light
+from otf.values.identity import light
 
 PATIENCE: Final = 10
 """Silence that would fail a run is believed only after this many times the usual wait."""

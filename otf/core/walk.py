@@ -21,8 +21,7 @@ from otf.temporal import PropertyStep
 from otf.trace.events import Closed, Ended, Event, Guess
 from otf.trace.verdict import Failure, Verdict
 from otf.values import fresh, show
-from otf.values.cost import weight
-from otf.values.identity import shape
+from otf.values.identity import shape, weight
 
 
 class RandomNumbers(Protocol):

@@ -10,12 +10,9 @@ from collections.abc import Sequence
 from typing import BinaryIO, Final
 
 from otf.draft.binary import binary_kinds
-from otf.draft.cutting import cut, is_text
-from otf.draft.dialogue import Utterance, read_dialogue
-from otf.draft.kinds import MessageKind, Parsed
-from otf.draft.model import AnswerKinds, exchanges, rules
-from otf.draft.objects import object_kinds
-from otf.draft.states import guessed
+from otf.draft.dialogue import Utterance, cut, is_text, read_dialogue
+from otf.draft.kinds import MessageKind, Parsed, object_kinds
+from otf.draft.model import AnswerKinds, exchanges, guessed, rules
 from otf.draft.texts import text_kinds
 from otf.draft.writing import Draft
 

@@ -11,10 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from otf.draft.cutting import FramingGuess
+from otf.draft.dialogue import FramingGuess
 from otf.draft.kinds import MessageKind, literal, quoted
-from otf.draft.model import AnswerKinds, InputRule
-from otf.draft.states import StateGuess
+from otf.draft.model import AnswerKinds, InputRule, StateGuess
 
 MOST_INPUTS: Final = 5
 """Inputs of each kind that the draft tries: those that were sent most often."""

@@ -11,11 +11,13 @@ from typing import Any, Final
 
 from otf.compose import Scenario, composed, scenario
 from otf.compose.guided import check
+from otf.core import Model
 from otf.core.model_calls import own_frames
+from otf.core.repeatable import compare
 from otf.errors import ModelError, UsageError
 from otf.explore.explorer import explore
 from otf.explore.finding import Finding, LawVerdict, refuted, upheld
-from otf.explore.graph import OPEN, SPONTANEOUS, Arc, Graph
+from otf.explore.graph import OPEN, SPONTANEOUS, Arc, Graph, Portless
 from otf.explore.naming import observed, output_name
 from otf.explore.refine import blocks
 from otf.spec import Spec
@@ -279,3 +281,15 @@ def known(spec: Spec[Any, Any], script: Any) -> Scenario:  # noqa: ANN401 -- any
         return made
     check(made, graph.inputs, [item for outputs in graph.outputs for item in outputs])
     return made
+
+
+def ask_twice(spec: Spec[Any, Any], graph: Graph) -> None:
+    """Ask a model twice for every transition of its graph. Raises ModelError if its answers differ."""
+    first, second = Model(spec, Portless()), Model(spec, Portless())
+    for model in (first, second):
+        for number, state in enumerate(graph.values):
+            node = model.node(state)
+            model.spontaneous(node)
+            for inp in graph.offered(number):
+                model.moves(node, model.symbol(graph.inputs[inp]))
+    compare(first, second)

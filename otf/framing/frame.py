@@ -8,7 +8,7 @@ from dataclasses import field
 from typing import Final, Protocol, TypeAlias
 
 from otf.errors import UsageError
-from otf.values.cost import light
+from otf.values.identity import light
 
 LARGEST: Final = 65_536
 """The largest size of a frame in bytes, unless the caller gives another."""

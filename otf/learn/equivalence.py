@@ -13,9 +13,9 @@ from math import gcd
 from random import Random
 from typing import Final
 
+from otf.suite.complete import cover
 from otf.suite.identify import Splitting
 from otf.suite.machine import NumberedMachine, Word
-from otf.suite.words import cover
 
 ONWARD: Final = 0.8  # of the inputs of a walk change the state, where some do
 LENGTHS: Final = (2, 4, 8, 16)  # inputs of a walk, on average: the longer find what is deep, and the shorter are many

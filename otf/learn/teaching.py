@@ -12,11 +12,10 @@ from anyio.from_thread import run as run_in_loop
 from anyio.to_thread import run_sync
 
 from otf.adapter import Bench
-from otf.learn.answers import CLOSED, MOST, AnswerTree, Parted
+from otf.learn.answers import CLOSED, MOST, AnswerTree, Parted, PortOutputs, Symbols
 from otf.learn.learning import ChoiceError, Learner, LearntMachine, OverError
 from otf.learn.learnt import LearntSystem
 from otf.learn.listening import ConnectionEnds, PathDriver
-from otf.learn.symbols import PortOutputs, Symbols
 from otf.suite.machine import Word
 
 SETTLE: Final = (0.1, 1.0)  # seconds before each path, tried one after the other once a system seems to choose

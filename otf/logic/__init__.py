@@ -5,17 +5,30 @@ The quantifiers go through values in their order, until one fails or enough were
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any, Final, TypeVar, overload
+from typing import Any, Final, NamedTuple, TypeVar, overload
 
 from otf.errors import UsageError
-from otf.logic.judging import Property, Quantified, Testable, Waiting, all_of, any_of, iff, implies, not_
-from otf.logic.result import FAILS, HOLDS, PropertyOutcome, PropertyResult, all_hold, one_holds
-from otf.logic.trying import Tally, answered, by_name, finish, minimal, simplest, tried
+from otf.logic.judging import (
+    BrokenError,
+    Property,
+    Quantified,
+    Testable,
+    Waiting,
+    all_of,
+    answered,
+    any_of,
+    applied,
+    finish,
+    iff,
+    implies,
+    not_,
+)
+from otf.logic.result import FAILS, HOLDS, Assignment, PropertyOutcome, PropertyResult, Truth, all_hold, one_holds
 from otf.temporal import Formula, PropertyStep, always, never, now, sometimes, then, until, within
-from otf.values import Values, ValueSource, rows, show
+from otf.values import Values, ValueSource, block_start, fresh, rows, show, smallest
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -208,3 +221,115 @@ __all__ = [
     "until",
     "within",
 ]
+
+
+T = TypeVar("T")
+OFFERED: Final = 1000  # values of an enumeration from which Hypothesis may choose
+
+
+class Trial(NamedTuple):
+    """The result for one row: the truth, and the exception that was raised."""
+
+    finding: Truth
+    error: Exception | None = None
+
+    @property
+    def fails(self) -> bool:
+        """Return whether the row is a counterexample."""
+        return self.finding.truth is False and self.finding.sure
+
+
+def tried(subject: Quantified, row: tuple[Any, ...], tests: int) -> Waiting[Trial]:
+    """Evaluate a property on a row; an exception makes it fail."""
+    try:
+        return Trial((yield from applied(subject.function, row, tests)))
+    except BrokenError as broken:
+        return Trial(FAILS._replace(values=broken.values), broken.error)
+
+
+def by_name(values: Assignment) -> Mapping[str, object]:
+    """Return values by name; an argument of an inner quantifier gets a mark if its name is taken.
+
+    >>> by_name((("x", 1), ("y", 2), ("x", 3)))
+    {'x': 1, 'y': 2, "x'": 3}
+    """
+    found: dict[str, object] = {}
+    for name, value in values:
+        while name in found:
+            name += "'"  # noqa: PLW2901 -- another name for the same value
+        found[name] = value
+    return found
+
+
+@dataclass
+class Tally:
+    """The counts of all rows so far, none of them a counterexample."""
+
+    tests: int = 0
+    rejections: int = 0
+    undecided: int = 0
+    sure: bool = True
+    witness: Assignment = ()
+
+    def add(self, finding: Truth) -> None:
+        """Count the result of a row."""
+        self.sure = self.sure and finding.sure
+        self.witness = finding.values
+        if finding.truth is None:
+            self.rejections += 1
+        elif finding.truth:
+            self.tests += 1
+        else:
+            self.undecided += 1
+
+    def result(self, *, complete: bool, witness: bool) -> PropertyResult:
+        """Return the verdict; `complete`: no row is left; `witness`: the values of the last row prove the property."""
+        outcome = PropertyOutcome.PROOF if complete and self.sure else PropertyOutcome.PASSED
+        return PropertyResult(
+            outcome if self.tests else PropertyOutcome.NOTHING,
+            self.tests,
+            self.rejections,
+            self.undecided,
+            by_name(self.witness) if witness else {},
+        )
+
+    def refuted(
+        self, values: Mapping[str, object], found: Mapping[str, object], error: Exception | None
+    ) -> PropertyResult:
+        """Return the verdict for a counterexample, which counts as a test."""
+        return PropertyResult(
+            PropertyOutcome.COUNTEREXAMPLE, self.tests + 1, self.rejections, self.undecided, values, found, error
+        )
+
+
+def minimal(
+    subject: Quantified, place: int, trial: Trial, tests: int, seed: int | None
+) -> Waiting[tuple[Assignment, Trial]]:
+    """Return the first row that fails in the order of the enumeration, with its values by name.
+
+    Without a seed it was found in that order. With a seed, all rows of earlier blocks have been tried; this tries the
+    earlier rows of its own block.
+    """
+    table = subject.table
+    start = place if seed is None else block_start(place)
+    for earlier, row in islice(enumerate(table.values), start, place):
+        again = yield from tried(subject, row, tests)
+        if again.fails:
+            return table.named(earlier) + again.finding.values, again
+    return table.named(place) + trial.finding.values, trial
+
+
+def simplest(subject: Quantified, tests: int) -> tuple[Assignment, Trial] | None:
+    """Return the simplest failing row that Hypothesis finds; None if no source is a strategy, or it finds none."""
+    columns = subject.table.columns
+    if all(column.origin is None for column in columns):
+        return None
+
+    def fails(row: tuple[Any, ...]) -> bool:
+        return finish(tried(subject, fresh(row), tests)).fails
+
+    row = smallest([column.strategy(OFFERED) for column in columns], fails)
+    if row is None:
+        return None
+    trial = finish(tried(subject, fresh(row), tests))
+    return tuple(zip(subject.table.names, row, strict=True)) + trial.finding.values, trial

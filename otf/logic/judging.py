@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Generator
 from dataclasses import dataclass
 from functools import reduce
-from inspect import isawaitable
+from inspect import isawaitable, iscoroutine
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -136,6 +136,34 @@ def applied(function: Callable[..., Any], row: tuple[Any, ...], tests: int) -> W
         raise
     except Exception as error:
         raise BrokenError(error) from error
+
+
+def finish(steps: Waiting[T]) -> T:
+    """Return the result of an evaluation. Raises UsageError if the property needs an event loop."""
+    try:
+        waits_for = next(steps)
+    except StopIteration as stop:
+        result: T = stop.value
+        return result
+    if iscoroutine(waits_for):
+        waits_for.close()
+    raise UsageError("the property is asynchronous: write `await check_async(prop)`")
+
+
+async def answered(steps: Waiting[T]) -> T:
+    """Return the result of an evaluation: await what it yields, and send it the result or the exception."""
+    try:
+        waits_for = next(steps)
+        while True:
+            try:
+                answer = await waits_for
+            except Exception as error:  # noqa: BLE001 -- every exception of a property is a counterexample
+                waits_for = steps.throw(error)
+            else:
+                waits_for = steps.send(answer)
+    except StopIteration as stop:
+        result: T = stop.value
+        return result
 
 
 @dataclass(frozen=True)

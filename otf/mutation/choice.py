@@ -9,10 +9,8 @@ from random import Random
 from typing import Any, Final
 
 from otf.errors import USERS_OWN
-from otf.mutation.material import Material
-from otf.mutation.operators import OPERATORS, Operator, operators
-from otf.mutation.rules import ModelRule, ModelRules
-from otf.mutation.served import CodecWire, ServedModel, Ways, plain
+from otf.mutation.operators import OPERATORS, Material, Operator, operators
+from otf.mutation.served import CodecWire, ModelRule, ModelRules, ServedModel, Ways, plain
 from otf.spec import AnyOrder, Elapse, Spec, Transition
 from otf.values import key, show
 

@@ -17,8 +17,7 @@ from otf.core import Routes
 from otf.errors import ModelError
 from otf.mutation.choice import Survey
 from otf.mutation.fitting import Row, alike, rows
-from otf.mutation.rules import ModelRule
-from otf.mutation.served import plain
+from otf.mutation.served import ModelRule, plain
 from otf.spec import Accept, Spec, Transition
 from otf.spec.outputs import vague
 from otf.values import key

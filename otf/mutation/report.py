@@ -15,9 +15,8 @@ from otf.mutation.choice import ModelMutant, Survey, candidates, drawn
 from otf.mutation.examples import Examples
 from otf.mutation.hunt import Hunt, HuntBudget, HuntMode
 from otf.mutation.judging import Fate, Judge, JudgedMutant
-from otf.mutation.material import Material
-from otf.mutation.rules import ModelRules
-from otf.mutation.served import CodecWire, ServedModel, plain
+from otf.mutation.operators import Material
+from otf.mutation.served import CodecWire, ModelRules, ServedModel, plain
 from otf.spec import Accept, Spec
 from otf.spec.outputs import vague
 from otf.trace.verdict import Failure

@@ -9,8 +9,7 @@ from itertools import product
 from typing import Any, Final, TypeAlias, TypeVar
 
 from otf.errors import UsageError
-from otf.notations.freezing import frozen, thawed
-from otf.notations.table import Written
+from otf.notations.table import Written, frozen, thawed
 from otf.spec import Spec, Transition
 from otf.values import show
 

@@ -10,10 +10,10 @@ from collections.abc import Collection, Hashable, Sequence, Sized
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from otf.explore.fields import ordered, state_parts
+from otf.explore.exports import Marks, times_text
 from otf.explore.finding import taken
 from otf.explore.graph import Graph
-from otf.explore.picture_text import Marks, times_text
+from otf.explore.refine import ordered, state_parts
 from otf.explore.space import Space, VisitedSpace
 from otf.report.markup import Markup, framed, joined, own, packed_data, tag
 from otf.values import key, show
@@ -141,7 +141,7 @@ def model_page(graph: Graph, marks: Marks, findings: Sequence[str], by: Sequence
     """Return a page about a model alone: its states, to be walked by clicking, and its laws.
 
     >>> from otf.explore import explore
-    >>> from otf.explore.picture_text import Marks
+    >>> from otf.explore.exports import Marks
     >>> from otf.models.coffee import coffee
     >>> model_page(explore(coffee), Marks(), ["no dead end: proven"])[:15]
     '<!DOCTYPE html>'

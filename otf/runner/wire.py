@@ -20,7 +20,7 @@ from otf.adapter.observed_rest.place import Placed
 from otf.adapter.waiting import clock
 from otf.core.stalls import NOISE
 from otf.runner.waiting import FIRST, SHORT, SpinWait, Watching, watching
-from otf.values.cost import light
+from otf.values.identity import light
 
 FULL: Final = 20_000  # arrivals that wait to be judged: at this number reading stops, and the other side has to wait
 HEAVY: Final = 1 << 25  # the same in bytes

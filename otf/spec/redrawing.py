@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from otf.values import Enumeration, key
 from otf.values.all_values import Anew
-from otf.values.size_tiers import Flat
+from otf.values.enumeration import Flat
 from otf.values.strategies import Draw, drawn_anew, simpler_first
 
 if TYPE_CHECKING:

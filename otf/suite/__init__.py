@@ -18,11 +18,10 @@ from otf.explore import Graph, explore
 from otf.spec import Spec
 from otf.suite.adaptive import ADAPTIVE, AdaptiveSuite, adaptive
 from otf.suite.chain import chain
-from otf.suite.complete import a2, a3, a4, h, hsi, spy, w, wp
+from otf.suite.complete import a2, a3, a4, distances, h, hsi, spy, w, wp
 from otf.suite.identify import Choice, distinguishing, experiment, uio
 from otf.suite.machine import NOTHING, NumberedMachine, Word, blocks, completed, machine, minimised
 from otf.suite.tour import Leg, checked, tour, transitions
-from otf.suite.words import distances
 from otf.trace.result import counted
 from otf.values import show
 

@@ -20,8 +20,17 @@ from typing import Final
 from otf.core import Node, Symbol, View
 from otf.errors import ModelError, UsageError
 from otf.explore import Graph
-from otf.suite.decisions import Decisions, TrialNode, Trials
-from otf.suite.observable import Observable, SeparatingInputs, groups, observable, reaching, separating
+from otf.suite.observable import (
+    Decisions,
+    Observable,
+    SeparatingInputs,
+    TrialNode,
+    Trials,
+    groups,
+    observable,
+    reaching,
+    separating,
+)
 from otf.values import show
 
 RUNS: Final = 20

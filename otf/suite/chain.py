@@ -17,9 +17,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from otf.suite.complete import Words, cover, distances, used_transitions
 from otf.suite.identify import Choice, Splitting, experiment, uio
 from otf.suite.machine import NumberedMachine, Word
-from otf.suite.words import Words, cover, distances, used_transitions
 
 Checks: TypeAlias = list[list[Word]]
 

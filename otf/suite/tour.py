@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import Final
 
+from otf.suite.complete import neighbours, reach
 from otf.suite.machine import NumberedMachine, Word
-from otf.suite.words import neighbours, reach
 
 RESET: Final = 1 << 20  # inputs that a reset costs as much as: first few paths, then few inputs
 MANY: Final = 1 << 40

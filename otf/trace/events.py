@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
-from otf.values.cost import light
+from otf.values.identity import light
 
 
 @light

@@ -15,9 +15,8 @@ from otf.values.bounds import Alphabet, Among, Char, Range, Size
 from otf.values.builtin import PRINTABLE
 from otf.values.classes import argument_types, is_class
 from otf.values.derived import Mapped, Once, together
-from otf.values.enumeration import Enumeration, block_start, given, is_enumeration
+from otf.values.enumeration import Enumeration, Flat, block_start, given, is_enumeration
 from otf.values.identity import fingerprint, fresh, key, likeness
-from otf.values.size_tiers import Flat
 from otf.values.strategies import is_strategy, smallest
 from otf.values.subsets import FiniteFunction
 from otf.values.text import as_text, became, changes, show, showing

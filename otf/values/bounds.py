@@ -9,15 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from math import ceil, floor, inf, isinf
-from typing import TYPE_CHECKING, Annotated, Any, Final, Protocol, get_args
+from typing import Annotated, Any, Final, Protocol, get_args
 
 from otf.errors import UsageError
 from otf.values.derived import RecordTiers
-from otf.values.size_tiers import Tiers
+from otf.values.enumeration import Enumeration, Tiers
 from otf.values.text import show
-
-if TYPE_CHECKING:
-    from otf.values.enumeration import Enumeration
 
 Check = Callable[[Any], bool]
 

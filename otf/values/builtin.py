@@ -13,7 +13,7 @@ from typing import Final
 from otf.errors import UsageError
 from otf.values.bounds import TypeRequest
 from otf.values.derived import Mapped, Sequences, together
-from otf.values.size_tiers import Flat, Tiers
+from otf.values.enumeration import Flat, Tiers
 from otf.values.subsets import Subsets, Tables, functions
 
 # One of each class in turn: characters that a program treats differently come early.

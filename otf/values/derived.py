@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Any, Final
 
 from otf.errors import UsageError
-from otf.values.size_tiers import Flat, Tier, Tiers
+from otf.values.enumeration import Flat, Tier, Tiers
 
 PATIENCE: Final = 1_000_000  # values that may fail a condition in a row before the search gives up
 

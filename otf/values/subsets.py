@@ -14,8 +14,8 @@ from typing import Any, TypeGuard
 from otf.errors import UsageError
 from otf.values.bounds import TypeRequest
 from otf.values.derived import Filtered, Mapped, Once, Powers, together
+from otf.values.enumeration import Tier, Tiers, is_finite
 from otf.values.identity import likeness
-from otf.values.size_tiers import Tier, Tiers, is_finite
 from otf.values.text import show
 
 

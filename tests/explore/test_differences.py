@@ -6,7 +6,7 @@ import pytest
 
 from otf.errors import UsageError
 from otf.explore import explore
-from otf.explore.differences import Differences, differences
+from otf.explore.conform import Differences, differences
 from otf.explore.graph import Graph
 from otf.models.tea import COFFEE_ONLY, TEA
 from otf.notations import table

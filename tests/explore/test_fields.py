@@ -9,7 +9,7 @@ import pytest
 
 from otf.errors import UsageError
 from otf.explore import explore
-from otf.explore.fields import clipped, grouped, ordered, state_parts
+from otf.explore.refine import clipped, grouped, ordered, state_parts
 from otf.spec import Spec, goto
 
 

@@ -13,8 +13,7 @@ import pytest
 from otf.cli.tools.graph_files import picture
 from otf.errors import UsageError
 from otf.explore import Graph, explore
-from otf.explore.exports import as_data, aut, dot, graphml, listed, mermaid
-from otf.explore.picture_text import Marks, compact, marks
+from otf.explore.exports import Marks, as_data, aut, compact, dot, graphml, listed, marks, mermaid
 from otf.explore.refine import depths, drawable
 from otf.models.coffees import C4
 from otf.models.stack import STACK

@@ -12,7 +12,7 @@ from otf.core import Monitor
 from otf.core.repeatable import ask_again
 from otf.errors import ModelError
 from otf.explore import explore
-from otf.explore.repeatable_graph import ask_twice
+from otf.explore.analysis import ask_twice
 from otf.spec import Accept, AnyOrder, OneOf, Spec, Transition, Where, goto, on
 from tests.core.scripts import events, machine, oracle
 

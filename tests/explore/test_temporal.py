@@ -4,8 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from otf.explore import Graph, explore
+from otf.explore.expiring import temporal
 from otf.explore.finding import LawVerdict
-from otf.explore.temporal import temporal
 from otf.logic import Formula, PropertyStep, always, implies, never, now, sometimes, then, until, within
 from otf.spec import AnyOrder, Spec, Transition, Where, goto, on
 from otf.temporal import Residue

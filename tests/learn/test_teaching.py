@@ -10,7 +10,7 @@ from random import Random
 import anyio
 import pytest
 
-from otf.learn.symbols import PortOutputs, Symbols
+from otf.learn.answers import PortOutputs, Symbols
 from otf.learn.teaching import Pupil
 from otf.models.coffee import Button, Coin, bench
 from otf.suite.machine import Word

@@ -62,7 +62,7 @@ DRAWN: dict[str, st.SearchStrategy[Any]] = {
 
 def test_what_hypothesis_does_not_find_again_is_told_as_it_was_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """If Hypothesis does not find a counterexample again, the first one is reported."""
-    monkeypatch.setattr("otf.logic.trying.smallest", lambda *_: None)  # pyright: ignore[reportUnknownArgumentType, reportUnknownLambdaType] -- a stand-in for any method
+    monkeypatch.setattr("otf.logic.smallest", lambda *_: None)  # pyright: ignore[reportUnknownArgumentType, reportUnknownLambdaType] -- a stand-in for any method
     result = check(FAULTY["once_each"][0], DRAWN["once_each"])
     assert result.values == result.found
     assert not check(FAULTY["once_each"][0], result.values.values())

@@ -6,8 +6,7 @@ import gc
 from collections.abc import Iterator
 
 from otf.mutation.examples import Examples
-from otf.mutation.rules import ModelRules, watched
-from otf.mutation.served import ServedModel
+from otf.mutation.served import ModelRules, ServedModel, watched
 from otf.spec import Spec, Transition, goto
 
 MANY = 5_000

@@ -22,7 +22,7 @@ from otf.explore.finding import LawVerdict
 from otf.models.coffees import C0, C2, C3, CENTS, INPUTS, IO, PRICE
 from otf.models.stack import PROGRAM
 from otf.notations import Call, Command, Commands, Result, action, actions, behaviour, generated, observable, table
-from otf.notations.freezing import frozen, thawed
+from otf.notations.table import frozen, thawed
 from otf.simulate.system import Mutation, acting
 from otf.strategy import script
 from otf.values import key

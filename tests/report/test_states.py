@@ -15,7 +15,7 @@ import pytest
 
 from otf.core import Model
 from otf.explore import Graph, explore
-from otf.explore.picture_text import Marks, marks
+from otf.explore.exports import Marks, marks
 from otf.explore.space import VisitedSpace, space
 from otf.report.states import graph_data, model_page, space_data, walk
 from otf.spec import Accept, Spec, Transition, goto

@@ -7,8 +7,8 @@ from itertools import permutations, product
 from random import Random
 
 from otf.suite import NumberedMachine, minimised
+from otf.suite.complete import neighbours, reach
 from otf.suite.machine import Word
-from otf.suite.words import neighbours, reach
 
 Row = tuple[tuple[int, int], ...]
 

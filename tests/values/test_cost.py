@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from otf.values.cost import weight
+from otf.values.identity import weight
 
 LONG = "x" * 10_000
 

@@ -6,7 +6,7 @@ import struct
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from otf.values.cost import light
+from otf.values.identity import light
 
 ANYTIME: Final = float("-inf")
 """The moment of a wake-up that nothing is known about: it may be due already."""

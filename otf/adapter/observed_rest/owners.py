@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from otf.adapter.observed_rest.place import Bound, Transport
-from otf.values.cost import light
+from otf.values.identity import light
 
 _PROC: Final = Path("/proc")
 _LOCAL: Final = 1

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from otf.adapter.observed_rest.calls import ANYTIME, NEVER
-from otf.values.cost import light
+from otf.values.identity import light
 
 GRACE: Final = 1.0
 """Seconds after which a thread that has not woken when it was due is taken to sleep for an unknown time."""

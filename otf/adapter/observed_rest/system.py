@@ -17,7 +17,7 @@ from otf.adapter.observed_rest.place import Unseen
 from otf.adapter.observed_rest.process import RING, Process
 from otf.adapter.observed_rest.sleepers import STOPPED, Sleepers, ThreadReading, Tid, Wake
 from otf.adapter.observed_rest.wakers import Sleeping, Waker
-from otf.values.cost import light
+from otf.values.identity import light
 
 _SOCKET: Final = "socket:["
 MOST: Final = 64

@@ -15,7 +15,7 @@ from otf.spec import Spec
 from otf.strategy.kinds import Maker, StrategyKind
 from otf.suite import AdaptiveSuite, adaptive
 from otf.suite.adaptive import Deciding
-from otf.suite.decisions import Decisions
+from otf.suite.observable import Decisions
 from otf.trace.tagged import encode
 from otf.values import show
 

@@ -81,10 +81,9 @@ def check(
     from otf.cli.tools.folder_check import checked_folder
     from otf.cli.tools.laws import as_law, summary
     from otf.explore import explore as explored
-    from otf.explore.analysis import general, liveness
+    from otf.explore.analysis import ask_twice, general, liveness
     from otf.explore.expiring import expiring
     from otf.explore.finding import LawVerdict
-    from otf.explore.repeatable_graph import ask_twice
 
     if (Path(bench) / JOURNAL).exists():
         return checked_folder(Path(bench), as_json=as_json)
@@ -142,7 +141,7 @@ def _invariants(graph: Graph, places: Iterable[str]) -> Iterable[Finding]:
 def _properties(graph: Graph, bench: str, sets: list[str] | None, places: Iterable[str]) -> Iterator[Finding]:
     """Yield what is true of the properties of a bench, and of those at these places."""
     from otf.cli.benches import load, named, parsed
-    from otf.explore.temporal import temporal
+    from otf.explore.expiring import temporal
     from otf.logic import Formula
 
     known: dict[str, object] = {}

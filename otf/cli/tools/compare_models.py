@@ -13,7 +13,7 @@ from otf.trace.result import counted
 if TYPE_CHECKING:
     from otf.adapter import Bench
     from otf.explore import Graph
-    from otf.explore.differences import AnswerDifference, Differences
+    from otf.explore.conform import AnswerDifference, Differences
 
 LEARNED: Final = "learned.py"
 JOURNAL: Final = "campaign.jsonl"
@@ -44,7 +44,7 @@ def _is_model(name: str) -> bool:
 
 def compare_models(a: str, b: str, sets: Mapping[str, object], *, as_json: bool) -> bool:
     """Show what two models answer differently; return whether they do."""
-    from otf.explore.differences import differences
+    from otf.explore.conform import differences
 
     names = [str(Path(each) / LEARNED) if Path(each).is_dir() else each for each in (a, b)]
     one, other = (_graph(name, sets) for name in names)
@@ -91,9 +91,9 @@ def _answer(bench: Bench, inputs: Sequence[str]) -> str:
     from otf.adapter.kept import keeping
     from otf.cli.signals import interruptible
     from otf.explore import explore
-    from otf.explore.differences import plain
+    from otf.explore.conform import plain
+    from otf.learn.answers import Symbols
     from otf.learn.listening import PathDriver
-    from otf.learn.symbols import Symbols
 
     known = {plain(each): each for each in explore(bench.spec, LIMIT).inputs}
     if not inputs or any(each not in known for each in inputs):

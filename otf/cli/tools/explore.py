@@ -20,8 +20,8 @@ from otf.errors import FAIL, PASS, UsageError
 
 if TYPE_CHECKING:
     from otf.explore import Graph
+    from otf.explore.exports import Marks
     from otf.explore.finding import Finding
-    from otf.explore.picture_text import Marks
     from otf.spec import Spec
 
 MANY: Final = 400  # states and transitions, each of which takes a line
@@ -72,8 +72,8 @@ def explore(
     """
     from otf.cli.benches import parsed
     from otf.explore.analysis import general, liveness, safety
-    from otf.explore.fields import grouped
-    from otf.explore.picture_text import marks
+    from otf.explore.exports import marks
+    from otf.explore.refine import grouped
     from otf.values import showing
 
     form = "json" if as_json else _known(form)

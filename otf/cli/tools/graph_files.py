@@ -14,8 +14,8 @@ from otf.errors import UsageError
 
 if TYPE_CHECKING:
     from otf.explore import Graph
+    from otf.explore.exports import Marks
     from otf.explore.finding import Finding
-    from otf.explore.picture_text import Marks
 
 SECONDS: Final = 60
 DRAWN: Final = ("dot", "svg", "png", "mermaid")
@@ -31,8 +31,7 @@ def write(
     graph: Graph, marked: Marks, form: str, out: Path | None, found: list[Finding], required: list[Finding]
 ) -> None:
     """Write a graph in a form, to a file or to standard output, and below it its laws. Raises UsageError."""
-    from otf.explore.exports import as_data
-    from otf.explore.picture_text import marks
+    from otf.explore.exports import as_data, marks
     from otf.explore.refine import drawable
 
     if form == "json":

@@ -99,7 +99,7 @@ def write(folder: Path, learnt: LearntSystem, origin: LearningSource, known: Seq
     """Write the results into the folder; return the files, the page last. Raises UsageError."""
     from otf.cli.output import warn
     from otf.explore import explore
-    from otf.explore.picture_text import marks
+    from otf.explore.exports import marks
     from otf.report.states import model_page
     from otf.runner.writer import put
 
@@ -117,7 +117,7 @@ def write(folder: Path, learnt: LearntSystem, origin: LearningSource, known: Seq
 
 
 def _model(learnt: LearntSystem, origin: LearningSource, known: Sequence[str]) -> str:
-    from otf.learn.writing import written
+    from otf.learn.learnt import written
 
     if origin.url:
         return written(learnt, known, _bench_at(origin), _imports_at(origin.url))

@@ -22,7 +22,7 @@ from otf.compat.pymodel.modules import Modules
 from otf.compat.pymodel.parts import Args, attribute
 from otf.errors import ContactError, OtfError, UsageError
 from otf.notations import Call
-from otf.notations.freezing import Frozen, frozen, thawed
+from otf.notations.table import Frozen, frozen, thawed
 from otf.trace.tagged import Registry, encode
 from otf.values import show
 

@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from otf.errors import UsageError
-from otf.notations.freezing import frozen
+from otf.notations.table import frozen
 from otf.values import show
 
 Args: TypeAlias = tuple[Any, ...]

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 from otf.compat.pymodel.parts import Args, Chosen, Effect, NamedArguments, attribute, labels, listed
 from otf.errors import ModelError, UsageError
 from otf.notations.actions import Attributes
-from otf.notations.freezing import frozen, thawed
+from otf.notations.table import frozen, thawed
 from otf.values import show
 
 ACCEPTING: Final = ("accepting", "Accepting")

@@ -14,7 +14,7 @@ from otf.core import Chooser, Symbol, View
 from otf.errors import ModelError, UsageError
 from otf.notations import Call
 from otf.notations.actions import Attributes
-from otf.notations.freezing import frozen, thawed
+from otf.notations.table import frozen, thawed
 from otf.strategy import StrategyKind
 from otf.strategy.kinds import Maker, known
 from otf.strategy.pool import Pool
