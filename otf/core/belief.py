@@ -127,10 +127,6 @@ class Beliefs:
         self.memory.met(known)
         return known
 
-    def remember(self, before: Belief, event: Hashable, result: EventResult) -> None:
-        """Remember the result of an event."""
-        self.memory.put(before.after, event, result, before)
-
 
 def silent(model: Model, belief: Belief) -> bool:
     """Return whether no explanation has an output outstanding or possible, once all inputs in flight are taken."""

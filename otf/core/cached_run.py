@@ -182,14 +182,6 @@ class CachedRun:
             self.trusted[id(go)] = go
         return proven
 
-    def learn_input(self, symbol: Symbol, port: str, data: bytes) -> CachedInput | None:
-        """Return an input that was sent before without these bytes; None if it was not, or has no answer."""
-        return self.cached.learn_input(self.oracle, symbol, port, data)
-
-    def learn_output(self, frame: PortFrame, output: object) -> CachedOutput | None:
-        """Return the output of a frame not looked up before; None if it is new, or needs the monitor."""
-        return self.cached.learn_output(self.oracle, frame, output)
-
     def sent(self, go: CachedInput, event: Sent) -> None:
         """Note that an input was sent."""
         self.before, self.before_by = self.cached, self.done_by

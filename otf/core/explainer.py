@@ -94,8 +94,8 @@ class Explainer:
         # a result that depends on the time of this event does not hold for the next one like it
         if self.by_time:
             self._last = belief, ledger, what, result
-        elif not _heavy(name):
-            self.oracle.beliefs.remember(belief, name, result)
+        elif not (isinstance(name[-1], Symbol) and name[-1].heavy):
+            self.oracle.model.memory.put(belief.after, name, result, belief)
         return result
 
     def clock(self, event: Event, ledger: Ledger) -> Clock:
@@ -186,7 +186,3 @@ def _found(belief: Belief, search: Search, find: Finder) -> Iterable[Hypothesis]
     found = find(search, now)
     # outputs of moves made in the search may have been due long ago
     return search.current(found) if search.clock.used else found
-
-
-def _heavy(name: EventName) -> bool:
-    return isinstance(name[-1], Symbol) and name[-1].heavy

@@ -53,7 +53,9 @@ class Ledger(NamedTuple):
         done, number = taken + timing.busy, self.sent + 1
         # an input on another port may be taken first
         before = self.inputs and [
-            each if each.port == event.port or is_later(event.at, each.span.b) else _longer(each, timing.busy)
+            each
+            if each.port == event.port or is_later(event.at, each.span.b)
+            else each._replace(span=Span(each.span.a, each.span.b + timing.busy))
             for each in self.inputs
         ]
         return Ledger((*before, InFlight(number, event.port, Span(event.at, done))), number, taken, done)
@@ -106,7 +108,3 @@ class FailedStep:
     def rested(self, belief: Belief) -> FailedStep:
         """Return the step after quiescence: this one as long as an output is due in a window."""
         return FailedStep(belief, [], [], self.inputs or self.last) if belief.settled else self
-
-
-def _longer(each: InFlight, busy: float) -> InFlight:
-    return each._replace(span=Span(each.span.a, each.span.b + busy))

@@ -89,17 +89,14 @@ class Lookahead:
             if seen > followed:
                 return seen
             self.cuts.popleft()
-            self._trim()
+            first = self.cuts[0].event if self.cuts else self._first + len(self.events)
+            del self.events[: first - self._first]
+            self._first = first
         return 0
 
     def _seen(self, cut: CutSearch) -> list[Seen]:
         later = self.events[cut.event - self._first + 1 :]
         return [each for each in later if isinstance(each, Seen) and not is_later(each.at, cut.by)]
-
-    def _trim(self) -> None:
-        first = self.cuts[0].event if self.cuts else self._first + len(self.events)
-        del self.events[: first - self._first]
-        self._first = first
 
 
 def unjudgeable(latency: float, limits: Limits) -> str:

@@ -105,7 +105,7 @@ class ObservedRun:
 
     def _keep(self, found: list[Any]) -> None:
         if len(found) > 1:
-            found = _different(found)
+            found = list({key(state): state for state in found}.values())
             self.grown = len(found) > STATES
         self.states = found
 
@@ -128,11 +128,6 @@ class ObservedRun:
 
 def _targets(ways: Iterable[Transition[Any] | Accept]) -> Iterator[tuple[Hashable, Any]]:
     return ((key(way.state), way.state) for way in ways if isinstance(way, Transition))
-
-
-def _different(states: Iterable[Any]) -> list[Any]:
-    found: dict[Hashable, Any] = {key(state): state for state in states}
-    return list(found.values())
 
 
 def _why(shown: Some | None, offered: list[tuple[Any, ...]]) -> str:

@@ -163,7 +163,9 @@ class ViolationSearch:
         if isinstance(self.event, (Seen, Closed)):
             head = list(self._due(end, self.event))
             # any of several inputs may have caused an output that none of them may have
-            certain = len(self.inputs) < SEVERAL or self._skipped(end, self.event)
+            # or the output is due, but another one on its port before it
+            after = queue(end.outstanding, self.event.port)[1:]
+            certain = len(self.inputs) < SEVERAL or any(self._meets(each, self.event) for each in after)
             due = head if certain or not head else due
         if due:
             names = [self._names(moves, end, each) for each in due]
@@ -182,10 +184,6 @@ class ViolationSearch:
         if head and not self._meets(head[0], event):
             return head
         return [each for _, outputs in end.outstanding for each in outputs if each.what is not NOTHING and head]
-
-    def _skipped(self, end: Hypothesis, event: Seen | Closed) -> bool:
-        """Return whether an output is due, but another one on its port before it."""
-        return any(self._meets(each, event) for each in queue(end.outstanding, event.port)[1:])
 
     def _meets(self, head: Outstanding, event: Seen | Closed) -> bool:
         if not isinstance(head.what, Chain) or (isinstance(event, Seen) and isinstance(event.output, Undecodable)):

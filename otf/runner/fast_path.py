@@ -118,7 +118,8 @@ class FastPath:
             return None
         data = self._codec.encode(symbol.value)
         port = self._session.monitor.oracle.model.port(symbol)
-        return cached_run.learn_input(symbol, port, data) if isinstance(data, bytes) else None
+        learn = cached_run.cached.learn_input
+        return learn(cached_run.oracle, symbol, port, data) if isinstance(data, bytes) else None
 
     def _answered(self, cached_run: CachedRun) -> bool:
         """Return whether the complete answer arrived, and nothing else."""
@@ -185,4 +186,4 @@ class FastPath:
             output = self._codec.decode(*frame)
         except Exception:  # noqa: BLE001 -- the general path decodes it again and reports the error
             return None
-        return cached_run.learn_output(frame, output)
+        return cached_run.cached.learn_output(cached_run.oracle, frame, output)

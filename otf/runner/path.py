@@ -135,7 +135,8 @@ class Conduct:
             elif isinstance(command, Wait):
                 await self._wait(command.until)
             elif isinstance(command, Ping):
-                await self._ping(command.port, command.input)
+                if await self._handed(command.port, command.input, self.codec.encode(command.input)):
+                    self.session.pinged(command.port, self.wire.now)
             else:
                 return command.verdict
 
@@ -298,10 +299,6 @@ class Conduct:
         if any(isinstance(each.what, Ending) for each in arrived):
             return
         self.session.plan(None) if again else self._tell(Closed(port, why, self.wire.now))
-
-    async def _ping(self, port: str, value: object) -> None:
-        if await self._handed(port, value, self.codec.encode(value)):
-            self.session.pinged(port, self.wire.now)
 
     async def _wait(self, until: float) -> None:
         at = await self._lookout.silent(until)

@@ -7,6 +7,7 @@ import select
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from operator import attrgetter
 from types import TracebackType
 from typing import Final, Self
 
@@ -43,8 +44,7 @@ class Arrived:
     took: float = 0.0
 
 
-def _moment(arrived: Arrived) -> float:
-    return arrived.at
+_MOMENT: Final = attrgetter("at")
 
 
 class Wire:
@@ -186,7 +186,7 @@ class Wire:
         if not self.inbox:
             return []
         # ports are read one after another: where their stamps are known, what came first is first
-        arrived = sorted(self.inbox, key=_moment) if any(each.stamped for each in self.inbox) else list(self.inbox)
+        arrived = sorted(self.inbox, key=_MOMENT) if any(each.stamped for each in self.inbox) else list(self.inbox)
         self.inbox.clear()
         self._bytes = 0
         if self._paused:

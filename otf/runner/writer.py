@@ -119,7 +119,10 @@ class TraceLines:
         elif isinstance(event, Seen):
             value = event.output
         else:
-            return _quiet_end(event) if raw is None and isinstance(event, Quiet) else None
+            if raw is not None or not isinstance(event, Quiet):
+                return None
+            by = b',"by":"%b"' % event.by.encode() if event.by else b""
+            return b"%b%b}\n" % (b',"restless":true' if event.restless else b"", by)
         if raw is None or value.__class__ is Undecodable:
             return None
         name = id(value), event.port, raw
@@ -146,11 +149,6 @@ class TraceLines:
         self._second, self._zone = f"{whole[:19]}.".encode(), whole[19:].encode()
         self._began, self._start = began, second * SECOND - began.microsecond
         return after
-
-
-def _quiet_end(event: Quiet) -> bytes:
-    by = b',"by":"%b"' % event.by.encode() if event.by else b""
-    return b"%b%b}\n" % (b',"restless":true' if event.restless else b"", by)
 
 
 TRACE: Final = "the trace"

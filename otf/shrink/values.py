@@ -130,7 +130,8 @@ def renamed(search: ShrinkSearch) -> Attempts:
     search.begin("names")
     best = search.best
     for old in _shared(search.best.steps):
-        for new in _simpler_names(search, old)[:NEW_NAMES]:
+        simpler = dict.fromkeys(name for step in search.best.steps for name in _enabled_before(search, step, old))
+        for new in [*simpler][:NEW_NAMES]:
             if search.tired or (yield from search.fails(_with_name(search, old, new), simpler=True)):
                 break
     return search.best is not best
@@ -139,10 +140,6 @@ def renamed(search: ShrinkSearch) -> Attempts:
 def _shared(steps: Sequence[ModelStep]) -> list[Name]:
     uses = Counter(name for inp in dict.fromkeys(step.input for step in steps) for name in dict.fromkeys(parts(inp)))
     return [name for name, times in uses.items() if times > 1]
-
-
-def _simpler_names(search: ShrinkSearch, old: Name) -> list[Name]:
-    return [*dict.fromkeys(name for step in search.best.steps for name in _enabled_before(search, step, old))]
 
 
 def _enabled_before(search: ShrinkSearch, step: ModelStep, old: Name) -> Iterator[Name]:

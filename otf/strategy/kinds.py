@@ -22,11 +22,6 @@ from otf.strategy.visits import ChangedFirst, LeastAction, LeastInput, LeastNext
 Maker: TypeAlias = Callable[[Pool, VisitCounts], Chooser]
 
 
-def _endless() -> bool:
-    """Return False: a strategy without a goal goes on."""
-    return False
-
-
 @dataclass(frozen=True, slots=True)
 class StrategyKind:
     """A strategy: its name, a line of description, and the makers of choosers, used in turn for its paths.
@@ -41,7 +36,7 @@ class StrategyKind:
     name: str
     says: str
     makers: tuple[Maker, ...]
-    done: Callable[[], bool] = _endless
+    done: Callable[[], bool] = bool  # without a goal a strategy goes on
     reached: Callable[[Any], bool] | None = None
     req: tuple[str, ...] = ()
     # whether its choices depend on the events of the path
@@ -109,16 +104,12 @@ def own(make: Callable[[], Chooser]) -> StrategyKind:
 
 def _covering(name: str, *makers: Maker) -> StrategyKind:
     """Return a strategy that covers what it counts, and what only time changes; what has changed comes first."""
-    return StrategyKind(name, SAYS[name], tuple(_changed_first(_after_waits(maker)) for maker in makers))
-
-
-def _after_waits(maker: Maker) -> Maker:
-    return lambda pool, visits: AfterWaits(maker(pool, visits), pool, visits)
+    return StrategyKind(name, SAYS[name], tuple(map(_changed_first, makers)))
 
 
 def _changed_first(maker: Maker) -> Maker:
     def make(pool: Pool, visits: VisitCounts) -> Chooser:
-        chooser, changed = maker(pool, visits), visits.changed
+        chooser, changed = AfterWaits(maker(pool, visits), pool, visits), visits.changed
         return chooser if changed is None else ToChanged(chooser, pool, visits, changed)
 
     return make

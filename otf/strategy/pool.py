@@ -237,15 +237,12 @@ class Weighted:
         return self._known[0][1:]
 
     def _weight(self, value: object) -> float:
-        weight = self.weights(value) if callable(self.weights) else _looked_up(self.weights, value)
+        table = self.weights
+        weight = table(value) if callable(table) else table.get(value, table.get(type(value), 1.0))
         if not 0 <= weight < float("inf"):
             message = f"the weight of {show(value)} is {weight}: a number from 0 on is needed"
             raise UsageError(message)
         return weight
-
-
-def _looked_up(weights: Mapping[Any, float], value: object) -> float:
-    return weights.get(value, weights.get(type(value), 1.0))
 
 
 class Script:

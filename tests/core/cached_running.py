@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Final
 
-from otf.core import Limits, Model, Oracle, Send, Session, Stop, Timing
-from otf.core.cached_run import LONG, CachedRun
+from otf.core import Limits, Model, Oracle, Send, Session, Stop, Symbol, Timing
+from otf.core.cached_run import LONG, CachedInput, CachedOutput, CachedRun
 from otf.core.hypothesis import Hypothesis, Outstanding
 from otf.core.nodes import OpenAccept
 from otf.core.pacing import Timers
@@ -21,6 +21,16 @@ from otf.trace.verdict import Verdict
 TIMES: Final = (0.5, 0.125, 0.25)
 CODEC: Final = object()
 Output = tuple[str, str]  # a port, and what came on it
+
+
+def learn_input(cached_run: CachedRun, symbol: Symbol, port: str, data: bytes) -> CachedInput | None:
+    """Let a run of cached steps learn an input, as the fast path does."""
+    return cached_run.cached.learn_input(cached_run.oracle, symbol, port, data)
+
+
+def learn_output(cached_run: CachedRun, frame: tuple[str, bytes], output: object) -> CachedOutput | None:
+    """Let a run of cached steps learn an output, as the fast path does."""
+    return cached_run.cached.learn_output(cached_run.oracle, frame, output)
 
 
 # A run and what can be seen of it
@@ -175,7 +185,9 @@ def quick(run: Run, side: Side, chance: Callable[[], bool]) -> None:
             break
         go = cached_run.cached.inputs.get(symbol)
         if go is None:
-            go = cached_run.learn_input(symbol, run.ports(symbol.value), str(symbol.value).encode())
+            go = cached_run.cached.learn_input(
+                cached_run.oracle, symbol, run.ports(symbol.value), str(symbol.value).encode()
+            )
         if go is None:
             break
         assert (go.port, go.data) == (run.ports(symbol.value), str(symbol.value).encode())
@@ -200,7 +212,9 @@ def answered(run: Run, cached_run: CachedRun, chance: Callable[[], bool]) -> boo
         if (seen := run.world.look()) is None:
             return False
         frame = seen.port, str(seen.output).encode()
-        then = cached_run.cached.frames.get(frame) or cached_run.learn_output(frame, seen.output)
+        then = cached_run.cached.frames.get(frame) or cached_run.cached.learn_output(
+            cached_run.oracle, frame, seen.output
+        )
         if then is None:
             run.unheard = seen
             return False

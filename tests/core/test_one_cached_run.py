@@ -18,7 +18,20 @@ from otf.spec import Spec
 from otf.strategy import Script
 from otf.trace.events import Seen, Sent
 from otf.trace.verdict import Verdict
-from tests.core.cached_running import CODEC, Output, Run, Side, World, conduct, never, quick, same, shot
+from tests.core.cached_running import (
+    CODEC,
+    Output,
+    Run,
+    Side,
+    World,
+    conduct,
+    learn_input,
+    learn_output,
+    never,
+    quick,
+    same,
+    shot,
+)
 from tests.core.scripts import PORTS, ROUTES, machine
 
 ECHO: Final = machine("s0 -a/x y-> s0", "s0 -b/z-> s0", "s0 -c-> s0")
@@ -65,12 +78,16 @@ def stepped(run: Run, cached_run: CachedRun) -> None:
     """Take one step of a cached run."""
     symbol = cached_run.choose()
     assert symbol is not None
-    go = cached_run.cached.inputs.get(symbol) or cached_run.learn_input(symbol, PORTS[str(symbol.value)], b"?")
+    go = cached_run.cached.inputs.get(symbol) or cached_run.cached.learn_input(
+        cached_run.oracle, symbol, PORTS[str(symbol.value)], b"?"
+    )
     assert go is not None
     cached_run.sent(go, run.world.send(symbol.value, go.port))
     while (seen := run.world.look()) is not None:
         then = cached_run.cached.frames.get((seen.port, str(seen.output).encode()))
-        then = then or cached_run.learn_output((seen.port, str(seen.output).encode()), seen.output)
+        then = then or cached_run.cached.learn_output(
+            cached_run.oracle, (seen.port, str(seen.output).encode()), seen.output
+        )
         assert then is not None
         cached_run.seen(then, seen)
 
@@ -163,18 +180,18 @@ def test_a_new_input_and_a_new_output_are_for_the_session() -> None:
     assert cached_run is not None
     new = cached_run.choose()
     assert new is not None
-    assert cached_run.learn_input(new, "B", b"b") is None
+    assert learn_input(cached_run, new, "B", b"b") is None
     side = warm(inputs="aaaa")
     run = begun(side, "aa")
     cached_run = CachedRun.start(run.session, side.codec)
     assert cached_run is not None
     known = cached_run.choose()
     assert known is not None
-    go = cached_run.learn_input(known, "A", b"a")
+    go = learn_input(cached_run, known, "A", b"a")
     assert go is not None
     cached_run.sent(go, run.world.send("a", "A"))
-    assert cached_run.learn_output(("P", b"z"), "z") is None
-    assert cached_run.learn_output(("Q", b"x"), "x") is None
+    assert learn_output(cached_run, ("P", b"z"), "z") is None
+    assert learn_output(cached_run, ("Q", b"x"), "x") is None
 
 
 def test_what_is_known_is_known_of_one_codec() -> None:
@@ -298,7 +315,7 @@ def on_the_way(side: Side) -> tuple[Run, CachedRun]:
     assert cached_run is not None
     symbol = cached_run.choose()
     assert symbol is not None
-    go = cached_run.cached.inputs.get(symbol) or cached_run.learn_input(symbol, "B", b"b")
+    go = cached_run.cached.inputs.get(symbol) or learn_input(cached_run, symbol, "B", b"b")
     assert go is not None
     cached_run.sent(go, run.world.send("b", "B"))
     return run, cached_run
@@ -310,17 +327,17 @@ def test_an_output_that_does_not_prove_the_input_taken() -> None:
     _, cached_run = on_the_way(side)
     name = ("seen", "Q", side.model.symbol("w"))
     cached_run.cached.belief.after[name] = EventResult(cached_run.cached.belief, (1,))
-    assert cached_run.learn_output(("Q", b"w"), "w") is None
+    assert learn_output(cached_run, ("Q", b"w"), "w") is None
     _, cached_run = on_the_way(side)
     quiescence_predicted, before = cached_run.before.belief, cached_run.cached.belief
     before.after[name] = EventResult(quiescence_predicted, (1,))
-    assert cached_run.learn_output(("Q", b"v"), "w") is None
+    assert learn_output(cached_run, ("Q", b"v"), "w") is None
     in_flight = quiescence_predicted.after["sent", "A", side.model.symbol("c")].belief
     assert in_flight.silent
     before.after[name] = EventResult(in_flight)
-    assert cached_run.learn_output(("Q", b"v"), "w") is None
+    assert learn_output(cached_run, ("Q", b"v"), "w") is None
     before.after[name] = EventResult(quiescence_predicted)
-    assert cached_run.learn_output(("Q", b"v"), "w") is not None
+    assert learn_output(cached_run, ("Q", b"v"), "w") is not None
     del before.after[name]
 
 
@@ -334,9 +351,9 @@ def test_where_a_set_is_too_large_the_session_is_asked() -> None:
     assert symbol is not None
     cached_run.cached.inputs.clear()
     side.oracle.limits = Limits(hypotheses=0)
-    assert cached_run.learn_input(symbol, "B", b"b") is None
+    assert learn_input(cached_run, symbol, "B", b"b") is None
     side.oracle.limits = Limits(hypotheses=1)
-    assert cached_run.learn_input(symbol, "B", b"b") is not None
+    assert learn_input(cached_run, symbol, "B", b"b") is not None
 
 
 # Memory
