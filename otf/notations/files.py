@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from html import unescape
 from typing import Any, Final, NamedTuple
 
 from otf.errors import UsageError
@@ -66,18 +67,22 @@ def split(text: str, separator: str) -> list[str]:
     return parts if not depth else text.split(separator)
 
 
-_CHANCE: Final = re.compile(r"(.*):\s*([01]?\.\d+)\s*", re.DOTALL)
+_CHANCE: Final = re.compile(r"(?:(.*):)?\s*([01]?\.\d+|[01])\s*", re.DOTALL)
 
 
 def is_probabilistic(edges: list[tuple[str, str, str]]) -> bool:
-    """Return whether each of these labels ends with a probability: those of an input in a state have the sum 1."""
+    """Return whether each of these labels ends with a probability: those of an input in a state have the sum 1.
+
+    A Markov chain has no inputs: its labels are probabilities alone.
+    """
     sums = defaultdict[tuple[str, str], float](float)
     for source, text, _ in edges:
         found = _CHANCE.fullmatch(text)
         if found is None:
             return False
-        sums[source, split(found[1], "/")[0].strip()] += float(found[2])
-    return bool(sums) and all(abs(each - 1) <= ROUNDED for each in sums.values())
+        sums[source, split(found[1] or "", "/")[0].strip()] += float(found[2])
+    # whole numbers alone, as in door:1, are names
+    return any("." in text for _, text, _ in edges) and all(abs(each - 1) <= ROUNDED for each in sums.values())
 
 
 def whole(rows: list[tuple[Any, Label, Any]], initial: object, name: str, text: str) -> Written:
@@ -142,7 +147,8 @@ def _row(name: str, number: int, line: str, states: int) -> tuple[Any, Label, An
 _NAME: Final = r'(?:"(?:[^"\\]|\\.)*"|[\w.\-]+)'
 _DOT_EDGE: Final = re.compile(rf"({_NAME})\s*->\s*({_NAME})\s*(?:\[(.*)\])?$", re.DOTALL)
 _NODE: Final = re.compile(rf"({_NAME})\s*(?:\[(.*)\])?$", re.DOTALL)
-_LABEL: Final = re.compile(r'\b(?:x?label)\s*=\s*("(?:[^"\\]|\\.)*"|<[^>]*>|[\w./\-]+)')
+_LABEL: Final = re.compile(r'\b(?:x?label)\s*=\s*("(?:[^"\\]|\\.)*"|<(?:[^<>]|<[^<>]*>)*>|[\w./\-]+)')
+_BREAK: Final = re.compile(r"\\[lnr]|\n|<br\s*/?>", re.IGNORECASE)
 _START: Final = re.compile(r"_*(?:start|init)\w*$", re.IGNORECASE)
 _WORDS: Final = frozenset({"node", "edge", "graph"})
 
@@ -213,7 +219,7 @@ class _File:
         self.nodes.setdefault(source)
         self.nodes.setdefault(target)
         # one arrow may represent several transitions, with a line of the label for each
-        self.edges += [(source, each, target) for each in re.split(r"\\[lnr]|\n", labels) if each]
+        self.edges += [(source, each, target) for each in _BREAK.split(labels) if each.strip()]
 
 
 def _statements(text: str, name: str) -> list[tuple[int, str]]:
@@ -241,9 +247,12 @@ def _label(attributes: str, *, raw: bool = False) -> str:
     found = _LABEL.search(attributes)
     if found is None:
         return ""
+    if found[1].startswith("<"):
+        # a label in HTML: what breaks its lines says something, other tags do not
+        return unescape(re.sub(r"<(?!br\b)[^<>]*>", "", found[1][1:-1], flags=re.IGNORECASE))
     if raw and found[1].startswith('"'):
         return re.sub(r'\\(["\\])', r"\1", found[1][1:-1])
-    return _unquoted(found[1]).strip("<>")
+    return _unquoted(found[1])
 
 
 def _unquoted(text: str) -> str:

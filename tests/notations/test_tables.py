@@ -118,6 +118,15 @@ def test_moore_machines() -> None:
 
 
 @pytest.mark.parametrize(
+    "label", ["<a / x<br />b / y<br />>", '"a / x<br/>b / y"', "<<i>a</i> / x<BR>b / y>", r'"a / x\nb / y\l"']
+)
+def test_the_lines_of_a_label_are_transitions(label: str) -> None:
+    """Also in HTML, as in models of JSSE: `<br />` breaks a line, and other tags say nothing."""
+    spec = read_dot(f"digraph {{ s0 -> s1 [label={label}]; }}")
+    assert [list(spec.step("s0", inp)) for inp in spec.inputs("s0")] == [[goto("s1", "x")], [goto("s1", "y")]]
+
+
+@pytest.mark.parametrize(
     ("text", "said"),
     [
         ("graph", "line 1: a DOT file is"),
@@ -172,7 +181,14 @@ def test_separators_in_parentheses_separate_nothing(text: str, inp: str, out: tu
 
 
 @pytest.mark.parametrize(
-    "labels", [("a:0.33", "a:0.33", "a:0.33"), ("a/x:0.3", "a/y:0.7", "b/x:1.0"), ("a:1.0", "b:.5", "b:0.50")]
+    "labels",
+    [
+        ("a:0.33", "a:0.33", "a:0.33"),
+        ("a/x:0.3", "a/y:0.7", "b/x:1.0"),
+        ("a:1.0", "b:.5", "b:0.50"),
+        ("a:0.3", "a:0.7", "b:1"),
+        ("0.8", "0.2"),
+    ],
 )
 def test_a_probabilistic_machine_is_refused(labels: tuple[str, ...]) -> None:
     """Its chances are no part of the inputs' names."""
@@ -181,7 +197,9 @@ def test_a_probabilistic_machine_is_refused(labels: tuple[str, ...]) -> None:
         read_dot(f"digraph {{ {edges} }}", "mdp.dot")
 
 
-@pytest.mark.parametrize("labels", [("a:0.3", "b:0.7"), ("set:0.5/ok", "get/ok"), ("bit:0", "bit:1")])
+@pytest.mark.parametrize(
+    "labels", [("a:0.3", "b:0.7"), ("set:0.5/ok", "get/ok"), ("bit:0", "bit:1"), ("door:1", "0:1")]
+)
 def test_numbers_in_labels_are_no_probabilities_by_themselves(labels: tuple[str, ...]) -> None:
     """Only if each edge has one, and those of an input in a state have the sum 1."""
     edges = "".join(f's0 -> s1 [label="{each}"];' for each in labels)
