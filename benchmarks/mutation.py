@@ -15,8 +15,7 @@ from benchmarks.measure import command, positive, save
 from otf.cli.benches import load
 from otf.cli.catalogue import sources
 from otf.errors import OtfError
-from otf.mutation import Fate, HuntBudget
-from otf.mutation.report import MutationAnalysis
+from otf.mutation import Fate, HuntBudget, MutationAnalysis
 
 
 def measured(name: str, most: int, budget: HuntBudget, seconds: float) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from otf.explore.expiring import Expiring
 from otf.explore.finding import Finding, LawVerdict
 from otf.explore.graph import Portless
 from otf.mutation.choice import ModelMutant, Survey
-from otf.mutation.fitting import is_free
+from otf.mutation.examples import is_free
 from otf.mutation.hunt import Hunt, HuntBudget, Hunted
 from otf.mutation.places import Places
 from otf.mutation.proof import Simulation

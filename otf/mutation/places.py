@@ -16,7 +16,7 @@ from typing import Any, Final, TypeAlias
 from otf.core import Routes
 from otf.errors import ModelError
 from otf.mutation.choice import Survey
-from otf.mutation.fitting import Row, alike, rows
+from otf.mutation.examples import Row, alike, rows
 from otf.mutation.served import ModelRule, plain
 from otf.spec import Accept, Spec, Transition
 from otf.spec.outputs import vague

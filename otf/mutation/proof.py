@@ -20,8 +20,18 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from otf.errors import ModelError
 from otf.mutation.choice import ModelMutant
-from otf.mutation.examples import following
-from otf.mutation.fitting import ModelWay, Row, completed_by, in_time, is_free, received, rest_of, rows, width
+from otf.mutation.examples import (
+    ModelWay,
+    Row,
+    completed_by,
+    following,
+    in_time,
+    is_free,
+    received,
+    rest_of,
+    rows,
+    width,
+)
 from otf.mutation.hunt import Hunt
 from otf.mutation.places import Places, StateInput
 from otf.spec import Accept, Spec, Transition

@@ -11,7 +11,7 @@ from otf.channels import lossy
 from otf.compose import guided, product, scenario
 from otf.errors import ModelError
 from otf.explore.expiring import expiring
-from otf.mutation.report import bench_of, mutate
+from otf.mutation import bench_of, mutate
 from otf.simulate import Mutation, faulty
 from otf.spec import Spec, TimerStart, Transition, goto, restrict, start, stop, total
 from otf.spec import at_speed as faster

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from otf.mutation import Fate, HuntBudget, Survival, bench_of, mutate, places
-from otf.mutation.fitting import completed_by
+from otf.mutation.examples import completed_by
 from otf.spec import Accept, OneOf, Spec, Transition, Where, goto
 from tests.mutation.lamps import FEW, reasons
 

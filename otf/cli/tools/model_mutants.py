@@ -14,8 +14,7 @@ from otf.errors import FAIL, INCONCLUSIVE, PASS, UsageError
 
 if TYPE_CHECKING:
     from otf.adapter import Bench
-    from otf.mutation import HuntMode, JudgedMutant, MutationReport
-    from otf.mutation.report import MutationAnalysis
+    from otf.mutation import HuntMode, JudgedMutant, MutationAnalysis, MutationReport
 
 SHOWN: Final = 6  # inputs of a path
 LONG: Final = 120  # characters of a state
@@ -40,9 +39,8 @@ def mutate_model(bench: Bench, plan: MutationPlan, out: Path | None, *, as_json:
 
     `out`: the folder into which they are written, for `otf report`.
     """
-    from otf.mutation import HuntBudget
+    from otf.mutation import HuntBudget, MutationAnalysis
     from otf.mutation.operators import OPERATORS
-    from otf.mutation.report import MutationAnalysis
 
     unknown = [name for name in plan.operators if name not in OPERATORS]
     if unknown:

@@ -17,10 +17,9 @@ from typing import Final
 from otf.adapter import Bench
 from otf.adapter.bench import SYSTEM
 from otf.compat.pymodel.apart import TYPES, Stepper, StepperProcess
-from otf.compat.pymodel.driving import Driven, StandIn, StepperFailed, Waits
-from otf.compat.pymodel.loading import Live, Loaded, load
+from otf.compat.pymodel.driving import Driven, Live, StandIn, StepperFailed, Waits
 from otf.compat.pymodel.modules import Modules
-from otf.compat.pymodel.product import Composition, Numbers, explored
+from otf.compat.pymodel.product import Composition, Loaded, Numbers, explored, load
 from otf.compat.pymodel.strategy import selecting, tidying
 from otf.core.walk import Act
 from otf.errors import CodecError, UsageError

@@ -16,7 +16,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any, Final, Protocol
+from typing import IO, Any, Final
 
 from otf.compat.pymodel.modules import Modules
 from otf.compat.pymodel.parts import Args, attribute
@@ -33,27 +33,6 @@ RESET = ("reset", "Reset")
 
 class LostStepperError(Exception):
     """A stepper did not return in time, or ended."""
-
-
-class Harness(Protocol):
-    """Performs actions on the system: a stepper in this process, or one in a process of its own."""
-
-    @property
-    def waits(self) -> bool:
-        """Return whether observations may come later, so that the caller has to wait for them."""
-        ...
-
-    def test(self, call: Call, expected: Any) -> str | None:  # noqa: ANN401 -- any result
-        """Perform an action; return why it failed, None if it did not."""
-        ...
-
-    def seen(self) -> list[Call]:
-        """Return the actions observed since the last call."""
-        ...
-
-    def wait(self, seconds: float) -> None:
-        """Wait for an observation."""
-        ...
 
 
 class Stepper:

@@ -1,25 +1,120 @@
-"""Systems for benches: one behind a stepper, whose results and observations are outputs, or a model in its place."""
+"""Systems for benches: one behind a stepper, whose results and observations are outputs, or a model in its place.
+
+Behind a live system observations may have any arguments, and sometimes one has to come.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from random import Random
 from typing import Any, TypeAlias
 
-from otf.compat.pymodel.apart import Harness, LostStepperError
-from otf.compat.pymodel.loading import Live
+from otf.compat.pymodel.apart import LostStepperError, Stepper, StepperProcess
 from otf.compat.pymodel.parts import Effect
 from otf.compat.pymodel.product import Composition, plainly
 from otf.core.walk import Act
 from otf.errors import OtfError, UsageError
 from otf.notations import Call
+from otf.spec import Accept, Spec, Transition
 from otf.trace.events import Ended
 from otf.values import key, show
 
 MOMENT = 0.001  # seconds between two calls of a stepper whose wait() returns at once
+
+
+class Live(Spec[Any, Call]):
+    """The spec of a system behind a stepper.
+
+    Only its enabler judges an observable action, whatever its domain has. In a state where the model enables no other
+    action, and a run may not end, an observation has to come: silence is a failure.
+
+    Unless they are `ordered`, each observable action has a port of its own, so that different ones may overtake each
+    other: the threads of a stepper put them into its queue in any order.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from otf.compat.pymodel import load
+    >>> bell = '''
+    ... def ring(): pass
+    ... state = ()
+    ... actions = observables = (ring,)
+    ... accepting = lambda: False
+    ... '''
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "Bell.py").write_text(bell)
+    ...     live = Live(load("Bell", folder=folder).spec, ordered=False)
+    >>> live.ports, live.must(live.initial)
+    (('ring',), True)
+    """
+
+    def __init__(self, composition: Composition, *, ordered: bool = True) -> None:
+        self.composition = composition
+        self.sources: tuple[str, ...] = composition.sources
+        self.ports: tuple[str, ...] = () if ordered else tuple(sorted(composition.observed))
+        base = composition
+        emits = self._emits if base.observed else None
+        super().__init__(self._step, base.initial, base.inputs, emits, name=base.name)
+
+    @property
+    def accepting(self) -> Any:  # noqa: ANN401 -- a function of any state
+        """Return the function that is true of states in which a run may end."""
+        return self.composition.accepting
+
+    @property
+    def invariant(self) -> Any:  # noqa: ANN401 -- as above
+        """Return the function that is true of states in which the invariants hold, None if there are none."""
+        return self.composition.invariant
+
+    def observe(self, states: Iterable[Any], output: object) -> list[Any]:
+        """Return the states after an observation, none if it is not enabled."""
+        if not isinstance(output, Call) or output.name not in self.composition.observed:
+            return []
+        ways = (self.composition.effects(state, output.name, output.arguments, filtered=False) for state in states)
+        return list({key(then.state): then.state for each in ways for then in each}.values())
+
+    def must(self, state: Any) -> bool:  # noqa: ANN401 -- any state
+        """Return whether an observation has to come: no other action is enabled, and a run may not end here."""
+        base = self.composition
+        if not base.observed or base.accepting(state):
+            return False
+        tries = base.enabled(state, observed=False)
+        return not any(True for named in tries for _ in base.effects(state, *named))
+
+    def _step(self, state: Any, call: Call) -> Iterator[Transition[Any] | Accept]:  # noqa: ANN401 -- any state
+        if call.name not in self.composition.observed:
+            for then in self.composition.effects(state, call.name, call.arguments):
+                # an `Accept` is about one port, and a result comes on another: the two cannot be one transition
+                if self.must(then.state) and (then.result is None or not self.ports):
+                    yield from self._awaiting(then)
+                else:
+                    yield plainly(then)
+
+    def _emits(self, state: Any) -> Iterator[Accept]:  # noqa: ANN401 -- any state
+        yield from self._awaiting(Effect(None, state))
+
+    def _awaiting(self, then: Effect) -> Iterator[Accept]:
+        after = partial(self._after, then)
+
+        def complete(seen: tuple[Any, ...]) -> bool:
+            states = after(seen)
+            return bool(self.ports) or not states or not all(map(self.must, states))
+
+        for port in self.ports or ("",):
+            yield Accept(after, port=port, until=complete)
+
+    def _after(self, then: Effect, seen: tuple[Any, ...]) -> list[Any]:
+        if then.result is not None:
+            if not seen or key(seen[0]) != key(then.result):
+                return []
+            seen = seen[1:]
+        states = [then.state]
+        for output in seen:
+            states = self.observe(states, output)
+        return states
 
 
 @dataclass(frozen=True)
@@ -48,7 +143,7 @@ class Waits:
 class Driven:
     """A system behind a stepper, for one path. It follows the model, since a stepper is passed the expected result."""
 
-    def __init__(self, spec: Live, harness: Harness, waits: Waits) -> None:
+    def __init__(self, spec: Live, harness: Stepper | StepperProcess, waits: Waits) -> None:
         self._spec = spec
         self._harness = harness
         self._waits = waits

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from types import ModuleType
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from otf.errors import UsageError
 from otf.notations.table import frozen
@@ -22,56 +23,6 @@ class Effect(NamedTuple):
     result: Any
     state: Any
     free: bool = False
-
-
-class Part(Protocol):
-    """One model of a product; `actions` is its vocabulary, `observed` has those that the system performs by itself."""
-
-    @property
-    def name(self) -> str:
-        """Return the name of its module."""
-        ...
-
-    @property
-    def actions(self) -> tuple[str, ...]:
-        """Return the names of its actions."""
-        ...
-
-    @property
-    def observed(self) -> frozenset[str]:
-        """Return the names of its observable actions."""
-        ...
-
-    @property
-    def cleanup(self) -> frozenset[str]:
-        """Return the names of the actions that lead to states where a run may end."""
-        ...
-
-    @property
-    def guarded(self) -> bool:
-        """Return whether it has a state invariant."""
-        ...
-
-    @property
-    def initial(self) -> Any:  # noqa: ANN401 -- any state
-        """Return the state in which a run begins."""
-        ...
-
-    def offers(self, state: Any) -> Iterator[NamedArguments]:  # noqa: ANN401 -- any state
-        """Yield the enabled actions of a state; without arguments if any arguments will do."""
-        ...
-
-    def effects(self, state: Any, name: str, args: Args, *, filtered: bool) -> Iterator[Effect]:  # noqa: ANN401 -- as above
-        """Yield the effects of an action; `filtered`: only those whose state the state filter keeps."""
-        ...
-
-    def accepting(self, state: Any) -> bool:  # noqa: ANN401 -- as above
-        """Return whether a run may end there."""
-        ...
-
-    def safe(self, state: Any) -> bool:  # noqa: ANN401 -- as above
-        """Return whether the state invariant holds."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,29 +61,59 @@ def labels(actions: Iterable[Callable[..., Any]]) -> frozenset[str]:
     return frozenset(each.__name__ for each in actions)
 
 
+class Part(ABC):
+    """One model of a product: a module, and those of its own actions that are chosen.
+
+    `actions` is its vocabulary, `observed` has those that the system performs by itself, `cleanup` those that lead to
+    states where a run may end. `initial` is the state in which a run begins. `guarded`: it has a state invariant.
+    """
+
+    initial: Any
+    guarded: bool = False
+
+    def __init__(self, name: str, module: ModuleType, chosen: Chosen, own: Iterable[Callable[..., Any]]) -> None:
+        self.name: str = name
+        self.actions: tuple[str, ...] = tuple(dict.fromkeys(each.__name__ for each in chosen.of(own)))
+        self.observed: frozenset[str] = labels(listed(module, "observables"))
+        self.cleanup: frozenset[str] = labels(chosen.of(listed(module, "cleanup")))
+
+    @abstractmethod
+    def offers(self, state: Any) -> Iterator[NamedArguments]:  # noqa: ANN401 -- any state
+        """Yield the enabled actions of a state; without arguments if any arguments will do."""
+
+    @abstractmethod
+    def effects(self, state: Any, name: str, args: Args, *, filtered: bool) -> Iterator[Effect]:  # noqa: ANN401 -- as above
+        """Yield the effects of an action; `filtered`: only those whose state the state filter keeps."""
+
+    @abstractmethod
+    def accepting(self, state: Any) -> bool:  # noqa: ANN401 -- as above
+        """Return whether a run may end there."""
+
+    def safe(self, state: Any) -> bool:  # noqa: ANN401 -- as above
+        """Return whether the state invariant holds: suites and machines have none."""
+        del state
+        return True
+
+
 SUITE_NAMES = ("test_suite", "testsuite", "testSuite")
 Run: TypeAlias = tuple[tuple[str, Args, Any], ...]
 RunPosition: TypeAlias = tuple[tuple[int, int], ...]
 """The numbers of the runs that begin with the actions so far, each with the number of its actions done."""
 
 
-class RunSuite:
+class RunSuite(Part):
     """A module with `testSuite`: all its runs at once, as a tree; `only` returns the suite of one run.
 
     A state has the runs that begin with the actions so far.
     """
 
     def __init__(self, name: str, module: ModuleType, chosen: Chosen) -> None:
-        self.name: str = name
-        self.guarded: bool = False
         runs = [
             [_action(module, number, each) for each in run]
             for number, run in enumerate(attribute(module, *SUITE_NAMES), 1)
         ]
         own = listed(module, "actions") or [action for run in runs for action, _ in run]
-        self.actions: tuple[str, ...] = tuple(dict.fromkeys(each.__name__ for each in chosen.of(own)))
-        self.observed: frozenset[str] = labels(listed(module, "observables"))
-        self.cleanup: frozenset[str] = labels(chosen.of(listed(module, "cleanup")))
+        super().__init__(name, module, chosen, own)
         # a run ends before the first action that is excluded
         self._runs: Sequence[Run] = [
             tuple(takewhile(lambda each: each[0] in self.actions, (each for _, each in run))) for run in runs
@@ -168,11 +149,6 @@ class RunSuite:
         """Return whether one of the runs ends there."""
         return any(done == len(self._runs[number]) for number, done in state)
 
-    def safe(self, state: RunPosition) -> bool:
-        """Return true: suites have no invariant."""
-        del state
-        return True
-
     def _next(self, state: RunPosition) -> Iterator[tuple[tuple[int, int], tuple[str, Args, Any]]]:
         for number, done in state:
             if done < len(self._runs[number]):
@@ -192,21 +168,16 @@ def _action(module: ModuleType, number: int, step: Any) -> tuple[Callable[..., A
 PathArrow: TypeAlias = tuple[Any, str, Args, Any, Any]
 
 
-class FiniteMachine:
+class FiniteMachine(Part):
     """A module with `graph`, `initial` and `accepting`; it may be nondeterministic."""
 
     def __init__(self, name: str, module: ModuleType, chosen: Chosen) -> None:
-        self.name: str = name
-        self.guarded: bool = False
         if not hasattr(module, "initial"):
             raise UsageError(
                 f"{module.__file__}: a finite machine has `graph`, `initial` and `accepting`; this one has no `initial`"
             )
         lines = [_line(module, number, row) for number, row in enumerate(module.graph, 1)]
-        own = listed(module, "actions") or [action for action, _ in lines]
-        self.actions: tuple[str, ...] = tuple(dict.fromkeys(each.__name__ for each in chosen.of(own)))
-        self.observed: frozenset[str] = labels(listed(module, "observables"))
-        self.cleanup: frozenset[str] = labels(chosen.of(listed(module, "cleanup")))
+        super().__init__(name, module, chosen, listed(module, "actions") or [action for action, _ in lines])
         self.initial: Any = module.initial
         self._lines = [line for _, line in lines if line[1] in self.actions]
         ends = attribute(module, "accepting")
@@ -228,11 +199,6 @@ class FiniteMachine:
     def accepting(self, state: Any) -> bool:  # noqa: ANN401 -- as above
         """Return whether a run may end there: in any state if the module has no `accepting`."""
         return self._ends is None or state in self._ends
-
-    def safe(self, state: Any) -> bool:  # noqa: ANN401 -- as above
-        """Return true: machines have no invariant."""
-        del state
-        return True
 
 
 def _line(module: ModuleType, number: int, row: Any) -> tuple[Callable[..., Any], PathArrow]:  # noqa: ANN401 -- anything: the module may be wrong

@@ -8,7 +8,7 @@ from itertools import product
 from types import ModuleType
 from typing import Any, Final, TypeAlias
 
-from otf.compat.pymodel.parts import Args, Chosen, Effect, NamedArguments, attribute, labels, listed
+from otf.compat.pymodel.parts import Args, Chosen, Effect, NamedArguments, Part, attribute, listed
 from otf.errors import ModelError, UsageError
 from otf.notations.actions import Attributes
 from otf.notations.table import frozen, thawed
@@ -22,29 +22,26 @@ Condition: TypeAlias = Callable[[], object] | None
 _NOTHING: Final = (None,)  # in a domain: the action is called without arguments
 
 
-class ModelProgram:
+class ModelProgram(Part):
     """A module with `state` and `actions`. Only the variables that `state` names are saved, restored and compared.
 
     Enablers and domains must not change them.
     """
 
     def __init__(self, name: str, module: ModuleType, chosen: Chosen) -> None:
-        self.name: str = name
+        left = chosen.of(listed(module, "actions"))
+        super().__init__(name, module, chosen, left)
         self._vars: dict[str, Any] = vars(module)
         self._variables = _variables(module)
-        left = chosen.of(listed(module, "actions"))
         self._actions = {each.__name__: each for each in left}
-        self.actions: tuple[str, ...] = tuple(self._actions)
-        self.observed: frozenset[str] = labels(listed(module, "observables"))
-        self.cleanup: frozenset[str] = labels(chosen.of(listed(module, "cleanup")))
         self._arity = {each.__name__: _Arity(each) for each in left}
         self._enablers = {each.__name__: _enabler(module, each, self._arity[each.__name__]) for each in left}
         self._arguments = {each.__name__: _Arguments(module, each, self._arity[each.__name__]) for each in left}
         self._accepting: Condition = attribute(module, *ACCEPTING)
         self._filter: Condition = attribute(module, *FILTER)
         self._invariant: Condition = attribute(module, *INVARIANT)
-        self.guarded: bool = self._invariant is not None
-        self.initial: Attributes = self._first(module)
+        self.guarded = self._invariant is not None
+        self.initial = self._first(module)
         self._held: Attributes | None = self.initial
         self.notes: tuple[str, ...] = tuple(self._reset(attribute(module, *RESET)))
 
