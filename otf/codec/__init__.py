@@ -19,7 +19,7 @@ from otf.values import show
 
 
 class PortAction(Enum):
-    """What is done to a port as an input: a codec returns one of these instead of the bytes of an input.
+    """An input that acts on the port itself and sends no bytes: a codec returns it in their place.
 
     A connection is opened and closed; a serial line has breaks and pulses; a board is reset, and its power switched, by
     a command that the bench gives: `Life(actions={"console": {PortAction.RESET: ["st-flash", "reset"]}})`. If the

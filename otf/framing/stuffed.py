@@ -49,7 +49,7 @@ class Slip(Stuffed):
     """SLIP, RFC 1055; made by `slip`."""
 
     def pack(self, data: bytes) -> bytes:
-        """Return the frame between two ends, the first to end noise. Raises CodecError for an empty frame."""
+        """Return the frame between two end marks; the first ends any noise. Raises CodecError for an empty frame."""
         if not data:
             raise CodecError("an empty frame cannot be sent with SLIP: the receiver ignores it")
         return END + _SPECIAL.sub(lambda found: _WRITTEN[found[0]], data) + END

@@ -74,7 +74,7 @@ class Baseline:
         return opened + [Leak(f"process {each.pid} ({each.name})", self._is_sure(each)) for each in started]
 
     def lasting_leaks(self) -> list[Leak]:
-        """Return what stays open: the same in a second look a moment later, during which this thread waits."""
+        """Return what is still open after a moment; this thread sleeps meanwhile."""
         until = time.monotonic() + SETTLING
         while (found := self.leaks()) and time.monotonic() < until:
             time.sleep(_LOOK)

@@ -25,7 +25,7 @@ MEANINGS: Final = {
 
 
 def summary(graph: Graph, found: list[Finding], required: list[Finding], overview: Iterable[str] = ()) -> str:
-    """Return the size of a graph and its laws, each explained; only a `required` one is refuted, others are just no."""
+    """Return the size of a graph and its laws, each explained; of those that fail, the `required` are *refuted*."""
     size = f"{graph.name}: {len(graph.values):,} states, {len(graph.target):,} transitions"
     return "\n".join([size + _cut(graph), *overview, *(_law(each, required=each in required) for each in found)])
 
