@@ -5,8 +5,7 @@ A law that is refuted comes with a shortest way to the first state or transition
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from otf.compose import Scenario, composed, scenario
@@ -17,7 +16,7 @@ from otf.core.repeatable import compare
 from otf.errors import ModelError, UsageError
 from otf.explore.explorer import explore
 from otf.explore.finding import Finding, LawVerdict, refuted, upheld
-from otf.explore.graph import OPEN, SPONTANEOUS, Arc, Graph, Portless
+from otf.explore.graph import OPEN, SPONTANEOUS, Arc, Graph, Portless, reaching
 from otf.explore.naming import observed, output_name
 from otf.explore.refine import blocks
 from otf.spec import Spec
@@ -93,7 +92,9 @@ def dead(graph: Graph, accepting: Callable[[Any], object] | None = None) -> set[
         goals = {arc.source for arc in graph.arcs()} | set(graph.edge)
         return set(range(len(graph.values))) - goals
     goals = {number for number, value in enumerate(graph.values) if _asked("accepting", test, value)}
-    return set(range(len(graph.values))) - _leading(graph, goals | set(graph.edge) | _open(graph))
+    # a transition whose outputs decide the state may lead to an accepting one
+    goals.update(graph.edge, [OPEN])
+    return set(range(len(graph.values))) - reaching(((arc.source, arc.target) for arc in graph.arcs()), goals)
 
 
 def liveness(
@@ -191,25 +192,6 @@ def _specified(graph: Graph, law: str, of: int | None) -> Finding:
             says = f"{show(graph.inputs[missing[0]])} is not specified in {show(graph.values[state])}"
             return refuted(graph, law, state, says)
     return upheld(graph, law, ignores=STEPS)
-
-
-def _leading(graph: Graph, goals: Iterable[int]) -> set[int]:
-    """Return the states from which one of the goals can be reached."""
-    before = defaultdict[int, list[int]](list)
-    for arc in graph.arcs():
-        before[arc.target].append(arc.source)
-    found = set(goals)
-    left = list(found)
-    while left:
-        for source in before[left.pop()]:
-            if source not in found:
-                found.add(source)
-                left.append(source)
-    return found
-
-
-def _open(graph: Graph) -> set[int]:
-    return {arc.source for arc in graph.arcs() if arc.target == OPEN}
 
 
 def _arcs(graph: Graph) -> Iterator[tuple[Arc, int]]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 from otf.core import Node, Routes, Symbol
 from otf.values import key
 
+T = TypeVar("T", bound=Hashable)
 SPONTANEOUS: Final = -1  # instead of the number of an input
 OPEN: Final = -1  # instead of the number of a state, where the outputs decide it
 
@@ -157,6 +159,24 @@ class Graph:
             middle = (low + high) // 2
             low, high = (middle, high) if self.begin[middle] <= at else (low, middle)
         return low
+
+
+def reaching(arrows: Iterable[tuple[T, T]], goals: Iterable[T]) -> set[T]:
+    """Return what leads to one of the goals along arrows, each a source and a target; the goals included.
+
+    >>> sorted(reaching([("a", "b"), ("b", "c"), ("d", "d")], ["c"]))
+    ['a', 'b', 'c']
+    """
+    before = defaultdict[T, list[T]](list)
+    for source, target in arrows:
+        before[target].append(source)
+    found = set(goals)
+    left = list(found)
+    while left:
+        new = [source for source in before[left.pop()] if source not in found]
+        found.update(new)
+        left += new
+    return found
 
 
 class Portless(Routes):

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from otf.core import Model, Monitor, Node, Symbol
+from otf.explore.graph import reaching
 from otf.trace.events import Event, Sent
 from otf.trace.result import counted
 from otf.values import show
@@ -217,7 +218,7 @@ class Walker:
         # backwards: of the possible states only those remain that lead to the current ones
         right: AbstractSet[Node] = layers[-1].keys() & now or layers[-1].keys()
         for inp, before, layer in zip(reversed(self._inputs), reversed(layers[:-1]), reversed(layers[1:]), strict=True):
-            right = self._through(before, inp, _leading(layer, right))
+            right = self._through(before, inp, _before(layer, right))
 
     def _through(self, before: Iterable[Node], inp: Symbol, after: AbstractSet[Node]) -> AbstractSet[Node]:
         used: set[Node] = set()
@@ -252,15 +253,6 @@ def _closed(model: Model, nodes: Iterable[Node]) -> dict[Node, list[Node]]:
     return found
 
 
-def _leading(ways: Mapping[Node, Iterable[Node]], ends: AbstractSet[Node]) -> AbstractSet[Node]:
+def _before(ways: Mapping[Node, Iterable[Node]], ends: AbstractSet[Node]) -> AbstractSet[Node]:
     """Return the nodes from which spontaneous transitions lead to one of `ends`, these included."""
-    back = dict[Node, list[Node]]()
-    for node, targets in ways.items():
-        for target in targets:
-            back.setdefault(target, []).append(node)
-    found, left = set(ends), list(ends)
-    while left:
-        new = [node for node in back.get(left.pop(), ()) if node not in found]
-        found.update(new)
-        left += new
-    return found
+    return reaching(((node, target) for node, targets in ways.items() for target in targets), ends)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import partial
 from itertools import islice
 from typing import Any, Final, Literal
 
@@ -66,17 +67,9 @@ def _a2(machine: NumberedMachine, _extra: int) -> Made:
     return paths, ()
 
 
-def _a3(machine: NumberedMachine, _extra: int) -> Made:
-    return list(a3(machine)), ()
-
-
 def _a4(machine: NumberedMachine, _extra: int) -> Made:
     checks, notes = _uios(machine)
     return list(a4(machine, checks.__getitem__)), notes
-
-
-def _tour(machine: NumberedMachine, _extra: int) -> Made:
-    return _optimal(machine, transitions(machine))
 
 
 def _uio(machine: NumberedMachine, _extra: int) -> Made:
@@ -135,16 +128,17 @@ def _plain(make: Callable[[NumberedMachine, int], Sequence[Word]]) -> Callable[[
     return lambda machine, extra: (list(make(machine, extra)), ())
 
 
+_covers = partial(Method, base="specified", complete=False, extra=False)
+
 METHODS: Final[Mapping[str, Method]] = {
-    "a2": Method("every path in which no transition occurs twice", _a2, "specified", complete=False, extra=False),
-    "a3": Method("every transition twice, always the first available", _a3, "specified", complete=False, extra=False),
-    "a4": Method(
-        "every transition once; the state at the end is checked", _a4, "specified", complete=False, extra=False
+    "a2": _covers("every path in which no transition occurs twice", _a2),
+    "a3": _covers("every transition twice, always the first available", lambda machine, _: (list(a3(machine)), ())),
+    "a4": _covers("every transition once; the state at the end is checked", _a4),
+    "tour": _covers(
+        "every transition, in as few paths and inputs as possible",
+        lambda machine, _: _optimal(machine, transitions(machine)),
     ),
-    "tour": Method(
-        "every transition, in as few paths and inputs as possible", _tour, "specified", complete=False, extra=False
-    ),
-    "uio": Method("a tour with a check of every target", _uio, "specified", complete=False, extra=False),
+    "uio": _covers("a tour with a check of every target", _uio),
     "ds": Method("a tour with one distinguishing sequence after each transition", _ds, complete=False, extra=False),
     "ads": Method("a tour with an adaptive distinguishing sequence", _ads, complete=False, extra=False),
     "w": Method("after each transition all words that tell states apart", _plain(w), wider=True),

@@ -12,12 +12,11 @@ check in all states. Confirming a transition relies only on transitions that wer
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from otf.suite.complete import Words, cover, distances, used_transitions
+from otf.suite.complete import Words, cover, distances, onward, used_transitions
 from otf.suite.identify import Choice, Splitting, experiment, uio
 from otf.suite.machine import NumberedMachine, Word
 
@@ -166,13 +165,4 @@ class _Chain:
 
     def _nearest(self, start: int) -> tuple[Word | None, int]:
         """Return the confirmed way to the nearest state with an open transition."""
-        seen, queue = {start}, deque[tuple[int, Word]]([(start, ())])
-        while queue:
-            state, word = queue.popleft()
-            if self._open[state]:
-                return word, state
-            for target, inp in self._ways[state].items():
-                if target not in seen:
-                    seen.add(target)
-                    queue.append((target, (*word, inp)))
-        return None, 0
+        return next(((word, state) for state, word in onward(self._ways, [start]) if self._open[state]), (None, 0))

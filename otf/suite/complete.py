@@ -85,17 +85,21 @@ def neighbours(machine: NumberedMachine) -> list[dict[int, int]]:
 
 def reach(table: list[dict[int, int]], starts: Iterable[int], size: int) -> list[Word | None]:
     """Return a shortest word from one of the starts to each state, None if there is none."""
-    words: list[Word | None] = [None] * size
-    queue = deque(starts)
-    for start in queue:
-        words[start] = ()
+    found = dict(onward(table, starts))
+    return [found.get(state) for state in range(size)]
+
+
+def onward(table: list[dict[int, int]], starts: Iterable[int]) -> Iterator[tuple[int, Word]]:
+    """Yield each state that can be reached from one of the starts, the nearest first, with a shortest word to it."""
+    queue = deque[tuple[int, Word]]((start, ()) for start in starts)
+    seen = {state for state, _ in queue}
     while queue:
-        word = words[state := queue.popleft()] or ()
+        state, word = queue.popleft()
+        yield state, word
         for target, inp in table[state].items():
-            if words[target] is None:
-                words[target] = (*word, inp)
-                queue.append(target)
-    return words
+            if target not in seen:
+                seen.add(target)
+                queue.append((target, (*word, inp)))
 
 
 def distances(machine: NumberedMachine) -> list[list[int]]:
@@ -309,12 +313,12 @@ def a4(machine: NumberedMachine, check: Callable[[int], Word]) -> Iterator[Word]
 
 def _covering(machine: NumberedMachine, times: int, check: Callable[[int], Word]) -> Iterator[Word]:
     rows = [[inp for inp, target in enumerate(row) if target != NOTHING] for row in machine.next]
-    used: Counter[tuple[int, int]] = Counter()
+    used, table = Counter[tuple[int, int]](), neighbours(machine)
 
     def wanted(state: int) -> int | None:
         return next((inp for inp in rows[state] if used[state, inp] < times), None)
 
-    while (start := _nearest(machine, rows, wanted)) is not None:
+    while (start := next((word for at, word in onward(table, [0]) if wanted(at) is not None), None)) is not None:
         word = list(start)
         state = machine.run(start)[1]
         while (inp := wanted(state)) is not None:
@@ -322,18 +326,3 @@ def _covering(machine: NumberedMachine, times: int, check: Callable[[int], Word]
             word.append(inp)
             state = machine.next[state][inp]
         yield (*word, *check(state))
-
-
-def _nearest(machine: NumberedMachine, rows: list[list[int]], wanted: Callable[[int], int | None]) -> Word | None:
-    """Return a shortest word to a state with a wanted transition, None if there is none."""
-    seen, queue = {0}, deque[tuple[int, Word]]([(0, ())])
-    while queue:
-        state, word = queue.popleft()
-        if wanted(state) is not None:
-            return word
-        for inp in rows[state]:
-            target = machine.next[state][inp]
-            if target not in seen:
-                seen.add(target)
-                queue.append((target, (*word, inp)))
-    return None

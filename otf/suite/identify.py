@@ -8,9 +8,9 @@ words on the way to a leaf identify its state, and for any two states they have 
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeVar
 
 from otf.errors import UsageError
 from otf.suite.machine import NOTHING, NumberedMachine, Word
@@ -18,6 +18,7 @@ from otf.values import show
 
 TRIED: Final = 20_000  # sets of states that the search for one word examines
 Pairs: TypeAlias = tuple[tuple[int, int], ...]  # of the first state and the state now
+Sets = TypeVar("Sets", bound=Hashable)
 PairFilter: TypeAlias = Callable[[int, int], bool]
 
 
@@ -125,17 +126,25 @@ def _best(machine: NumberedMachine, pairs: Pairs) -> int | None:
 
 def _splitting(machine: NumberedMachine, pairs: Pairs) -> Word | None:
     """Return a shortest word that splits a set and never merges two of its states; None if none was found."""
-    start = frozenset(now for _, now in pairs)
-    seen, queue = {start}, deque[tuple[frozenset[int], Word]]([(start, ())])
-    while queue and len(seen) < TRIED:
-        now, word = queue.popleft()
+
+    def steps(now: frozenset[int]) -> Iterator[tuple[int, frozenset[int] | None]]:
         for inp in range(len(machine.inputs)):
             ends = {(machine.out[each][inp], machine.next[each][inp]) for each in now}
-            if len(ends) < len(now):
-                continue
-            if len({out for out, _ in ends}) > 1:
+            if len(ends) == len(now):
+                splits = len({out for out, _ in ends}) > 1
+                yield inp, None if splits else frozenset(end for _, end in ends)
+
+    return _searched(frozenset(now for _, now in pairs), steps)
+
+
+def _searched(start: Sets, steps: Callable[[Sets], Iterable[tuple[int, Sets | None]]]) -> Word | None:
+    """Return a shortest word to an end (None), by inputs that lead on from sets of states; None if none was found."""
+    seen, queue = {start}, deque[tuple[Sets, Word]]([(start, ())])
+    while queue and len(seen) < TRIED:
+        now, word = queue.popleft()
+        for inp, then in steps(now):
+            if then is None:
                 return (*word, inp)
-            then = frozenset(end for _, end in ends)
             if then not in seen:
                 seen.add(then)
                 queue.append((then, (*word, inp)))
@@ -144,21 +153,15 @@ def _splitting(machine: NumberedMachine, pairs: Pairs) -> Word | None:
 
 def distinguishing(machine: NumberedMachine) -> Word | None:
     """Return a shortest fixed word on which every state gives different outputs; None if none was found."""
-    start: frozenset[Pairs] = frozenset([tuple((state, state) for state in range(machine.size))])
-    seen, queue = {start}, deque[tuple[frozenset[Pairs], Word]]([(start, ())])
-    while queue and len(seen) < TRIED:
-        groups, word = queue.popleft()
-        if all(len(group) == 1 for group in groups):
-            return word
+
+    def steps(groups: frozenset[Pairs]) -> Iterator[tuple[int, frozenset[Pairs] | None]]:
         for inp in range(len(machine.inputs)):
             parts = [part for group in groups for part in _after(machine, group, (inp,)).values()]
-            if any(len({now for _, now in part}) < len(part) for part in parts):
-                continue
-            then = frozenset(part for part in parts if len(part) > 1) or frozenset([((0, 0),)])
-            if then not in seen:
-                seen.add(then)
-                queue.append((then, (*word, inp)))
-    return None
+            if all(len({now for _, now in part}) == len(part) for part in parts):
+                yield inp, frozenset(part for part in parts if len(part) > 1) or None
+
+    whole: Pairs = tuple((state, state) for state in range(machine.size))
+    return () if machine.size == 1 else _searched(frozenset([whole]), steps)
 
 
 @dataclass(eq=False)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import Final
 
+from otf.explore.graph import reaching
 from otf.suite.complete import neighbours, reach
 from otf.suite.machine import NumberedMachine, Word
 
@@ -156,8 +157,7 @@ def _balanced(size: int, legs: list[Leg], ways: list[Leg], reset: int) -> list[L
 def _joined(machine: NumberedMachine, legs: list[Leg]) -> tuple[list[Leg], bool]:
     """Return the legs with round trips to the parts that are not connected to the initial state."""
     joined = False
-    while lost := _lost(legs):
-        there = _there(legs)
+    while lost := {leg.start for leg in legs} - (there := reaching(((leg.end, leg.start) for leg in legs), [0])):
         word, start = _cheapest(machine, there, lost)
         end = machine.run(word, start)[1]
         # walk there and back, or from there by a reset to where the trip began
@@ -167,24 +167,6 @@ def _joined(machine: NumberedMachine, legs: list[Leg]) -> tuple[list[Leg], bool]
             legs += _steps(machine, 0, reach(neighbours(machine), [0], machine.size)[start] or ())
         joined = True
     return legs, joined
-
-
-def _there(legs: list[Leg]) -> set[int]:
-    """Return the states that legs lead to from the initial state."""
-    after = defaultdict[int, set[int]](set)
-    for leg in legs:
-        after[leg.start].add(leg.end)
-    there, left = {0}, [0]
-    while left:
-        for end in after[left.pop()] - there:
-            there.add(end)
-            left.append(end)
-    return there
-
-
-def _lost(legs: list[Leg]) -> set[int]:
-    there = _there(legs)
-    return {leg.start for leg in legs if leg.start not in there}
 
 
 def _cheapest(machine: NumberedMachine, there: set[int], lost: set[int]) -> tuple[Word, int]:
