@@ -132,7 +132,7 @@ class Vocabulary:
 
     def shares(self, outputs: tuple[Any, ...]) -> bool:
         """Return whether one of these spontaneous outputs is its own."""
-        return any(self.spontaneous(value) for item in outputs for value in values_of(item))
+        return any(self.spontaneous(value) for item in outputs for value, _ in outputs_in(item))
 
 
 def listed(items: Iterable[object]) -> Vocabulary:
@@ -168,15 +168,16 @@ def called(value: Any) -> Hashable:  # noqa: ANN401 -- any input or output
     return (kind, own) if isinstance(own, str) else (kind,)
 
 
-def values_of(item: Any) -> Iterator[Any]:  # noqa: ANN401 -- an item of outputs
-    """Yield the values that an item of outputs may be."""
-    if isinstance(item, On):
-        yield from values_of(item.item)
-    elif isinstance(item, AnyOrder | OneOf):
-        for part in item.items:
-            yield from values_of(part)
-    else:
-        yield item
+def outputs_in(item: object, port: str = "") -> Iterator[tuple[Any, str]]:
+    """Yield the values that an item of outputs may be, each with the port that it names, "" for none."""
+    match item:
+        case AnyOrder(items) | OneOf(items):
+            for each in items:
+                yield from outputs_in(each, port)
+        case On(name, inner):
+            yield from outputs_in(inner, name)
+        case _:
+            yield item, port
 
 
 def _declared(spec: Spec[Any, Any]) -> Owns | None:
@@ -205,7 +206,7 @@ def _searched(spec: Spec[Any, Any], *, spontaneous: bool) -> tuple[dict[Hashable
         offered = list(spec.inputs(state))
         inputs |= {called(inp): inp for inp in offered}
         alone = list(plain(spec.emits(state) if spec.emits else ()))
-        outputs |= {called(value): value for way in alone for item in way.outputs for value in values_of(item)}
+        outputs |= {called(value): value for way in alone for item in way.outputs for value, _ in outputs_in(item)}
         for way in [*alone, *(way for inp in offered for way in plain(spec.step(state, inp)))]:
             if (named := key(way.state)) not in seen:
                 seen.add(named)

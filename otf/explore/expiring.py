@@ -14,11 +14,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from otf.compose.actions import outputs_in
 from otf.core import Model, Node
 from otf.core.nodes import Move
 from otf.explore.finding import Finding, LawVerdict, TakenStep, taken, upheld
 from otf.explore.graph import OPEN, SPONTANEOUS, Arc, Graph, Portless
-from otf.spec import Accept, AnyOrder, On, Spec
+from otf.spec import Accept, Spec
 from otf.spec.outputs import vague
 from otf.spec.transition import BoundStart
 from otf.temporal import Formula, PropertyStep, Residue
@@ -288,19 +289,14 @@ class _Search:
     def _after(self, pair: _Pair) -> Iterator[_Pair]:
         for arc in self._graph.arcs(pair.state):
             inp = None if arc.input == SPONTANEOUS else self._graph.inputs[arc.input]
-            outputs = [*_plain(self._graph.outputs[arc.outputs])]
+            items = self._graph.outputs[arc.outputs]
+            outputs = [value for item in items for value, _ in outputs_in(item)]
             known = not any(vague(each) or isinstance(each, Accept) for each in outputs)
             self.vague = self.vague or not known
             left = pair.left.after(PropertyStep(inp, tuple(outputs)) if known else None)
             # the outputs decide the next state: what follows was not explored, but this step was
             if arc.target != OPEN:
                 yield _Pair(arc.target, left, pair, arc)
-
-
-def _plain(outputs: tuple[Any, ...]) -> Iterator[Any]:
-    for each in outputs:
-        item = each.item if isinstance(each, On) else each
-        yield from (_plain(item.items) if isinstance(item, AnyOrder) else [item])
 
 
 def _way(graph: Graph, pair: _Pair) -> list[TakenStep]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from otf.adapter import Bench
+from otf.compose.actions import outputs_in
 from otf.core.walk import Act
 from otf.errors import UsageError
 from otf.explore import explore
@@ -21,7 +22,7 @@ from otf.mutation.examples import Examples
 from otf.mutation.hunt import Hunt, HuntBudget, HuntMode
 from otf.mutation.judging import Fate, Judge, JudgedMutant, Survival
 from otf.mutation.operators import Material
-from otf.mutation.served import CodecWire, ModelRules, ServedModel, plain
+from otf.mutation.served import CodecWire, ModelRules, ServedModel
 from otf.spec import Accept, Spec
 from otf.spec.outputs import vague
 from otf.trace.verdict import Failure
@@ -168,7 +169,7 @@ def _first_items(spec: Spec[Any, Any]) -> Iterator[Any]:
 def _learn(spec: Spec[Any, Any], examples: Examples) -> None:
     """Ask about the first states, so that outputs which the model gives as values are known to the search."""
     for item in _first_items(spec):
-        for value, _ in plain(item):
+        for value, _ in outputs_in(item):
             if not vague(value) and not isinstance(value, Accept):
                 examples.learn(value)
 
@@ -188,8 +189,6 @@ def _unused() -> Act:
 
 
 def _ports(spec: Spec[Any, Any]) -> Iterator[str]:
-    named = (
-        item.port if isinstance(item, Accept) else port for each in _first_items(spec) for item, port in plain(each)
-    )
-    for port in named:
+    named = (each for item in _first_items(spec) for each in outputs_in(item))
+    for port in (item.port if isinstance(item, Accept) else port for item, port in named):
         yield from port if isinstance(port, tuple) else (port,)

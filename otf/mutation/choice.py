@@ -8,9 +8,10 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any, Final
 
-from otf.errors import USERS_OWN
+from otf.compose.actions import outputs_in
+from otf.mutation.near import attempted
 from otf.mutation.operators import OPERATORS, Material, Operator, operators
-from otf.mutation.served import CodecWire, ModelRule, ModelRules, ServedModel, Ways, plain
+from otf.mutation.served import CodecWire, ModelRule, ModelRules, ServedModel, Ways, sent_by
 from otf.spec import AnyOrder, Elapse, Spec, Transition
 from otf.values import key, show
 
@@ -125,12 +126,8 @@ class ModelMutant:
 
 
 def _changed(operator: Operator, state: object, inp: object, ways: Ways) -> Ways:
-    try:
-        return operator.change(state, inp, ways)
-    except USERS_OWN:
-        raise
-    except Exception:  # noqa: BLE001 -- a class of the model may refuse a value
-        return ways
+    # a class of the model may refuse a value
+    return attempted(lambda: operator.change(state, inp, ways), otherwise=ways)
 
 
 def candidates(survey: Survey, wire: CodecWire, *, ignored: bool, instant: bool = False) -> Iterator[ModelMutant]:
@@ -185,14 +182,12 @@ def _split(bag: AnyOrder, port: Callable[[Any], str]) -> dict[Any, Any]:
 
 
 def _ports(item: object, port: Callable[[Any], str]) -> Any:  # noqa: ANN401 -- a key
-    names = {named or port(value) for value, named in plain(item)}
+    names = {named or port(value) for value, named in outputs_in(item)}
     return names.pop() if len(names) == 1 else frozenset(names)
 
 
 def _sendable(effects: Iterable[tuple[Any, Any, Ways, Ways]], wire: CodecWire) -> bool:
-    outputs = {
-        key(each): each for _, _, _, then in effects for way in then for item in way.outputs for each in plain(item)
-    }
+    outputs = {key(each): each for _, _, _, then in effects for each in sent_by(then)}
     return all(wire.carries(*each) for each in outputs.values())
 
 

@@ -14,8 +14,7 @@ from itertools import chain, islice, permutations, product
 from typing import Any, Final, TypeAlias, TypeVar
 
 from otf.core import Routes
-from otf.errors import USERS_OWN
-from otf.mutation.near import DEPTH, WORDS, Near, leaves, values_of, variants
+from otf.mutation.near import DEPTH, WORDS, Near, attempted, leaves, values_of, variants
 from otf.spec import Accept, AnyOrder, On, OneOf, TimerStart, Transition, Where
 from otf.spec.outputs import vague
 from otf.values import key, show
@@ -191,22 +190,12 @@ def _test(item: Any) -> Callable[[Any], object]:  # noqa: ANN401 -- a class, a t
 
 def passes(test: Callable[[Any], object], value: object) -> bool:
     """Return whether a test of the model accepts a value; one that raises does not."""
-    try:
-        return bool(test(value))
-    except USERS_OWN:
-        raise
-    except Exception:  # noqa: BLE001 -- a test may expect a value of another kind
-        return False
+    return attempted(lambda: bool(test(value)), otherwise=False)
 
 
 def following(way: Accept, row: AcceptOutputs) -> list[Any]:
     """Return the states that an `Accept` leads to with these outputs; none if it refuses them, or raises."""
-    try:
-        return list(way.then(row))
-    except USERS_OWN:
-        raise
-    except Exception:  # noqa: BLE001 -- as above
-        return []
+    return attempted(lambda: list(way.then(row)), otherwise=[])
 
 
 BAG: Final = 4  # outputs in any order: the orders of more are too many

@@ -18,7 +18,7 @@ from otf.mutation.examples import is_free
 from otf.mutation.hunt import Hunt, HuntBudget, Hunted
 from otf.mutation.places import Places
 from otf.mutation.proof import Simulation
-from otf.mutation.served import plain
+from otf.mutation.served import sent_by
 from otf.spec import Elapse, Spec, total
 from otf.values import key, show
 
@@ -239,9 +239,7 @@ class Judge:
         _, _, ways, then = mutant.example
         if wire.codec is None:
             return False
-        before, after = (
-            tuple(value for way in each for item in way.outputs for value, _ in plain(item)) for each in (ways, then)
-        )
+        before, after = (tuple(value for value, _ in sent_by(each)) for each in (ways, then))
         return key(before) != key(after) and [*map(wire.data, before)] == [*map(wire.data, after)]
 
 

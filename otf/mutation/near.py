@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import Enum
 from functools import cache, partial
 from itertools import chain, combinations, islice, product
 from types import CodeType, FunctionType, UnionType
-from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Final, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from otf.errors import USERS_OWN
 from otf.spec import Where
 
+Result = TypeVar("Result")
 ROWS: Final = 10_000  # instances of one class
 FEW: Final = 8  # numbers tried for parts that are counted
 WORDS: Final = 60  # texts, and numbers, that are near one item
 DEPTH: Final = 4  # how deep the fields of a state, and the functions behind a test, are looked at
+
+
+def attempted(call: Callable[[], Result], otherwise: Result) -> Result:
+    """Return the result of a call into the model or its codec; `otherwise` if it raises: it may expect other values."""
+    try:
+        return call()
+    except USERS_OWN:
+        raise
+    except Exception:  # noqa: BLE001 -- the user's code may raise anything
+        return otherwise
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,13 +151,16 @@ def _instances(kind: type[Any], near: Near, depth: int) -> Iterator[Any]:
         return
     # all values of one field, then of each two fields, beside the first values of the others
     rows = [[found[0] for found in choices]]
+    make: Callable[..., Any] = kind
     for size in (1, 2):
         for places in combinations(range(len(names)), size):
             rows += (_with(rows[0], places, chosen) for chosen in product(*(choices[at] for at in places)))
             if len(rows) > ROWS:
                 break
     for row in rows[:ROWS]:
-        yield from _built(kind, dict(zip(names, row, strict=True)))
+        value = attempted(partial(make, **dict(zip(names, row, strict=True))), None)
+        if value is not None:
+            yield value
 
 
 def _with(row: list[Any], places: Iterable[int], chosen: Iterable[Any]) -> list[Any]:
@@ -163,15 +177,6 @@ def _hints(kind: Any) -> dict[str, Any]:  # noqa: ANN401 -- a class
 @cache
 def _read(kind: Hashable) -> dict[str, Any]:
     return get_type_hints(kind)
-
-
-def _built(kind: type[Any], values: dict[str, Any]) -> Iterator[Any]:
-    try:
-        yield kind(**values)
-    except USERS_OWN:
-        raise
-    except Exception:  # noqa: BLE001 -- a class may refuse values
-        return
 
 
 def variants(value: Any, near: Near, *, small: bool) -> Iterator[Any]:  # noqa: ANN401 -- an output

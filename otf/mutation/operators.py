@@ -12,8 +12,9 @@ from functools import partial
 from itertools import pairwise
 from typing import Any, Final, TypeAlias
 
-from otf.errors import USERS_OWN
-from otf.mutation.served import ModelRule, ModelRules, Ways, plain
+from otf.compose.actions import outputs_in
+from otf.mutation.near import attempted
+from otf.mutation.served import ModelRule, ModelRules, Ways, sent_by
 from otf.spec import AnyOrder, On, OneOf, TimerStart, Transition, goto
 from otf.values import key, show
 
@@ -39,10 +40,9 @@ class Material:
         self._note("input", inp)
         if len(self.states) < KEPT * KEPT:
             self.states.setdefault(key(state), state)
-        for way in ways:
-            for value, port in (each for item in way.outputs for each in plain(item)):
-                self._note("output", value)
-                self.outputs.setdefault(key((value, port)), (value, port))
+        for value, port in sent_by(ways):
+            self._note("output", value)
+            self.outputs.setdefault(key((value, port)), (value, port))
 
     def _note(self, what: str, value: Any) -> None:  # noqa: ANN401 -- a value of the model
         parts = {each.name: getattr(value, each.name) for each in fields(value)} if is_dataclass(value) else {}
@@ -131,7 +131,7 @@ def _outputs(ways: list[Transition[Any]], material: Material) -> Iterator[Operat
     if any(_swapped(way.outputs, material.port) != way.outputs for way in ways):
         swapped = _each(lambda way: _with(way, _swapped(way.outputs, material.port)))
         yield Operator("swap", "two outputs come in the wrong order", swapped)
-    kinds = {kind_of(value): value for way in ways for item in way.outputs for value, _ in plain(item)}
+    kinds = {kind_of(value): value for value, _ in sent_by(ways)}
     for kind, value in kinds.items():
         for name in _names(value):
             yield _field(material, kind, name)
@@ -168,7 +168,7 @@ def _less(outputs: tuple[Any, ...]) -> tuple[Any, ...]:
 def _swapped(outputs: tuple[Any, ...], port: Callable[[Any], str]) -> tuple[Any, ...]:
     """Return the outputs with two neighbours exchanged that differ; between ports there is no order."""
     for at, (one, other) in enumerate(pairwise(outputs)):
-        ports = {named or port(value) for item in (one, other) for value, named in plain(item)}
+        ports = {named or port(value) for item in (one, other) for value, named in outputs_in(item)}
         if key(one) != key(other) and len(ports) == 1:
             return (*outputs[:at], other, one, *outputs[at + 2 :])
     return outputs
@@ -183,7 +183,7 @@ def _each(change: Callable[[Transition[Any]], Transition[Any]]) -> Change:
 
 
 def _extras(ways: list[Transition[Any]], material: Material, rule: ModelRule) -> Iterator[Operator]:
-    own = {key(each) for way in ways for item in way.outputs for each in plain(item)}
+    own = {key(each) for each in sent_by(ways)}
     others = [each for name, each in material.outputs.items() if name not in own]
     if not others:
         return
@@ -265,14 +265,13 @@ def _put(state: Any, name: str, value: Any) -> Any:  # noqa: ANN401 -- a state a
 
 def _elsewhere(rule: ModelRule, rules: ModelRules, state: Any, inp: Any) -> Ways:  # noqa: ANN401 -- state, input
     """Return the transitions of another rule, none if the same one applies or the model cannot be asked."""
-    try:
+
+    def elsewhere() -> Ways:
         ways = rules.served.emits(state) if rule.spontaneous else rules.served.step(state, inp)
         other = bool(ways) and rules.of(state, inp, spontaneous=rule.spontaneous) is not rule
-    except USERS_OWN:
-        raise
-    except Exception:  # noqa: BLE001 -- such a state need not exist
-        return ()
-    return ways if other else ()
+        return ways if other else ()
+
+    return attempted(elsewhere, otherwise=())  # such a state need not exist
 
 
 def _blind(rule: ModelRule, rules: ModelRules, name: str, value: Any) -> Change:  # noqa: ANN401 -- a value of a field

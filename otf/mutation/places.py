@@ -13,11 +13,12 @@ from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
+from otf.compose.actions import outputs_in
 from otf.core import Routes
 from otf.errors import ModelError
 from otf.mutation.choice import Survey
 from otf.mutation.examples import Row, alike, rows
-from otf.mutation.served import ModelRule, plain
+from otf.mutation.served import ModelRule
 from otf.spec import Accept, Spec, Transition
 from otf.spec.outputs import vague
 from otf.values import key
@@ -188,7 +189,7 @@ class Places:
             yield from ((self._reach(way.state, back), None) for way in self.survey.served.step(state, inp))
 
     def _rows(self, way: Transition[Any]) -> list[Row]:
-        if any(vague(value) for item in way.outputs for value, _ in plain(item)):
+        if any(vague(value) for item in way.outputs for value, _ in outputs_in(item)):
             return rows(way.outputs, self.routes)
         name = key(way.outputs)
         found = self._known_rows.get(name)

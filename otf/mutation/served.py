@@ -21,8 +21,10 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 from otf.adapter import Bench
 from otf.codec import Codec
+from otf.compose.actions import outputs_in
 from otf.errors import USERS_OWN, CodecError, ModelError
 from otf.mutation.examples import Examples
+from otf.mutation.near import attempted
 from otf.spec import Accept, AnyOrder, On, OneOf, Spec, Transition
 from otf.spec.outputs import vague
 from otf.values import key, show
@@ -128,19 +130,12 @@ class ServedModel:
         for inp in islice(self.spec.inputs(state), BESIDE):
             for way in self.spec.step(state, inp):
                 items = () if isinstance(way, Accept) else way.outputs
-                yield from (value for item in items for value, _ in plain(item) if not vague(value))
+                yield from (value for item in items for value, _ in outputs_in(item) if not vague(value))
 
 
-def plain(item: object, port: str = "") -> Iterator[tuple[Any, str]]:
-    """Yield the values in an item of outputs, each with the port that it names, "" for none."""
-    match item:
-        case AnyOrder(items) | OneOf(items):
-            for each in items:
-                yield from plain(each, port)
-        case On(name, inner):
-            yield from plain(inner, name)
-        case _:
-            yield item, port
+def sent_by(ways: Iterable[Transition[Any]]) -> Iterator[tuple[Any, str]]:
+    """Yield the values that transitions send, each with the port that it names, "" for none."""
+    return (each for way in ways for item in way.outputs for each in outputs_in(item))
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,14 +158,11 @@ class CodecWire:
 
     def carries(self, output: object, port: str = "") -> bool:
         """Return whether an output can be sent at all: it has a port, and the codec has bytes for it."""
-        try:
-            named = port or self.bench.port(output)
-        except USERS_OWN:
-            raise
-        except Exception:  # noqa: BLE001 -- a codec need not know the port of a value that the model never gives
-            return False
+        # a codec need not know the port of a value that the model never gives
+        named = port or attempted(lambda: self.bench.port(output), otherwise=None)
         ports = self.bench.outputs or tuple(self.bench.ports)
-        return (not ports or named in ports) and (self.codec is None or self.data(output) is not None)
+        is_placed = named is not None and (not ports or named in ports)
+        return is_placed and (self.codec is None or self.data(output) is not None)
 
     def data(self, output: object) -> bytes | None:
         """Return the bytes of an output; None if outputs bypass the codec, or if it has none for this one."""
@@ -188,12 +180,8 @@ class CodecWire:
 
 
 def _encoded(codec: Codec, output: object) -> bytes | None:
-    try:
-        data: object = codec.encode(output)
-    except USERS_OWN:
-        raise
-    except Exception:  # noqa: BLE001 -- most codecs encode inputs only
-        return None
+    # most codecs encode inputs only
+    data: object = attempted(lambda: codec.encode(output), otherwise=None)
     return data if isinstance(data, bytes) else None
 
 
@@ -276,7 +264,7 @@ def _kind(value: object) -> str:
 
 
 def _kinds(item: object) -> tuple[str, ...]:
-    return tuple(sorted({_kind(value) for value, _ in plain(item)}))
+    return tuple(sorted({_kind(value) for value, _ in outputs_in(item)}))
 
 
 def _short(file: str) -> str:
