@@ -34,7 +34,7 @@ from otf.values.classes import (
     members,
     table_types,
 )
-from otf.values.derived import Alone, Filtered, Once, RecordTiers, RecursiveTiers, UnionTiers, together
+from otf.values.derived import Filtered, Once, RecordTiers, RecursiveTiers, UnionTiers, alone, together
 from otf.values.enumeration import Enumeration, Flat, Tiers, distinct, everything, filled, given, is_enumeration
 from otf.values.identity import fingerprint
 from otf.values.strategies import is_strategy
@@ -133,7 +133,7 @@ def _alias(request: TypeRequest) -> Tiers:
     # a type alias may name itself, as a class may: so it adds one to the size, as a class does
     record, is_new = request.reader.record(request.kind, request.where, RecordTiers(None, frozen=True))
     if is_new:
-        record.hold(Alone(request.reader.read(request.kind.__value__, request.where)), _itself, 1)
+        record.hold(alone(request.reader.read(request.kind.__value__, request.where)), _itself, 1)
     return record if is_new else RecursiveTiers(record)
 
 

@@ -20,8 +20,7 @@ class Mapped(Tiers):
     def __init__(
         self, part: Tiers, function: Callable[[Any], Any], kind: type | None = None, *, fixed: bool = True
     ) -> None:
-        super().__init__()
-        self.parts: tuple[Tiers, ...] = (part,)
+        super().__init__(part)
         self.kinds: frozenset[type] | None = None if kind is None else frozenset({kind})
         self.fixed: bool = fixed
         self._function = function
@@ -38,8 +37,7 @@ class Filtered(Tiers):
     passes_on = True
 
     def __init__(self, part: Tiers, meets: Callable[[Any], bool], where: str) -> None:
-        super().__init__()
-        self.parts: tuple[Tiers, ...] = (part,)
+        super().__init__(part)
         self.kinds: frozenset[type] | None = part.kinds
         self._meets, self._where = meets, where
         self._missed = 0
@@ -65,8 +63,7 @@ class Once(Tiers):
     """The values of another type without repetitions; two values are the same if `name` returns the same for both."""
 
     def __init__(self, part: Tiers, name: Callable[[Any], Hashable]) -> None:
-        super().__init__()
-        self.parts: tuple[Tiers, ...] = (part,)
+        super().__init__(part)
         self.kinds: frozenset[type] | None = part.kinds
         self._name = name
         self._seen = set[Hashable]()
@@ -96,8 +93,7 @@ class UnionTiers(Tiers):
     passes_on = True
 
     def __init__(self, parts: Iterable[Tiers]) -> None:
-        super().__init__()
-        self.parts: tuple[Tiers, ...] = tuple(parts)
+        super().__init__(*parts)
         kinds = [part.kinds for part in self.parts if part.kinds is not None]
         self.kinds: frozenset[type] | None = frozenset[type]().union(*kinds) if len(kinds) == len(self.parts) else None
 
@@ -128,7 +124,7 @@ class RecordTiers(Tiers):
 
     def hold(self, rows: Tiers, build: Callable[..., Any], cost: int) -> None:
         """Set the rows of arguments and how they become a value: later, since the rows may contain this record."""
-        self.parts: tuple[Tiers, ...] = (rows,)
+        self.parts = (rows,)
         self._build, self._cost = build, cost
 
     def make(self, size: int) -> Iterable[Any] | None:
@@ -151,8 +147,7 @@ class RecursiveTiers(Tiers):
     """A record inside itself: the values that it has made already, so that none is made twice."""
 
     def __init__(self, record: RecordTiers) -> None:
-        super().__init__()
-        self.parts: tuple[Tiers, ...] = (record,)
+        super().__init__(record)
         self.kinds: frozenset[type] | None = record.kinds
 
     def make(self, size: int) -> Iterable[Any] | None:
@@ -161,19 +156,9 @@ class RecursiveTiers(Tiers):
         return tiers[size] if size < len(tiers) else None
 
 
-class Alone(Tiers):
-    """The values of another type, each as a tuple of one element."""
-
-    kinds: frozenset[type] | None = frozenset({tuple})
-
-    def __init__(self, part: Tiers) -> None:
-        super().__init__()
-        self.parts: tuple[Tiers, ...] = (part,)
-
-    def make(self, size: int) -> Iterable[Any] | None:
-        """Return the values of this size, each as a tuple."""
-        tier = self.parts[0].make(size)
-        return None if tier is None else [(value,) for value in tier]
+def alone(part: Tiers) -> Tiers:
+    """Return the values of another type, each as a tuple of one element."""
+    return Mapped(part, lambda value: (value,), tuple)
 
 
 class Both(Tiers):
@@ -182,8 +167,7 @@ class Both(Tiers):
     kinds: frozenset[type] | None = frozenset({tuple})
 
     def __init__(self, left: Tiers, right: Tiers) -> None:
-        super().__init__()
-        self.parts: tuple[Tiers, ...] = (left, right)
+        super().__init__(left, right)
 
     def make(self, size: int) -> Iterable[Any] | None:
         """Return small left parts with large right ones first: a u, a v, b u, a w, b v, c u."""
@@ -207,7 +191,7 @@ def together(parts: list[Tiers]) -> Tiers:
     if not parts:
         return Flat([()], frozenset({tuple}), finite=True)
     if len(parts) == 1:
-        return Alone(parts[0])
+        return alone(parts[0])
     half = len(parts) // 2
     return Both(together(parts[:half]), together(parts[half:]))
 
@@ -216,7 +200,7 @@ class Powers:
     """Tuples of a given length with values of one part; each length is joined from two halves."""
 
     def __init__(self, part: Tiers) -> None:
-        self._known: list[Tiers] = [Flat([()], finite=True), Alone(part)]
+        self._known: list[Tiers] = [Flat([()], finite=True), alone(part)]
 
     def __getitem__(self, length: int) -> Tiers:
         """Return the tuples of this length."""
@@ -232,8 +216,7 @@ class Sequences(Tiers):
     kinds: frozenset[type] | None = frozenset({tuple})
 
     def __init__(self, part: Tiers, least: int = 0, most: int | None = None) -> None:
-        super().__init__()
-        self.parts: tuple[Tiers, ...] = (part,)
+        super().__init__(part)
         self._powers, self._least, self._most = Powers(part), least, most
         self.endless: bool = most is None
 

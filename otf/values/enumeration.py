@@ -34,14 +34,14 @@ class Tiers(ABC):
     """
 
     kinds: frozenset[type] | None = None
-    parts: tuple[Tiers, ...] = ()
     fixed: bool = True
     builds: bool = False
     passes_on: bool = False
     endless: bool = False
     complete: bool = True
 
-    def __init__(self) -> None:
+    def __init__(self, *parts: Tiers) -> None:
+        self.parts: tuple[Tiers, ...] = parts
         self._made: list[Tier] = []
         self._ended = False
 

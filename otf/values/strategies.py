@@ -12,7 +12,6 @@ from otf.values.identity import fingerprint, fresh
 from otf.values.text import show
 
 if TYPE_CHECKING:
-    from hypothesis import settings
     from hypothesis.strategies import SearchStrategy
 
 BATCH: Final = 100  # values in the first batch; each further batch is twice as large
@@ -87,14 +86,8 @@ def _unanswered(
     strategy: SearchStrategy[Any], value: object, draw: Draw, answers: Mapping[object, bool]
 ) -> tuple[Any] | None:
     """Return the first value on the way to the simplest one that has no answer, None if all have one."""
-    from hypothesis import Phase, given, seed
-    from hypothesis.errors import Unsatisfiable
-
     wanted, began = fingerprint(value), False
 
-    @seed(draw.seed)
-    @_quiet(draw.size, (Phase.generate, Phase.shrink))
-    @given(strategy)
     def search(each: object) -> None:
         nonlocal began
         name = fingerprint(each)
@@ -105,11 +98,10 @@ def _unanswered(
             raise _FoundError
 
     try:
-        with _steady():
-            search()
+        _generate(strategy, draw, search, shrinks=True)
     except _AskError as error:
         return (error.value,)
-    except (_FoundError, Unsatisfiable):
+    except _FoundError:
         return None
     return None
 
@@ -148,22 +140,18 @@ def smallest(
     >>> smallest([strategies.integers()], lambda row: row[0] > 9)
     (10,)
     """
-    from hypothesis import Phase, given, seed, strategies
-    from hypothesis.errors import Unsatisfiable
+    from hypothesis import strategies
+
+    failing: list[tuple[Any, ...]] = []
+
+    def search(row: tuple[Any, ...]) -> None:
+        if fails(row):
+            failing.append(row)
+            raise _FoundError
 
     for batch in range(BATCHES):
-        failing: list[tuple[Any, ...]] = []
-
-        @seed(batch)
-        @_quiet(sampled(batch).size, (Phase.generate, Phase.shrink))
-        @given(strategies.tuples(*sources))
-        def search(row: tuple[Any, ...]) -> None:
-            if fails(row):
-                failing.append(row)  # noqa: B023 -- it is called in this round only
-                raise _FoundError
-
-        with suppress(_FoundError, Unsatisfiable), _steady():
-            search()
+        with suppress(_FoundError):
+            _generate(strategies.tuples(*sources), sampled(batch), search, shrinks=True)
         if failing:
             return failing[-1]  # Hypothesis runs the smallest one once more at the end
     return None
@@ -184,22 +172,11 @@ def drawn_anew(strategy: SearchStrategy[Any], draw: Draw) -> list[Any]:
 
     They are the same in each process. Raises UsageError for an invalid strategy.
     """
-    from hypothesis import Phase, given, seed
-    from hypothesis.errors import InvalidArgument, Unsatisfiable
+    from hypothesis.errors import InvalidArgument
 
     values: list[Any] = []
-
-    @seed(draw.seed)
-    @_quiet(draw.size, (Phase.generate,))
-    @given(strategy)
-    def collect(value: object) -> None:
-        values.append(value)
-
     try:
-        with _steady():
-            collect()
-    except Unsatisfiable:
-        return []  # the strategy `nothing()`, or a filter that rejects every value
+        _generate(strategy, draw, values.append, shrinks=False)
     except InvalidArgument as error:
         message = f"the strategy {show(strategy)} is invalid: {error}"
         raise UsageError(message) from error
@@ -230,15 +207,27 @@ def _steady() -> Iterator[None]:
         internal.CONSTANTS_CACHE.cache.clear()
 
 
-def _quiet(examples: int, phases: tuple[Any, ...]) -> settings:
-    from hypothesis import HealthCheck, settings
+def _generate(strategy: SearchStrategy[Any], draw: Draw, take: Callable[[Any], object], *, shrinks: bool) -> None:
+    """Let Hypothesis generate values, and take each; an exception of `take` ends that, after its value was shrunk."""
+    from hypothesis import HealthCheck, Phase, given, seed, settings
+    from hypothesis.errors import Unsatisfiable
 
     checks: Any = HealthCheck  # its metaclass hides the members from the type checker
-    return settings(
-        max_examples=examples,
-        phases=phases,
+    quiet = settings(
+        max_examples=draw.size,
+        phases=(Phase.generate, Phase.shrink) if shrinks else (Phase.generate,),
         database=None,
         deadline=None,
         report_multiple_bugs=False,
         suppress_health_check=list(checks),
     )
+
+    @seed(draw.seed)
+    @quiet
+    @given(strategy)
+    def each(value: object) -> None:
+        take(value)
+
+    # it is unsatisfiable by `nothing()`, or a filter that rejects every value
+    with suppress(Unsatisfiable), _steady():
+        each()

@@ -25,8 +25,7 @@ class Subsets(Tiers):
     kinds: frozenset[type] | None = frozenset({tuple})
 
     def __init__(self, part: Tiers, where: str, least: int = 0, most: int | None = None) -> None:
-        super().__init__()
-        self.parts: tuple[Tiers, ...] = (part,)
+        super().__init__(part)
         self.least: int = least
         self._where, self._most = where, most
         self._whole = [0]  # the size of all elements of the first tiers together
@@ -76,8 +75,7 @@ class Tables(Tiers):
     kinds: frozenset[type] | None = frozenset({tuple})
 
     def __init__(self, keys: Subsets, values: Tiers) -> None:
-        super().__init__()
-        self.parts: tuple[Tiers, ...] = (keys, values)
+        super().__init__(keys, values)
         self._powers, self._least = Powers(values), keys.least
         self._largest: int | None = None
 
