@@ -12,7 +12,7 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentParser
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -50,7 +50,7 @@ class Trace:
             self.steps[-1][code] = None
 
     @contextmanager
-    def tracing(self) -> Iterator[None]:
+    def tracing(self) -> Generator[None]:
         """Trace what is called until the context is left."""
         sys.setprofile(self.note)
         try:

@@ -81,7 +81,7 @@ def _campaign(subject: Subject, mode: str, random: Random) -> Campaign:
     """
     campaign = Campaign(subject, TESTERS[mode], random)
     campaign.steps = 40
-    campaign.timing.quiescence = campaign.timing.settled(1)
+    campaign.timing.quiescence = campaign.timing.round_trip(1)
     # this tries the oracle and not the choice of inputs: a strategy that counts its inputs may fall into step with a
     # fault, so that it never sends the one input that would show it
     campaign.strategy = Strategy("random", subject.inputs, random.randrange(10**9))

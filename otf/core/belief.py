@@ -53,7 +53,7 @@ class Belief(Remembered):
         self.expecting: bool = True
         self.unconstrained: bool = bool(hypotheses)
         self.done: bool = True
-        self.in_flight: frozenset[str] = frozenset()
+        self.in_flight: frozenset[str] = frozenset[str]()
         self._take_all()
         self.after: dict[Hashable, EventResult] = {}
         self.silent: bool | None = None

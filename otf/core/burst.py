@@ -56,7 +56,7 @@ class Burst:
         """Return the wait for quiescence, or for a timer."""
         return self.timers.pause(self.timing, moment) if moment.quiet else silence(self.timing, moment)
 
-    def settled(self, moment: Moment) -> None:
+    def learn(self, moment: Moment) -> None:
         """Learn nothing from quiescence."""
 
     def hold(self, inputs: Sequence[Symbol]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
-from typing import Any, Final, NamedTuple, TypeGuard
+from typing import Any, Final, NamedTuple, TypeGuard, cast
 
 from otf.core.expectations import Chains, Either, Emitted, Exact, Expectation, Instance, Such, is_test
 from otf.core.memory import Symbol
@@ -241,10 +241,6 @@ class Compiler:
             raise ModelError(message)
 
 
-def _is_tuple(value: object) -> TypeGuard[tuple[object, ...]]:
-    return isinstance(value, tuple)
-
-
 def _is_plain(item: object) -> TypeGuard[Transition[Any]]:
     if item.__class__ is not Transition or not isinstance(item, Transition):
         return False
@@ -277,8 +273,8 @@ def _timers(actions: tuple[TimerAction, ...]) -> tuple[tuple[TimerStart, ...], f
 
 def _sequence(outputs: object) -> tuple[object, ...]:
     # Transition(state, "tea") would emit three letters
-    if _is_tuple(outputs):
-        return outputs
+    if isinstance(outputs, tuple):
+        return cast("tuple[object, ...]", outputs)
     message = f"it gave a Transition with the outputs {show(outputs)}, no tuple; write goto(state, output, …)"
     raise ModelError(message)
 

@@ -71,13 +71,17 @@ def answered(model: Model, belief: Belief) -> bool:
     if model.spec.emits is None:
         return silent(model, belief)
     if belief.answered is None:
-        belief.answered = all(not _ages(model, each) and _answered(Moves(model), each) for each in belief.hypotheses)
+        belief.answered = not any(
+            _ages(model, each) or next(_answering(Moves(model), each), None) is not None for each in belief.hypotheses
+        )
     return belief.answered
 
 
 def may_answer(model: Model, belief: Belief, port: str) -> bool:
     """Return whether an output on a port may be the answer to an input, and not only a spontaneous one."""
-    return model.spec.emits is None or any(_may_answer(Moves(model), each, port) for each in belief.hypotheses)
+    return model.spec.emits is None or any(
+        not isinstance(each.position, Node) or port in _answering(Moves(model), each) for each in belief.hypotheses
+    )
 
 
 def slow(model: Model, hypotheses: Iterable[Hypothesis], busy: float) -> bool:
@@ -111,8 +115,11 @@ def _answers(now: Hypothesis) -> Iterable[Window]:
     return (each.window for _, outputs in now.outstanding for each in outputs if each.window and not each.spontaneous)
 
 
-def _answered(moves: Moves, start: Hypothesis) -> bool:
-    return _all_answers(start) == () and not any(_ports(moves, now) for now in _taking(moves, start))
+def _answering(moves: Moves, start: Hypothesis) -> Iterator[str]:
+    """Yield the ports on which answers are outstanding, or may come to the inputs in flight."""
+    yield from (port for port, outputs in start.outstanding if not all(each.spontaneous for each in outputs))
+    for now in _taking(moves, start):
+        yield from _ports(moves, now)
 
 
 def _ages(model: Model, now: Hypothesis) -> bool:
@@ -121,17 +128,6 @@ def _ages(model: Model, now: Hypothesis) -> bool:
     return isinstance(node, Node) and any(
         not move.ports and (move.within is not None or move.after) for move in model.spontaneous(node)
     )
-
-
-def _may_answer(moves: Moves, start: Hypothesis, port: str) -> bool:
-    if port in _all_answers(start) or not isinstance(start.position, Node):
-        return True
-    return any(port in _ports(moves, now) for now in _taking(moves, start))
-
-
-def _all_answers(now: Hypothesis) -> tuple[str, ...]:
-    """Return the ports on which answers are outstanding."""
-    return tuple(port for port, outputs in now.outstanding if not all(each.spontaneous for each in outputs))
 
 
 def _ports(moves: Moves, now: Hypothesis) -> set[str]:

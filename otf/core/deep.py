@@ -50,14 +50,14 @@ class LazySearch(Search):
         goal: str = "",
     ) -> HypothesisSet:
         # it is iterated over, once
-        return cast("HypothesisSet", self._lazily(starts, done, follow or _always, keep or _never, goal))
+        return cast("HypothesisSet", self._lazily(starts, done, follow, keep, goal))
 
     def _lazily(
         self,
         starts: Iterable[Hypothesis],
         done: Callable[[Hypothesis], Iterable[Hypothesis] | None],
-        follow: Callable[[Hypothesis, Hypothesis], bool],
-        keep: Callable[[Hypothesis], bool],
+        follow: Callable[[Hypothesis, Hypothesis], bool] | None,
+        keep: Callable[[Hypothesis], bool] | None,
         goal: str,
     ) -> Iterator[Hypothesis]:
         todo = deque((start, 0) for start in starts)
@@ -72,22 +72,14 @@ class LazySearch(Search):
             if ends is not None:
                 yield from ends
                 continue
-            if keep(now):
+            if keep is not None and keep(now):
                 yield now
             for step in self.moves.of(now):
                 self.spend()
-                if follow(now, step.then) and self.fits(step.then):
+                if (follow is None or follow(now, step.then)) and self.fits(step.then):
                     # what may explain the event at once comes first, and then what needs the fewest moves
                     add = todo.appendleft if goal and brings(step, goal) else todo.append
                     add(bounded(now, step.then, depth))
-
-
-def _always(_now: Hypothesis, _then: Hypothesis) -> bool:
-    return True
-
-
-def _never(_now: Hypothesis) -> bool:
-    return False
 
 
 @dataclass(slots=True)
@@ -260,5 +252,5 @@ class DeepRun:
         number = base + (event.upto if isinstance(event, Taken) else ledger.sent + 1)
         if isinstance(event, Taken) and event.upto <= before.sent:
             number = before.upto(event.upto)
-        output = (event.port, model.seen(event)) if isinstance(event, (Seen, Closed)) else None
+        output = (event.port, model.output_symbol(event.output)) if isinstance(event, (Seen, Closed)) else None
         return finder(model, event, number), output

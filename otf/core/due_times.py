@@ -16,7 +16,7 @@ from otf.core.nodes import Node
 from otf.core.timing import Clock, Window
 from otf.core.windows import Windows
 from otf.trace.clock import TAKEN
-from otf.trace.events import Closed, Ended, Event, Seen, Undecodable
+from otf.trace.events import Closed, Event, Seen, Undecodable
 from otf.trace.verdict import FailureKind
 
 LOOKED_AT = 1_000  # explanations searched for windows
@@ -42,7 +42,7 @@ def times(model: Model, belief: Belief, event: Event, clock: Clock, kind: Failur
     if kind in {None, "missing"} and overdue:
         # the output is wrong because another one was due before it
         return _window(min(overdue, key=_end)), f"at {at:.3f} s it had not come"
-    output = event.output if isinstance(event, Seen) else Ended(event.reason)
+    output = event.output
     if isinstance(output, Undecodable):
         return ()
     found = list(dues(model, belief.hypotheses, clock, (event.port, model.output_symbol(output))))

@@ -66,13 +66,11 @@ class Explainer:
             name = RESTED if event.restless else QUIET
         elif isinstance(event, Sent):
             name = "sent", event.port, self.oracle.model.symbol(event.input)
-        elif isinstance(event, Seen):
-            name = "seen", event.port, self.oracle.model.output_symbol(event.output)
         elif isinstance(event, Taken):
             name = "taken", ledger.upto(event.upto)
         else:
-            closed = cast("Closed", event)
-            name = "seen", closed.port, self.oracle.model.seen(closed)
+            seen = cast("Seen | Closed", event)
+            name = "seen", seen.port, self.oracle.model.output_symbol(seen.output)
         return ("without", self._without, *name) if self._without else name
 
     def _searched(self, belief: Belief, ledger: Ledger, event: Event, name: EventName) -> EventResult:
@@ -162,14 +160,14 @@ class Explainer:
 
     def _is_overdue(self, belief: Belief, event: Seen | Closed, clock: Clock) -> bool:
         """Return whether an output is one that should have been seen before."""
-        model, output = self.oracle.model, self.oracle.model.seen(event)
+        model, output = self.oracle.model, self.oracle.model.output_symbol(event.output)
         return any(is_overdue(model, now, event.port, output, clock) for now in belief.hypotheses)
 
 
 def finder(model: Model, event: Event, number: int) -> Finder:
     """Return the search for what explains an event; `number` is that of an input sent, or how many were taken."""
     if isinstance(event, (Seen, Closed)):
-        port, output = event.port, model.seen(event)
+        port, output = event.port, model.output_symbol(event.output)
         return lambda search, now: search.seen(now, port, output)
     if isinstance(event, Sent):
         port, inp = event.port, model.symbol(event.input)

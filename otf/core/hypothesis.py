@@ -171,7 +171,7 @@ def taken(now: Hypothesis, port: str) -> Hypothesis:
     """Return the hypothesis after the first input of a port was taken; outstanding outputs were emitted before that."""
     head, *rest = queue(now.flight, port)
     if not now.outstanding:
-        return Hypothesis(now[0], (), put(now[2], port, tuple(rest)), *now[3:])
+        return Hypothesis(now.position, (), put(now.flight, port, tuple(rest)), *now[3:])
     outstanding = tuple(
         (name, tuple(_before(each, head.number) for each in outputs)) for name, outputs in now.outstanding
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 from collections import deque
 from collections.abc import Hashable
-from typing import Final, Never, Protocol, TypeVar, cast
+from typing import Any, Final, TypeAlias, TypeVar
 
 Question = TypeVar("Question", bound=Hashable)
 Answer = TypeVar("Answer")
@@ -28,14 +28,6 @@ OLD: Final = 0.9  # the share of the memory that answers about recurring states 
 OFTEN: Final = 4_000  # answers forgotten between two collections of young garbage
 
 
-class ForgettingTable(Protocol):
-    """A dictionary of answers, as used for forgetting."""
-
-    def pop(self, question: Never, default: None, /) -> object:
-        """Forget the answer to a question."""
-        ...
-
-
 class Remembered:
     """A state, a value or a belief that answers are about: whether it came again, long after it was found."""
 
@@ -43,6 +35,9 @@ class Remembered:
 
     born: int
     recurs: bool
+
+
+_Entry: TypeAlias = tuple[dict[Any, Any], Hashable, Remembered | None]
 
 
 class Memory:
@@ -59,8 +54,8 @@ class Memory:
         self.limit = limit
         self._forgotten = 0
         self.found: int = 0
-        self._new: deque[tuple[ForgettingTable, Hashable, Remembered | None]] = deque()
-        self._old: deque[tuple[ForgettingTable, Hashable, Remembered | None]] = deque()
+        self._new: deque[_Entry] = deque()
+        self._old: deque[_Entry] = deque()
 
     def __len__(self) -> int:
         """Return how many answers are remembered."""
@@ -84,7 +79,7 @@ class Memory:
         if self.found - owner.born > LATER:
             owner.recurs = True
 
-    def _oldest(self) -> tuple[ForgettingTable, Hashable, Remembered | None]:
+    def _oldest(self) -> _Entry:
         for _ in range(min(TRIED, len(self._new))):
             if len(self._old) > OLD * self.limit:
                 return self._old.popleft()
@@ -96,7 +91,7 @@ class Memory:
 
     def _forget(self) -> None:
         table, name, _ = self._oldest()
-        table.pop(cast("Never", name), None)
+        table.pop(name, None)
         self._forgotten += 1
         # as many objects are freed as made: by its count, Python has no reason to collect young garbage until there are
         # half a million of them, and the tester stops for half a second

@@ -16,7 +16,6 @@ from otf.errors import USERS_OWN, ModelError, OtfError
 from otf.spec import Elapse, Idle, Spec
 from otf.spec.offering import INPUTS, Always, limited
 from otf.spec.places import Uncounted, places
-from otf.trace.events import Closed, Ended, Seen
 from otf.values import key, likeness, show
 from otf.values.identity import weight
 
@@ -120,10 +119,6 @@ class Model:
         except ModelError:
             # not remembered: the same object may have another value next time
             return Symbol(output, _key("value", output, likeness))
-
-    def seen(self, event: Seen | Closed) -> Symbol:
-        """Return the symbol of what was seen; the end of a port is an output, too."""
-        return self.output_symbol(event.output if isinstance(event, Seen) else Ended(event.reason))
 
     def moves(self, node: Node, inp: Symbol) -> tuple[Move, ...]:
         """Return the moves on an input; empty if the model does not specify it."""

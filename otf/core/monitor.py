@@ -103,7 +103,7 @@ class Monitor:
         if isinstance(event, Guess):
             self._go_past(event)
         elif self.verdict is None:
-            settled = self.properties is None or not isinstance(event, Sent) or self._answered()
+            all_answered = self.properties is None or not isinstance(event, Sent) or self._answered()
             try:
                 # before quiescence is believed: what was left out may still have to answer
                 if self.lookahead.cuts and self.deepens:
@@ -120,7 +120,7 @@ class Monitor:
             except OvergrownError:
                 self._overgrown(event)
             if self.properties is not None and self.verdict is None:
-                broken = self.properties.tell(event, settled=settled)
+                broken = self.properties.tell(event, answered=all_answered)
                 self.verdict = None if broken is None else violated(broken, self.events)
         return self.verdict
 

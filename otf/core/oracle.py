@@ -75,12 +75,9 @@ class Oracle:
     def guessed(self, belief: Belief, step: FailedStep) -> list[Node]:
         """Return the states as if the expected had come, and as if nothing had happened; empty if no guess is possible.
 
-        The system did something that the model does not allow. Either only its answer was wrong, and it is where it
-        should be; or it took no notice of the input. Both are kept as possible, as one set of states: what is observed
-        next decides. An input that only one of them specifies may be sent, or nothing right behind a failure would ever
-        be tried: in the other it is ignored. `belief` is what was possible before the failing event of a step. Of
-        several inputs in a step each may have been ignored. Of a model with times no guess is possible: when its timers
-        began is not known any more.
+        Either only an answer was wrong, and the system is where it should be; or it took no notice of the input. What
+        is observed next decides. `belief` is what was possible before the failing event of a step. Of several inputs in
+        a step each may have been ignored. Of a model with times no guess is possible: when its timers began is unknown.
         """
         model = self.model
         expected = () if model.timed else self.view(belief).nodes

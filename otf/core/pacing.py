@@ -111,8 +111,8 @@ class Pacing(Protocol):
         """Return the wait before the next input is sent, None if it may be sent at once."""
         ...
 
-    def settled(self, moment: Moment) -> None:
-        """Note that quiescence was seen."""
+    def learn(self, moment: Moment) -> None:
+        """Learn from quiescence, which was seen now."""
         ...
 
 
@@ -148,16 +148,16 @@ def silence(timing: Timing, moment: Moment) -> Pause:
     # an input proven taken by its output may still keep the system busy: one more than are unproven
     times, monitor = moment.times, moment.monitor
     inputs = max(1, min(moment.burst, monitor.ledger.unproven + 1))
-    settled = max(times.input + timing.settled(inputs), monitor.ledger.done_by + timing.latency)
+    over = max(times.input + timing.round_trip(inputs), monitor.ledger.done_by + timing.latency)
     # the last of several spontaneous outputs may arrive L after the first
     least = max(timing.quiescence, timing.latency)
-    until = max(times.event + least, settled)
+    until = max(times.event + least, over)
     speaking = times.event > times.free and any(map(monitor.oracle.model.spontaneous, monitor.states))
     if speaking or monitor.belief.ticking:
         due = monitor.due() if monitor.belief.ticking else None
         # what came after the last event that counts was spontaneous: it does not prolong the time for an answer
         patience = 1 if speaking or (due is not None and due <= until) else RESTLESS
-        rested = max(times.free + patience * least, settled)
+        rested = max(times.free + patience * least, over)
         if rested < until:
             # outputs meanwhile do not prolong the time in which an answer may still come
             now = max(rested, times.event)

@@ -13,7 +13,7 @@ from typing import Final
 from otf.errors import UsageError
 from otf.spec import Idle, Requirement, Requirements
 from otf.temporal import Connective, Formula, PropertyStep, Residue, formula
-from otf.trace.events import Closed, Ended, Event, Quiet, Seen, Sent
+from otf.trace.events import Closed, Event, Quiet, Seen, Sent
 from otf.trace.requirements import GOAL, PROPERTY
 from otf.trace.verdict import Citation, Failure, Signature, Verdict
 from otf.values import show
@@ -96,17 +96,17 @@ class PropertyWatch:
         """Return the watch of a run that begins."""
         return cls([FollowedProperty(name, whole, Residue.of(whole)) for name, whole in properties.items()])
 
-    def tell(self, event: Event, *, settled: bool) -> Failure | None:
-        """Take an event; `settled`: everything that was sent before it has been answered. Return a violation."""
+    def tell(self, event: Event, *, answered: bool) -> Failure | None:
+        """Take an event; `answered`: everything that was sent before it has been answered. Return a violation."""
         if isinstance(event, Sent):
             if isinstance(event.input, Idle):
                 return None
-            self._unsure = self._unsure or not settled
+            self._unsure = self._unsure or not answered
             broken = None if self._unsure else self._end()
             self._inputs.append(event.input)
             return broken
         if isinstance(event, (Seen, Closed)):
-            self._outputs.append(event.output if isinstance(event, Seen) else Ended(event.reason))
+            self._outputs.append(event.output)
         return self._end() if isinstance(event, Quiet) else None
 
     def _end(self) -> Failure | None:

@@ -130,8 +130,9 @@ class Session:
     @property
     def answering(self) -> bool:
         """Return whether the system may still answer what was sent: an output is more likely now than a rest."""
-        monitor = self.moment.monitor
-        return not monitor.belief.settled and not silent(monitor.oracle.model, monitor.belief)
+        belief = self.moment.monitor.belief
+        known = belief.silent
+        return not belief.settled and not (silent(self.moment.monitor.oracle.model, belief) if known is None else known)
 
     def command(self) -> SessionCommand:
         """Return the next command."""
@@ -178,7 +179,7 @@ class Session:
             return Wait(times.event)
         # what still comes belongs to the wrong answer
         silence = times.event + max(timing.quiescence, timing.latency)
-        return Wait(max(silence, times.input + timing.settled(max(1, self.moment.burst))))
+        return Wait(max(silence, times.input + timing.round_trip(max(1, self.moment.burst))))
 
     def _guess(self, at: float) -> Guess:
         """Go on past the failure; return the event to record."""
@@ -213,7 +214,7 @@ class Session:
             elif moment.next is not None:
                 self._look()
             if isinstance(event, Quiet):
-                self.pacing.settled(moment)
+                self.pacing.learn(moment)
                 moment.burst = 0
         elif isinstance(event, Closed):
             # nobody is there any more

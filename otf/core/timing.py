@@ -36,7 +36,7 @@ class Timing:
     busy: float = 0.002
     speed: float = 1.0
 
-    def settled(self, inputs: int) -> float:
+    def round_trip(self, inputs: int) -> float:
         """Return how long after the last of `inputs` unproven inputs everything has been taken and seen: 2L + nR."""
         return 2 * self.latency + inputs * self.busy
 
@@ -60,7 +60,7 @@ class Learnt(Timing):
         self.replies.append(reply)
         self._heard += 1
         if self._heard % ENOUGH == 0:
-            self.quiescence: float = max(self.settled(1), MANY * self.quantile(0.99))
+            self.quiescence: float = max(self.round_trip(1), MANY * self.quantile(0.99))
 
     def quantile(self, share: float) -> float:
         """Return the time within which this share of the replies came."""
@@ -157,10 +157,6 @@ class Clock:
         for stall in reversed(list(since)):
             window = window.opened(stall, self.latency)
         return window
-
-    def sent_by(self, number: int, moment: float) -> bool:
-        """Return whether the input of this number was sent by then."""
-        return not is_later(self.inputs[number - 1].a, moment)
 
     def begun(self, window: Window) -> bool:
         """Return whether an output that is due in the window may have been emitted by now."""

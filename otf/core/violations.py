@@ -133,7 +133,7 @@ class ViolationSearch:
         """
         spontaneous = [move for node in self.nodes for move in self.model.spontaneous(node)] if self.inputs else []
         caused = [way for way in ways if way[0] not in spontaneous]
-        seen = [(output.port, self.model.seen(output)) for output in self.outputs]
+        seen = [(output.port, self.model.output_symbol(output.output)) for output in self.outputs]
         near = [way for way in caused if all(any(_has(move, *each) for move in way) for each in seen)]
         cited = [sorted(name for move in way for name in move.req) for way in near]
         # a timer that expired later is on none of these ways
@@ -153,7 +153,7 @@ class ViolationSearch:
         now: HypothesisSet = dict.fromkeys(Hypothesis(node, (), flight) for node in self.nodes)
         search = Search(moves, Clock(self.event.at, 0.0, late=True, early=True))
         for output in self.outputs:
-            now = search.seen(now, output.port, self.model.seen(output))
+            now = search.seen(now, output.port, self.model.output_symbol(output.output))
         moves.forced = True
         return list(_driven(moves, now))
 
@@ -188,7 +188,7 @@ class ViolationSearch:
     def _meets(self, head: Outstanding, event: Seen | Closed) -> bool:
         if not isinstance(head.what, Chain) or (isinstance(event, Seen) and isinstance(event.output, Undecodable)):
             return False
-        return bool(head.what.bag.without(head.left, self.model.seen(event)))
+        return bool(head.what.bag.without(head.left, self.model.output_symbol(event.output)))
 
     def _timed(self, end: Hypothesis) -> list[Move]:
         """Return the spontaneous moves that time may have demanded at the end of a step."""
@@ -211,7 +211,7 @@ class ViolationSearch:
         if accept.violates is None:
             return ()
         if isinstance(self.event, (Seen, Closed)) and self.event.port in opening.ports:
-            got = (*got, (self.event.port, self.model.seen(self.event)))
+            got = (*got, (self.event.port, self.model.output_symbol(self.event.output)))
         outputs = opening.arguments(got)
         CURRENT.now = "violates", (outputs,)
         try:

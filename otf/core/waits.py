@@ -68,7 +68,7 @@ class Eager:
         later = 0.0 if monitor.oracle.model.spec.emits is None else self.timing.latency
         return Pause(monitor.ledger.taken_by + later, "taken")
 
-    def settled(self, moment: Moment) -> None:
+    def learn(self, moment: Moment) -> None:
         """Remember that there was silence after the last transition."""
         learn_reply(self.timing, moment)
         if len(self.proven) > REMEMBERED:
@@ -121,7 +121,7 @@ class Strict:
         pause = self.timers.pause(self.timing, moment)
         return Pause(self.lasts) if pause is None and moment.port is None and moment.times.event < self.lasts else pause
 
-    def settled(self, moment: Moment) -> None:
+    def learn(self, moment: Moment) -> None:
         """Let the timing learn from the replies."""
         learn_reply(self.timing, moment)
 

@@ -58,7 +58,7 @@ class Windows:
 
     def in_time(self, now: Hypothesis, in_flight: QueuedInput) -> bool:
         """Return whether an input may have been taken in this state: sent before the state must have been left."""
-        return self.clock.late or self.clock.sent_by(in_flight.number, _last(now))
+        return self.clock.late or not is_later(self.clock.inputs[in_flight.number - 1].a, _last(now))
 
     def triggered(self, after: Hypothesis, move: Move, number: int, loose: int) -> Hypothesis:
         """Return the hypothesis after an input was taken by a move."""

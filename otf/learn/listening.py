@@ -72,7 +72,7 @@ class Heard:
             self.outputs.append([])
             self.ended = after(self.bench, self.ended, event.input)
         elif isinstance(event, (Seen, Closed)):
-            output = event.output if isinstance(event, Seen) else Ended(event.reason)
+            output = event.output
             if isinstance(output, Ended):
                 self.ended |= {event.port}
                 self.unopened |= set() if self.inputs else {event.port}

@@ -165,8 +165,8 @@ class ForeignJudge:
         """Return the time at which a tester would have observed quiescence."""
         monitor, timing = self._session.monitor, self._timing
         inputs = max(1, min(self._burst, monitor.ledger.unproven + 1))
-        settled = max(self._input + timing.settled(inputs), monitor.ledger.done_by + timing.latency)
-        return max((self._last or 0.0) + max(timing.quiescence, timing.latency), settled)
+        over = max(self._input + timing.round_trip(inputs), monitor.ledger.done_by + timing.latency)
+        return max((self._last or 0.0) + max(timing.quiescence, timing.latency), over)
 
 
 def _anywhere(bench: Bench, oracle: Oracle) -> Belief:

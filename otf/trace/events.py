@@ -75,6 +75,11 @@ class Closed:
     reason: str
     at: float
 
+    @property
+    def output(self) -> Ended:
+        """Return the output as which it is judged."""
+        return Ended(self.reason)
+
 
 @dataclass(frozen=True, slots=True)
 class Stalled:

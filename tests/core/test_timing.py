@@ -48,7 +48,7 @@ def test_what_is_learnt_is_never_shorter_than_the_bounds() -> None:
     timing = Learnt(quiescence=1.0, latency=0.25, busy=0.5)
     for _ in range(ENOUGH):
         timing.learn(0.000001)
-    assert timing.quiescence == 1.0 == timing.settled(1)
+    assert timing.quiescence == 1.0 == timing.round_trip(1)
 
 
 def test_old_replies_are_forgotten() -> None:

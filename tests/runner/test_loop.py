@@ -75,7 +75,7 @@ class Always:
         del moment
         return None
 
-    def settled(self, moment: Moment) -> None:
+    def learn(self, moment: Moment) -> None:
         """Take no notice."""
 
 
