@@ -25,12 +25,7 @@ def passed_steps(oracle: Oracle, events: Sequence[Event]) -> Iterator[PassedStep
             answers[-1].append(show(event.output))
     if len(answers) > LONGEST:
         return
-    steps, after = issue_of(oracle, events).steps[:-1], ("", "")
-    for step, outputs in list(zip(steps, answers, strict=False))[-LAST:]:
+    for step, outputs in list(zip(issue_of(oracle, events).steps[:-1], answers, strict=False))[-LAST:]:
         if len(step.nodes) == 1:
             (node,) = step.nodes
-            state, inp = show(node.value), show(step.input.value)
-            yield PassedStep(state, inp, ", ".join(outputs), after)
-            after = state, inp
-        else:
-            after = "", ""
+            yield PassedStep(show(node.value), show(step.input.value), ", ".join(outputs))

@@ -13,17 +13,20 @@ from otf.campaign.confirm import STRICT
 from otf.campaign.journal import Journal
 from otf.campaign.lanes import Executor, ShrinkWatch
 from otf.campaign.listener import Listener
-from otf.campaign.results import FailureGroup, Shrunk
+from otf.campaign.results import FailureGroup, PathResult, Shrunk
 from otf.campaign.saved import Saved
 from otf.campaign.settings import Settings
 from otf.campaign.shrinking import INTERRUPTED
 from otf.campaign.summary import Summary
 from otf.errors import ContactError
-from otf.shrink.deviations import one_defect, shrunk_failure
+from otf.shrink.deviations import Inputs, one_defect, shrunk_failure
+from otf.trace.events import Quiet, Sent
 from otf.trace.verdict import Signature
 
 SHARE: Final = 0.3  # of the time, left for shrinking once a path has failed
 LEAST: Final = 0.2  # seconds: in less, nothing is shrunk
+ASKED: Final = ".asked.jsonl"
+"""How the trace of a run ends that tells whether two kinds are one, until it is deleted."""
 LOST: Final = "the contact to the system was lost"
 
 
@@ -90,7 +93,7 @@ class FailureReports:
         await together(work, min(at_once, len(groups)))
         self._summary.merge_clocks()
         if self._settings.group_by is None:
-            self._merge()
+            await self._merge()
         for group in self.new:
             self._report(group)
 
@@ -115,14 +118,34 @@ class FailureReports:
         self._summary.merge_clocks()
         return self._summary.now(group) is group and group.shrunk is None
 
-    def _merge(self) -> None:
-        """Count kinds together that one wrong step explains: only their shrunk runs tell."""
+    async def _merge(self) -> None:
+        """Count kinds together that one wrong step explains: only their shrunk runs tell, and the system."""
         summary, oracle = self._summary, self._executor.oracle(0)
         groups = [group for group in summary.failures.values() if group.shrunk is not None]
         runs = [() if group.shrunk is None else group.shrunk.events for group in groups]
-        shrunk = [shrunk_failure(oracle, events, summary.kinds.passed) for events in runs] if len(runs) > 1 else []
-        for other, first in one_defect(shrunk).items():
-            summary.merge(groups[other], groups[first])
+        asking = one_defect([shrunk_failure(oracle, events) for events in runs] if len(runs) > 1 else [])
+        fails: bool | None = None
+        while True:
+            try:
+                inputs = next(asking) if fails is None else asking.send(fails)
+            except StopIteration as done:
+                for other, first in done.value.items():
+                    summary.merge(groups[other], groups[first])
+                return
+            try:
+                fails = anyio.current_time() < self._deadline and await self._fails(groups[0].first, inputs)
+            except ContactError as error:
+                self._lost(error)
+                return
+
+    async def _fails(self, path: PathResult, inputs: Inputs) -> bool:
+        """Return whether a run of these inputs fails at the last of them; `path` is one that failed."""
+        events = [each for at, inp in enumerate(inputs) for each in (Sent(inp.value, "", at), Quiet(at))]
+        trace = path.trace.with_name(f"{path.trace.name}{ASKED}")
+        run = replace(path, events=(*events,), trace=trace)
+        again = (await self._executor.confirm(0, run, "", self._deadline, strict=False)).result
+        trace.with_suffix(STRICT).unlink(missing_ok=True)
+        return again.verdict.failure is not None and again.steps == len(inputs)
 
     def _report(self, group: FailureGroup) -> None:
         self._final.add(group.signature)

@@ -4,23 +4,24 @@ A system that forgets to remove a member answers wrongly whenever members matter
 What they have in common is a step before the one that fails, whose answer was right and whose state is wrong. Such a
 step of a shrunk run is looked for in the model: is there a state from which everything that came after it is right?
 
-A defect of the output itself often looks like that too. So a state is excluded if an input after that step was answered
-as the model's own state demands and as that state does not; and most of the inputs that would tell the two states
-apart must fail.
+A defect of the output itself often looks like that too. So the system is asked: most of the inputs that tell the two
+states apart must fail after that step. A system may also keep what the model does not, and be under its old name after
+`Join; Leave; Join`: what the two states differ in, a name or a member, tells the defects of a step apart.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from dataclasses import fields, is_dataclass
+from typing import Final, NamedTuple, TypeAlias
 
 from otf.core import Monitor, Node, Oracle, Symbol
 from otf.core.timing import FOREVER, Span
 from otf.shrink.issue import Issue, issue_of
 from otf.trace.alike import head
-from otf.trace.events import Event, Sent
-from otf.trace.kinds import PassedStep
+from otf.trace.events import Event, Guess, Sent
+from otf.trace.verdict import Signature, Verdict
 from otf.values import show
 
 LONGEST: Final = 50  # steps of a shrunk run that is looked at
@@ -29,73 +30,101 @@ INPUTS: Final = 200  # that are compared in two states
 MOST: Final = 0.6  # of the inputs that tell two states apart have to fail
 
 
-class Deviation(NamedTuple):
-    """A step that may have led to a wrong state: what its input does, and what the inputs do that would show it."""
+RUNS: Final = 100  # of the system, at most
+TOLD: Final = 8  # inputs that are tried after a step
+TRIED: Final = 3  # wrong states after a step, at most, that differ in the same
 
-    does: str
-    shown_by: frozenset[str]
+Defect: TypeAlias = tuple[str, tuple[str, ...]]
+"""What deviations of one defect share: what the input does, and the fields in which the wrong state differs."""
+Inputs: TypeAlias = tuple[Symbol, ...]
+Asking: TypeAlias = Generator[Inputs, bool, dict[int, int]]
+"""It yields inputs of runs, is sent whether the system fails at the last of them, and returns what is one defect."""
+
+
+class Deviation(NamedTuple):
+    """A step that may have led to a wrong state: the inputs up to it, and those that would show it then.
+
+    After it the run is right, or it fails with another signature, `also`: then two defects show in it.
+    """
+
+    defect: Defect
+    inputs: Inputs = ()
+    shown_by: Inputs = ()
+    also: Signature | None = None
 
 
 class ShrunkFailure(NamedTuple):
-    """A shrunk failure: what the failing input does, and the steps that may have led there."""
+    """A shrunk failure: its signature, and the steps that may have led there."""
 
-    does: str
-    deviations: frozenset[Deviation]
+    signature: Signature | None
+    deviations: tuple[Deviation, ...] = ()
 
 
-def shrunk_failure(oracle: Oracle, events: Sequence[Event], passed: Iterable[PassedStep]) -> ShrunkFailure:
-    """Return the steps of a shrunk run that may have led to the wrong state; `passed` is what was answered rightly."""
+def shrunk_failure(oracle: Oracle, events: Sequence[Event]) -> ShrunkFailure:
+    """Return the steps of a shrunk run that may have led to the wrong state."""
     issue = issue_of(oracle, events)
-    does = head(show(issue.steps[-1].input.value)) if issue.steps else ""
     # no single state explains what a property says of a whole run
     whole = issue.signature is not None and issue.signature.kind == "property"
     if oracle.model.timed or whole or len(issue) > LONGEST:
-        return ShrunkFailure(does, frozenset())
-    known = {(*step.after, step.input) for step in passed}
-    return ShrunkFailure(does, frozenset(_deviations(oracle, events, issue, known)))
+        return ShrunkFailure(issue.signature)
+    return ShrunkFailure(issue.signature, tuple(_deviations(oracle, events, issue)))
 
 
-def one_defect(failures: Sequence[ShrunkFailure]) -> dict[int, int]:
-    """Return the failures that are explained by the same step as an earlier one, which they are to count with.
-
-    >>> lost = Deviation("Leave", frozenset({"Send", "List"}))
-    >>> one_defect([ShrunkFailure("Send", frozenset({lost})), ShrunkFailure("List", frozenset({lost}))])
-    {1: 0}
-    """
-    steps = defaultdict[str, list[int]](list)
+def one_defect(failures: Sequence[ShrunkFailure]) -> Asking:
+    """Find the failures that are explained by the same step as another one, which they are to count with."""
+    defects = defaultdict[Defect, list[int]](list)
     for at, failure in enumerate(failures):
-        for does in dict.fromkeys(each.does for each in failure.deviations):
-            steps[does].append(at)
-    found = dict[int, int]()
-    for does, members in sorted(steps.items(), key=lambda each: (-len(each[1]), each[0])):
-        left = [at for at in members if at not in found and at not in found.values()]
-        fails = {failures[at].does for at in members}
-        together = [at for at in left if _is_shown(failures[at], does, fails)]
-        found.update(dict.fromkeys(together[1:], together[0]) if together else {})
+        for defect in dict.fromkeys(each.defect for each in failure.deviations if each.also is None):
+            defects[defect].append(at)
+    known = {each.signature for each in failures}
+    found, firsts, fails = dict[int, int](), set[int](), dict[Inputs, bool]()
+    for defect, members in sorted(defects.items(), key=lambda each: (-len(each[1]), each[0])):
+        left = [at for at in range(len(failures)) if at not in found and at not in firsts]
+        together = list[int]()
+        for at in left if len({*left} & {*members}) > 1 else ():
+            ours = [each for each in failures[at].deviations if each.defect == defect]
+            # what is explained by this defect and another known one is no third
+            ours = [each for each in ours if each.also is None or each.also in known]
+            if (yield from _is_shown(ours, fails)):
+                together.append(at)
+        if len({*together} & {*members}) > 1:
+            firsts.add(together[0])
+            found.update(dict.fromkeys(together[1:], together[0]))
     return dict(sorted(found.items()))
 
 
-def _is_shown(failure: ShrunkFailure, does: str, fails: Container[str]) -> bool:
-    shown = [each.shown_by for each in failure.deviations if each.does == does]
-    return any(sum(name in fails for name in each) >= MOST * len(each) for each in shown)
+def _is_shown(deviations: Sequence[Deviation], fails: dict[Inputs, bool]) -> Generator[Inputs, bool, bool]:
+    for deviation in deviations[:TRIED]:
+        told = dict.fromkeys(map(_what, deviation.shown_by), False)
+        for inp in deviation.shown_by:
+            run = (*deviation.inputs, inp)
+            if run not in fails and not told[_what(inp)] and len(fails) < RUNS:
+                fails[run] = yield run
+            told[_what(inp)] |= fails.get(run, False)
+        if told and sum(told.values()) >= MOST * len(told):
+            return True
+    return False
 
 
-def _deviations(
-    oracle: Oracle, events: Sequence[Event], issue: Issue, passed: Container[tuple[str, str, str]]
-) -> Iterator[Deviation]:
+def _what(inp: Symbol) -> str:
+    return head(show(inp.value))
+
+
+def _deviations(oracle: Oracle, events: Sequence[Event], issue: Issue) -> Iterator[Deviation]:
     sent = [at for at, event in enumerate(events) if isinstance(event, Sent)]
     seen = list[Node]()
     for number, step in enumerate(issue.steps[:-1]):
         if len(step.nodes) != 1 or len(step.target) != 1:
             return
-        (before,), (right,), inp = step.nodes, step.target, show(step.input.value)
+        (before,), (right,) = step.nodes, step.target
         seen.append(before)
-        rest = events[sent[number + 1] :]
         for node in _candidates(oracle, before, seen):
-            if node is not right and _explains(oracle, node, rest):
-                told = [show(each.value) for each in _told_apart(oracle, right, node)]
-                if not any((show(before.value), inp, each) in passed for each in told):
-                    yield Deviation(head(inp), frozenset(map(head, told)))
+            fails = None if node is right else _failures_from(oracle, node, events[sent[number + 1] :])
+            if fails is None or len(fails) > 1 or issue.signature in fails:
+                continue
+            defect = _what(step.input), (*sorted(_differing(right.value, node.value)),)
+            told = (*[*_told_apart(oracle, right, node)][:TOLD],)
+            yield Deviation(defect, issue.inputs[: number + 1], told, next(iter(fails), None))
 
 
 def _candidates(oracle: Oracle, before: Node, seen: Sequence[Node]) -> list[Node]:
@@ -106,14 +135,32 @@ def _candidates(oracle: Oracle, before: Node, seen: Sequence[Node]) -> list[Node
     return [*found][:STATES]
 
 
-def _explains(oracle: Oracle, node: Node, events: Sequence[Event]) -> bool:
+def _differing(right: object, wrong: object) -> Iterator[str]:
+    if is_dataclass(right) and type(right) is type(wrong):
+        yield from (each.name for each in fields(right) if getattr(right, each.name) != getattr(wrong, each.name))
+
+
+def _failures_from(oracle: Oracle, node: Node, events: Sequence[Event]) -> set[Signature] | None:
+    """Return what fails in a run if the system is in a state before it; None if nothing can be said of its end."""
     monitor = Monitor(oracle, oracle.anywhere([node], Span(-FOREVER, 0.0)))
-    return all(monitor.tell(event) is None for event in events) and not monitor.end().failed
+    ended: Verdict | None = None
+    for event in events:
+        if ended is not None and isinstance(event, Sent):
+            if not monitor.guess():
+                return None
+            monitor.tell(Guess(event.at))
+            ended = None
+        ended = ended or monitor.tell(event)
+    ended = ended or monitor.end()
+    failures = [*filter(None, (ended.failure, *ended.behind))]
+    return None if ended.truncated else {each.signature for each in failures}
 
 
-def _told_apart(oracle: Oracle, right: Node, wrong: Node) -> Iterator[Symbol]:
-    model = oracle.model
+def _told_apart(oracle: Oracle, right: Node, wrong: Node) -> Iterable[Symbol]:
+    """Return inputs that tell the states apart: of those that do the same, one that is answered and one that is not."""
+    model, found = oracle.model, dict[tuple[str, bool], Symbol]()
     for inp in model.offered(right).all[:INPUTS]:
         one, other = ({move.texts for move in model.moves(node, inp)} for node in (right, wrong))
         if one != other and one and other:
-            yield inp
+            found.setdefault((_what(inp), any(one)), inp)
+    return found.values()

@@ -35,12 +35,11 @@ ExactFailures: TypeAlias = tuple[Signature, ...]
 
 
 class PassedStep(NamedTuple):
-    """A step that conformed, as texts: the state, the input, the outputs; and the state and the input before it."""
+    """A step that conformed, as texts: the state, the input, the outputs."""
 
     state: str
     input: str
     outputs: str
-    after: tuple[str, str] = ("", "")
 
 
 class KindRule(NamedTuple):
