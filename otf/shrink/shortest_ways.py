@@ -15,6 +15,7 @@ from otf.strategy.pool import PlanPatience, endless
 SEARCHED: Final = 3000  # nodes that a search for a way examines; beyond, a known detour must do
 ASKED: Final = 20_000  # steps that one search for a way asks the model about
 ASKED_IN_ALL: Final = 100_000  # the same for all searches of one map: a model takes 10 to 100 microseconds for each
+OFFERED: Final = 1000  # inputs of which a state must specify one, or the system has to leave it first
 
 SOON: Final = 50  # steps in which a walk without one of its steps has to lead to where the walk with it goes on
 
@@ -279,7 +280,12 @@ class ModelMap:
         if self.model.spec.emits is None:
             return nodes
         oracle = self._oracle
-        return frozenset(view(self.model, oracle.relation, oracle.limits, map(Hypothesis, nodes)).places)
+        reached = frozenset(view(self.model, oracle.relation, oracle.limits, map(Hypothesis, nodes)).places)
+        # a state that takes no input, of a board that boots say, is over before anything is sent
+        return frozenset(filter(self._takes, reached)) or reached if len(reached) > 1 else reached
+
+    def _takes(self, node: Node) -> bool:
+        return any(self.model.specified(node, inp) for inp in self.model.enabled_inputs(node)[:OFFERED])
 
     def _tree(self, source: NodeSet) -> Tree:
         tree = self._trees.get(source)

@@ -11,12 +11,13 @@ import pytest
 from benchmarks.shrink_classical import ALGORITHMS
 from benchmarks.shrink_simulated import Simulated, drive
 from otf.core import Model, Oracle
-from otf.shrink import Issue, ModelStep, Setting, shrinking
+from otf.shrink import Issue, ModelStep, Setting, StepPlan, issue_of, shrinking
 from otf.shrink.issue import ANYWHERE, Traits, completed, kind
 from otf.shrink.search import ShrinkSearch
 from otf.shrink.shortest_ways import ModelMap, Tree
 from otf.spec import Spec, Transition, goto
 from otf.strategy import Script
+from otf.trace.events import Seen, Sent
 from tests.shrink.simulated import LAMP, Bench, acting, lamp, sent
 
 
@@ -257,6 +258,28 @@ def test_what_comes_unasked_may_have_come() -> None:
     ways = ModelMap(Oracle(Model(spec)))
     (poke,) = [step for step in ways.steps(ways.start) if step.input.value == "poke"]
     assert {node.value for node in poke.target} == {"quiescence_predicted", "awake"}
+
+
+def _boots(state: object, inp: object) -> Iterator[Transition[object]]:
+    if state == "on":
+        yield goto("on", *(["found"] if inp == "look" else []))
+
+
+def _banner(state: object) -> Iterator[Transition[object]]:
+    if state == "off":
+        yield goto("on", "hello")
+
+
+def test_a_device_that_boots_first_is_shrunk() -> None:
+    """A state that takes no input before its banner is over when the first one is sent: all steps are not needed."""
+    oracle = Oracle(Model(Spec(_boots, initial="off", inputs=["poke", "look"], emits=_banner)))
+    assert {node.value for node in ModelMap(oracle).start} == {"on"}
+    sent = [Sent("poke", "", at) for at in (1.0, 2.0, 3.0)]
+    issue = issue_of(oracle, [Seen("hello", "sut", 0.5), *sent, Sent("look", "", 4.0), Seen("lost", "sut", 4.1)])
+    search = shrinking(issue, Setting(oracle))
+    candidate = next(search)
+    assert isinstance(candidate, StepPlan)
+    assert [step.input.value for step in candidate.steps] == ["look"]
 
 
 def test_by_the_older_relation_one_state_that_says_something_is_enough() -> None:
