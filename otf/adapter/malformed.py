@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
-from typing import Any, Final, TypeGuard
+from typing import Any, Final
 
 from otf.adapter.socket import CUT_OFF
 from otf.codec import Codec, PortAction
 from otf.codec.malformed import Malformed, MalformedCodec
 from otf.spec import Accept, Elapse, Spec, Transition, goto, on, stop
 from otf.spec.redrawing import Within
+from otf.spec.transition import is_transition
 from otf.trace.events import Ended
 
 ORDERLY: Final = tuple(map(Ended, ("end of stream", "connection reset", "broken pipe", CUT_OFF)))
@@ -161,9 +162,9 @@ class Hardened:
             message = self.codec.message(inp.port, inp.of)
         ways = [*own] if own is not None else self._ways(state, message) if message is not None else []
         # where the model says nothing, or only after it has seen the outputs, the state is unknown
-        if not ways or not all(map(_is_transition, ways)):
+        if not ways or not all(map(is_transition, ways)):
             yield goto(Anywhere())
-        for way in filter(_is_transition, ways):
+        for way in filter(is_transition, ways):
             then = way.state.state if isinstance(way.state, Disturbed) else way.state
             yield replace(way, state=then, outputs=(), within=None, after="")
 
@@ -188,15 +189,11 @@ def _freed(state: Disturbed) -> Callable[[Any], Any]:
     def freed(way: Any) -> Any:  # noqa: ANN401 -- whatever a model yields
         if isinstance(way, Accept):
             return replace(way, within=None, after="")
-        if not _is_transition(way):
+        if not is_transition(way):
             return way
         return replace(way, state=replace(state, state=way.state), within=None, after="")
 
     return freed
-
-
-def _is_transition(way: object) -> TypeGuard[Transition[Any]]:
-    return isinstance(way, Transition)
 
 
 def hardened(spec: Spec[Any, Any], codec: MalformedCodec, ports: Sequence[str]) -> Spec[Any, Any]:

@@ -90,7 +90,7 @@ class Burst:
         view = ahead.oracle.view(ahead.belief)
         if self.clients:
             busy = {each.port for each in given}
-            view = view.on(self.clients - busy if busy <= self.clients else frozenset())
+            view = view.on(self.clients - busy if busy <= self.clients else frozenset[str]())
             if self.alike is not None and self._bursts % 2:
                 view = view.only(self.alike(given[0].input, [*view.enabled.listed()]))
         elif self.joins:

@@ -158,7 +158,7 @@ class CachedRun:
             or monitor.properties is not None
             or monitor.verdict is not None
             or belief.in_flight
-            or session.elapsing
+            or session.elapses
         ):
             return None
         if not silent(model, belief) or not pacing.ready(moment):

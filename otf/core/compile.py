@@ -14,7 +14,7 @@ from otf.core.nodes import UNKNOWN, Midway, Move, Node, OpenAccept, Position
 from otf.errors import ModelError
 from otf.spec import Accept, AnyOrder, Elapse, On, OneOf, TimerAction, TimerStart, TimerStop, Transition, Where
 from otf.spec.offering import TRANSITIONS
-from otf.spec.transition import requirements
+from otf.spec.transition import is_transition, requirements
 from otf.values import show
 
 
@@ -103,7 +103,7 @@ class Compiler:
         if isinstance(item, Accept):
             _check_timer(origin, item.after)
             yield self._accept(origin, item)
-        elif _is_transition(item):
+        elif is_transition(item):
             _check_timer(origin, item.after)
             yield from self._transition(origin, item, self.node(item.state))
         else:
@@ -250,10 +250,6 @@ def _is_plain(item: object) -> TypeGuard[Transition[Any]]:
 
 def _is_value(item: object) -> bool:
     return not isinstance(item, WORDS) and not (callable(item) and is_test(item))
-
-
-def _is_transition(item: object) -> TypeGuard[Transition[Any]]:
-    return isinstance(item, Transition)
 
 
 def _check_timer(origin: AskedState, after: str) -> None:

@@ -73,7 +73,8 @@ class Session:
         self._rested = 0.0
         self._outputs = self._bytes = 0
         self._pause = Pause(0.0)
-        self._elapses = 0.0  # by when an input that only waits is over; 0 if none is under way
+        # by when an input that only waits is over, 0 if none is under way: nothing may be sent before
+        self.elapses: float = 0.0
         self._pings = None if barrier is None else Pings(barrier)
         # what follows at once after the input that is sent now
         self.others: list[Send] = []
@@ -113,14 +114,9 @@ class Session:
         return self._pause.means != "rested" and not self.moment.quiet
 
     @property
-    def elapsing(self) -> bool:
-        """Return whether an input that only waits is under way: nothing may be sent before it is over."""
-        return bool(self._elapses)
-
-    @property
     def timed(self) -> bool:
         """Return whether the present wait is for a time of the model: its windows, timers, or an input that waits."""
-        return self.elapsing or self.moment.quiet or self.monitor.pending() is not None
+        return bool(self.elapses) or self.moment.quiet or self.monitor.pending() is not None
 
     @property
     def pinging(self) -> bool:
@@ -142,7 +138,7 @@ class Session:
             return self._past_failure() or Stop(self._verdict())
         if self.others:
             return self.others[0] if moment.next is None else Send(moment.next, moment.port or "")
-        if self._elapses:
+        if self.elapses:
             pause: Pause | None = self._elapsing()
         else:
             # of too many explanations one alone is known: what is said of the system holds when all is settled
@@ -186,7 +182,7 @@ class Session:
         event, moment = Guess(at), self.moment
         self.monitor.tell(event)
         self.plan(None)
-        self._silent_by, self.doubting, self._elapses = None, False, 0.0
+        self._silent_by, self.doubting, self.elapses = None, False, 0.0
         if self._pings is not None:
             self._pings.begun = False
         self._outputs = self._bytes = moment.burst = 0
@@ -268,8 +264,8 @@ class Session:
         """Return what keeps the session from sending an input now, in words."""
         monitor = self.moment.monitor
         due = monitor.pending() or monitor.due()
-        if self._elapses:
-            return f"an input that only waits lasts until {self._elapses:.3f} s of the run"
+        if self.elapses:
+            return f"an input that only waits lasts until {self.elapses:.3f} s of the run"
         if due is not None:
             return f"an output is due, by {due:.3f} s of the run: see the windows (within=) and timers of the model"
         speaking = self.times.event > self.times.input
@@ -297,17 +293,17 @@ class Session:
                 del self.others[0]
             moment.next = moment.port = None
             if isinstance(event.input, Elapse):
-                self._elapses = event.at + event.input.seconds / moment.monitor.oracle.timing.speed
-        elif moment.quiet and event.at >= self._elapses:
-            self._elapses = 0.0
+                self.elapses = event.at + event.input.seconds / moment.monitor.oracle.timing.speed
+        elif moment.quiet and event.at >= self.elapses:
+            self.elapses = 0.0
 
     def _elapsing(self) -> Pause:
         """Return the pause for an input that only waits: to its end, and at least until quiescence."""
         # the quiescence at its end also decides on outputs that timers owed by then
         pause = None if self.moment.quiet else self.pacing.pause(self.moment)
         if pause is None:
-            return Pause(self._elapses, window=self.monitor.oracle.timing.quiescence)
-        return Pause(max(pause.until, self._elapses), pause.means, pause.window)
+            return Pause(self.elapses, window=self.monitor.oracle.timing.quiescence)
+        return Pause(max(pause.until, self.elapses), pause.means, pause.window)
 
     def _choose(self) -> None:
         if self.moment.next is None and not self.over:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from itertools import islice
-from typing import Any, Final, TypeGuard
+from typing import Any, Final
 
 from otf.core.compile import spread
 from otf.core.expectations import texts_of
@@ -14,7 +14,7 @@ from otf.explore.graph import OPEN, SPONTANEOUS, Arc, Graph
 from otf.explore.naming import Alike, is_flat, name, output_name
 from otf.spec import Accept, Spec, Transition
 from otf.spec.offering import INPUTS, TRANSITIONS, Always, limited
-from otf.spec.transition import in_words
+from otf.spec.transition import in_words, is_transition
 from otf.values import Values, show
 from otf.values.all_values import name_of
 
@@ -216,7 +216,7 @@ class _Explorer:
             graph.times[arc] = words if known == words else f"{known}; or {words}"
 
     def _odd(self, inp: int, way: Any) -> None:  # noqa: ANN401 -- as above
-        if _is_transition(way):  # a subclass
+        if is_transition(way):  # a subclass
             self._take(inp, Transition(way.state, way.outputs, way.within, way.timers, way.after))
             return
         if not isinstance(way, Accept):
@@ -268,10 +268,6 @@ class _Explorer:
         self.graph.outputs.append(outputs)
         self.graph.texts.append(texts)
         return len(self.graph.outputs) - 1
-
-
-def _is_transition(way: object) -> TypeGuard[Transition[Any]]:
-    return isinstance(way, Transition)
 
 
 def _ways(yields: object) -> Iterable[object]:

@@ -62,11 +62,6 @@ class Lookout:
         self._threads = all(isinstance(line, Placed) and line.place().threads for line in wire.lines.values())
         self.stalls.begin(self.looked, self._cpu_use(), timed=self._model.timed)
 
-    @property
-    def overdue(self) -> bool:
-        """Return whether the last look was so long ago that the event loop needs its turn."""
-        return self._wire.now - self.looked > TURN
-
     async def turn(self) -> None:
         """Give the event loop its turn: many inputs may be sent without a wait, and interruptions have to arrive."""
         busy = self._wire.now - self.looked
@@ -103,7 +98,8 @@ class Lookout:
             await self.look(silent)
             return None
         # the last look before silence is believed: the loop may have been late, and the output in time
-        lost = self._lost(asked)  # before that look: the system may have run only now
+        # before that look: the system may have run only now
+        lost = self.stalls.lost(asked, self._session.times.event, self._late, wire.now, self._cpu_use())
         wire.poll()
         if lost or wire.waiting or not wire.over(self._silent_by(until)):
             return None
@@ -140,7 +136,8 @@ class Lookout:
                 self.observed = wire.over(stirred)
                 if not self.observed:
                     await self.look(stirred)
-            elif self.overdue:
+            elif wire.now - self.looked > TURN:
+                # the event loop needs its turn
                 await self.turn()
             elif not wire.waiting:
                 # what has arrived needs no rest: in eager mode it may be all that is waited for
@@ -152,10 +149,6 @@ class Lookout:
         """Note an arrival; `answer`: the model demanded it, so that it may be one to the last input."""
         if self._observer is not None:
             self._observer.heard(self._session.times.input, answer=answer)
-
-    def _lost(self, asked: float) -> bool:
-        """Return whether the wait that was to end at `asked` goes on, since the system could not run in it."""
-        return self.stalls.lost(asked, self._session.times.event, self._late, self._wire.now, self._cpu_use())
 
     def _cpu_use(self) -> CpuUse:
         return cpu_use(self._started, shared=SpinWait.open > 1, threads=self._threads) if self._real else CpuUse()

@@ -53,7 +53,8 @@ class Observer:
         self._wire = wire
         self._system = system
         self._delaying = [line for line in wire.lines.values() if isinstance(line, Delaying)]
-        self._key: tuple[float, float] | None = None
+        # the present wait: until when, and how long silence has to last
+        self._until, self._wanted = NEVER, 0.0
         self._stillness = Stillness(0.0)
         self._began = self._used = 0.0
         self._since, self._restless = NEVER, 0.0
@@ -70,8 +71,7 @@ class Observer:
         rests on it, and so what takes long to look for is looked for as well. `kind` is that of the input, None where
         no thread may be trusted to wake for nothing.
         """
-        key = until, wanted
-        if self._key is None or self._key[0] != until:
+        if self._until != until:
             self._stillness = Stillness(wanted)
             self._began = time.monotonic()
             if self.trust is not None:
@@ -84,7 +84,7 @@ class Observer:
             self._looks = 0
             if careful:
                 self._examine()
-        self._key = key
+        self._until, self._wanted = until, wanted
 
     def look(self) -> bool:
         """Look at the system and at all ports; return whether silence is certain."""
@@ -175,10 +175,6 @@ class Observer:
         if self._used < 0:
             self._used = used
         return used - self._used > max(BUSY, PATIENCE * self._wanted)
-
-    @property
-    def _wanted(self) -> float:
-        return self._key[1] if self._key is not None else 0.0
 
 
 @asynccontextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Final, Generic, TypeAlias, TypeVar
+from typing import Any, Final, Generic, TypeAlias, TypeGuard, TypeVar
 
 from otf.errors import ModelError
 
@@ -187,6 +187,11 @@ class Transition(Generic[State]):
         """Refuse a time that is none."""
         if self.within is not None:
             timely(self.within, self.after)
+
+
+def is_transition(way: object) -> TypeGuard[Transition[Any]]:
+    """Return whether something that a model gave is a transition."""
+    return isinstance(way, Transition)
 
 
 def goto(

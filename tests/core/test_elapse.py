@@ -96,7 +96,7 @@ def test_the_seconds_are_those_of_the_system(speed: float, wall: float) -> None:
     session = Session(timed(spec, Timing(0.01, 0.001, 0.001, speed)), Script([Elapse(10.0)]), Strict(TIMING), steps=1)
     session.command()
     session.tell(Sent(Elapse(10.0), "", 1.0))
-    assert session.elapsing
+    assert session.elapses
     wait = session.command()
     assert isinstance(wait, Wait)
     assert wait.until == pytest.approx(1.0 + wall)
