@@ -135,8 +135,7 @@ def formula(thing: object) -> Formula:
     if isinstance(thing, Connective):
         return thing.temporal(formula)
     if isinstance(thing, bool) or hasattr(thing, "judged"):
-        message = f"{show(thing)} is no property of a step; give a value, a class, or a function of the step"
-        raise UsageError(message)
+        raise UsageError(f"{show(thing)} is no property of a step; give a value, a class, or a function of the step")
     return Formula("now", atom=StepTest(thing))
 
 
@@ -190,8 +189,7 @@ def within(steps: int, what: What) -> Formula:
     False
     """
     if steps < 0:
-        message = f"within({steps}, …): give a number of steps from 0, which is the present one"
-        raise UsageError(message)
+        raise UsageError(f"within({steps}, …): give a number of steps from 0, which is the present one")
     return Formula("within", (formula(what),), steps=steps)
 
 

@@ -207,10 +207,9 @@ def _after(ways: Transitions) -> str:
     names = list(dict.fromkeys(way.after for way in ways if way.after))
     if len(names) > 1:
         outputs = ", ".join(map(show, ways[0].outputs)) or "no output"
-        message = (
+        raise ModelError(
             f"models share {outputs}, each after a timer of its own: {' and '.join(names)}; keep one of these timers"
         )
-        raise ModelError(message)
     return names[0] if names else ""
 
 

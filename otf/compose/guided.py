@@ -49,8 +49,7 @@ def _checked(rows: Iterable[MachineRow]) -> list[MachineRow]:
     table = list(rows)
     for number, row in enumerate(table, 1):
         if len(row) != 3:  # noqa: PLR2004 -- state, action, state
-            message = f"row {number} of a scenario machine is {show(row)}; write (state, action, next_state)"
-            raise UsageError(message)
+            raise UsageError(f"row {number} of a scenario machine is {show(row)}; write (state, action, next_state)")
     if not table:
         raise UsageError("a scenario machine needs at least one row: (state, action, next_state)")
     return table

@@ -72,8 +72,7 @@ def read_dialogue(file: BinaryIO, name: str, url: str = "") -> Dialogue:
     file.seek(0)
     found = _captured(Capture(file, name), url) if head in {*MAGIC, NEXT_MAGIC} else _marked(file, name, url)
     if not any(each.sent for each in found.utterances):
-        message = f"{name}: no message to a system was found in it; it must be {FORMS}"
-        raise UsageError(message)
+        raise UsageError(f"{name}: no message to a system was found in it; it must be {FORMS}")
     return found
 
 
@@ -115,10 +114,9 @@ def _server(packets: list[Packet], url: str, name: str) -> tuple[str, Endpoint]:
     named = {f"{kind}://{host}:{port}": (kind, (host, port)) for kind, (host, port) in counts}
     if url:
         if url not in named:
-            message = (
+            raise UsageError(
                 f"{name}: --url {url}: the capture has no such system; it has {', '.join(list(named)[:8]) or 'none'}"
             )
-            raise UsageError(message)
         return named[url]
     if not counts:
         raise UsageError(f"{name}: the capture has no message by UDP or TCP; a recording is {FORMS}")

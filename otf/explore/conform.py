@@ -151,8 +151,7 @@ def _choices(ways: Iterable[object]) -> Iterator[tuple[Transition[Any], tuple[An
     """Yield each transition that an implementation may take, once for each list of output values that it allows."""
     for way in ways:
         if isinstance(way, Accept) or not isinstance(way, Transition):
-            message = f"an implementation must give its outputs as values, not {show(way)}"
-            raise UsageError(message)
+            raise UsageError(f"an implementation must give its outputs as values, not {show(way)}")
         for spread in product(*map(choices, way.outputs)):
             for outputs in product(*map(_orders, spread)):
                 yield way, tuple(each for part in outputs for each in part)
@@ -169,8 +168,7 @@ def _orders(item: Any) -> Iterable[tuple[Any, ...]]:  # noqa: ANN401 -- an item 
             tuple(each for part in order for each in next(iter(_orders(part)))) for order in permutations(item.items)
         )
     if vague(item):
-        message = f"an implementation must give its outputs as values, not {show(item)}"
-        raise UsageError(message)
+        raise UsageError(f"an implementation must give its outputs as values, not {show(item)}")
     return [(item,)]
 
 

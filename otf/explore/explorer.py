@@ -81,10 +81,9 @@ def _bounds(
 
 def _check(limit: int, depth: int | None) -> None:
     if limit < 1 or (depth is not None and depth < 0):
-        message = (
+        raise UsageError(
             f"limit={limit}, depth={depth}: at least one state and no negative depth; leave the bound out for none"
         )
-        raise UsageError(message)
 
 
 def _reached(level: int, depth: int | None, is_late: Callable[[], bool] | None) -> str:
@@ -155,10 +154,9 @@ class _Explorer:
                 take(SPONTANEOUS, way)
             _end(ways)
         except OtfError as error:
-            message = (
+            raise ModelError(
                 f"{_asking(state, asked)}: {error}{own_frames(error, self._spec.step if asked else self._spec.emits)}"
-            )
-            raise ModelError(message) from error
+            ) from error
         except Exception as error:
             message = f"{_asking(state, asked)}: the model raised {type(error).__name__}: {error}{own_frames(error)}"
             raise ModelError(message) from error
@@ -220,8 +218,7 @@ class _Explorer:
             self._take(inp, Transition(way.state, way.outputs, way.within, way.timers, way.after))
             return
         if not isinstance(way, Accept):
-            message = f"it gave {show(way)}, which is not a transition; write goto(state, output, …)"
-            raise ModelError(message)
+            raise ModelError(f"it gave {show(way)}, which is not a transition; write goto(state, output, …)")
         graph = self.graph
         graph.input.append(inp)
         graph.output.append(self._output((way,), (f"outputs accepted on {way.port or 'the port'}",)))
@@ -279,8 +276,7 @@ def _ways(yields: object) -> Iterable[object]:
 
 def _end(ways: Iterator[object]) -> None:
     if next(ways, END) is not END:
-        message = f"more than {TRANSITIONS:,} transitions: it seems never to end"
-        raise ModelError(message)
+        raise ModelError(f"more than {TRANSITIONS:,} transitions: it seems never to end")
 
 
 def _asking(state: object, asked: tuple[Any, ...]) -> str:

@@ -35,8 +35,7 @@ def name(value: Any) -> Hashable:  # noqa: ANN401 -- any state
     try:
         return key(value)
     except Exception as error:
-        message = f"the value {show(value)} cannot be compared: {error}"
-        raise ModelError(message) from error
+        raise ModelError(f"the value {show(value)} cannot be compared: {error}") from error
 
 
 def output_name(outputs: Any) -> Hashable:  # noqa: ANN401 -- outputs, or an item of them
@@ -73,11 +72,10 @@ class Alike:
         for part in _compared_by_identity(state):
             look = type(part), show(sorted(_contents(part).items()), 10_000)
             if look in self._seen:
-                message = (
+                raise ModelError(
                     f"two objects of the class {type(part).__name__} hold the same and are not equal, so states would "
                     "never be found again: use a frozen dataclass or a tuple, or write __eq__ and __hash__"
                 )
-                raise ModelError(message)
             self._seen.add(look)
 
 

@@ -173,8 +173,7 @@ class ValueCode:
     def _name(self, kind: type) -> str:
         outer = kind.__qualname__.partition(".")[0]
         if "<" in kind.__qualname__:
-            message = f"{kind.__qualname__} is defined inside a function, and no file can import it"
-            raise UsageError(message)
+            raise UsageError(f"{kind.__qualname__} is defined inside a function, and no file can import it")
         self.names[kind.__module__].add(outer)
         return kind.__qualname__
 

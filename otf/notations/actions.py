@@ -89,12 +89,10 @@ def _domains(method: Callable[..., Any], domains: Mapping[str, Any]) -> dict[str
     name = getattr(method, "__name__", show(method))
     for each in names:
         if each not in domains:
-            message = f"{name}: the argument {each} has no domain: action({each}=[…])"
-            raise UsageError(message)
+            raise UsageError(f"{name}: the argument {each} has no domain: action({each}=[…])")
     unknown = [each for each in domains if each not in signature(method).parameters]
     if unknown:
-        message = f"{name}: it has no argument {unknown[0]}; it has {', '.join(names) or 'none'}"
-        raise UsageError(message)
+        raise UsageError(f"{name}: it has no argument {unknown[0]}; it has {', '.join(names) or 'none'}")
     return {each: domains[each] for each in [*names, *(one for one in domains if one not in names)]}
 
 
@@ -119,8 +117,7 @@ def actions(make: Callable[[], Any], accepting: Callable[[Any], bool] | None = N
         each.name: each for entry in dir(kind) if (each := getattr(getattr(kind, entry), _MARK, None)) is not None
     }
     if not known:
-        message = f"{kind.__name__} has no actions: mark its methods with @action(…) or @observable(…)"
-        raise UsageError(message)
+        raise UsageError(f"{kind.__name__} has no actions: mark its methods with @action(…) or @observable(…)")
 
     def inputs(state: Any) -> list[Call]:  # noqa: ANN401 -- attributes
         return [call for each in known.values() if not each.observed for call in _calls(each, restored(kind, state))]

@@ -102,8 +102,7 @@ def wrong(where: str, line: int, what: str) -> UsageError:
 def bounded(text: str, where: str) -> str:
     """Return the text. Raises UsageError if it is too long."""
     if len(text) > LONGEST:
-        message = f"{where}: {len(text):,} characters; at most {LONGEST:,} are allowed"
-        raise UsageError(message)
+        raise UsageError(f"{where}: {len(text):,} characters; at most {LONGEST:,} are allowed")
     return text
 
 

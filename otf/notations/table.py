@@ -81,14 +81,12 @@ def table(
 def _checked(number: int, row: Any, length: int) -> Any:  # noqa: ANN401 -- a row of a table
     form = "(state, input, outputs, next_state)" if length == 4 else "(state, outputs, next_state)"  # noqa: PLR2004 -- as above
     if type(row) not in {tuple, list} or len(row) != length:
-        message = f"row {number} of the table is {show(row)}; write {form}"
-        raise UsageError(message)
+        raise UsageError(f"row {number} of the table is {show(row)}; write {form}")
     try:
         for each in (*row[: length - 2], row[-1]):
             key(each)
     except TypeError as error:
-        message = f"row {number} of the table, {show(row)}: {error}"
-        raise ModelError(message) from error
+        raise ModelError(f"row {number} of the table, {show(row)}: {error}") from error
     return row
 
 

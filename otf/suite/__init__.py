@@ -62,8 +62,7 @@ class Method:
 def _a2(machine: NumberedMachine, _extra: int) -> Made:
     paths = list(islice(a2(machine), PATHS + 1))
     if len(paths) > PATHS:
-        message = f"{machine.name}: A2 gives more than {PATHS:,} paths; tour covers every transition with one"
-        raise UsageError(message)
+        raise UsageError(f"{machine.name}: A2 gives more than {PATHS:,} paths; tour covers every transition with one")
     return paths, ()
 
 
@@ -81,16 +80,14 @@ def _uio(machine: NumberedMachine, _extra: int) -> Made:
 def _ds(machine: NumberedMachine, _extra: int) -> Made:
     word = distinguishing(machine)
     if word is None:
-        message = f"{machine.name}: no distinguishing sequence was found; try ads, uio or chain"
-        raise UsageError(message)
+        raise UsageError(f"{machine.name}: no distinguishing sequence was found; try ads, uio or chain")
     return _optimal(machine, checked(machine, lambda _state: word))
 
 
 def _ads(machine: NumberedMachine, _extra: int) -> Made:
     root = experiment(machine)
     if root is None:
-        message = f"{machine.name}: no adaptive distinguishing sequence was found; try uio or chain"
-        raise UsageError(message)
+        raise UsageError(f"{machine.name}: no adaptive distinguishing sequence was found; try uio or chain")
     words = dict(_decisions(root, ()))
     return _optimal(machine, checked(machine, words.__getitem__))
 
@@ -237,8 +234,7 @@ def suite(model: Spec[Any, Any] | Graph, method: str = "chain", extra: int = 0, 
 
 def _shortest(graph: Graph, extra: int, reset_cost: float) -> Suite:
     if not 0 <= reset_cost < float("inf"):
-        message = f"a reset cost of {reset_cost:g}: give a number of inputs from 0 on"
-        raise UsageError(message)
+        raise UsageError(f"a reset cost of {reset_cost:g}: give a number of inputs from 0 on")
     made = [suite(graph, name, extra) for name in RIVALS if METHODS[name].extra or not extra]
     return min(made, key=lambda each: each.cost(reset_cost))
 
@@ -248,12 +244,10 @@ def _known(method: str, extra: int) -> Method:
     if known is None:
         near = get_close_matches(method, [*METHODS, AUTO], n=1)
         hint = f"did you mean {near[0]}?" if near else f"there are {', '.join([*METHODS, AUTO])}"
-        message = f"there is no method {show(method)}; {hint}"
-        raise UsageError(message)
+        raise UsageError(f"there is no method {show(method)}; {hint}")
     if extra < 0 or (extra and not known.extra):
         more = ", ".join(name for name, each in METHODS.items() if each.extra)
-        message = f"extra={extra}: {method} takes no states beyond those of the model; these do: {more}"
-        raise UsageError(message)
+        raise UsageError(f"extra={extra}: {method} takes no states beyond those of the model; these do: {more}")
     return known
 
 

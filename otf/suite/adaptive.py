@@ -168,14 +168,12 @@ def _refuse(method: str, extra: int, runs: int) -> None:
     if method not in ADAPTIVE:
         near = get_close_matches(method, ADAPTIVE, n=1)
         hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(ADAPTIVE)}"
-        message = f"there is no adaptive method {show(method)}; {hint}"
-        raise UsageError(message)
+        raise UsageError(f"there is no adaptive method {show(method)}; {hint}")
     if extra < 0 or (extra and method != "state-counting"):
         message = f"extra={extra}: 0 or more is needed, and state-counting is the only adaptive method that takes more"
         raise UsageError(message)
     if runs < 1:
-        message = f"runs={runs}: at least 1 is needed"
-        raise UsageError(message)
+        raise UsageError(f"runs={runs}: at least 1 is needed")
 
 
 def _notes(parts: _Sure) -> tuple[str, ...]:
@@ -228,6 +226,5 @@ class Deciding:
         known = [self._numbers.get(node) for node in view.nodes]
         if len(known) != 1 or known[0] is None:
             names = ", ".join(show(node.value) for node in view.nodes)
-            message = f"{self._suite.name}: the outputs do not determine its state ({names}); use `otf run`"
-            raise ModelError(message)
+            raise ModelError(f"{self._suite.name}: the outputs do not determine its state ({names}); use `otf run`")
         return known[0]

@@ -70,8 +70,7 @@ def cover(machine: NumberedMachine) -> list[Word]:
     words = reach(neighbours(machine), [0], machine.size)
     missing = [machine.states[state] for state, word in enumerate(words) if word is None]
     if missing:
-        message = f"{machine.name} is not connected: no inputs lead to {show(missing[0])}; leave that state out"
-        raise UsageError(message)
+        raise UsageError(f"{machine.name} is not connected: no inputs lead to {show(missing[0])}; leave that state out")
     return [word for word in words if word is not None]
 
 

@@ -205,12 +205,11 @@ def machine(graph: Graph) -> NumberedMachine:
     for arc in graph.arcs():
         known = next_[arc.source][arc.input], out[arc.source][arc.input]
         if known not in {(NOTHING, NOTHING), (arc.target, numbers[arc.outputs])}:
-            message = (
+            raise UsageError(
                 f"{graph.name} is nondeterministic: in {show(graph.values[arc.source])} there are several transitions "
                 f"on {show(graph.inputs[arc.input])}; a fixed list of inputs cannot follow it: use a method "
                 "whose tests decide by the outputs (state-counting, adaptive-cover), or `otf run`"
             )
-            raise UsageError(message)
         next_[arc.source][arc.input], out[arc.source][arc.input] = arc.target, numbers[arc.outputs]
         exact[arc.source][arc.input] |= {written[arc.outputs]}
     return NumberedMachine(graph.name, graph.values, graph.inputs, next_, out, silent, (*sampled(graph), *notes), exact)
@@ -226,21 +225,18 @@ def whole(graph: Graph) -> None:
     """Raise UsageError, with the reason, for a graph from which no suite can be made."""
     if graph.edge:
         cuts = ", ".join(f"{bound} ({times})" for bound, times in graph.cuts.items())
-        message = (
+        raise UsageError(
             f"{graph.name} has more states than were explored: {len(graph.values)}, cut by {cuts}; "
             "give fewer values, or restrict its states"
         )
-        raise UsageError(message)
     if SPONTANEOUS in graph.input:
-        message = (
+        raise UsageError(
             f"{graph.name} has spontaneous outputs; a fixed list of inputs cannot tell when they come: use `otf run`"
         )
-        raise UsageError(message)
     if OPEN in graph.target:
-        message = (
+        raise UsageError(
             f"{graph.name} has states that depend on the outputs seen (Accept); a suite cannot follow: use `otf run`"
         )
-        raise UsageError(message)
 
 
 def completed(machine: NumberedMachine) -> NumberedMachine:
@@ -302,11 +298,10 @@ def _refuse_unclear(machine: NumberedMachine, heads: list[int]) -> None:
     for state, head in enumerate(heads):
         if machine.exact and _allowed(machine, state) != _allowed(machine, head):
             one, other = show(machine.states[head]), show(machine.states[state])
-            message = (
+            raise UsageError(
                 f"{machine.name}: {one} and {other} allow outputs that differ and may look the same; no list of inputs "
                 "is sure to tell the two apart: use state-counting, or a method that only covers (tour, a3)"
             )
-            raise UsageError(message)
 
 
 def _allowed(machine: NumberedMachine, state: int) -> list[frozenset[int]]:

@@ -90,11 +90,10 @@ def _unobservable(graph: Graph, source: int, inp: int, targets: tuple[int, int])
 def enough(number: int) -> None:
     """Raise UsageError for a suite that is too large."""
     if number > MOST:
-        message = (
+        raise UsageError(
             f"there are more than {MOST:,} things to try or to compare: allow fewer extra states, make the model "
             "smaller, or take adaptive-cover, which tries less"
         )
-        raise UsageError(message)
 
 
 P = TypeVar("P", bound=Hashable)

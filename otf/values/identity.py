@@ -107,8 +107,7 @@ def _hashed(value: Hashable) -> Hashable:
 
 def _refuse(value: object) -> Hashable:
     name = type(value).__name__
-    message = f"a {name} can change and has no hash: use a tuple, a frozenset or a frozen dataclass instead"
-    raise TypeError(message)
+    raise TypeError(f"a {name} can change and has no hash: use a tuple, a frozenset or a frozen dataclass instead")
 
 
 _MAKERS: dict[type, _Maker] = {

@@ -178,8 +178,7 @@ def drawn_anew(strategy: SearchStrategy[Any], draw: Draw) -> list[Any]:
     try:
         _generate(strategy, draw, values.append, shrinks=False)
     except InvalidArgument as error:
-        message = f"the strategy {show(strategy)} is invalid: {error}"
-        raise UsageError(message) from error
+        raise UsageError(f"the strategy {show(strategy)} is invalid: {error}") from error
     return values
 
 

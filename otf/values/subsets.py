@@ -139,8 +139,7 @@ def functions(request: TypeRequest) -> Tiers:
     """Return the functions of a type `Callable[[A, …], B]`, those with a small table first."""
     arguments = request.arguments[0]
     if not _is_list(arguments):
-        message = f"{request.where}: declare the types of the function's arguments: Callable[[int], bool]"
-        raise UsageError(message)
+        raise UsageError(f"{request.where}: declare the types of the function's arguments: Callable[[int], bool]")
     rows = together([request.reader.read(part, f"{request.where}({at})") for at, part in enumerate(arguments)])
     values = request.part(1, "(…)")
     tables = Tables(Subsets(rows, f"{request.where}(…)"), values)
