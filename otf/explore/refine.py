@@ -193,7 +193,8 @@ class StateParts(NamedTuple):
 def state_parts(value: Any) -> StateParts:  # noqa: ANN401 -- any state
     """Return the fields of a state."""
     kind = type(value).__name__
-    return StateParts(kind, dict(_parts(value))) if _is_split(value) else StateParts(kind, {"": value})
+    has_fields = is_record(value) or (isinstance(value, tuple) and value != ())
+    return StateParts(kind, dict(_parts(value)) if has_fields else {"": value})
 
 
 def _parts(value: Any, path: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:  # noqa: ANN401 -- as above
@@ -203,10 +204,6 @@ def _parts(value: Any, path: str = "", depth: int = 0) -> Iterator[tuple[str, An
         yield f"{path}{name}", type(part) if split else part
         if split:
             yield from _parts(part, f"{path}{name}.", depth + 1)
-
-
-def _is_split(value: Any) -> bool:  # noqa: ANN401 -- as above
-    return is_record(value) or (isinstance(value, tuple) and value != ())
 
 
 def _named(value: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401 -- as above

@@ -90,7 +90,10 @@ class LearntSystem:
         """Return the machine in the language of Graphviz, which `read_dot` and other tools for learning read."""
         names = self.names
         numbers = {name: at for at, name in enumerate(names)}
-        lines = [f"digraph {_identifier(self.name)} {{", '  __start0 [label="", shape=none];']
+        lines = [
+            f"digraph {self.name if self.name.isidentifier() else _quoted(self.name)} {{",
+            '  __start0 [label="", shape=none];',
+        ]
         lines += [f"  s{at} [label={_quoted(name)}];" for at, name in enumerate(names)]
         lines.append("  __start0 -> s0;")
         for here, inp, out, there in self.rows():
@@ -102,10 +105,6 @@ class LearntSystem:
 def plain(inp: object) -> str:
     """Return an input as text: one that is a text as it is."""
     return inp if isinstance(inp, str) and inp and inp.isprintable() else show(inp)
-
-
-def _identifier(name: str) -> str:
-    return name if name.isidentifier() else _quoted(name)
 
 
 def _quoted(text: str) -> str:

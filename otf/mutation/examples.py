@@ -139,8 +139,9 @@ class Examples:
         named = replace(near, texts=tuple(each for each in near.texts if each in near.constants))
         for small, texts in ((True, near), (False, named), (False, near)):
             yield from (variant for value in classes for variant in variants(value, texts, small=small))
+        ranks = {kind: rank for rank, kind in enumerate(PLAIN)}
         kinds = dict.fromkeys([*near.kinds, *self.types, *PLAIN])
-        for kind in sorted(kinds, key=lambda kind: (kind not in near.kinds, _rank(kind), kind.__name__)):
+        for kind in sorted(kinds, key=lambda kind: (kind not in near.kinds, ranks.get(kind, -1), kind.__name__)):
             yield from values_of(kind, near, DEPTH)
 
 
@@ -176,10 +177,6 @@ def _code(test: object) -> object:
     while isinstance(test, (Where, partial)):
         test = test.test if isinstance(test, Where) else test.func
     return getattr(test, "__code__", test if isinstance(test, type) else type(test))
-
-
-def _rank(kind: type) -> int:
-    return PLAIN.index(kind) if kind in PLAIN else -1
 
 
 def _test(item: Any) -> Callable[[Any], object]:  # noqa: ANN401 -- a class, a test, a Where

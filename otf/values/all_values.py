@@ -61,10 +61,6 @@ def _within(request: TypeRequest, bounds: Bounds) -> Tiers:
     return request.reader.read(request.arguments[0], request.where, bounds)
 
 
-def _builtin(request: TypeRequest) -> Tiers:
-    return BUILTIN[get_origin(request.kind) or request.kind](request)
-
-
 def _is_builtin(kind: object) -> bool:
     form = get_origin(kind)
     return (
@@ -87,10 +83,6 @@ def _either(parts: list[Tiers]) -> Tiers:
     # remembering the values takes memory: it is needed only if one value may belong to two parts
     apart = both.kinds is not None and len(kinds) == len(both.kinds)
     return both if apart else Once(both, fingerprint)
-
-
-def _enum(request: TypeRequest) -> Tiers:
-    return Flat(members(request.kind), frozenset({request.kind}), finite=True)
 
 
 def _record(request: TypeRequest) -> Tiers:
@@ -120,25 +112,12 @@ def _filled(names: list[str]) -> Callable[..., dict[str, Any]]:
     return lambda *row: {name: value for name, value in zip(names, row, strict=True) if value is not _MISSING}
 
 
-def _uuid(request: TypeRequest) -> Tiers:
-    kind = request.kind
-    return Flat((kind(int=number) for number in range(1 << 128)), frozenset({kind}))
-
-
-def _new_type(request: TypeRequest) -> Tiers:
-    return request.reader.read(request.kind.__supertype__, request.where, request.bounds)
-
-
 def _alias(request: TypeRequest) -> Tiers:
     # a type alias may name itself, as a class may: so it adds one to the size, as a class does
     record, is_new = request.reader.record(request.kind, request.where, RecordTiers(None, frozen=True))
     if is_new:
-        record.hold(alone(request.reader.read(request.kind.__value__, request.where)), _itself, 1)
+        record.hold(alone(request.reader.read(request.kind.__value__, request.where)), lambda value: value, 1)
     return record if is_new else RecursiveTiers(record)
-
-
-def _itself(value: object) -> object:
-    return value
 
 
 def _variable(request: TypeRequest) -> Tiers:
@@ -155,12 +134,18 @@ FORMS: Final[tuple[tuple[Callable[[Any], bool], Callable[[TypeRequest], Tiers]],
     (lambda kind: get_origin(kind) is Annotated, _annotated),
     (lambda kind: get_origin(kind) is Literal, _literal),
     (lambda kind: get_origin(kind) in {Union, types.UnionType}, _union),
-    (_is_builtin, _builtin),
-    (is_uuid, _uuid),
+    (_is_builtin, lambda request: BUILTIN[get_origin(request.kind) or request.kind](request)),
+    (
+        is_uuid,
+        lambda request: Flat((request.kind(int=each) for each in range(1 << 128)), frozenset({request.kind})),
+    ),
     (lambda kind: is_typeddict(get_origin(kind) or kind), _typed_dict),
-    (lambda kind: is_class(kind) and issubclass(kind, Enum), _enum),
+    (
+        lambda kind: is_class(kind) and issubclass(kind, Enum),
+        lambda request: Flat(members(request.kind), frozenset({request.kind}), finite=True),
+    ),
     (lambda kind: is_record(get_origin(kind) or kind), _record),
-    (is_new_type, _new_type),
+    (is_new_type, lambda request: request.reader.read(request.kind.__supertype__, request.where, request.bounds)),
     (is_alias, _alias),
     (_is_variable, _variable),
 )

@@ -117,14 +117,6 @@ BYTES: Final = bytes(range(256))
 DAY: Final = date(2000, 1, 1).toordinal()
 
 
-def _none(_: TypeRequest) -> Tiers:
-    return Flat([None], frozenset({type(None)}), finite=True)
-
-
-def _bool(_: TypeRequest) -> Tiers:
-    return Flat([False, True], frozenset({bool}), finite=True)
-
-
 def _int(request: TypeRequest) -> Tiers:
     low, high = request.bounds.ints()
     return Flat(ints(low, high), frozenset({int}), finite=None not in {low, high})
@@ -133,14 +125,6 @@ def _int(request: TypeRequest) -> Tiers:
 def _float(request: TypeRequest) -> Tiers:
     # there is an end, but no run reaches it
     return Flat(floats(*request.bounds.floats()), frozenset({float}))
-
-
-def _str(request: TypeRequest) -> Tiers:
-    return Mapped(_symbols(request, PRINTABLE, str), "".join, str)
-
-
-def _bytes(request: TypeRequest) -> Tiers:
-    return Mapped(_symbols(request, BYTES, bytes), bytes, bytes)
 
 
 def _symbols(request: TypeRequest, usual: str | bytes, kind: type) -> Tiers:
@@ -152,10 +136,6 @@ def _symbols(request: TypeRequest, usual: str | bytes, kind: type) -> Tiers:
 
 def _list(request: TypeRequest) -> Tiers:
     return Mapped(Sequences(request.part(0, "[…]"), *request.bounds.length()), list, list, fixed=False)
-
-
-def _set(request: TypeRequest) -> Tiers:
-    return Mapped(_subsets(request), set, set, fixed=False)
 
 
 def _frozenset(request: TypeRequest) -> Tiers:
@@ -190,15 +170,15 @@ def _date(_: TypeRequest) -> Tiers:
 
 
 BUILTIN: Final[dict[object, Callable[[TypeRequest], Tiers]]] = {
-    None: _none,
-    type(None): _none,
-    bool: _bool,
+    None: lambda _: Flat([None], frozenset({type(None)}), finite=True),
+    type(None): lambda _: Flat([None], frozenset({type(None)}), finite=True),
+    bool: lambda _: Flat([False, True], frozenset({bool}), finite=True),
     int: _int,
     float: _float,
-    str: _str,
-    bytes: _bytes,
+    str: lambda request: Mapped(_symbols(request, PRINTABLE, str), "".join, str),
+    bytes: lambda request: Mapped(_symbols(request, BYTES, bytes), bytes, bytes),
     list: _list,
-    set: _set,
+    set: lambda request: Mapped(_subsets(request), set, set, fixed=False),
     frozenset: _frozenset,
     dict: _dict,
     tuple: _tuple,

@@ -42,7 +42,7 @@ def key(value: object) -> Hashable:
 def _maker(kind: type[Any]) -> _Maker:
     if issubclass(kind, Enum):
         # a combination of flags may have no name, and the value of another member may have no hash
-        return _flag if issubclass(kind, Flag) else _member
+        return (lambda value: (kind, value.value)) if issubclass(kind, Flag) else (lambda value: (kind, value.name))
     if issubclass(kind, tuple):
         return _tuple
     if issubclass(kind, frozenset):
@@ -69,14 +69,6 @@ def _fields(kind: type[Any]) -> _Maker:
 def _parts(values: tuple[object, ...]) -> list[Hashable]:
     # most parts of values are texts and numbers, and a call for each took half of the time
     return [each if each.__class__ is str else (int, each) if each.__class__ is int else key(each) for each in values]
-
-
-def _flag(value: Flag) -> Hashable:
-    return type(value), value.value
-
-
-def _member(value: Enum) -> Hashable:
-    return type(value), value.name
 
 
 def _tuple(value: tuple[object, ...]) -> Hashable:

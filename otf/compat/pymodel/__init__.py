@@ -152,18 +152,14 @@ def _maker(names: list[str], stepper: str | None) -> Callable[..., Bench]:
         return bench(
             *names,
             stepper=stepper,
-            include=_listed_names(include),
-            exclude=_listed_names(exclude),
+            include=filter(None, include.split(",")),
+            exclude=filter(None, exclude.split(",")),
             timeout=timeout or None,
             waits=Waits(brief, long),
             ordered=ordered,
         )
 
     return make
-
-
-def _listed_names(text: str) -> list[str]:
-    return [word for word in text.split(",") if word]
 
 
 __all__ = [

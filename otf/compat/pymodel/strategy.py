@@ -63,12 +63,12 @@ def tidying(strategy: str | StrategyKind, after: int) -> StrategyKind:
     'random, then cleanup'
     """
     base = known(strategy)
-    makers = tuple(_tidied(make, after) for make in base.makers)
+
+    def tidied(maker: Maker) -> Maker:
+        return lambda pool, visits: _Tidying(maker(pool, visits), after, pool.random)
+
+    makers = tuple(map(tidied, base.makers))
     return StrategyKind(f"{base.name}, then cleanup", f"{base.says}; cleanup after {after} steps", makers)
-
-
-def _tidied(maker: Maker, after: int) -> Maker:
-    return lambda pool, visits: _Tidying(maker(pool, visits), after, pool.random)
 
 
 class _Selecting:
