@@ -134,7 +134,6 @@ class _Cyclic:
         self.base, self.cycle, self.runs = base, cycle, runs
 
     def spec(self, output: object, wraps: int) -> Spec[Any, Any]:
-        """Return the spec."""
         base, moved = self.base, self.moved
 
         # closures that contain the base itself, and not this object: the fingerprint of a model looks for specs there

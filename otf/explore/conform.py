@@ -42,7 +42,6 @@ class _Pair(NamedTuple):
     step: TakenStep | None = None
 
     def way(self) -> tuple[TakenStep, ...]:
-        """Return the steps from the beginning."""
         steps: list[TakenStep] = []
         pair: _Pair | None = self
         while pair is not None and pair.step is not None:

@@ -197,13 +197,12 @@ class Learner:
         width: int,
         drive: DriveWords,
         *,
-        answers: AnswerTree | None = None,
         seed: int = 0,
         together: int = 1,
         over: Callable[[], bool] = bool,
         told: Callable[[LearntMachine], None] = lambda _: None,
     ) -> None:
-        self.answers: AnswerTree = answers or AnswerTree()
+        self.answers: AnswerTree = AnswerTree()
         self.best: LearntMachine | None = None
         self.sent: int = 0
         self.asked: int = 0

@@ -119,7 +119,6 @@ class _Chooser:
         self._at = 0
 
     def choose(self, view: View) -> Symbol | None:
-        """Return the next input that can be sent."""
         heard, bench = self._heard, self._heard.bench
         if self._at - len(self.left_out) > len(heard.inputs):
             # its port had no connection, as was seen when it was to be sent

@@ -12,7 +12,7 @@ from anyio.from_thread import run as run_in_loop
 from anyio.to_thread import run_sync
 
 from otf.adapter import Bench
-from otf.learn.answers import CLOSED, MOST, AnswerTree, Parted, PortOutputs, Symbols
+from otf.learn.answers import CLOSED, MOST, AnswerTree, PortOutputs, Symbols
 from otf.learn.learning import ChoiceError, Learner, LearntMachine, OverError
 from otf.learn.learnt import LearntSystem
 from otf.learn.listening import ConnectionEnds, PathDriver
@@ -50,12 +50,12 @@ class Pupil:
         self._bench = bench
         self._jobs = jobs
         self._paths: list[tuple[Word, list[PortOutputs | None]]] = []
-        self._until = float("inf") if seconds is None else self.began + seconds
+        until = float("inf") if seconds is None else self.began + seconds
         self.learning: Learner = Learner(
-            len(inputs), self._drive, seed=seed, together=max(1, jobs), over=self._over, told=told
+            len(inputs), self._drive, seed=seed, together=max(1, jobs), over=lambda: monotonic() >= until, told=told
         )
 
-        self.learning.varies = lambda parted: self.symbols.mask(self._outputs(parted))
+        self.learning.varies = lambda parted: self.symbols.mask([self.symbols.outputs[each] for each in parted.answers])
 
     async def run(self, algorithm: str = "kv", extra: int = 1) -> None:
         """Learn in a thread of its own; the paths are driven on this event loop."""
@@ -102,12 +102,6 @@ class Pupil:
         self.driver.forget()
         self._paths.clear()
         self._retell()
-
-    def _outputs(self, parted: Parted) -> list[PortOutputs]:
-        return [self.symbols.outputs[each] for each in parted.answers]
-
-    def _over(self) -> bool:
-        return monotonic() >= self._until
 
     def _drive(self, words: Sequence[Word]) -> list[list[str]]:
         """Drive paths, several at once; called in the thread of the algorithm."""

@@ -67,7 +67,6 @@ class _OnWire(System):
     prompt: float = FOREVER
 
     def take(self, inp: object) -> Happening:
-        """Take an input."""
         if self.watch is not None:
             self.watch(self.state, inp)
         done = System.take(self, inp)
@@ -77,7 +76,6 @@ class _OnWire(System):
         return self._sent(done)
 
     def do(self, way: SystemMove) -> Happening:
-        """Make one spontaneous transition."""
         return self._sent(System.do(self, way))
 
     def _sent(self, done: Happening) -> Happening:
@@ -95,7 +93,6 @@ class _Served:
     serves: Callable[[Any, Any], bool]
 
     def choose(self, view: View) -> Symbol | None:
-        """Return the next input."""
         for _ in range(DRAWS):
             chosen = self.chooser.choose(view)
             if chosen is None or all(self.serves(node.value, chosen.value) for node in view.nodes):
@@ -111,7 +108,6 @@ class _Onward:
     chooser: Chooser
 
     def choose(self, view: View) -> Symbol | None:
-        """Return the next input, None if none is enabled."""
         return self.way.choose(view) or self.chooser.choose(view)
 
 

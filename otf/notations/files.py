@@ -179,7 +179,6 @@ class _File:
         self.initial: str | None = None
 
     def take(self, line: int, statement: str) -> None:
-        """Take one statement."""
         if found := _DOT_EDGE.match(statement):
             self._edge(line, _unquoted(found[1]), _unquoted(found[2]), found[3] or "")
         elif (found := _NODE.match(statement)) and _unquoted(found[1]) not in _WORDS:
@@ -188,7 +187,6 @@ class _File:
             raise wrong(self.name, line, f'{statement[:60]!r} is neither a node nor an edge: s0 -> s1 [label="a/x"]')
 
     def spec(self) -> Written:
-        """Return the spec of the statements."""
         if self.initial is None and not self.nodes:
             raise wrong(self.name, 1, "it has no states")
         if is_probabilistic(self.edges):

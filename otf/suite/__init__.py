@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import partial
 from itertools import islice
 from typing import Any, Final, Literal
@@ -17,14 +16,13 @@ from typing import Any, Final, Literal
 from otf.errors import UsageError
 from otf.explore import Graph, explore
 from otf.spec import Spec
-from otf.suite.adaptive import ADAPTIVE, AdaptiveSuite, adaptive
+from otf.suite.adaptive import ADAPTIVE, AdaptiveSuite, adaptive, unknown
 from otf.suite.chain import chain
 from otf.suite.complete import a2, a3, a4, distances, h, hsi, spy, w, wp
 from otf.suite.identify import Choice, distinguishing, experiment, uio
 from otf.suite.machine import NOTHING, NumberedMachine, Word, blocks, completed, machine, minimised
 from otf.suite.tour import Leg, checked, tour, transitions
 from otf.trace.result import counted
-from otf.values import show
 
 PATHS: Final = 100_000  # of a suite by A2: their number explodes
 Base = Literal["specified", "completed", "minimal"]
@@ -242,9 +240,7 @@ def _shortest(graph: Graph, extra: int, reset_cost: float) -> Suite:
 def _known(method: str, extra: int) -> Method:
     known = METHODS.get(method)
     if known is None:
-        near = get_close_matches(method, [*METHODS, AUTO], n=1)
-        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join([*METHODS, AUTO])}"
-        raise UsageError(f"there is no method {show(method)}; {hint}")
+        raise unknown("method", method, [*METHODS, AUTO])
     if extra < 0 or (extra and not known.extra):
         more = ", ".join(name for name, each in METHODS.items() if each.extra)
         raise UsageError(f"extra={extra}: {method} takes no states beyond those of the model; these do: {more}")

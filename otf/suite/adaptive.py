@@ -12,7 +12,7 @@ judge an answer that the system never gave.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final
@@ -164,11 +164,16 @@ def assembled(machine: Observable, method: str, extra: int = 0, runs: int = RUNS
     return AdaptiveSuite(method, machine, table, tests, _worth(method, parts, extra, runs), _notes(parts), runs)
 
 
+def unknown(what: str, name: str, known: Collection[str]) -> UsageError:
+    """Return the error for a name that is not known."""
+    near = get_close_matches(name, known, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
+    return UsageError(f"there is no {what} {show(name)}; {hint}")
+
+
 def _refuse(method: str, extra: int, runs: int) -> None:
     if method not in ADAPTIVE:
-        near = get_close_matches(method, ADAPTIVE, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(ADAPTIVE)}"
-        raise UsageError(f"there is no adaptive method {show(method)}; {hint}")
+        raise unknown("adaptive method", method, ADAPTIVE)
     if extra < 0 or (extra and method != "state-counting"):
         message = f"extra={extra}: 0 or more is needed, and state-counting is the only adaptive method that takes more"
         raise UsageError(message)

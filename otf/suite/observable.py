@@ -134,7 +134,6 @@ class _Game(Generic[P]):
                 self.ready.append((position, inp))
 
     def win(self, position: P) -> None:
-        """Mark a position as won."""
         for choice in self._waiting[position]:
             self._open[choice] -= 1
             if not self._open[choice]:

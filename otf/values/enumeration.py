@@ -267,12 +267,11 @@ def given(source: Any, where: str) -> Enumeration[Any]:  # noqa: ANN401 -- any s
     raise UsageError(message)
 
 
-def distinct(values: Iterable[Any], name: Callable[[Any], Hashable] = fingerprint) -> Iterator[Any]:
-    """Yield each value once; two values are the same if `name` returns the same for both."""
+def distinct(values: Iterable[Any]) -> Iterator[Any]:
+    """Yield each value once."""
     seen = dict[Hashable, Any]()
     for value in values:
-        named = name(value)
-        if named not in seen:
+        if (named := fingerprint(value)) not in seen:
             seen[named] = value
             yield value
 

@@ -241,15 +241,14 @@ class StandIn:
     enabled is ignored.
     """
 
-    def __init__(self, spec: Composition, seed: int = 0) -> None:
+    def __init__(self, spec: Composition) -> None:
         self._spec = spec
-        self._seed = seed
         self._numbers = count(1)
         self._spots: dict[Hashable, _KnownState] = {}
 
     def __call__(self) -> Act:
         """Return a system for one path."""
-        return self._acting(Random(f"{self._seed}/{next(self._numbers)}"))
+        return self._acting(Random(f"0/{next(self._numbers)}"))
 
     def _acting(self, random: Random) -> Callable[[Call], tuple[object, ...]]:
         spot = self._spot(self._spec.initial)

@@ -78,7 +78,6 @@ class _Selecting:
         self._select = select
 
     def choose(self, view: View) -> Symbol | None:
-        """Return the input that the function chose, None if it chose none."""
         offered = {inp.key: inp for inp in view.specified}
         chosen = self._select(_enabled(view, offered))
         try:
