@@ -239,50 +239,40 @@ class AnswerTree:
 
     def known(self, word: Word) -> list[str] | None:
         """Return the answers to a word, None if a path has to be driven to know them."""
-        way, found, ended = self._root, list[str](), self.closing.start()
-        for inp in word:
-            if self.closing.shut(ended, inp):
-                found.append(CLOSED)
-                continue
-            ways = way.after.get(inp)
-            best = None if ways is None else ways.best(self.needed)
-            if ways is None or best is None:
+        found = [CLOSED] * len(word)
+        for at, ways, best in self._along(word):
+            if best is None:
                 return None
             self.changed = self.changed or ways.given not in {None, best}
-            ways.given = best
-            found.append(best)
-            ended = self.closing.after(ended, inp, best)
-            way = ways.answers[best]
+            ways.given = found[at] = best
         return found
 
     def count(self, word: Word) -> int:
         """Return how often the answer to a word came that counts."""
-        way, ended, count = self._root, self.closing.start(), 0
-        for inp in word:
-            if self.closing.shut(ended, inp):
-                continue
-            best = way.after[inp].best(self.needed) or ""
-            ended = self.closing.after(ended, inp, best)
-            way = way.after[inp].answers[best]
-            count = way.count
-        return count
+        counts = [ways.answers[best].count for _, ways, best in self._along(word) if best is not None]
+        return counts[-1] if counts else 0
 
     def parted(self, word: Word) -> Parted | None:
         """Return the first inputs of a word whose answer is unclear after several paths, None if there are none."""
+        for at, ways, best in self._along(word):
+            if best is None:
+                counts = {out: each.count for out, each in ways.answers.items()}
+                return Parted(word[: at + 1], counts) if ways.total >= FEW and len(counts) > 1 else None
+        return None
+
+    def _along(self, word: Word) -> Iterator[tuple[int, AnswersThere, str | None]]:
+        """Yield the place of each input that can be sent, its answers, and the one that counts, up to where none is."""
         way, ended = self._root, self.closing.start()
         for at, inp in enumerate(word):
             if self.closing.shut(ended, inp):
                 continue
-            ways = way.after.get(inp)
-            if ways is None:
-                return None
-            best = ways.best(self.needed)
+            ways = way.after.get(inp, AnswersThere())
+            best = ways.best(self.needed) if ways.answers else None
+            yield at, ways, best
             if best is None:
-                counts = {out: each.count for out, each in ways.answers.items()}
-                return Parted(word[: at + 1], counts) if ways.total >= FEW and len(counts) > 1 else None
+                return
             ended = self.closing.after(ended, inp, best)
             way = ways.answers[best]
-        return None
 
     def lost(self) -> Iterator[Parted]:
         """Yield where some answers came less often than the one that counts."""

@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -19,7 +19,7 @@ from otf.spec import Spec
 from otf.suite.adaptive import ADAPTIVE, AdaptiveSuite, adaptive, unknown
 from otf.suite.chain import chain
 from otf.suite.complete import a2, a3, a4, distances, h, hsi, spy, w, wp
-from otf.suite.identify import Choice, distinguishing, experiment, uio
+from otf.suite.identify import distinguishing, experiment, leaves, uio
 from otf.suite.machine import NOTHING, NumberedMachine, Word, blocks, completed, machine, minimised
 from otf.suite.tour import Leg, checked, tour, transitions
 from otf.trace.result import counted
@@ -86,15 +86,8 @@ def _ads(machine: NumberedMachine, _extra: int) -> Made:
     root = experiment(machine)
     if root is None:
         raise UsageError(f"{machine.name}: no adaptive distinguishing sequence was found; try uio or chain")
-    words = dict(_decisions(root, ()))
+    words = {leaf.state: word for word, leaf in leaves(root)}
     return _optimal(machine, checked(machine, words.__getitem__))
-
-
-def _decisions(node: Choice, word: Word) -> Iterator[tuple[int, Word]]:
-    if node.state != NOTHING:
-        yield node.state, word
-    for below in node.then.values():
-        yield from _decisions(below, word + node.word)
 
 
 def _optimal(machine: NumberedMachine, legs: list[Leg]) -> Made:

@@ -12,23 +12,13 @@ check in all states. Confirming a transition relies only on transitions that wer
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from otf.suite.complete import Words, cover, distances, onward, used_transitions
-from otf.suite.identify import Choice, Splitting, experiment, uio
+from otf.suite.identify import Choice, Splitting, experiment, leaves, uio
 from otf.suite.machine import NumberedMachine, Word
 
 Checks: TypeAlias = list[list[Word]]
-
-
-@dataclass(frozen=True, slots=True)
-class _Left:
-    """The states that a word of splitting inputs leaves together: pairs of the first state and the state now."""
-
-    word: Word
-    pairs: tuple[tuple[int, int], ...]
 
 
 def short(machine: NumberedMachine) -> Checks:
@@ -41,14 +31,14 @@ def short(machine: NumberedMachine) -> Checks:
     root = experiment(machine, immediate=True)
     homes = distances(machine)
     found: dict[int, Word] = {}
-    for group in _leaves(machine, root or Choice(), ()):
-        for first, now in group.pairs:
+    for word, leaf in leaves(root or Choice()):
+        for first, now in leaf.pairs:
             # the distance from each state to where this one began
             home = [row[first] for row in homes]
-            rest = [other for at, other in group.pairs if at != first]
+            rest = [other for at, other in leaf.pairs if at != first]
             ending = uio(machine, now, rest, home=home) if rest else ()
             if ending is not None:
-                found[first] = group.word + ending
+                found[first] = word + ending
     if len(found) == machine.size:
         return [[found[state]] for state in range(machine.size)]
     return _mixed(machine, found)
@@ -61,14 +51,6 @@ def _mixed(machine: NumberedMachine, found: dict[int, Word]) -> Checks:
         word = found.get(state) or uio(machine, state, [each for each in range(machine.size) if each != state])
         checks.append([word] if word else tree.identifiers(state))
     return checks
-
-
-def _leaves(machine: NumberedMachine, node: Choice, word: Word) -> Iterator[_Left]:
-    if node.then:
-        for below in node.then.values():
-            yield from _leaves(machine, below, word + node.word)
-    else:
-        yield _Left(word, node.pairs)
 
 
 def trial_words(machine: NumberedMachine, checks: Checks) -> list[set[Word]]:

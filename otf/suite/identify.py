@@ -101,6 +101,14 @@ def experiment(machine: NumberedMachine, *, immediate: bool = False) -> Choice |
     return root
 
 
+def leaves(node: Choice, word: Word = ()) -> Iterator[tuple[Word, Choice]]:
+    """Yield the leaves of an experiment, each with the inputs that lead there."""
+    if not node.then:
+        yield word, node
+    for below in node.then.values():
+        yield from leaves(below, word + node.word)
+
+
 def _after(machine: NumberedMachine, pairs: Pairs, word: Word) -> dict[tuple[int, ...], Pairs]:
     groups = defaultdict[tuple[int, ...], list[tuple[int, int]]](list)
     for first, now in pairs:
