@@ -66,14 +66,17 @@ def explain(  # noqa: PLR0913, PLR0917 -- what is known of a failure
     kind = untimely or _kind(event, moves)
     seen = f"nothing before {_text(event)}" if untimely == "missing" else _text(event)
     ticking = any(each.timers for each in step.before.hypotheses)
+    # what only comes by itself has nothing to do with the input before it: else it is one kind for each such input
+    by_itself = _by_itself(event, ways)
+    related = [] if by_itself else step.inputs
     return Failure(
         signature=Signature(
             kind=kind,
             state=_states(step.before),
-            input=_input(step.inputs),
-            expected=_names(_expected(moves)) or "silence",
+            input=_input(related),
+            expected=_names(by_itself or _expected(moves)) or "silence",
             seen="silence" if untimely == "missing" else _seen(event),
-            exact=_exact(kind, step, ways, seen),
+            exact=_exact(kind, related, step, ways, seen),
         ),
         event=at.event,
         step=at.step,
@@ -89,9 +92,20 @@ def explain(  # noqa: PLR0913, PLR0917 -- what is known of a failure
     )
 
 
-def _exact(kind: FailureKind, step: FailedStep, ways: Mapping[Node, Sequence[TakenWay]], seen: str) -> Signature | None:
+def _by_itself(event: Event, ways: Mapping[Node, Sequence[TakenWay]]) -> set[str]:
+    """Return the kinds of the spontaneous outputs if that seen is of one, and no answer is; else nothing."""
+    every = [way for each in ways.values() for way in each]
+    answers = {name for way in every if way.order for name in _expected(way.moves)}
+    by_itself = {name for way in every if not way.order for name in _expected(way.moves)}
+    seen = isinstance(event, Seen) and type(event.output).__name__
+    return by_itself if seen in by_itself - answers else set()
+
+
+def _exact(
+    kind: FailureKind, related: Sequence[Sent], step: FailedStep, ways: Mapping[Node, Sequence[TakenWay]], seen: str
+) -> Signature | None:
     """Return a failure by its values; None if it was not one input, whose values then say little."""
-    inputs = [each for each in step.inputs if not isinstance(each.input, Idle)]
+    inputs = [each for each in related if not isinstance(each.input, Idle)]
     if len(inputs) != 1:
         return None
     expected = {", ".join(text for move in way.moves for text in move.texts) for each in ways.values() for way in each}

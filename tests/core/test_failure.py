@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from otf.spec import AnyOrder, OneOf, Spec, Where, goto, on
-from otf.trace.events import Closed, Event, Quiet, Seen, Undecodable
+from otf.spec import AnyOrder, OneOf, Spec, Transition, Where, goto, on
+from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Undecodable
 from otf.trace.verdict import Failure
 from tests.core.scripts import machine, once, run, seen, spec_of, told
 
@@ -67,6 +67,25 @@ def test_the_end_and_garbled_bytes_are_told_apart_by_the_signature() -> None:
     """What was seen is named by its type."""
     assert failure(once("x"), "a?", Closed("P", "gone", 0)).signature.seen == "Ended"
     assert failure(once("x"), "a?", seen(Undecodable(b"?"))).signature.seen == "Undecodable"
+
+
+def test_what_only_comes_by_itself_is_one_kind_whatever_was_sent() -> None:
+    """A number that is due by itself, and is wrong, has nothing to do with the input that was just answered.
+
+    An answer of the same type may be wrong for its input: then the input is part of the kind.
+    """
+
+    def emits(_: int) -> list[Transition[int]]:
+        return [goto(0, on("P", 7))]
+
+    for inp in ("a", 5.0, b"b"):
+        spec: Spec[Any, Any] = Spec(lambda _, __: [goto(0, on("P", "x"))], 0, [inp], emits)
+        for events in ([seen(8)], [seen("x"), seen(7), seen(8)]):
+            found = failure(spec, Sent(inp, "", 0), *events).signature
+            assert str(found) == "wrong: int --no input--> expected int, seen int"
+            assert found.exact is None
+    spec = Spec(lambda _, __: [goto(0, on("P", 1))], 0, ["a"], emits)
+    assert str(failure(spec, "a?", seen(8)).signature) == "wrong: int --str--> expected int, seen int"
 
 
 def test_before_any_input_there_is_none() -> None:
