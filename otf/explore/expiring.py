@@ -23,6 +23,7 @@ from otf.spec import Accept, Spec
 from otf.spec.outputs import vague
 from otf.spec.transition import BoundStart
 from otf.temporal import Formula, PropertyStep, Residue
+from otf.trace.result import counted
 from otf.values import show
 
 LOST: Final = "no lost timer"
@@ -250,7 +251,8 @@ def temporal(graph: Graph, name: str, what: Formula) -> Finding:
     search = _Search(graph, what)
     for pair in search.pairs():
         if goal and pair.left.truth:
-            return Finding(law, LawVerdict.PROVEN, f"a run of {_steps(pair)} reaches it", tuple(_way(graph, pair)))
+            way = tuple(_way(graph, pair))
+            return Finding(law, LawVerdict.PROVEN, f"a run of {counted(len(way), 'step')} reaches it", way)
         if not goal and pair.left.truth is False:
             return Finding(
                 law, LawVerdict.REFUTED, "after these steps it cannot hold any more", tuple(_way(graph, pair))
@@ -305,10 +307,3 @@ def _way(graph: Graph, pair: _Pair) -> list[TakenStep]:
         way.append(taken(graph, pair.arc.input, pair.arc.outputs))
         pair = pair.before
     return way[::-1]
-
-
-def _steps(pair: _Pair) -> str:
-    steps = 0
-    while pair.before is not None:
-        pair, steps = pair.before, steps + 1
-    return f"{steps} step{'' if steps == 1 else 's'}"

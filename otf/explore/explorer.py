@@ -52,9 +52,8 @@ def explore(  # noqa: PLR0913 -- each is a bound; past the second they are given
     _check(limit, depth)
     if values is not None:
         spec = spec.bounded(values)
-    explorer = _Explorer(spec, limit, states)
+    explorer = _Explorer(spec, limit, states, None if inputs is None else tuple(inputs))
     explorer.graph.bounds = dict(_bounds(spec, depth, inputs, values, states))
-    explorer.offer(None if inputs is None else tuple(inputs))
     explorer.run(depth, progress, is_late)
     return explorer.graph
 
@@ -96,7 +95,9 @@ def _reached(level: int, depth: int | None, is_late: Callable[[], bool] | None) 
 class _Explorer:
     """One exploration at work."""
 
-    def __init__(self, spec: Spec[Any, Any], limit: int, states: Callable[[Any], bool] | None) -> None:
+    def __init__(
+        self, spec: Spec[Any, Any], limit: int, states: Callable[[Any], bool] | None, inputs: tuple[Any, ...] | None
+    ) -> None:
         self.graph = Graph(spec.name, accepting=getattr(spec, "accepting", None))
         self._spec = spec
         self._limit = limit
@@ -108,12 +109,9 @@ class _Explorer:
         self._numbers: dict[Hashable, int] = {}
         self._rows: dict[int, tuple[object, int, list[tuple[int, Any]]]] = {}
         self._lists: dict[tuple[int, ...], int] = {}
-        self._fixed: tuple[Any, ...] | None = None
-        self._cut = False
-
-    def offer(self, inputs: tuple[Any, ...] | None) -> None:
-        """Set the inputs to try in every state; None: those that the spec enables there."""
+        # the inputs to try in every state; None: those that the spec enables there
         self._fixed = inputs
+        self._cut = False
 
     def run(self, depth: int | None, progress: Progress | None, is_late: Callable[[], bool] | None) -> None:
         """Explore until it is late: the loop goes through the list of states while it grows."""
@@ -139,20 +137,14 @@ class _Explorer:
         asked: tuple[Any, ...] = ()
         CURRENT.now = "inputs", (state,)
         try:
-            step, emits, take = self._spec.step, self._spec.emits, self._take
+            step, emits = self._spec.step, self._spec.emits
             for number, inp in self._enabled(state):
                 CURRENT.now = "step", (state, inp)
                 asked = (inp,)
-                ways = iter(_ways(step(state, inp)))
-                for way in islice(ways, TRANSITIONS):
-                    take(number, way)
-                _end(ways)
+                self._take_all(number, step(state, inp))
             asked = ()
             CURRENT.now = "emits", (state,)
-            ways = iter(() if emits is None else _ways(emits(state)))
-            for way in islice(ways, TRANSITIONS):
-                take(SPONTANEOUS, way)
-            _end(ways)
+            self._take_all(SPONTANEOUS, () if emits is None else emits(state))
         except OtfError as error:
             raise ModelError(
                 f"{_asking(state, asked)}: {error}{own_frames(error, self._spec.step if asked else self._spec.emits)}"
@@ -187,6 +179,13 @@ class _Explorer:
         if known == len(self.graph.inputs):
             self.graph.inputs.append(inp)
         return known
+
+    def _take_all(self, inp: int, yields: object) -> None:
+        ways = iter(_ways(yields))
+        for way in islice(ways, TRANSITIONS):
+            self._take(inp, way)
+        if next(ways, END) is not END:
+            raise ModelError(f"more than {TRANSITIONS:,} transitions: it seems never to end")
 
     def _take(self, inp: int, way: Any) -> None:  # noqa: ANN401 -- anything: the model may be wrong
         if way.__class__ is not Transition:
@@ -272,11 +271,6 @@ def _ways(yields: object) -> Iterable[object]:
         message = f"it returned {show(yields)}; yield transitions (goto(state, output, …)), or return a list of them"
         raise ModelError(message)
     return yields  # pyright: ignore[reportUnknownVariableType] -- each is checked when it comes
-
-
-def _end(ways: Iterator[object]) -> None:
-    if next(ways, END) is not END:
-        raise ModelError(f"more than {TRANSITIONS:,} transitions: it seems never to end")
 
 
 def _asking(state: object, asked: tuple[Any, ...]) -> str:

@@ -65,8 +65,7 @@ def short(text: str, longest: int = LONGEST) -> str:
 
 def state_text(graph: Graph, state: int) -> str:
     """Return a state as text."""
-    value = graph.values[state]
-    return value if isinstance(value, str) else show(value)
+    return _bare(graph.values[state])
 
 
 def arc_text(graph: Graph, arc: Arc) -> str:

@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from otf.errors import UsageError
 from otf.explore.graph import OPEN, Graph
 from otf.explore.naming import observed, output_name
+from otf.trace.result import counted
 from otf.values import key, show
 
 DRAWN: Final = 300  # states that are drawn one by one: Graphviz takes 3 s for 300, and more than 30 s for a thousand
@@ -285,4 +286,4 @@ def _group_text(parts: StateParts, by: Sequence[str], count: int) -> str:
         for name in by
         if name == "type" or name in parts.fields
     ]
-    return f"{', '.join(pairs) or 'the others'} ({count:,} state{'' if count == 1 else 's'})"
+    return f"{', '.join(pairs) or 'the others'} ({counted(count, 'state')})"

@@ -160,8 +160,6 @@ class Judge:
         except OtfError:
             return None
 
-    # ---- survivors that are not proved ---------------------------------------------------------------------------
-
     def _reason(self, mutant: ModelMutant, made: Spec[Any, Any], hunted: Hunted, product: Finding | None) -> Reason:
         path = self.survey.path(mutant.rule)
         if self._same_bytes(mutant):

@@ -117,9 +117,6 @@ def operators(rule: ModelRule, rules: ModelRules, material: Material, *, ignored
     yield from _times(ways, material, spontaneous=rule.spontaneous)
 
 
-# ---- outputs -------------------------------------------------------------------------------------------------------
-
-
 def _outputs(ways: list[Transition[Any]], material: Material) -> Iterator[Operator]:
     most = max(len(way.outputs) for way in ways)
     if most:
@@ -202,9 +199,6 @@ def _extras(ways: list[Transition[Any]], material: Material, rule: ModelRule) ->
         yield Operator("extra", f"{show(value)} comes as well", answered)
 
 
-# ---- next states ---------------------------------------------------------------------------------------------------
-
-
 def _targets(rule: ModelRule, material: Material) -> Iterator[Operator]:
     pairs = [(state, way.state) for state, _, ways in rule.members for way in ways]
     if any(key(state) != key(then) for state, then in pairs):
@@ -234,20 +228,16 @@ def _goes(then: Callable[[Any, Any], Any]) -> Change:
     return lambda state, _inp, ways: tuple(replace(way, state=then(state, way.state)) for way in ways)
 
 
-# ---- guards --------------------------------------------------------------------------------------------------------
-
-
 def _guards(rule: ModelRule, rules: ModelRules, material: Material) -> Iterator[Operator]:
     """Yield mistakes in which a rule does not look at a field of its state, or of the input."""
     if not rule.members:
         return
-    state, inp, _ = rule.members[0]
+    state = rule.members[0][0]
     for name in _names(state):
         value = _deciding(rule, rules, material, name)
         if value is not None:
             whose = f"{type(state).__name__}.{name}" if name else "the state"
             yield Operator("guard", f"{whose} is not looked at", _blind(rule, rules, name, value[0]))
-    del inp
 
 
 def _deciding(rule: ModelRule, rules: ModelRules, material: Material, name: str) -> tuple[Any] | None:
@@ -288,9 +278,6 @@ def _back(state: Any, then: Any, name: str, value: Any) -> Any:  # noqa: ANN401 
         return state if key(then) == key(value) else then
     same = type(then) is type(state) and key(getattr(then, name)) == key(value)
     return replace(then, **{name: getattr(state, name)}) if same else then
-
-
-# ---- times ---------------------------------------------------------------------------------------------------------
 
 
 def _times(ways: list[Transition[Any]], material: Material, *, spontaneous: bool) -> Iterator[Operator]:

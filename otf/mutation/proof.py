@@ -98,16 +98,12 @@ class Simulation:
         """Return whether the duties of all these places can be met."""
         made = self.mutant.spec()
         # a place is named by its state, which leads to it
-        self._duties[PLACES] = [Duty(each, pairs) for each in places for pairs in self._at(made, each)]
+        self._duties[PLACES] = [
+            Duty((state, inp), pairs)
+            for state, inp in places
+            for pairs in self._on(made, state, state, inp, wrong=True)
+        ]
         return self._grown(made, most) and self._stable()
-
-    def _at(self, made: Spec[Any, Any], place: StateInput) -> Iterator[list[Pair]]:
-        """Yield the duties of the mutant where it is wrong, in a state that the model is in too."""
-        state, inp = place
-        if inp is None:
-            yield from self._unasked(made, state, state, wrong=True)
-        else:
-            yield from self._asked(made, state, state, inp, wrong=True)
 
     def _grown(self, made: Spec[Any, Any], most: int) -> bool:
         """Find the duties of all pairs that the places lead to; return whether all may still be met.
@@ -165,21 +161,19 @@ class Simulation:
         same = key(mine) == key(other)
         for inp in (*self.places.inputs(other), None):
             wrong = self._wrong(mine, inp)
-            if same and not wrong:
-                found = self._own(self._ways(made, mine, inp))
-            elif inp is None:
-                found = self._unasked(made, mine, other, wrong=wrong)
-            else:
-                found = self._asked(made, mine, other, inp, wrong=wrong)
+            is_right = same and not wrong
+            found = self._own(made, mine, inp) if is_right else self._on(made, mine, other, inp, wrong=wrong)
             yield from (Duty(inp, pairs) for pairs in found)
 
-    def _ways(self, made: Spec[Any, Any], state: object, inp: object) -> Iterable[Any]:
-        if inp is not None:
-            return made.step(state, inp)
-        return made.emits(state) if made.emits else ()
+    def _on(self, made: Spec[Any, Any], mine: Any, other: Any, inp: Any, *, wrong: bool) -> Iterator[list[Pair]]:  # noqa: ANN401 -- states and an input
+        if inp is None:
+            return self._unasked(made, mine, other, wrong=wrong)
+        return self._asked(made, mine, other, inp, wrong=wrong)
 
-    def _own(self, ways: Iterable[Any]) -> Iterator[list[Pair]]:
+    def _own(self, made: Spec[Any, Any], state: object, inp: object) -> Iterator[list[Pair]]:
         """Yield the duties where the mutant is in the state of the model, and does what the model does there."""
+        alone: Iterable[Any] = made.emits(state) if inp is None and made.emits else ()
+        ways: Iterable[Any] = alone if inp is None else made.step(state, inp)
         for way in ways:
             self.work += 1
             yield [self._pair(way.state, way.state)]
