@@ -12,7 +12,7 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentParser
 from collections import Counter, defaultdict
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -87,11 +87,11 @@ def road(steps: int = STEPS) -> Road:
     return Road({code: shares[code] / len(counted) for code in order if 2 * shares[code] >= len(counted)})
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Print the road, and how long it is."""
     parser = ArgumentParser(prog="python -m benchmarks.road", description=__doc__)
     parser.add_argument("--steps", type=int, default=STEPS, help=f"of each of the {PATHS} paths; default: {STEPS}")
-    found = road(parser.parse_args().steps)
+    found = road(parser.parse_args(arguments).steps)
     for name, codes in found.files.items():
         print(name)
         for code in codes:
