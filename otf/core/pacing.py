@@ -165,6 +165,16 @@ def silence(timing: Timing, moment: Moment) -> Pause:
     return Pause(until, "quiet", until - times.event)
 
 
+def hindrance(moment: Moment) -> str:
+    """Return what keeps a run from sending an input now, in words."""
+    due = moment.monitor.pending() or moment.monitor.due()
+    if due is not None:
+        return f"an output is due, by {due:.3f} s of the run: see the windows (within=) and timers of the model"
+    event = moment.times.event
+    seen = f"the last output came at {event:.3f} s of the run" if event > moment.times.input else "no output came"
+    return f"the system did not come to rest, and the model leaves open what answers an input ({seen})"
+
+
 REMEMBERED: Final = 100_000  # timed states; counting starts anew for a forgotten one
 FIRST: Final = 10.0  # seconds that may be spent on distant timers at once
 NEW: Final = 8  # new states with the same timers, which are all awaited

@@ -15,7 +15,7 @@ from otf.core.memory import Symbol
 from otf.core.monitor import Monitor
 from otf.core.nodes import UNCONSTRAINED
 from otf.core.oracle import Oracle
-from otf.core.pacing import PATIENCE, Moment, Pacing, Pause, SentInput, Times, silence
+from otf.core.pacing import PATIENCE, Moment, Pacing, Pause, SentInput, Times, hindrance, silence
 from otf.core.view import View
 from otf.core.waits import Barrier, Pings
 from otf.spec import Elapse
@@ -207,8 +207,9 @@ class Session:
         if monitor.tell(event) is None:
             if self._outputs > self.flood or self._bytes > FLOOD:
                 monitor.verdict = self._flood()
-            elif moment.next is not None:
-                self._look()
+            elif moment.next is not None and not self.view().allows(moment.next):
+                # an output between the choice of an input and its sending may lead to a state in which it is disabled
+                self.plan(None)
             if isinstance(event, Quiet):
                 self.pacing.learn(moment)
                 moment.burst = 0
@@ -256,26 +257,14 @@ class Session:
     def skip(self, belief: Belief, ledger: Ledger, steps: int, events: int) -> None:
         """Continue from a belief and a ledger, after steps and events that needed no decision of the session."""
         monitor = self.monitor
-        monitor.belief, monitor.ledger = belief, ledger
-        monitor.events += events
+        monitor.belief, monitor.ledger, monitor.events = belief, ledger, monitor.events + events
         self.moment.burst += steps
 
     def hindrance(self) -> str:
         """Return what keeps the session from sending an input now, in words."""
-        monitor = self.moment.monitor
-        due = monitor.pending() or monitor.due()
         if self.elapses:
             return f"an input that only waits lasts until {self.elapses:.3f} s of the run"
-        if due is not None:
-            return f"an output is due, by {due:.3f} s of the run: see the windows (within=) and timers of the model"
-        speaking = self.times.event > self.times.input
-        seen = f"the last output came at {self.times.event:.3f} s of the run" if speaking else "no output came"
-        return f"the system did not come to rest, and the model leaves open what answers an input ({seen})"
-
-    def _look(self) -> None:
-        # an output between the choice of an input and its sending may lead to a state in which the input is disabled
-        if self.moment.next is not None and not self.view().allows(self.moment.next):
-            self.plan(None)
+        return hindrance(self.moment)
 
     def _note(self, event: Sent | Quiet | Taken) -> None:
         """Note an event that is no output."""
