@@ -12,13 +12,12 @@ from functools import cached_property
 from itertools import combinations, product
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from otf.core.compile import choices
+from otf.compose.actions import outputs_in
 from otf.errors import UsageError
 from otf.explore import Graph
 from otf.explore.graph import OPEN, SPONTANEOUS
 from otf.explore.naming import observed, output_name
 from otf.explore.refine import refine
-from otf.spec import AnyOrder, On
 from otf.spec.outputs import vague
 from otf.values import show
 
@@ -43,7 +42,7 @@ def labels(graph: Graph) -> Labels:
     known: dict[Any, int] = {output_name(()): 0}
     exact = [known.setdefault(output_name(each), len(known)) for each in flat]
     merged = _merged([(), *flat], [0, *exact])
-    unclear = any(_is_vague(item) for each in flat for item in each)
+    unclear = any(vague(value) for each in flat for value, _ in _values(each))
     return Labels(merged[1:], merged[0], exact, (COARSE,) if unclear else ())
 
 
@@ -59,31 +58,19 @@ def alike(one: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
     (True, True, False, False)
     """
     # only the bench knows which values share a port, and so have an order
-    here, there = list(_items(one)), list(_items(other))
+    here, there = _values(one), _values(other)
     return len(here) == len(there) and _each_in(here, there) and _each_in(there, here)
 
 
-def _each_in(items: list[Any], others: list[Any]) -> bool:
-    return all(any(map(_may_look, [item] * len(others), others)) for item in items)
+def _values(outputs: tuple[Any, ...]) -> list[tuple[Any, str]]:
+    return [each for item in outputs for each in outputs_in(item)]
 
 
-def _items(outputs: tuple[Any, ...]) -> Iterator[Any]:
-    for item in outputs:
-        if isinstance(item, AnyOrder):
-            yield from _items(item.items)
-        elif isinstance(item, On):
-            yield from (each if isinstance(each, On) else On(item.port, each) for each in _items((item.item,)))
-        else:
-            yield item
-
-
-def _may_look(one: Any, other: Any) -> bool:  # noqa: ANN401 -- items of outputs
-    ports = {item.port for item in (one, other) if isinstance(item, On)}
-    return len(ports) <= 1 and _may_match(_bare(one), _bare(other))
-
-
-def _bare(item: Any) -> Any:  # noqa: ANN401 -- an item of outputs
-    return item.item if isinstance(item, On) else item
+def _each_in(values: list[tuple[Any, str]], others: list[tuple[Any, str]]) -> bool:
+    return all(
+        any((not port or not its or port == its) and _may_match(value, other) for other, its in others)
+        for value, port in values
+    )
 
 
 def _merged(flat: list[tuple[Any, ...]], numbers: list[int]) -> list[int]:
@@ -105,8 +92,8 @@ def _suspects(flat: list[tuple[Any, ...]]) -> Iterator[tuple[int, int]]:
     buckets = defaultdict[Any, list[int]](list)
     unclear: list[int] = []
     for at, outputs in enumerate(flat):
-        items = [_bare(item) for item in _items(outputs)]
-        if any(map(_is_vague, items)):
+        items = [value for value, _ in _values(outputs)]
+        if any(map(vague, items)):
             unclear.append(at)
         buckets[frozenset(Counter(map(output_name, items)).items())].append(at)
     for bucket in buckets.values():
@@ -115,21 +102,13 @@ def _suspects(flat: list[tuple[Any, ...]]) -> Iterator[tuple[int, int]]:
 
 
 def _may_match(one: Any, other: Any) -> bool:  # noqa: ANN401 -- items of outputs
-    if not (_is_vague(one) or _is_vague(other)):
+    if not (vague(one) or vague(other)):
         return output_name(one) == output_name(other)
     for this, that in ((one, other), (other, one)):
         # a class matches only its instances; of a test nothing is known
-        if isinstance(this, type) and not _is_vague(that):
+        if isinstance(this, type) and not vague(that):
             return isinstance(that, this)
     return True
-
-
-def _is_vague(item: Any) -> bool:  # noqa: ANN401 -- an item of outputs
-    if isinstance(item, AnyOrder):
-        return any(map(_is_vague, item.items))
-    if isinstance(item, On):
-        return _is_vague(item.item)
-    return any(vague(each) for each in choices(item))
 
 
 NOTHING: Final = -1  # the next state where an input is not specified
