@@ -23,6 +23,8 @@ FaultsSuffice = Callable[[tuple[str, ...]], Awaitable[bool]]
 """Runs the system with these faults and no others; returns whether the failure shows."""
 
 ORIGINAL: Final = (1, 10)
+RARE: Final = 50
+"""Runs of the original until one shows the failure: ten miss one in five races that show in one run of seven."""
 RESULT: Final = (4, 20)
 """The number of runs that measure the failure rate: the first if all of these fail, otherwise up to the second."""
 RESULT_TIME: Final = 150.0  # seconds for these
@@ -85,13 +87,18 @@ class BudgetedRuns:
         self.judged(found)
         return found
 
-    async def measured(self, first: int, most: int, candidate: Candidate | None = None) -> tuple[float, int]:
-        """Return the share of runs of a candidate (the shortest trace) that show the failure, and their number."""
+    async def measured(
+        self, first: int, most: int, candidate: Candidate | None = None, rare: int = 0
+    ) -> tuple[float, int]:
+        """Return the share of runs of a candidate (the shortest trace) that show the failure, and their number.
+
+        Until one shows it there are `rare` runs.
+        """
         failed = runs = 0
-        while runs < first or (failed < runs < most):
+        while runs < first or (failed < runs < most) or (not failed and runs < rare):
             if (runs or self.tries.best is not None) and not self.more():
                 break
-            together = min(self.jobs, (first if runs < first else most) - runs)
+            together = min(self.jobs, max(1, (first if runs < first else most) - runs))
             seen = await self._answers(candidate or self.again(), together)
             counted = [each for each in seen if self.wanted(each) or not self.cut]
             if not counted:

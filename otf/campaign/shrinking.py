@@ -15,7 +15,7 @@ from anyio.lowlevel import checkpoint
 from otf.adapter import Bench
 from otf.adapter.kept import keeping
 from otf.adapter.third_party import watched
-from otf.campaign.candidate_budget import ORIGINAL, BudgetedRuns, CandidateFails
+from otf.campaign.candidate_budget import ORIGINAL, RARE, BudgetedRuns, CandidateFails
 from otf.campaign.candidate_runs import WAITED, Tries, finished
 from otf.campaign.parallel_runs import ParallelRuns, RunCounts
 from otf.campaign.program import program
@@ -163,7 +163,7 @@ class _Work:
         if not shown:
             await self.drives.without_waits()
         if self.tries.best is None:
-            self.before, self.tried = await self.drives.measured(*ORIGINAL)
+            self.before, self.tried = await self.drives.measured(*ORIGINAL, rare=RARE)
             if self.tries.best is None:
                 self.before = self.rate = 0.0
                 return self.shrunk(self.drives.why())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -182,6 +183,14 @@ def test_two_copies_are_faster_than_one(
     virtually(lambda: timed(2))
     assert traces[0] == traces[1]
     assert took[0] / took[1] >= faster, took
+
+
+def test_a_failure_in_one_run_of_twelve(tmp_path: Path) -> None:
+    """A race that the first ten runs of its path do not show again is shrunk all the same."""
+    starts = count()
+    tested = made_by(lambda: Machine(() if next(starts) % 12 else (TEA,)))
+    shrunk = shrunk_from(tested, tmp_path, LONG)
+    assert (shrunk.steps, shrunk.tried) == (4, 12)
 
 
 # Trouble
