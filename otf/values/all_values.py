@@ -116,8 +116,12 @@ def _alias(request: TypeRequest) -> Tiers:
     # a type alias may name itself, as a class may: so it adds one to the size, as a class does
     record, is_new = request.reader.record(request.kind, request.where, RecordTiers(None, frozen=True))
     if is_new:
-        record.hold(alone(request.reader.read(request.kind.__value__, request.where)), lambda value: value, 1)
+        record.hold(alone(request.reader.read(request.kind.__value__, request.where)), _itself, 1)
     return record if is_new else RecursiveTiers(record)
+
+
+def _itself(value: object) -> object:
+    return value
 
 
 def _variable(request: TypeRequest) -> Tiers:

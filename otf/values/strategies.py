@@ -83,7 +83,7 @@ def simplest_from(strategy: SearchStrategy[Any], value: object, draw: Draw) -> G
 
 
 def _unanswered(
-    strategy: SearchStrategy[Any], value: object, draw: Draw, answers: Mapping[object, bool]
+    strategy: SearchStrategy[Any], value: object, draw: Draw, answers: Mapping[Hashable, bool]
 ) -> tuple[Any] | None:
     """Return the first value on the way to the simplest one that has no answer, None if all have one."""
     wanted, began = fingerprint(value), False
@@ -183,7 +183,7 @@ def drawn_anew(strategy: SearchStrategy[Any], draw: Draw) -> list[Any]:
 
 
 @contextmanager
-def _steady() -> Iterator[None]:
+def _steady() -> Generator[None]:
     """Let Hypothesis generate the same values in each process.
 
     It also draws constants of the modules that happen to be loaded, and there is no setting against that: so a worker
