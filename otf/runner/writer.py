@@ -19,7 +19,7 @@ from typing import Any, Final, Protocol
 import msgspec
 
 from otf.errors import ModelError, WriteError
-from otf.supervisor import end_copy
+from otf.supervisor import end_copy, supervised
 from otf.trace.digest import hasher
 from otf.trace.events import Event, Quiet, Seen, Sent, Undecodable
 from otf.trace.record import Header, TraceLine, end_line, event_line, header_line
@@ -182,7 +182,8 @@ class TraceWriter:
         self.began = began
         self.trouble: str = ""
         self._lines = TraceLines()
-        self._process = os.getpid()
+        # only a supervised process has copies to end, and asking for its number takes as long as a look-up of a line
+        self._process = supervised()
         self._header = header
         self._file = -1
         self._begin()
@@ -237,7 +238,7 @@ class TraceWriter:
         return self.path.with_name(f".{self.path.name}")
 
     def _out(self, line: bytes) -> None:
-        if os.getpid() != self._process:
+        if self._process and os.getpid() != self._process:
             end_copy()
         self.size += len(line)
         written = 0
