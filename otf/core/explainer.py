@@ -151,17 +151,13 @@ class Explainer:
         if not self.by_time or not isinstance(event, (Seen, Closed)):
             return None
         find, clock = self._finder(event, ledger), self.clock(event, ledger)
+        model, output = self.oracle.model, self.oracle.model.output_symbol(event.output)
         current = Search(self.moves(), clock).current(belief.hypotheses)
-        if not current and not self._is_overdue(belief, event, clock):
+        if not current and not any(is_overdue(model, now, event.port, output, clock) for now in belief.hypotheses):
             return "missing"
         late, early = replace(clock, late=True), replace(clock, early=True)
         kinds: tuple[tuple[FailureKind, Clock], ...] = (("late", late), ("early", early))
         return next((kind for kind, each in kinds if self.find(belief, find, each).belief.hypotheses), None)
-
-    def _is_overdue(self, belief: Belief, event: Seen | Closed, clock: Clock) -> bool:
-        """Return whether an output is one that should have been seen before."""
-        model, output = self.oracle.model, self.oracle.model.output_symbol(event.output)
-        return any(is_overdue(model, now, event.port, output, clock) for now in belief.hypotheses)
 
 
 def finder(model: Model, event: Event, number: int) -> Finder:

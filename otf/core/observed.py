@@ -100,14 +100,11 @@ class ObservedRun:
                     offered.append(way.outputs)
         if not found and not self.grown:
             return _why(shown, offered)
-        self._keep(found)
-        return ""
-
-    def _keep(self, found: list[Any]) -> None:
         if len(found) > 1:
             found = list({key(state): state for state in found}.values())
             self.grown = len(found) > STATES
         self.states = found
+        return ""
 
     def _reached(self) -> list[Any]:
         """Return the states, and those behind transitions that no log has."""
