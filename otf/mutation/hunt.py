@@ -16,7 +16,7 @@ from otf.simulate import Happening, System, TimeBounds, World, conduct
 from otf.simulate.system import Emission, SystemMove
 from otf.spec import Spec
 from otf.strategy import Script, Strategy
-from otf.trace.verdict import Failure, Verdict
+from otf.trace.verdict import Failure
 
 HuntMode: TypeAlias = Literal["eager", "strict"]
 FLOOD: Final = 1_000  # outputs without a pause
@@ -154,12 +154,8 @@ class Hunt:
             most = len(way) + ONWARD if way else STEPS
             steps = min(most, budget.steps - found.steps)
             chooser = self._served(_Onward(Script(way), strategy.path(found.paths)))
-            verdict, sent = self._path(made, found, chooser, pace(), steps, watch)
-            if self._counts(verdict, found):
-                found.failure, found.path = verdict.failure, sent
-                break
-            if found.steps == before:
-                break  # a model without inputs: a longer look sees no more
+            if self._fails(made, found, chooser, pace(), steps, watch) or found.steps == before:
+                break  # in a model without inputs a longer look sees no more
         return found
 
     def along(self, made: Spec[Any, Any], path: Iterable[object], tries: int = 20) -> Hunted:
@@ -168,9 +164,7 @@ class Hunt:
         for _ in range(tries):
             found.paths += 1
             chooser = self._served(Script(inputs, skip=True))
-            verdict, sent = self._path(made, found, chooser, pace(), len(inputs) + 1, None)
-            if self._counts(verdict, found):
-                found.failure, found.path = verdict.failure, sent
+            if self._fails(made, found, chooser, pace(), len(inputs) + 1, None):
                 break
         return found
 
@@ -178,7 +172,7 @@ class Hunt:
         timing, proven = self.oracle.timing, set[Any]()
         return lambda: Eager(timing, proven, timers) if self.mode == "eager" else Strict(timing, timers)
 
-    def _path(  # noqa: PLR0913, PLR0917 -- what a path needs, each once
+    def _fails(  # noqa: PLR0913, PLR0917 -- what a path needs, each once
         self,
         made: Spec[Any, Any],
         found: Hunted,
@@ -186,7 +180,8 @@ class Hunt:
         pacing: Pacing,
         steps: int,
         watch: Callable[[object, object], object] | None,
-    ) -> tuple[Verdict, tuple[Any, ...]]:
+    ) -> bool:
+        """Drive a path; return whether it ends the hunt: by a failure that is no known issue."""
         bench, random = self.bench, Random(f"{self.seed}/{found.paths}")
         # where an answer may take twenty seconds, it hardly ever does; if it did, waiting would use up the budget
         prompt = PROMPT if found.paths % SLOW else FOREVER
@@ -200,10 +195,20 @@ class Hunt:
             return bench.port(inp)
 
         try:
-            return conduct(session, world, port), tuple(sent)
+            verdict = conduct(session, world, port)
         finally:
             found.steps += session.monitor.sent
             found.seconds += world.now
+        if verdict.outcome == "inconclusive":
+            found.inconclusive[verdict.why] = None
+        if verdict.failure is None:
+            return False
+        issue = next((each.says for each in bench.known_issues if each.shows(verdict.failure)), None)
+        if issue is not None:
+            found.known[issue] = None
+            return False
+        found.failure, found.path = verdict.failure, tuple(sent)
+        return True
 
     def _served(self, chooser: Chooser) -> Chooser:
         return chooser if self.serves is None else _Served(chooser, self.serves)
@@ -217,14 +222,3 @@ class Hunt:
 
     def _port(self, output: object) -> str:
         return self.oracle.model.routes.of(output)
-
-    def _counts(self, verdict: Verdict, found: Hunted) -> bool:
-        """Return whether a verdict ends the hunt: a failure that is no known issue."""
-        if verdict.outcome == "inconclusive":
-            found.inconclusive[verdict.why] = None
-        if verdict.failure is None:
-            return False
-        issue = next((each.says for each in self.bench.known_issues if each.shows(verdict.failure)), None)
-        if issue is not None:
-            found.known[issue] = None
-        return issue is None
