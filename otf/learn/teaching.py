@@ -113,12 +113,6 @@ class Pupil:
 
     async def _uninterrupted(self, words: Sequence[Word]) -> list[list[PortOutputs | None]] | None:
         """Drive paths; return None if that is cancelled, which the thread has to be told as a result."""
-        try:
-            return await self._driven(words)
-        except anyio.get_cancelled_exc_class():
-            return None
-
-    async def _driven(self, words: Sequence[Word]) -> list[list[PortOutputs | None]]:
         found: list[list[PortOutputs | None]] = [[] for _ in words]
         slots = anyio.CapacityLimiter(max(1, self._jobs))
 
@@ -126,9 +120,12 @@ class Pupil:
             async with slots:
                 found[at] = await self.driver.drive(words[at])
 
-        async with anyio.create_task_group() as group:
-            for at in range(len(words)):
-                group.start_soon(one, at)
+        try:
+            async with anyio.create_task_group() as group:
+                for at in range(len(words)):
+                    group.start_soon(one, at)
+        except anyio.get_cancelled_exc_class():
+            return None
         return found
 
     def _texts(self, outputs: Sequence[PortOutputs | None]) -> list[str]:
