@@ -5,8 +5,9 @@ What they have in common is a step before the one that fails, whose answer was r
 step of a shrunk run is looked for in the model: is there a state from which everything that came after it is right?
 
 A defect of the output itself often looks like that too. So the system is asked: most of the inputs that tell the two
-states apart must fail after that step. A system may also keep what the model does not, and be under its old name after
-`Join; Leave; Join`: what the two states differ in, a name or a member, tells the defects of a step apart.
+states apart must fail after that step, and what comes after it must not fail where another way leads to the state.
+A system may also keep what the model does not, and be under its old name after `Join; Leave; Join`: what the two states
+differ in, a name or a member, tells the defects of a step apart.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from typing import Final, NamedTuple, TypeAlias
 
 from otf.core import Monitor, Node, Oracle, Symbol
 from otf.core.timing import FOREVER, Span
-from otf.shrink.issue import Issue, issue_of
+from otf.shrink.issue import Issue, NodeSet, completed, issue_of
+from otf.shrink.shortest_ways import ModelMap
 from otf.trace.alike import head
 from otf.trace.events import Event, Guess, Sent
 from otf.trace.verdict import Signature, Verdict
@@ -44,12 +46,14 @@ Asking: TypeAlias = Generator[Inputs, bool, dict[int, int]]
 class Deviation(NamedTuple):
     """A step that may have led to a wrong state: the inputs up to it, and those that would show it then.
 
-    After it the run is right, or it fails with another signature, `also`: then two defects show in it.
+    `elsewhere` is the run by another way to the state. After the step the run is right, or it fails with another
+    signature, `also`: then two defects show in it.
     """
 
     defect: Defect
     inputs: Inputs = ()
     shown_by: Inputs = ()
+    elsewhere: Inputs = ()
     also: Signature | None = None
 
 
@@ -95,15 +99,20 @@ def one_defect(failures: Sequence[ShrunkFailure]) -> Asking:
 
 def _is_shown(deviations: Sequence[Deviation], fails: dict[Inputs, bool]) -> Generator[Inputs, bool, bool]:
     for deviation in deviations[:TRIED]:
+        if deviation.elsewhere and (yield from _fails(deviation.elsewhere, fails)):
+            continue
         told = dict.fromkeys(map(_what, deviation.shown_by), False)
         for inp in deviation.shown_by:
-            run = (*deviation.inputs, inp)
-            if run not in fails and not told[_what(inp)] and len(fails) < RUNS:
-                fails[run] = yield run
-            told[_what(inp)] |= fails.get(run, False)
+            told[_what(inp)] = told[_what(inp)] or (yield from _fails((*deviation.inputs, inp), fails))
         if told and sum(told.values()) >= MOST * len(told):
             return True
     return False
+
+
+def _fails(run: Inputs, known: dict[Inputs, bool]) -> Generator[Inputs, bool, bool]:
+    if run not in known and len(known) < RUNS:
+        known[run] = yield run
+    return known.get(run, False)
 
 
 def _what(inp: Symbol) -> str:
@@ -118,13 +127,30 @@ def _deviations(oracle: Oracle, events: Sequence[Event], issue: Issue) -> Iterat
             return
         (before,), (right,) = step.nodes, step.target
         seen.append(before)
+        elsewhere: Inputs | None = None
         for node in _candidates(oracle, before, seen):
             fails = None if node is right else _failures_from(oracle, node, events[sent[number + 1] :])
             if fails is None or len(fails) > 1 or issue.signature in fails:
                 continue
             defect = _what(step.input), (*sorted(_differing(right.value, node.value)),)
             told = (*[*_told_apart(oracle, right, node)][:TOLD],)
-            yield Deviation(defect, issue.inputs[: number + 1], told, next(iter(fails), None))
+            elsewhere = _elsewhere(oracle, issue, number) if elsewhere is None else elsewhere
+            yield Deviation(defect, issue.inputs[: number + 1], told, elsewhere, next(iter(fails), None))
+
+
+def _elsewhere(oracle: Oracle, issue: Issue, number: int) -> Inputs:
+    """Return the run with another way to the state after a step; empty if there is none.
+
+    Best is one without that step. After a loop the shortest way is another one too.
+    """
+    step, rest = issue.steps[number], issue.inputs[number + 1 :]
+    for avoided in (frozenset([step[:2]]), frozenset[tuple[NodeSet, Symbol]]()):
+        ways = ModelMap(oracle, avoided=avoided)
+        way = () if ways.start == step.target else completed(ways.path(ways.start, step.target))
+        found = None if way is None else tuple(each.input for each in way)
+        if found is not None and found != issue.inputs[: number + 1]:
+            return *found, *rest
+    return ()
 
 
 def _candidates(oracle: Oracle, before: Node, seen: Sequence[Node]) -> list[Node]:
