@@ -127,25 +127,27 @@ class FailureReports:
         fails: bool | None = None
         while True:
             try:
-                inputs = next(asking) if fails is None else asking.send(fails)
+                inputs = asking.send(fails)
             except StopIteration as done:
                 for other, first in done.value.items():
                     summary.merge(groups[other], groups[first])
                 return
             try:
-                fails = anyio.current_time() < self._deadline and await self._fails(groups[0].first, inputs)
+                fails = await self._fails(groups[0].first, inputs) if anyio.current_time() < self._deadline else None
             except ContactError as error:
                 self._lost(error)
                 return
 
-    async def _fails(self, path: PathResult, inputs: Inputs) -> bool:
-        """Return whether a run of these inputs fails at the last of them; `path` is one that failed."""
+    async def _fails(self, path: PathResult, inputs: Inputs) -> bool | None:
+        """Return whether a run of these inputs fails at the last of them, None if before; `path` is one that failed."""
         events = [each for at, inp in enumerate(inputs) for each in (Sent(inp.value, "", at), Quiet(at))]
         trace = path.trace.with_name(f"{path.trace.name}{ASKED}")
         run = replace(path, events=(*events,), trace=trace)
         again = (await self._executor.confirm(0, run, "", self._deadline, strict=False)).result
         trace.with_suffix(STRICT).unlink(missing_ok=True)
-        return again.verdict.failure is not None and again.steps == len(inputs)
+        if again.verdict.failure is None:
+            return False
+        return True if again.steps == len(inputs) else None
 
     def _report(self, group: FailureGroup) -> None:
         self._final.add(group.signature)

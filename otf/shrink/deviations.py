@@ -39,8 +39,9 @@ TRIED: Final = 3  # wrong states after a step, at most, that differ in the same
 Defect: TypeAlias = tuple[str, tuple[str, ...]]
 """What deviations of one defect share: what the input does, and the fields in which the wrong state differs."""
 Inputs: TypeAlias = tuple[Symbol, ...]
-Asking: TypeAlias = Generator[Inputs, bool, dict[int, int]]
-"""It yields inputs of runs, is sent whether the system fails at the last of them, and returns what is one defect."""
+Asking: TypeAlias = Generator[Inputs, bool | None, dict[int, int]]
+"""It yields inputs of runs, is sent whether the system fails at the last of them (None: it failed before), and returns
+what is one defect."""
 
 
 class Deviation(NamedTuple):
@@ -81,7 +82,7 @@ def one_defect(failures: Sequence[ShrunkFailure]) -> Asking:
         for defect in dict.fromkeys(each.defect for each in failure.deviations if each.also is None):
             defects[defect].append(at)
     known = {each.signature for each in failures}
-    found, firsts, fails = dict[int, int](), set[int](), dict[Inputs, bool]()
+    found, firsts, fails = dict[int, int](), set[int](), dict[Inputs, bool | None]()
     for defect, members in sorted(defects.items(), key=lambda each: (-len(each[1]), each[0])):
         left = [at for at in range(len(failures)) if at not in found and at not in firsts]
         together = list[int]()
@@ -97,22 +98,24 @@ def one_defect(failures: Sequence[ShrunkFailure]) -> Asking:
     return dict(sorted(found.items()))
 
 
-def _is_shown(deviations: Sequence[Deviation], fails: dict[Inputs, bool]) -> Generator[Inputs, bool, bool]:
+def _is_shown(
+    deviations: Sequence[Deviation], fails: dict[Inputs, bool | None]
+) -> Generator[Inputs, bool | None, bool]:
     for deviation in deviations[:TRIED]:
-        if deviation.elsewhere and (yield from _fails(deviation.elsewhere, fails)):
+        if deviation.elsewhere and (yield from _fails(deviation.elsewhere, fails)) is not False:
             continue
         told = dict.fromkeys(map(_what, deviation.shown_by), False)
         for inp in deviation.shown_by:
-            told[_what(inp)] = told[_what(inp)] or (yield from _fails((*deviation.inputs, inp), fails))
+            told[_what(inp)] = told[_what(inp)] or bool((yield from _fails((*deviation.inputs, inp), fails)))
         if told and sum(told.values()) >= MOST * len(told):
             return True
     return False
 
 
-def _fails(run: Inputs, known: dict[Inputs, bool]) -> Generator[Inputs, bool, bool]:
+def _fails(run: Inputs, known: dict[Inputs, bool | None]) -> Generator[Inputs, bool | None, bool | None]:
     if run not in known and len(known) < RUNS:
         known[run] = yield run
-    return known.get(run, False)
+    return known.get(run)
 
 
 def _what(inp: Symbol) -> str:
