@@ -74,7 +74,6 @@ class Believed:
             raise UsageError(f"{message}; move it elsewhere, or choose another folder with --out")
 
     def _measured(self, counted: CountedLine, driven: TraceFile) -> CountedLine:
-        """Return a line with the counts that are in the trace."""
         counts = self._bench.malformed and self._bench.spec.malformed is None
         same: dict[str, Any] = {"steps": driven.sent, "malformed": driven.malformed if counts else 0}
         if driven.whole:
@@ -102,7 +101,6 @@ class Believed:
         return self._not(f"the journal says {counted.verdict} of {name}, which does not show it")
 
     def _failing(self, counted: CountedLine, name: str, result: PathResult | None) -> CountedLine:
-        """Return the line of a path whose trace fails."""
         failure = None if result is None else result.verdict.failure
         if counted.verdict != "pass" or failure is None:
             return counted

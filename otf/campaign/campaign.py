@@ -197,7 +197,6 @@ class Campaign:
                 await reports.rest()
 
     async def _retry(self, journal: Journal) -> None:
-        """Drive the failures of earlier campaigns first."""
         saved = self._saved()
         if saved is None:
             return
@@ -247,7 +246,6 @@ class Campaign:
             self._left[lane] = left[1:]
 
     async def _counted(self, number: int, lane: int, known: Known, journal: Journal) -> None:
-        """Drive a path, and count it as confirmed."""
         self._under_way.add(number)
         with blaming():
             result, learned = await self._path(number, lane, known, journal)
@@ -270,7 +268,6 @@ class Campaign:
 
     @property
     def _over(self) -> bool:
-        """Return whether no other path begins now."""
         return self._stop or self._done or anyio.current_time() >= self._paths_end
 
     @property

@@ -255,6 +255,5 @@ def finished(trace: Path, ended: str, rate: float, runs: int) -> None:
 
 
 def _marked(whole: bytes, trace: Path, marks: dict[str, object]) -> None:
-    """Write a trace with more in its header."""
     first, rest = whole.split(b"\n", 1)
     put(trace, msgspec.json.encode(msgspec.json.decode(first) | marks) + b"\n" + rest)

@@ -187,7 +187,6 @@ def _wanted(stem: str) -> tuple[str, ...]:
 
 
 def _stem(line: JobLine) -> str:
-    """Return how the names of the files begin that a job writes."""
     if line.does == "retry":
         return saved_trace(Path(), line.number).stem
     return f"path-{line.number:04}" if line.failing is None else Path(line.failing.trace).name.partition(".")[0]

@@ -363,7 +363,6 @@ class _Sink:
 
 
 def _left(path: Path) -> LineChain:
-    """Return the lines of a journal, for the next one to follow."""
     chain = LineChain()
     with suppress(OSError), path.open("rb") as file:
         for line in bounded(file):

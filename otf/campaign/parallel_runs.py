@@ -95,7 +95,6 @@ class ParallelRuns:
         self._event.set()
 
     async def _judged(self) -> None:
-        """Judge the first candidate, or wait until some run ends."""
         head = self._running[0] if self._running else None
         if head is not None and not head.ended and self._needless(head):
             head.scope.cancel()

@@ -151,7 +151,6 @@ class PathRun:
             self._writer.known(silence)
 
     def _end(self) -> None:
-        """Send no more inputs: the path ends."""
         if self._session is not None:
             self._session.steps = 0
 

@@ -134,7 +134,6 @@ def _found(reference: str) -> tuple[ModuleType, str] | None:
 
 
 def _made(bench: Bench, module: ModuleType, name: str, literals: Literals, where: Sequence[str]) -> str:
-    """Return the expression that makes the bench."""
     made: Any = getattr(module, name)
     call = literals.name(module, name)
     if not isinstance(made, Bench):

@@ -119,7 +119,6 @@ class Recorder:
 
 
 def _restored(values: Iterable[object], types: Registry) -> bool:
-    """Return whether values that were written to a trace are read back equal."""
     try:
         return all(types.decode(encode(value)) == value for value in values)
     except (TypeError, ValueError):
@@ -127,7 +126,6 @@ def _restored(values: Iterable[object], types: Registry) -> bool:
 
 
 def _kinds(events: list[Event]) -> dict[type, object]:
-    """Return one value of each class."""
     with_values = (event for event in events if isinstance(event, (Sent, Seen)))
     values = (event.input if isinstance(event, Sent) else event.output for event in with_values)
     return {type(value): value for value in values}

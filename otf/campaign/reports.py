@@ -157,7 +157,6 @@ class FailureReports:
         self._listener.failure(group)
 
     def _new_only(self, shrunk: Shrunk) -> Shrunk:
-        """Return a result without the failures on the way that are known anyway."""
         kinds, known = self._summary.kinds, self._summary.failures
         others = [
             each

@@ -75,6 +75,5 @@ async def rerun(
 
 
 def _unused(out: Path) -> Path:
-    """Return a name for a trace that does not exist yet."""
     names = (out / f"rerun-{number:04}.jsonl" for number in count(1))
     return next(name for name in names if not name.exists())
