@@ -95,10 +95,10 @@ def explain(  # noqa: PLR0913, PLR0917 -- what is known of a failure
 def _by_itself(event: Event, ways: Mapping[Node, Sequence[TakenWay]]) -> set[str]:
     """Return the kinds of the spontaneous outputs if that seen is of one, and no answer is; else nothing."""
     every = [way for each in ways.values() for way in each]
-    answers = {name for way in every if way.order for name in _expected(way.moves)}
     by_itself = {name for way in every if not way.order for name in _expected(way.moves)}
-    seen = isinstance(event, Seen) and type(event.output).__name__
-    return by_itself if seen in by_itself - answers else set()
+    if not isinstance(event, Seen) or (seen := type(event.output).__name__) not in by_itself:
+        return set()
+    return set() if any(seen in _expected(way.moves) for way in every if way.order) else by_itself
 
 
 def _exact(
