@@ -92,7 +92,8 @@ class FailureReports:
 
         await together(work, min(at_once, len(groups)))
         self._summary.merge_clocks()
-        if self._settings.group_by is None:
+        # a worker drives what is in a trace, and these runs are in none
+        if self._settings.group_by is None and self._settings.workers is None:
             await self._merge()
         for group in self.new:
             self._report(group)
