@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Final, NamedTuple, Protocol
 
 import anyio
@@ -31,7 +32,7 @@ from otf.trace.events import Sent
 from otf.trace.record import Header
 from otf.trace.verdict import FailureKind, Signature, Verdict
 
-EVERY: Final = 2  # of the strict re-runs, the second and the fourth wait for no timers before their end
+EVERY: Final = 2  # of the strict re-runs, the second and the fourth wait only where the original did, before their end
 TRIES: Final = 3  # strict re-runs; if none of them fails, the failure does not count
 STALLED: Final = 5
 """Strict runs of which one failed beside a stall; if no other fails in the same way, the stall may be the reason."""
@@ -184,9 +185,11 @@ async def confirm(  # noqa: PLR0913 -- what a run needs, each once
     seen, others, tries = [failing] if strict else [], list[PathResult](), 0
     while tries + strict < (STALLED if seen else TRIES) and anyio.current_time() < until:
         tries += 1
-        # late in a campaign few timers are waited for: a session that ends meanwhile would hide what was seen in it
-        timers = Timers(last=True, between=tries % EVERY != 0)
-        pace = Pace("strict", header.burst, bench.timing, timers=timers, joins=joins, lasts=lasts)
+        # late in a campaign few timers are waited for: a session that ends meanwhile would hide what was seen in it, as
+        # would one that goes on where the original waited for its end
+        every = tries % EVERY != 0
+        timers, gaps = Timers(last=True, between=every), [] if every else _gaps(failing, speed)
+        pace = Pace("strict", header.burst, bench.timing, timers=timers, joins=joins, lasts=lasts, gaps=gaps)
         run = PathRun(bench, oracle, header, trace, aftermath=lambda _: aftermath)
         again = await run.run(Script(inputs), len(inputs), pace.pacing(), until=until)
         if again.verdict.failed:
@@ -211,6 +214,12 @@ def _lasted(failing: PathResult, bench: Bench, speed: float) -> float:
     if failure is None or failure.kind not in _CAME or not failing.events:
         return 0.0
     return failing.events[-1].at * speed + max(bench.timing.latency, bench.timing.quiescence)
+
+
+def _gaps(failing: PathResult, speed: float) -> list[float]:
+    """Return the seconds from each input to the next one."""
+    sent = [event.at for event in failing.events if isinstance(event, Sent)]
+    return [(then - now) * speed for now, then in pairwise(sent)]
 
 
 def _signature(failing: PathResult) -> Signature | None:

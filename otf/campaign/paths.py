@@ -280,7 +280,8 @@ class Pace:
     """When the inputs of a campaign's paths are sent.
 
     `proven` and `timers` are shared by all paths: what is known to be quiet, and the timers that were waited for.
-    `clients` and `joins` say which inputs are sent at once. A strict path `lasts` so many seconds at least.
+    `clients` and `joins` say which inputs are sent at once. A strict path `lasts` so many seconds at least, and waits
+    for the `gaps` after its inputs.
     """
 
     mode: Mode
@@ -292,6 +293,7 @@ class Pace:
     clients: frozenset[str] = frozenset()
     joins: Joins | None = None
     lasts: float = 0.0
+    gaps: Sequence[float] = ()
 
     @property
     def doubtful(self) -> bool:
@@ -308,7 +310,7 @@ class Pace:
             timers = Timers(last=self.timers.last)
             return Burst(self.timing, self.burst, timers, self.clients, self.joins, alike)
         if self.mode == "strict":
-            return Strict(self.timing, self.timers, self.lasts)
+            return Strict(self.timing, self.timers, self.lasts, self.gaps)
         return Eager(self.timing, self.proven, self.timers)
 
 

@@ -259,10 +259,9 @@ class Timers:
         self._awaited = {
             name: until for name, until in self._awaited.items() if name in running and until > moment.times.event
         }
-        nodes = moment.monitor.states
+        # without counters: a numbered message brings ever new states
+        places = tuple(dict.fromkeys(map(moment.monitor.oracle.model.place, moment.monitor.states)))
         if moment.port is None:
-            # without counters: a numbered message brings ever new states
-            places = tuple(dict.fromkeys(map(moment.monitor.oracle.model.place, nodes)))
             if self.last and places not in self._ended:
                 late = moment.times.input + self.patience
                 self._awaited.update((name, until) for name, until in {**running, None: due}.items() if until <= late)
@@ -272,10 +271,10 @@ class Timers:
         if self.between:
             if len(self.passed) > REMEMBERED:
                 self.passed.clear()
-            if self._visit(nodes) and (self.passed[nodes] > 1 or self._is_early(running, moment.times.input)):
+            if self._visit(places) and (self.passed[places] > 1 or self._is_early(running, moment.times.input)):
                 self._awaited[None] = due
             for name, until in running.items():
-                if until > due and name not in self._awaited and self._visit((*nodes, name)):
+                if until > due and name not in self._awaited and self._visit((*places, name)):
                     self._await(name, until)
 
     def _await(self, name: str | int | None, until: float) -> None:

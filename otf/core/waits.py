@@ -9,7 +9,7 @@ the others: the outputs of those inputs were emitted before the answers, and arr
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -104,11 +104,14 @@ class Strict:
 
     `timers` decides when it waits for spontaneous outputs. After the last input a run goes on until `lasts`, in seconds
     since its start: what a system does by its own clock comes as late as before, also where its inputs went faster.
+    `gaps` has how long it waits at least after the first input, the second and so on, in seconds: where an earlier run
+    waited, a session may have ended.
     """
 
     timing: Timing
     timers: Timers = field(default_factory=Timers)
     lasts: float = 0.0
+    gaps: Sequence[float] = ()
 
     def ready(self, moment: Moment) -> bool:
         """Return whether nothing has happened since quiescence."""
@@ -119,7 +122,14 @@ class Strict:
         if not moment.quiet:
             return silence(self.timing, moment)
         pause = self.timers.pause(self.timing, moment)
-        return Pause(self.lasts) if pause is None and moment.port is None and moment.times.event < self.lasts else pause
+        least = self._least(moment)
+        return Pause(least) if pause is None and moment.times.event < least else pause
+
+    def _least(self, moment: Moment) -> float:
+        if moment.port is None:
+            return self.lasts
+        sent = moment.monitor.sent
+        return moment.times.input + self.gaps[sent - 1] if 0 < sent <= len(self.gaps) else 0.0
 
     def learn(self, moment: Moment) -> None:
         """Let the timing learn from the replies."""

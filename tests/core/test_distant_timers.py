@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from random import Random
 from typing import Any
 
@@ -40,12 +40,17 @@ DEAF: Spec[str, str] = Spec(_step, "off", ["power", "feed"], lambda state: _emit
 
 
 def _run(
-    system: Spec[Any, str], *inputs: str, timers: Timers, model: Spec[Any, str] = DEVICE
+    system: Spec[Any, str],
+    *inputs: str,
+    timers: Timers,
+    model: Spec[Any, str] = DEVICE,
+    gaps: Sequence[float] = (),
 ) -> tuple[str, list[Event]]:
     """Drive a system by the model of a correct one."""
     oracle = Oracle(Model(model, Routes(("p",), lambda _value: "p")), timing=TIMING)
     world = World(System(system, lambda _output: "p", Random(1)), TimeBounds(latency=0.01, busy=0.01), Random(1))
-    session, events = Session(oracle, Script(inputs), Strict(TIMING, timers), steps=len(inputs)), list[Event]()
+    strict, events = Strict(TIMING, timers, gaps=gaps), list[Event]()
+    session = Session(oracle, Script(inputs), strict, steps=len(inputs))
     return conduct(session, world, lambda _value: "p", events.append).outcome, events
 
 
@@ -123,6 +128,22 @@ def test_a_numbered_beat_does_not_keep_a_run_alive() -> None:
     """After the last input each timer is awaited once, though each beat has a number and so leads to a new state."""
     _, events = _run(BEATS, "ping", timers=Timers(last=True), model=BEATS)
     assert events[-1].at < 5
+
+
+def test_numbers_of_a_beat_make_no_new_states_to_wait_in() -> None:
+    """Of 200 inputs few wait for the next beat: states without its number are waited in ever more rarely."""
+    _, events = _run(BEATS, *["ping"] * 200, timers=Timers(), model=BEATS)
+    assert events[-1].at < 200 * 0.1 + 12
+
+
+def test_a_run_is_driven_again_with_the_gaps_that_it_had() -> None:
+    """Where the original waited for the dog, so does the re-run, and nowhere else but at its end."""
+    again = Timers(last=True, between=False)
+    _, events = _run(DEVICE, "power", "feed", "feed", timers=again, gaps=[0.0, 6.0])
+    sent = [event.at for event in events if isinstance(event, Sent)]
+    assert sent[1] - sent[0] < 0.5
+    assert 6.0 <= sent[2] - sent[1] < 7.2
+    assert _barks([event for event in events if event.at < sent[2]]) == 1
 
 
 @pytest.mark.parametrize("between", [(), ("feed",), ("feed", "power")])
