@@ -26,9 +26,9 @@ layers:
 spelling:
 	$(BIN)codespell . .ci .github
 
-# as the README has it: over two processes, since many tests wait for something real
+# as the README has it: over three processes on two cores, since many tests wait for something real
 test:
-	$(BIN)pytest -n 2 --dist loadfile $(ARGS)
+	$(BIN)pytest -n 3 --dist loadfile $(ARGS)
 
 # without real systems: what to run between two commits
 quick:

@@ -347,7 +347,7 @@ class _Sink:
     def _emptied(self) -> WriteError | None:
         """Return an error if there are fewer traces than paths have left: code of the bench may have removed some."""
         with suppress(OSError), os.scandir(self._path.parent) as files:
-            there = sum(each.name.endswith(".jsonl") and each.stat().st_size > 0 for each in files if each.is_file())
+            there = sum(each.name.endswith(".jsonl") and _begins(Path(each.path)) for each in files if each.is_file())
             if there <= self.kept:  # the journal is one more
                 message = f"{self._path.parent}: of {self.kept} traces that this run wrote only {there - 1} are there"
                 return WriteError(f"{message}: they were removed or emptied while it ran; {ADVICE}")
@@ -386,3 +386,9 @@ def _logger(file: Any) -> Any:  # noqa: ANN401 -- structlog's loggers are dynami
 
 def _encode(event: dict[str, Any], **_options: object) -> bytes:
     return msgspec.json.encode(event)
+
+
+def _begins(path: Path) -> bool:
+    """Return whether a file begins as a trace does: one that was emptied while it was written begins with zeros."""
+    with path.open("rb") as file:
+        return file.read(1) == b"{"

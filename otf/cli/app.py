@@ -65,7 +65,8 @@ COMMANDS: Final[Mapping[str, Entry]] = {
 }
 
 
-HELP: Final = {"help_option_names": ["-h", "--help"]}
+_HELP: Final = ("-h", "--help")
+HELP: Final = {"help_option_names": [*_HELP]}
 
 
 class Lazy(TyperGroup):
@@ -197,11 +198,7 @@ def call(arguments: Sequence[str]) -> int:
     except USERS_OWN:
         raise
     except SystemExit as error:
-        if isinstance(error.__context__, BrokenPipeError):  # typer's own way to end when a page of help has no reader
-            unread(error.__context__)
-            return PASS
-        # completing a word for a shell ends this way; nothing else may
-        return int(error.code or 0) if VARIABLE in os.environ else _broken(error, as_json=as_json)
+        return _exited(error, arguments, as_json=as_json)
     except BaseException as error:  # noqa: BLE001 -- the last resort: Python's own status, 1, would report a nonconformance
         return _broken(error, as_json=as_json)
     finally:
@@ -232,6 +229,18 @@ def _misused(error: typer.TyperException, *, as_json: bool) -> int:
     if as_json:
         document(error_document(error.format_message()))
     return error.exit_code
+
+
+def _exited(error: SystemExit, arguments: Sequence[str], *, as_json: bool) -> int:
+    """Return the status for an end by typer: of a page of help without a reader, or of the completion of a word."""
+    pipe = error.__context__
+    if not isinstance(pipe, BrokenPipeError):
+        return int(error.code or 0) if VARIABLE in os.environ else _broken(error, as_json=as_json)
+    if not arguments or any(each in arguments for each in _HELP):
+        unread(pipe)
+        return PASS
+    # in a command, code of the user has raised it
+    return _broken(pipe, as_json=as_json)
 
 
 def _broken(error: BaseException, *, as_json: bool) -> int:

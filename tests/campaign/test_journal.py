@@ -128,7 +128,11 @@ def test_a_folder_that_another_run_has_now(tmp_path: Path) -> None:
     assert sorted(file.name for file in out.iterdir()) == ["campaign.jsonl"]
 
 
-@pytest.mark.parametrize("harm", [Path.unlink, lambda file: file.write_bytes(b"")], ids=["removed", "emptied"])
+@pytest.mark.parametrize(
+    "harm",
+    [Path.unlink, lambda file: file.write_bytes(b""), lambda file: file.write_bytes(bytes(9))],
+    ids=["removed", "emptied", "emptied while it was written"],
+)
 def test_a_run_whose_traces_are_taken_away(tmp_path: Path, harm: Callable[[Path], object]) -> None:
     """A bench that removes or empties the traces of its own passing paths does not pass: nobody can read them."""
     out = tmp_path / "out"

@@ -28,7 +28,7 @@ def test_the_readme_of_this_project_has_both() -> None:
     done = taken_from(SCRIPT.parents[1] / "README.md")
     assert [line.split(" && ")[-1] for line in done.stdout.splitlines()] == [
         ".venv/bin/otf run conference",
-        ".venv/bin/pytest -n 2 --dist loadfile",
+        ".venv/bin/pytest -n 3 --dist loadfile",
     ]
 
 

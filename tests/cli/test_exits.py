@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from otf.cli.app import call
 from tests.cli.command import otf
 
 BENCH = """
@@ -167,3 +168,13 @@ def test_a_model_that_is_looked_at(command: str) -> None:
     done = otf(command, "exits.py", "--set", "place=step", stdin=b"Go\n" * 5)
     assert done.status in {2, 3}
     assert "SystemExit" in done.err
+
+
+def test_a_broken_pipe_of_the_bench_is_no_page_of_help_without_a_reader(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A strategy that raises it ends the run with an error, not with status 0."""
+    lines = "class Own:\n    def choose(self, view):\n        raise BrokenPipeError(32, 'gone')\n"
+    (folder / "own.py").write_text(lines, encoding="utf-8")
+    assert call(["run", "coffee", "--strategy", "own.py:Own", "--traces", "1"]) == 3
+    assert "BrokenPipeError: [Errno 32] gone" in capsys.readouterr().err
