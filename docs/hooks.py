@@ -22,6 +22,13 @@ ABOVE = {
     "SECURITY.md": "security.md",
     "CHANGELOG.md": "changelog.md",
 }
+SOUGHT = {
+    **dict.fromkeys(("questions.md", "glossary.md"), 30),
+    "howto-learn.md": 5,
+    **dict.fromkeys(("design.md", "findings.md", "howto-pymodel.md", "topics-papers.md"), 0.1),
+    **dict.fromkeys(("changelog.md", "releasing.md", "contributing.md"), 0.01),
+}
+"""How much a page weighs in the search, beside 1: who types a word wants its meaning first, and what uses it later."""
 _PACKAGE = re.compile(r"^::: (?P<name>otf[\w.]*)\n", re.MULTILINE)
 _LINK = re.compile(r"\[(?P<text>[^\]]+)\]\((?P<target>[^)\s#]+)(?P<anchor>#[^)\s]*)?\)")
 
@@ -36,6 +43,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Let the links of a page lead to where things are in the site."""
     del config, files
+    weight = SOUGHT.get(page.file.src_uri, 0.001 if page.file.src_uri.startswith("reference/") else 1)
+    page.meta.setdefault("search", {"boost": weight})
     above = page.file.src_uri in ABOVE.values()
     folder = ROOT if above else (ROOT / "docs" / page.file.src_uri).parent
     linked = _LINK.sub(lambda found: _led(found, folder, page.file.src_uri), markdown)

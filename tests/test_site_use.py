@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import doctest
+import json
 import os
 import re
 import subprocess
@@ -96,6 +97,14 @@ def test_the_tutorial_runs_when_pasted(site: Path, tmp_path: Path) -> None:
     )
     assert done.stdout == "".join(each.want for each in shown if each.exc_msg is None)
     assert done.stderr.count("Traceback (most recent call last)") == sum(each.exc_msg is not None for each in shown)
+
+
+def test_the_search_prefers_pages_to_attributes(site: Path) -> None:
+    """Questions and the glossary weigh more than guides, and these more than the reference."""
+    found = json.loads((site / "search" / "search_index.json").read_text(encoding="utf-8"))["docs"]
+    weights = {each["location"]: float(each.get("boost", 1)) for each in found}
+    assert weights["questions.html"] == weights["glossary.html"] > weights["howto-times.html"]
+    assert weights["howto-times.html"] > weights["reference/adapter.html"] > 0
 
 
 # In a browser

@@ -1,4 +1,4 @@
-"""Code that is not of otf: a bench, a model, a driver, a name service. It may try to end the program, or never return.
+"""Third-party code: a bench, a model, a driver, a name service. It may try to end the program, or never return.
 
 `sys.exit(0)` in a codec, passed on, would end `otf run` as if everything had passed; a CancelledError would end one job
 of several without a word. Such errors are reported and are no verdict; only the user's own interruption passes.
