@@ -25,6 +25,7 @@ ABOVE = {
 SOUGHT = {
     **dict.fromkeys(("questions.md", "glossary.md"), 30),
     "howto-learn.md": 5,
+    "howto-times.md": 2,
     **dict.fromkeys(("design.md", "findings.md", "howto-pymodel.md", "topics-papers.md"), 0.1),
     **dict.fromkeys(("changelog.md", "releasing.md", "contributing.md"), 0.01),
 }
