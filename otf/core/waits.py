@@ -122,8 +122,9 @@ class Strict:
         if not moment.quiet:
             return silence(self.timing, moment)
         pause = self.timers.pause(self.timing, moment)
-        least = self._least(moment)
-        return Pause(least) if pause is None and moment.times.event < least else pause
+        if pause is None and (self.lasts or self.gaps) and moment.times.event < (least := self._least(moment)):
+            return Pause(least)
+        return pause
 
     def _least(self, moment: Moment) -> float:
         if moment.port is None:

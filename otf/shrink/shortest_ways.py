@@ -100,7 +100,7 @@ class ModelMap:
         self.patience: PlanPatience = patience
         self._oracle = oracle
         self.model: Model = oracle.model
-        self.start: NodeSet = self._open(frozenset([oracle.model.initial]))
+        self.start: NodeSet = self._begun()
         self._outcomes: dict[tuple[NodeSet, Symbol], tuple[Successor, ...]] = {}
         self._steps: dict[NodeSet, ModelSteps] = {}
         self.asked: int = 0  # about how many steps the model was asked
@@ -275,17 +275,20 @@ class ModelMap:
                 groups.setdefault(move.emitted, set()).add(move.target)
         yield from (Successor(seen, self._open(frozenset(targets))) for seen, targets in groups.items())
 
+    def _begun(self) -> NodeSet:
+        reached = self._open(frozenset([self.model.initial]))
+        # a state that takes no input, of a board that boots say, is over before anything is sent
+        return frozenset(filter(self._takes, reached)) or reached
+
+    def _takes(self, node: Node) -> bool:
+        return any(self.model.specified(node, inp) for inp in self.model.enabled_inputs(node)[:OFFERED])
+
     def _open(self, nodes: NodeSet) -> NodeSet:
         # spontaneous outputs may come before the next input
         if self.model.spec.emits is None:
             return nodes
         oracle = self._oracle
-        reached = frozenset(view(self.model, oracle.relation, oracle.limits, map(Hypothesis, nodes)).places)
-        # a state that takes no input, of a board that boots say, is over before anything is sent
-        return frozenset(filter(self._takes, reached)) or reached if len(reached) > 1 else reached
-
-    def _takes(self, node: Node) -> bool:
-        return any(self.model.specified(node, inp) for inp in self.model.enabled_inputs(node)[:OFFERED])
+        return frozenset(view(self.model, oracle.relation, oracle.limits, map(Hypothesis, nodes)).places)
 
     def _tree(self, source: NodeSet) -> Tree:
         tree = self._trees.get(source)

@@ -54,6 +54,7 @@ def lookalikes(outputs: list[tuple[Any, ...]]) -> Iterator[tuple[int, int]]:
 def alike(one: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
     """Return whether two outputs may look the same. In doubt they may: order is ignored.
 
+    >>> from otf.spec import AnyOrder
     >>> alike(("a", "b"), (AnyOrder("b", "a"),)), alike(("a",), (str,)), alike(("a",), (int,)), alike(("a",), ())
     (True, True, False, False)
     """
