@@ -278,7 +278,7 @@ def pinging(found: Mapping[str, Line], quiescence: float = 0.01) -> Bench:
     return Bench(spec, codec=Words(), connect=opened(**found), outputs=("p",), quiescence=quiescence)
 
 
-TIMES: Final = {"timestamp", "at", "slack"}
+TIMES: Final = {"timestamp", "at", "slack", "took"}
 
 
 def kind(story: Story) -> str:

@@ -26,6 +26,7 @@ def tick():
         while left:
             print(left.pop(), flush=True)
 threading.Thread(target=tick, daemon=True).start()
+print("ready", flush=True)
 for line in sys.stdin:
     count += 1
     word = line.strip()
@@ -44,7 +45,7 @@ def driven(how: str, folder: Path, silence: str = "observed") -> Summary:
     bench = Bench.on_ports(
         Spec(lambda state, word: [goto(state, word)], 0, ["a", "b", "c"]),
         lines({str: "{}"}, port="server"),
-        {"server": process([sys.executable, "-c", f"HOW = {how!r}\n{SERVER}"], ready=None)},
+        {"server": process([sys.executable, "-c", f"HOW = {how!r}\n{SERVER}"], ready="ready")},
         quiescence=0.02,
         silence="timed" if silence == "timed" else "observed",
     )
