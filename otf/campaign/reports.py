@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any, Final
 
 import anyio
@@ -13,14 +14,17 @@ from otf.campaign.confirm import STRICT
 from otf.campaign.journal import Journal
 from otf.campaign.lanes import Executor, ShrinkWatch
 from otf.campaign.listener import Listener
+from otf.campaign.recorder import header_of
 from otf.campaign.results import FailureGroup, PathResult, Shrunk
 from otf.campaign.saved import Saved
 from otf.campaign.settings import Settings
 from otf.campaign.shrinking import INTERRUPTED
 from otf.campaign.summary import Summary
 from otf.errors import ContactError
+from otf.runner.writer import TraceWriter
 from otf.shrink.deviations import Inputs, one_defect, shrunk_failure
 from otf.trace.events import Quiet, Sent
+from otf.trace.record import Header
 from otf.trace.verdict import Signature
 
 SHARE: Final = 0.3  # of the time, left for shrinking once a path has failed
@@ -92,8 +96,7 @@ class FailureReports:
 
         await together(work, min(at_once, len(groups)))
         self._summary.merge_clocks()
-        # a worker drives what is in a trace, and these runs are in none
-        if self._settings.group_by is None and self._settings.workers is None:
+        if self._settings.group_by is None:
             await self._merge()
         for group in self.new:
             self._report(group)
@@ -144,8 +147,12 @@ class FailureReports:
         events = [each for at, inp in enumerate(inputs) for each in (Sent(inp.value, "", at), Quiet(at))]
         trace = path.trace.with_name(f"{path.trace.name}{ASKED}")
         run = replace(path, events=(*events,), trace=trace)
-        again = (await self._executor.confirm(0, run, "", self._deadline, strict=False)).result
-        trace.with_suffix(STRICT).unlink(missing_ok=True)
+        try:
+            _write(run, header_of(path.trace))
+            again = (await self._executor.confirm(0, run, "", self._deadline, strict=False)).result
+        finally:
+            for each in (trace, trace.with_suffix(STRICT)):
+                each.unlink(missing_ok=True)
         if again.verdict.failure is None:
             return False
         return True if again.steps == len(inputs) else None
@@ -194,6 +201,15 @@ class FailureReports:
             if group.shrunk is not None:
                 group.shrunk = replace(group.shrunk, ended=LOST)
         self._journal.shrunk(group)
+
+
+def _write(run: PathResult, header: Header) -> None:
+    """Write the trace of a run: a worker drives what is in one."""
+    writer = TraceWriter(run.trace, header, datetime.now(UTC))
+    for event in run.events:
+        writer.event(event)
+    writer.end(run.verdict)
+    writer.close()
 
 
 async def together(work: Callable[[], Coroutine[Any, Any, None]], times: int) -> None:

@@ -217,3 +217,24 @@ def test_a_pool_of_devices(folder: Path, more: tuple[str, ...]) -> None:
     done = otf(*call, *jobs, *more, "--out", "out", "--json")
     assert (done.status, done.data["paths"]) == (0, 8), done.said
     assert "3 paths at the same time, and --device has 2 devices" in failed(*call, "--jobs", 3, "--out", "more")
+
+
+LAMP = """
+from otf import Bench, Spec, goto
+
+
+def step(on, inp):
+    return [goto(inp == "on")] if inp in {"on", "off"} else [goto(on, f"{inp} {on}")]
+
+
+SPEC = Spec(step, False, ["on", "off", "look", "count", "ring"])
+bench = Bench.in_process(SPEC, lambda: lambda inp: [] if inp in {"on", "off"} else [f"{inp} False"])
+"""
+
+
+def test_one_wrong_state_is_one_kind_with_workers_too(folder: Path) -> None:
+    """Workers ask the system as one process does, and nothing of what was asked is left in the folder."""
+    (folder / "lamp.py").write_text(LAMP, encoding="utf-8")
+    found = otf("run", "lamp.py", "--seed", 3, "--processes", 2, "--no-saved", "--out", "out", "--json")
+    assert len(found.data["failures"]) == 1
+    assert not [*(folder / "out").glob("*asked*")]
