@@ -70,6 +70,7 @@ def _same(failure: Failure | None, wanted: Failure | None, bench: Bench) -> bool
 
 
 def _certain(verdict: Verdict) -> bool:
+    """Return whether no stall of the machine may be the reason of a failure."""
     return not verdict.stalled or (verdict.failure is not None and verdict.failure.kind in CERTAIN)
 
 

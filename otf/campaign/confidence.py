@@ -241,6 +241,7 @@ class Discoveries:
 
 
 def _beta(x: float, a: float, b: float) -> float:
+    """Return the regularized incomplete beta function, 0 < x < 1."""
     if x > (a + 1) / (a + b + 2):
         return 1 - _beta(1 - x, b, a)
     front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x)) / a

@@ -1,106 +1,30 @@
-"""The journal of a campaign, and the hold on its folder.
+"""The journal of a campaign, as it is written.
 
 The journal is `campaign.jsonl`: structlog events with the id of the run, one a line. It says what was to be run, which
 paths were begun, and how each counts; `otf.campaign.journal_reader` reads it, so that a campaign that was killed can
 continue. A line is written by one call and never changed: a killed tester loses none, a power cut at most those of the
-last second.
-Each line ends with the digest of the line before, and has those of the traces that it is about.
-
-A folder of traces belongs to one run, so that no run overwrites the traces of another or takes them for its own.
+last second. Each line ends with the digest of the line before, and has those of the traces that it is about.
 """
 
 from __future__ import annotations
 
 import os
-import re
-import time
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from threading import Event as Flag
 from types import TracebackType
 from typing import Any, Final, Self
 
 import msgspec
 
-from otf.adapter.third_party import start_thread
+from otf.campaign.claimed_folder import claimed
 from otf.campaign.confirm import ConfirmedPath
+from otf.campaign.journal_file import JournalFile
 from otf.campaign.knowledge import Knowledge
 from otf.campaign.results import FailureGroup, PathResult, Retried
 from otf.campaign.trace_files import TraceFile
-from otf.errors import OtfError, UsageError, WriteError
-from otf.runner.writer import ADVICE, unwritten, writing
-from otf.trace.digest import LineChain
-from otf.trace.reading import bounded
+from otf.errors import OtfError
 from otf.trace.requirements import RequirementRecord
-
-_TRACES: Final = re.compile(r"(path|saved)-.*\.jsonl")
-
-
-def claimed(out: Path, name: str, *, joins: bool) -> int:
-    """Create a file in a folder and lock it; return its descriptor.
-
-    The folder may hold other files, but no traces of a run, and no other run may be writing to it; with `joins` only
-    the second is checked. The lock ends with the descriptor, and so with the process. Raises UsageError.
-    """
-    file, flags = out / name, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
-    with writing(out, "the folder", "choose another with --out"):
-        out.mkdir(parents=True, exist_ok=True)
-        left = [] if joins else sorted(each.name for each in out.iterdir() if _TRACES.fullmatch(each.name))
-        if left:
-            whose = _whose(file) if file.exists() else ""
-            raise _taken(out, BUSY if whose == BUSY else f"it holds the traces of another run ({left[0]})")
-        try:
-            descriptor = os.open(file, flags | (0 if joins else os.O_EXCL), 0o666)
-        except FileExistsError:
-            raise _taken(out, _whose(file)) from None
-    if not _held(descriptor):
-        os.close(descriptor)
-        raise _taken(out, BUSY)
-    return descriptor
-
-
-BUSY: Final = "another run is writing its traces there"
-
-
-def _taken(out: Path, why: str) -> UsageError:
-    # what a run writes to now must not be removed
-    advice = "choose another folder with --out, or " + ("wait until it ends" if why == BUSY else "remove this one")
-    return UsageError(f"{out}: {why}; {advice}")
-
-
-def _whose(file: Path) -> str:
-    try:
-        descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    except OSError:
-        return f"there is a {file.name} already"
-    try:
-        return f"it holds the log of another run ({file.name})" if _held(descriptor) else BUSY
-    finally:
-        os.close(descriptor)
-
-
-def _held(descriptor: int) -> bool:
-    """Lock a file for as long as it is open; return False if another process has locked it."""
-    try:
-        import fcntl
-    except ImportError:
-        return True  # Windows has no such locks: there only the files of a run keep others out
-    until = time.monotonic() + GOING
-    while True:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            if time.monotonic() >= until:
-                return False
-            time.sleep(GOING / 20)
-        else:
-            return True
-
-
-GOING: Final = 0.4
-"""Seconds in which a run that was killed goes: its work ends a moment after the command that was killed."""
-
 
 JOURNAL: Final = "campaign.jsonl"
 STARTED: Final = "campaign started"
@@ -113,8 +37,6 @@ SPENT: Final = "time spent"
 NAMES: Final = 1_000_000
 """Pairs of state and input that have numbers in one folder, 100 bytes each in memory. Of a model with more, later pairs
 are not written: such a pair hardly ever comes again, and a night of them would fill the disk."""
-SAFE: Final = 1.0
-"""Seconds after which a line is on the disk: waiting for the disk at each line would cost 0.1 ms to 10 ms."""
 
 
 class Journal:
@@ -124,7 +46,7 @@ class Journal:
     """
 
     def __init__(self, out: Path, *, joins: bool = False) -> None:
-        self._sink = _Sink(out / JOURNAL, claimed(out, JOURNAL, joins=joins))
+        self._sink = JournalFile(out / JOURNAL, claimed(out, JOURNAL, joins=joins))
         self._log = _logger(self._sink)
         self._names: dict[str, int] = {}
         self._runs: dict[int, str] = {}  # of the paths that do not count yet
@@ -290,86 +212,6 @@ def _shown(shows: RequirementRecord) -> dict[str, list[str]]:
     return {kind: sorted(ids) for kind, ids in kinds.items() if ids}
 
 
-class _Sink:
-    """The file of a journal; if it cannot be written, the campaign goes on, and `trouble` has the first error."""
-
-    def __init__(self, path: Path, file: int) -> None:
-        self.trouble: WriteError | None = None
-        self._path, self._file = path, file
-        self.kept = 0
-        self._chain = _left(path)
-        self._size = os.fstat(file).st_size
-        self._written, self._ended = Flag(), Flag()
-        # the disk may take longer than an answer of the system may: the event loop must not wait for it
-        self._synced = start_thread(self._sync)
-
-    def check_folder(self) -> None:
-        """Raise WriteError if the folder was moved, removed or cut: another run may have one with its name now."""
-        lost = self._lost()
-        if lost is not None:
-            raise lost
-
-    def write(self, line: bytes) -> None:
-        """Write a line; one that was torn before, by a kill or a full disk, is ended first: no reader joins the two."""
-        text, torn = self._chain.link(line), self._chain.torn
-        try:
-            written = text[: os.write(self._file, text)]
-            self._size += len(written)
-        except OSError as error:
-            self.trouble = self.trouble or unwritten(self._path, error, "the log")
-        else:
-            for part in (written[:torn], written[torn:]):
-                self._chain.take(part)
-        self._written.set()
-
-    def flush(self) -> None:
-        """Do nothing: every line is written at once."""
-
-    def close(self) -> None:
-        self._ended.set()
-        self._written.set()
-        self._synced.wait()
-        self.trouble = self.trouble or self._lost() or self._emptied()
-        with suppress(OSError):  # the user's code closed it
-            os.close(self._file)
-
-    def _lost(self) -> WriteError | None:
-        """Return an error if the log is not where it belongs: a campaign that nobody can read has shown nothing."""
-        with suppress(OSError):
-            held = os.fstat(self._file)
-            if os.path.samestat(self._path.stat(), held):
-                if held.st_size >= self._size:
-                    return None
-                return WriteError(f"{self._path}: the log was cut while this run was writing to it; {ADVICE}")
-        message = f"{self._path.parent}: the folder was moved or removed while this run was writing to it"
-        return WriteError(f"{message}, or the bench changed the current folder; what was written is where it is now")
-
-    def _emptied(self) -> WriteError | None:
-        """Return an error if there are fewer traces than paths have left: code of the bench may have removed some."""
-        with suppress(OSError), os.scandir(self._path.parent) as files:
-            there = sum(each.name.endswith(".jsonl") and _begins(Path(each.path)) for each in files if each.is_file())
-            if there <= self.kept:  # the journal is one more
-                message = f"{self._path.parent}: of {self.kept} traces that this run wrote only {there - 1} are there"
-                return WriteError(f"{message}: they were removed or emptied while it ran; {ADVICE}")
-        return None
-
-    def _sync(self) -> None:
-        while not self._ended.is_set():
-            self._written.wait()
-            self._ended.wait(SAFE)
-            self._written.clear()
-            with suppress(OSError):  # a pipe, or a file system that cannot
-                os.fsync(self._file)
-
-
-def _left(path: Path) -> LineChain:
-    chain = LineChain()
-    with suppress(OSError), path.open("rb") as file:
-        for line in bounded(file):
-            chain.take(line)
-    return chain
-
-
 def _logger(file: Any) -> Any:  # noqa: ANN401 -- structlog's loggers are dynamic by design
     # imported here: structlog imports its console renderer, and commands that only read should not wait for that
     import structlog
@@ -386,9 +228,3 @@ def _logger(file: Any) -> Any:  # noqa: ANN401 -- structlog's loggers are dynami
 
 def _encode(event: dict[str, Any], **_options: object) -> bytes:
     return msgspec.json.encode(event)
-
-
-def _begins(path: Path) -> bool:
-    """Return whether a file begins as a trace does: one that was emptied while it was written begins with zeros."""
-    with path.open("rb") as file:
-        return file.read(1) == b"{"

@@ -281,6 +281,7 @@ def _visits(layers: Iterable[Layer]) -> VisitCounts:
 
 
 def _distinct(states: Iterable[dict[str, int]]) -> int:
+    """Return how many states were visited, or one more than matters."""
     found: set[str] = set()
     for name in chain.from_iterable(states):
         found.add(name)

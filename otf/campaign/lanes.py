@@ -314,6 +314,7 @@ class InProcess:
         return header(own, settings, number, strategy="script")
 
     def _late(self) -> bool:
+        """Return whether half of the time is over."""
         now = anyio.current_time()
         self._began = now if self._began is None else self._began
         return now - self._began >= self._ends() - now

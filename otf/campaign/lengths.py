@@ -40,4 +40,5 @@ def _scaled(number: int, inputs: int, parts: int) -> int:
 
 
 def _sum(number: int) -> int:
+    """Return the parts of the first paths together."""
     return number + sum(number // scale * (scale // 2) for scale in SCALES)

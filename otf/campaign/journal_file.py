@@ -1,0 +1,106 @@
+"""The file of a journal: each line is one call, chained to the one before, and on the disk a second later."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from threading import Event as Flag
+from typing import Final
+
+from otf.adapter.third_party import start_thread
+from otf.errors import WriteError
+from otf.runner.writer import ADVICE, unwritten
+from otf.trace.digest import LineChain
+from otf.trace.reading import bounded
+
+SAFE: Final = 1.0
+"""Seconds after which a line is on the disk: waiting for the disk at each line would cost 0.1 ms to 10 ms."""
+
+
+class JournalFile:
+    """The file of a journal; if it cannot be written, the campaign goes on, and `trouble` has the first error."""
+
+    def __init__(self, path: Path, file: int) -> None:
+        self.trouble: WriteError | None = None
+        self._path, self._file = path, file
+        self.kept = 0
+        self._chain = _left(path)
+        self._size = os.fstat(file).st_size
+        self._written, self._ended = Flag(), Flag()
+        # the disk may take longer than an answer of the system may: the event loop must not wait for it
+        self._synced = start_thread(self._sync)
+
+    def check_folder(self) -> None:
+        """Raise WriteError if the folder was moved, removed or cut: another run may have one with its name now."""
+        lost = self._lost()
+        if lost is not None:
+            raise lost
+
+    def write(self, line: bytes) -> None:
+        """Write a line; one that was torn before, by a kill or a full disk, is ended first: no reader joins the two."""
+        text, torn = self._chain.link(line), self._chain.torn
+        try:
+            written = text[: os.write(self._file, text)]
+            self._size += len(written)
+        except OSError as error:
+            self.trouble = self.trouble or unwritten(self._path, error, "the log")
+        else:
+            for part in (written[:torn], written[torn:]):
+                self._chain.take(part)
+        self._written.set()
+
+    def flush(self) -> None:
+        """Do nothing: every line is written at once."""
+
+    def close(self) -> None:
+        """Wait until all lines are on the disk; note what became of the journal and of the traces meanwhile."""
+        self._ended.set()
+        self._written.set()
+        self._synced.wait()
+        self.trouble = self.trouble or self._lost() or self._emptied()
+        with suppress(OSError):  # the user's code closed it
+            os.close(self._file)
+
+    def _lost(self) -> WriteError | None:
+        """Return an error if the log is not where it belongs: a campaign that nobody can read has shown nothing."""
+        with suppress(OSError):
+            held = os.fstat(self._file)
+            if os.path.samestat(self._path.stat(), held):
+                if held.st_size >= self._size:
+                    return None
+                return WriteError(f"{self._path}: the log was cut while this run was writing to it; {ADVICE}")
+        message = f"{self._path.parent}: the folder was moved or removed while this run was writing to it"
+        return WriteError(f"{message}, or the bench changed the current folder; what was written is where it is now")
+
+    def _emptied(self) -> WriteError | None:
+        """Return an error if there are fewer traces than paths have left: code of the bench may have removed some."""
+        with suppress(OSError), os.scandir(self._path.parent) as files:
+            there = sum(each.name.endswith(".jsonl") and _begins(Path(each.path)) for each in files if each.is_file())
+            if there <= self.kept:  # the journal is one more
+                message = f"{self._path.parent}: of {self.kept} traces that this run wrote only {there - 1} are there"
+                return WriteError(f"{message}: they were removed or emptied while it ran; {ADVICE}")
+        return None
+
+    def _sync(self) -> None:
+        while not self._ended.is_set():
+            self._written.wait()
+            self._ended.wait(SAFE)
+            self._written.clear()
+            with suppress(OSError):  # a pipe, or a file system that cannot
+                os.fsync(self._file)
+
+
+def _left(path: Path) -> LineChain:
+    chain = LineChain()
+    with suppress(OSError), path.open("rb") as file:
+        for line in bounded(file):
+            chain.take(line)
+    return chain
+
+
+def _begins(path: Path) -> bool:
+    """Return whether a file begins as a trace does: one that was emptied while it was written begins with zeros."""
+    with suppress(OSError), path.open("rb") as file:
+        return file.read(1) == b"{"
+    return False
