@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -46,9 +47,16 @@ def _counts(summary: Summary) -> dict[str, Any]:
 
 
 def _counted(out: Path) -> list[int]:
-    """The paths that the journal counts, each line once."""
-    lines = [json.loads(line) for line in (out / "campaign.jsonl").read_bytes().splitlines() if line.endswith(b"}")]
-    return sorted(line["path"] for line in lines if line["event"] == "path counted")
+    """The paths that the journal counts, each line once.
+
+    A torn line may end with a brace as well, so what cannot be parsed is left out, not what ends otherwise.
+    """
+    counted = list[int]()
+    for line in (out / "campaign.jsonl").read_bytes().splitlines():
+        with suppress(json.JSONDecodeError):
+            told = json.loads(line)
+            counted.extend([told["path"]] if told["event"] == "path counted" else [])
+    return sorted(counted)
 
 
 def _killed(whole: Path, at: int, out: Path) -> Path:
