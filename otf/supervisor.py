@@ -161,7 +161,11 @@ class _Parent:
             by = f"{_BY}{_limits()}"
             self._say(f"was ended from inside with status {real}{self._place()}: {by}; {_worth(status)}. {_ADVICE}")
             os._exit(status or INCONCLUSIVE)
-        self._say(f"was killed by {_signal_name(-real)}{self._place()}; {_worth(status)}")
+        # an interpreter without memory may crash before it can say so: that is an end like any other of this cause
+        limit = _limits() if -real in _CRASHES else ""
+        self._say(f"was killed by {_signal_name(-real)}{limit}{self._place()}; {_worth(status)}")
+        if limit:
+            os._exit(status or INCONCLUSIVE)
         with suppress(OSError, ValueError):
             signal.signal(-real, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {-real})
@@ -190,6 +194,9 @@ class _Parent:
 
 _BY: Final = "by code of the bench, its model or its system that called os._exit, os.exec or exit() of a C library"
 _ADVICE: Final = "To test a system that ends its process, run it in one of its own, with otf.adapters.process"
+
+
+_CRASHES: Final = frozenset({signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT})
 
 
 def _limits() -> str:

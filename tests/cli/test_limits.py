@@ -77,6 +77,15 @@ def test_a_low_limit_of_the_system(folder: Path, limit: int, value: int) -> None
         assert any(word in done.stderr for word in ("memory", "Too many open files", "thread"))
 
 
+@pytest.mark.real
+def test_a_crash_below_a_limit_of_memory(folder: Path) -> None:
+    """Python itself may crash where it has no memory: the sentence says so, and nothing is decided."""
+    (folder / "crash.py").write_text("import os\n\nos.kill(os.getpid(), 11)\n", encoding="utf-8")
+    done = limited(folder, resource.RLIMIT_AS, 4_000_000 * 1024, "run", "crash.py")
+    assert done.returncode == 3
+    assert "was killed by SIGSEGV, or by a lack of memory (ulimit -v: 4,000,000 KiB)" in done.stderr
+
+
 def test_a_number_of_5000_digits(folder: Path) -> None:
     """Python refuses to read it, and so the file is none that describes a bench."""
     (folder / "big.toml").write_text(f'bench = "coffee"\n[set]\nfault = {"9" * 5000}\n', encoding="utf-8")
