@@ -18,7 +18,7 @@ from otf.campaign.bursts import burst
 from otf.campaign.changes import ChangedTransitions
 from otf.campaign.confirm import ConfirmedPath, Confirmer, DriveAgain
 from otf.campaign.evidence import cover, new_evidence
-from otf.campaign.failed_starts import PersistentExecutor
+from otf.campaign.failed_starts import FailedStarts
 from otf.campaign.journal import Journal
 from otf.campaign.journal_lines import About
 from otf.campaign.journal_reader import Past
@@ -91,6 +91,7 @@ class Campaign:
         self._under_way: set[int] = set()
         self._merged: Merged
         self._executor: Executor
+        self._starts: FailedStarts
 
     async def run(self) -> Summary:
         """Run all paths, then shrink; return the summary. Raises ModelError if the model is broken."""
@@ -142,8 +143,8 @@ class Campaign:
         every = range(1, self.settings.traces + 1)
         self._left = {lane: every[lane :: self._lanes] for lane in range(self._lanes)}
         self._merged = Merged(self._lanes, self._past, remote=self.settings.workers is not None)
-        executor = self._executor_of(self.settings.workers)
-        self._executor = PersistentExecutor(executor, lambda: self._paths_end, self.summary, journal, self.listener)
+        self._executor = self._executor_of(self.settings.workers)
+        self._starts = FailedStarts(lambda: self._paths_end, self.summary, journal, self.listener)
 
     def _executor_of(self, workers: Workers | None) -> Executor:
         def ends() -> float:
@@ -174,6 +175,7 @@ class Campaign:
             self.summary,
             self.listener,
             self._executor,
+            self._starts,
             journal,
             self._saved(),
             self._deadline,
@@ -262,7 +264,8 @@ class Campaign:
 
     def _again(self, lane: int) -> DriveAgain:
         def again(failing: PathResult, first: str, *, strict: bool) -> Awaitable[ConfirmedPath]:
-            return self._executor.confirm(lane, failing, first, self._deadline, strict=strict)
+            run = partial(self._executor.confirm, lane, failing, first, self._deadline, strict=strict)
+            return self._starts.reach(failing.number, run)
 
         return again
 
@@ -305,7 +308,7 @@ class Campaign:
     async def _attempt(self, lease: Lease, journal: Journal, learned: Knowledge) -> PathResult:
         number, knows = lease.number, self._merged.reach(lease.number)
         with journal.path(lease.run, number, trace_of(self.settings.out, number), knows) as done:
-            leased = await self._executor.drive(lease)
+            leased = await self._starts.reach(number, lambda: self._executor.drive(lease))
             done(leased.result)
         if leased.deaths:
             journal.driven_again(lease.run, number, leased.deaths)

@@ -9,23 +9,16 @@ there at all, and the user is waiting.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import AbstractAsyncContextManager
 from typing import Final, TypeVar
 
 import anyio
 
 from otf.adapter.log import note
-from otf.campaign.confirm import ConfirmedPath
 from otf.campaign.journal import Journal
-from otf.campaign.lanes import Executor, Lease, Leased, ShrinkWatch
 from otf.campaign.listener import Listener
 from otf.campaign.remote import NoWorkersError
-from otf.campaign.results import PathResult, Shrunk
-from otf.campaign.saved import DriveSaved
 from otf.campaign.summary import Summary
-from otf.core import Oracle
 from otf.errors import ContactError
-from otf.trace.kinds import Scope
 
 TIMES: Final = 5
 """How often a path that could not start the system is driven again; each pause is twice the last."""
@@ -36,65 +29,19 @@ LONGEST: Final = 300.0  # seconds, however long the campaign has lasted
 Result = TypeVar("Result")
 
 
-class PersistentExecutor(Executor):
-    """Has paths driven by another executor; one that cannot reach the system is driven again after a pause.
+class FailedStarts:
+    """Tries again what could not reach the system, after a pause; it is counted, logged, and shown by the listener.
 
-    `ends` returns the moment at which the paths end. What is tried again is counted, logged, and shown by the listener.
+    `ends` returns the moment at which the paths end.
     """
 
-    def __init__(
-        self, executor: Executor, ends: Callable[[], float], summary: Summary, journal: Journal, listener: Listener
-    ) -> None:
-        self._executor, self._ends = executor, ends
-        self._summary, self._journal, self._listener = summary, journal, listener
+    def __init__(self, ends: Callable[[], float], summary: Summary, journal: Journal, listener: Listener) -> None:
+        self._ends, self._summary, self._journal, self._listener = ends, summary, journal, listener
         self._began = anyio.current_time()
         self._reached = False
 
-    def running(self) -> AbstractAsyncContextManager[None]:
-        """Return the context in which paths are driven."""
-        return self._executor.running()
-
-    @property
-    def drive_saved(self) -> DriveSaved | None:
-        """Return what drives a saved failure: before the first path, so nothing is tried again."""
-        return self._executor.drive_saved
-
-    async def check_speed(self, until: float) -> None:
-        """Refuse a faster clock that the system does not follow."""
-        await self._executor.check_speed(until)
-
-    @property
-    def together(self) -> int:
-        """Return how many failures are shrunk at the same time."""
-        return self._executor.together
-
-    def oracle(self, lane: int) -> Oracle:
-        """Return the oracle of a lane."""
-        return self._executor.oracle(lane)
-
-    async def drive(self, lease: Lease) -> Leased:
-        """Drive a path. Raises ContactError if the system stays away, ModelError if the model is broken."""
-        return await self._reaching(lease.number, lambda: self._executor.drive(lease))
-
-    async def confirm(self, lane: int, failing: PathResult, first: str, until: float, *, strict: bool) -> ConfirmedPath:
-        """Drive a failing path again. Raises ContactError if the system stays away."""
-        return await self._reaching(
-            failing.number, lambda: self._executor.confirm(lane, failing, first, until, strict=strict)
-        )
-
-    async def shrink(  # noqa: PLR0913 -- what a search needs, each once
-        self, failing: PathResult, seconds: float, watch: ShrinkWatch, *, lane: int, confirmed: bool, scope: Scope
-    ) -> Shrunk:
-        """Shrink a failing path; after a start that failed the search begins anew, in the time that is left."""
-        until = anyio.current_time() + seconds
-
-        def search() -> Awaitable[Shrunk]:
-            left = max(0.0, until - anyio.current_time())
-            return self._executor.shrink(failing, left, watch, lane=lane, confirmed=confirmed, scope=scope)
-
-        return await self._reaching(failing.number, search)
-
-    async def _reaching(self, number: int, does: Callable[[], Awaitable[Result]]) -> Result:
+    async def reach(self, number: int, does: Callable[[], Awaitable[Result]]) -> Result:
+        """Return what `does` returns for a path. Raises ContactError if the system stays away."""
         pauses: Iterator[float] | None = None
         while True:
             try:

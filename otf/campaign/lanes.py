@@ -8,12 +8,13 @@ which copy of the system is faster, and so would the choices. So what a path kno
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, NamedTuple, Protocol, Self
+from typing import Final, NamedTuple, Self
 
 import anyio
 
@@ -80,44 +81,47 @@ class ShrinkWatch(NamedTuple):
     found: OnShrunk | None = None
 
 
-class Executor(Protocol):
+class Executor(ABC):
     """Drives leased paths, in this process or elsewhere; of each lane one at a time."""
+
+    def __init__(self, bench: Bench, settings: Settings) -> None:
+        self.bench, self.settings = bench, settings
 
     def running(self) -> AbstractAsyncContextManager[None]:
         """Return the context in which paths are driven; leaving it ends all that was started for that."""
-        ...
+        return nullcontext()
 
     @property
     def drive_saved(self) -> DriveSaved | None:
         """Return what drives a saved failure where the paths are driven; None if this process does it itself."""
-        ...
+        return None
 
     async def check_speed(self, until: float) -> None:
         """Refuse a faster clock that the system does not follow; runs end at the time `until`. Raises UsageError."""
-        ...
+        await check_speed(self.bench, self.settings, until)
 
+    @property
+    def together(self) -> int:
+        """Return how many failures are shrunk at the same time: one, if a search uses all the copies that there are."""
+        return 1
+
+    @abstractmethod
     async def drive(self, lease: Lease) -> Leased:
         """Drive a path. Raises ContactError if the system cannot be reached, ModelError if the model is broken."""
-        ...
 
+    @abstractmethod
     async def confirm(self, lane: int, failing: PathResult, first: str, until: float, *, strict: bool) -> ConfirmedPath:
         """Drive a failing path of a lane again, as `otf.campaign.confirm.confirm` does. Raises ContactError."""
-        ...
 
+    @abstractmethod
     async def shrink(  # noqa: PLR0913 -- what a search needs, each once
         self, failing: PathResult, seconds: float, watch: ShrinkWatch, *, lane: int, confirmed: bool, scope: Scope
     ) -> Shrunk:
         """Shrink a failing path as a lane would drive it, in at most so many seconds. Raises ContactError."""
-        ...
 
-    @property
-    def together(self) -> int:
-        """Return how many failures are shrunk at the same time."""
-        ...
-
+    @abstractmethod
     def oracle(self, lane: int) -> Oracle:
         """Return the oracle whose model is asked again at a failure in a lane."""
-        ...
 
 
 def make_room(copies: int) -> str:
@@ -177,7 +181,7 @@ class Lane:
         return cls(oracle, strategy, pace, learning)
 
 
-class InProcess:
+class InProcess(Executor):
     """The executor of this process: all lanes share its event loop.
 
     `ends` returns the moment at which a path ends, whatever it did; `aftermath` is as in `PathRun`. `lanes` is the
@@ -193,8 +197,8 @@ class InProcess:
         aftermath: Aftermath = lambda _: 0.0,
         lanes: int | None = None,
     ) -> None:
-        self._bench, self._settings, self._listener = bench, settings, listener
-        self._ends, self._aftermath = ends, aftermath
+        super().__init__(bench, settings)
+        self._listener, self._ends, self._aftermath = listener, ends, aftermath
         self._rounds = Rounds()
         self._oracles: defaultdict[int, Oracle] = defaultdict(bench.oracle)
         self._alone: Lane | None = None
@@ -204,31 +208,13 @@ class InProcess:
         self._began: float | None = None
         self._wakers = Wakers()
 
-    def running(self) -> AbstractAsyncContextManager[None]:
-        """Return a context that does nothing."""
-        return nullcontext()
-
-    @property
-    def drive_saved(self) -> DriveSaved | None:
-        """Return None."""
-        return None
-
-    async def check_speed(self, until: float) -> None:
-        """Measure it with paths of its own."""
-        await check_speed(self._bench, self._settings, until)
-
-    @property
-    def together(self) -> int:
-        """Return 1: a search uses all the copies that there are."""
-        return 1
-
     def oracle(self, lane: int) -> Oracle:
         """Return the oracle of a lane."""
         return self._oracles[lane]
 
     async def confirm(self, lane: int, failing: PathResult, first: str, until: float, *, strict: bool) -> ConfirmedPath:
         """Drive a failing path again, strictly and at the system's own speed."""
-        bench, settings = self._on(lane), self._settings
+        bench, settings = self._on(lane), self.settings
         own = bench.at_speed(1)
         oracle = self._oracles[lane] if bench is own else own.oracle()
         head = self._head(own, bench, failing.number)
@@ -241,7 +227,7 @@ class InProcess:
         self, failing: PathResult, seconds: float, watch: ShrinkWatch, *, lane: int, confirmed: bool, scope: Scope
     ) -> Shrunk:
         """Shrink a failing path, at the system's own speed."""
-        bench, settings = self._on(lane), self._settings
+        bench, settings = self._on(lane), self.settings
         own = bench.at_speed(1)
         shrinker = Shrinker(
             bench=own,
@@ -287,7 +273,7 @@ class InProcess:
         return Leased(result, lane.learning.path(), lane.oracle.model.cut)
 
     async def _driven(self, lease: Lease, lane: Lane) -> PathResult:
-        bench, settings = self._on(lease.lane), self._settings
+        bench, settings = self._on(lease.lane), self.settings
         head = replace(header(bench, settings, lease.number), run=lease.run)
         run = PathRun(
             bench,
@@ -309,8 +295,8 @@ class InProcess:
 
     def _head(self, own: Bench, bench: Bench, number: int) -> Header:
         """Return the header of a strict run at the system's own speed, of the inputs of a path of a lane."""
-        given, seed = self._settings.burst, self._settings.seed
-        settings = replace(self._settings, mode="strict", burst=burst(bench, given, seed, number))
+        given, seed = self.settings.burst, self.settings.seed
+        settings = replace(self.settings, mode="strict", burst=burst(bench, given, seed, number))
         return header(own, settings, number, strategy="script")
 
     def _late(self) -> bool:
@@ -320,7 +306,7 @@ class InProcess:
         return now - self._began >= self._ends() - now
 
     def _on(self, lane: int) -> Bench:
-        return self._bench if self._settings.device is None else self._settings.device(lane)
+        return self.bench if self.settings.device is None else self.settings.device(lane)
 
     def _lane(self, lease: Lease) -> Lane:
         if self._alone is not None:
@@ -328,7 +314,7 @@ class InProcess:
         oracle, layers = self._oracles[lease.lane], self._rounds.layers(lease.known)
         if lease.lane not in self._first:
             self._first[lease.lane] = self._changed.first(lease.lane, self._number)
-        lane = Lane.of(self._on(lease.lane), self._settings, oracle, layers, self._first[lease.lane])
+        lane = Lane.of(self._on(lease.lane), self.settings, oracle, layers, self._first[lease.lane])
         if lease.known.alone:
             self._alone = lane
         return lane

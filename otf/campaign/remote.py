@@ -6,9 +6,8 @@ processes and a cluster have in common; they differ in how a line gets to a work
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
 from itertools import count
 from pathlib import Path
 from typing import Final, Literal
@@ -22,12 +21,10 @@ from otf.campaign.journal_lines import ShrunkLine
 from otf.campaign.journal_reader import shrunk_of
 from otf.campaign.knowledge import Knowledge
 from otf.campaign.lane_knowledge import Known
-from otf.campaign.lanes import Lease, Leased, ShrinkWatch
+from otf.campaign.lanes import Executor, Lease, Leased, ShrinkWatch
 from otf.campaign.recorder import reread
 from otf.campaign.results import PathResult, Shrunk
-from otf.campaign.saved import DriveSaved
 from otf.campaign.settings import Settings
-from otf.campaign.speed import check_speed
 from otf.core import Oracle
 from otf.errors import ContactError, ModelError, OtfError, TraceError, UsageError, WriteError
 from otf.trace.kinds import Scope
@@ -130,7 +127,7 @@ class NoWorkersError(ContactError):
     """Nothing is left that could drive paths; trying again would not help."""
 
 
-class Remote(ABC):
+class Remote(Executor):
     """An executor whose paths other processes drive.
 
     `whole` adds to what a path knows all that a new worker lacks; `ends` returns the moment at which a path ends,
@@ -140,28 +137,10 @@ class Remote(ABC):
     def __init__(
         self, bench: Bench, settings: Settings, whole: Callable[[Known], Known], ends: Callable[[], float]
     ) -> None:
-        self.bench, self.settings = bench, settings
+        super().__init__(bench, settings)
         self._whole, self._ends = whole, ends
         self._oracle = bench.oracle()
         self._jobs = count(1)
-
-    @abstractmethod
-    def running(self) -> AbstractAsyncContextManager[None]:
-        """Return the context in which workers run; leaving it ends them."""
-
-    @property
-    def drive_saved(self) -> DriveSaved | None:
-        """Return None: processes of this machine do it no better than this one."""
-        return None
-
-    async def check_speed(self, until: float) -> None:
-        """Measure it with paths of this process, whose clock is that of the workers."""
-        await check_speed(self.bench, self.settings, until)
-
-    @property
-    @abstractmethod
-    def together(self) -> int:
-        """Return how many failures are shrunk at the same time."""
 
     @abstractmethod
     async def ask(self, line: JobLine) -> ResultLine:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Final
 
 import anyio
 
 from otf.adapter.third_party import ungrouped
 from otf.campaign.confirm import STRICT
+from otf.campaign.failed_starts import FailedStarts
 from otf.campaign.journal import Journal
 from otf.campaign.lanes import Executor, ShrinkWatch
 from otf.campaign.listener import Listener
@@ -46,13 +48,14 @@ class FailureReports:
         summary: Summary,
         listener: Listener,
         executor: Executor,
+        starts: FailedStarts,
         journal: Journal,
         saved: Saved | None,
         deadline: float,
         lost: Callable[[ContactError], None],
     ) -> None:
         self._settings, self._summary, self._listener = settings, summary, listener
-        self._executor, self._journal, self._saved = executor, journal, saved
+        self._executor, self._starts, self._journal, self._saved = executor, starts, journal, saved
         self._deadline, self._lost = deadline, lost
         self._final = set[Signature]()
 
@@ -108,14 +111,18 @@ class FailureReports:
                 continue
             guessed.tried = True
             try:
-                path = await self._executor.confirm(0, guessed.first, "", self._deadline, strict=True)
+                found = await self._again(guessed.first, strict=True)
             except ContactError as error:
                 self._lost(error)
                 return
-            failure = path.result.verdict.failure
+            failure = found.verdict.failure
             if failure is not None:
                 guessed.confirmed = True
-                self._summary.failed(FailureGroup(failure.signature, path.result, count=0, behind=True))
+                self._summary.failed(FailureGroup(failure.signature, found, count=0, behind=True))
+
+    async def _again(self, failing: PathResult, *, strict: bool) -> PathResult:
+        run = partial(self._executor.confirm, 0, failing, "", self._deadline, strict=strict)
+        return (await self._starts.reach(failing.number, run)).result
 
     def _to_shrink(self, group: FailureGroup) -> bool:
         """Return whether a kind is to be shrunk: it is not, if it turned out to be one that is."""
@@ -149,7 +156,7 @@ class FailureReports:
         run = replace(path, events=(*events,), trace=trace)
         try:
             _write(run, header_of(path.trace))
-            again = (await self._executor.confirm(0, run, "", self._deadline, strict=False)).result
+            again = await self._again(run, strict=False)
         finally:
             for each in (trace, trace.with_suffix(STRICT)):
                 each.unlink(missing_ok=True)
@@ -185,14 +192,17 @@ class FailureReports:
         def found(shrunk: Shrunk) -> None:
             group.shrunk = shrunk
 
-        watch = ShrinkWatch(progress, found)
-        confirmed = group.tries == 1 and group.first.trace.name.endswith(STRICT)
+        def search() -> Awaitable[Shrunk]:
+            # after a start that failed it begins anew, in the time that is left
+            left = max(0.0, until - anyio.current_time())
+            return self._executor.shrink(first, left, watch, lane=lane, confirmed=confirmed, scope=scope)
+
+        watch, first, scope = ShrinkWatch(progress, found), group.first, self._summary.scope(group)
+        confirmed = group.tries == 1 and first.trace.name.endswith(STRICT)
+        until = anyio.current_time() + seconds
         group.unshrunk = INTERRUPTED
         try:
-            scope = self._summary.scope(group)
-            shrunk = await self._executor.shrink(
-                group.first, seconds, watch, lane=lane, confirmed=confirmed, scope=scope
-            )
+            shrunk = await self._starts.reach(first.number, search)
             group.shrunk, group.unshrunk = (self._new_only(shrunk), "") if shrunk.tried else (None, shrunk.ended)
         except ContactError as error:
             # the failure stays found, as short as it is now
