@@ -116,8 +116,7 @@ class Campaign:
                 self.summary.rest(len(self._past.counted))
             elif self.bench.spec.emits is None:  # spontaneous outputs are judged without any input
                 self.summary.conclude(timed=self.settings.time is not None)
-            guessed = [each.data() for each in self.summary.result.guessed]
-            journal.kinds(self.summary.names(), guessed, full=self.summary.kinds.full)
+            journal.kinds(self.summary.names(), self.summary.result.guessed, full=self.summary.kinds.full)
             journal.completed(self.summary.trouble, self.summary.spent.shares())
         return self.summary
 

@@ -20,20 +20,24 @@ import msgspec
 from otf.campaign.claimed_folder import claimed
 from otf.campaign.confirm import ConfirmedPath
 from otf.campaign.journal_file import JournalFile
+from otf.campaign.journal_lines import (
+    COMPLETED,
+    COUNTED,
+    FAILED_START,
+    JOURNAL,
+    KINDS,
+    SHRUNK,
+    SPENT,
+    STARTED,
+    ShrunkLine,
+)
 from otf.campaign.knowledge import Knowledge
 from otf.campaign.results import FailureGroup, PathResult, Retried
 from otf.campaign.trace_files import TraceFile
 from otf.errors import OtfError
 from otf.trace.requirements import RequirementRecord
+from otf.trace.result import GuessedResult
 
-JOURNAL: Final = "campaign.jsonl"
-STARTED: Final = "campaign started"
-COUNTED: Final = "path counted"
-COMPLETED: Final = "campaign completed"
-KINDS: Final = "kinds of failure"
-SHRUNK: Final = "failure shrunk"
-FAILED_START: Final = "start failed"
-SPENT: Final = "time spent"
 NAMES: Final = 1_000_000
 """Pairs of state and input that have numbers in one folder, 100 bytes each in memory. Of a model with more, later pairs
 are not written: such a pair hardly ever comes again, and a night of them would fill the disk."""
@@ -172,7 +176,7 @@ class Journal:
         """Log the outcome of a failure that an earlier campaign saved."""
         self._log.info("failure tried again", signature=str(kept.signature), trace=str(kept.trace), came=str(kept))
 
-    def kinds(self, names: Mapping[str, str], guessed: Sequence[Mapping[str, Any]] = (), *, full: bool = False) -> None:
+    def kinds(self, names: Mapping[str, str], guessed: Sequence[GuessedResult] = (), *, full: bool = False) -> None:
         """Log the kinds of the failures, by their fingerprints, where a signature alone does not tell them apart.
 
         `guessed` are those seen only behind others. `full`: there were more different failures than are told apart.
@@ -184,24 +188,10 @@ class Journal:
         """Log the result of shrinking."""
         done = group.shrunk
         if done is not None:
-            self._log.info(
-                SHRUNK,
-                signature=str(group.signature),
-                trace=str(done.trace),
-                steps=done.steps,
-                transitions=done.transitions,
-                ended=done.ended,
-                resets=done.resets,
-                rate=done.rate,
-                runs=done.runs,
-                before=done.before,
-                tried=done.tried,
-                minimal=done.minimal,
-                others=[each.trace.name for each in done.others],
-                program=done.program and str(done.program),
-                # short traces, and their headers are written last
-                digests={file.name: TraceFile.read(file).digest for file in done.traces if file.is_file()},
-            )
+            # short traces, and their headers are written last
+            digests = {file.name: TraceFile.read(file).digest for file in done.traces if file.is_file()}
+            line = ShrunkLine.of(str(group.signature), done)
+            self._log.info(SHRUNK, **msgspec.structs.asdict(line), digests=digests)
         elif group.unshrunk:
             self._log.warning("failure not shrunk", signature=str(group.signature), why=group.unshrunk)
 

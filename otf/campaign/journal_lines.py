@@ -1,4 +1,4 @@
-"""The lines of a journal as they are read, and what decides the paths of a campaign."""
+"""The lines of a journal, and what decides the paths of a campaign."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import msgspec
 
 from otf.adapter import Bench
 from otf.campaign.bursts import clients
-from otf.campaign.journal import COMPLETED, COUNTED, FAILED_START, SHRUNK, SPENT, STARTED
 from otf.campaign.knowledge import Knowledge
 from otf.campaign.results import Shrunk
 from otf.campaign.saved import TIMES
@@ -19,6 +18,15 @@ from otf.campaign.settings import UNLIMITED, Settings, header
 from otf.trace.reading import BAD_JSON
 from otf.trace.verdict import Judged, Outcome
 from otf.values import as_text
+
+JOURNAL: Final = "campaign.jsonl"
+STARTED: Final = "campaign started"
+COUNTED: Final = "path counted"
+COMPLETED: Final = "campaign completed"
+KINDS: Final = "kinds of failure"
+SHRUNK: Final = "failure shrunk"
+FAILED_START: Final = "start failed"
+SPENT: Final = "time spent"
 
 Line = TypeVar("Line")
 OF_A_PATH: Final = ("run", "path", "faults", "shrunk", "minimal", "silence", "ended", "rate", "runs", "format")

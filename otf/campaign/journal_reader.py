@@ -14,15 +14,21 @@ from pathlib import Path
 
 from otf.adapter import Bench
 from otf.campaign.believed import Believed
-from otf.campaign.journal import COMPLETED, COUNTED, FAILED_START, JOURNAL, SHRUNK, SPENT, STARTED
 from otf.campaign.journal_lines import (
+    COMPLETED,
+    COUNTED,
     COUNTED_LINES,
     EMPTY,
+    FAILED_START,
+    JOURNAL,
     LEARNED,
     MARKS,
     NEW,
+    SHRUNK,
     SHRUNK_LINES,
+    SPENT,
     SPENT_LINES,
+    STARTED,
     STARTED_LINES,
     VISITS,
     About,

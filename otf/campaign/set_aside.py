@@ -17,8 +17,7 @@ import msgspec
 
 from otf.campaign.changes import CHANGED, TRANSITIONS, ChangedTransitions, TransitionPrints, read
 from otf.campaign.claimed_folder import claimed
-from otf.campaign.journal import JOURNAL
-from otf.campaign.journal_lines import About
+from otf.campaign.journal_lines import JOURNAL, About
 from otf.campaign.journal_reader import Past
 from otf.runner.writer import put, writing
 from otf.spec import Spec

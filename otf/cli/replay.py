@@ -102,7 +102,7 @@ def each_trace(names: list[str]) -> Iterator[str]:
 
 
 def _inside(folder: Path) -> list[Path]:
-    from otf.campaign.journal import JOURNAL
+    from otf.campaign.journal_lines import JOURNAL
     from otf.cli.traces import ordinary
 
     found = sorted(path for path in folder.glob("*.jsonl") if path.name != JOURNAL)

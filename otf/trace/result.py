@@ -7,7 +7,7 @@ what another does not.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 from otf.trace.requirements import RequirementResult, unmet
@@ -54,7 +54,7 @@ GUESSES: Final = 3  # failures behind others that are told: where a guess is wro
 
 @dataclass(frozen=True, slots=True)
 class GuessedResult:
-    """A failure that was seen only behind one of the kind `after`: the paths that showed it, and the first trace.
+    """A failure that `count` paths showed only behind one of the kind `after`, and its first trace.
 
     It may be due to the guess of the state with which these paths went on, and does not count as a failure.
 
@@ -64,17 +64,13 @@ class GuessedResult:
 
     signature: str
     after: str
-    paths: int
+    count: int
     trace: str
 
     def __str__(self) -> str:
         """Return it on one line."""
-        paths = counted(self.paths, "path")
+        paths = counted(self.count, "path")
         return f"seen only behind another failure, by a guess of the state ({paths}): {self.signature}"
-
-    def data(self) -> dict[str, Any]:
-        """Return what every JSON document has of it."""
-        return {"signature": self.signature, "after": self.after, "count": self.paths, "trace": self.trace}
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +243,7 @@ class CampaignResult:
         if self.late:
             outputs = counted(self.late, "output")
             yield f"{outputs} came after the quiescence time, but before quiescence was concluded"
-        for guessed in sorted(self.guessed, key=lambda each: -each.paths)[:GUESSES]:
+        for guessed in sorted(self.guessed, key=lambda each: -each.count)[:GUESSES]:
             yield f"{guessed}"
             yield f"  behind {guessed.after}; trace: {guessed.trace}"
         if len(self.guessed) > GUESSES:
@@ -277,7 +273,7 @@ class CampaignResult:
             "parts": {name: round(seconds, 3) for name, seconds in self.parts.items()},
             "failed_starts": self.failed_starts,
             "failures": [each.data() for each in self.failures],
-            "guessed": [each.data() for each in self.guessed],
+            "guessed": [asdict(each) for each in self.guessed],
             "departures": [
                 {"says": each.says, "count": each.paths, "trace": each.trace or None} for each in self.known_issues
             ],

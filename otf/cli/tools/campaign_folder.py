@@ -11,9 +11,10 @@ from typing import Final, NamedTuple
 
 from otf.adapter import Bench
 from otf.campaign.confidence import Discoveries, learn, stated
+from otf.campaign.journal_lines import CountedLine
 from otf.campaign.shrinking import INTERRUPTED
 from otf.cli.summary import time_spent
-from otf.cli.tools.campaign_log import CampaignLog, PathRecord
+from otf.cli.tools.campaign_log import CampaignLog
 from otf.cli.traces import bench_of, ordinary, reading
 from otf.core import Model, Monitor
 from otf.errors import UsageError
@@ -27,7 +28,6 @@ from otf.trace.events import Guess
 from otf.trace.reading import TracedEvent
 from otf.trace.record import Header
 from otf.trace.requirements import RequirementRecord
-from otf.trace.result import GuessedResult
 
 # a failure of an earlier campaign that was driven again, or one that was seen behind another and shown without that
 SAVED: Final = re.compile(r"(saved|path-\d+\.behind)-\d+\.jsonl")
@@ -141,9 +141,7 @@ class _Gathering:
             if shrunk.signature in self._found.failures:
                 self._found.failed(shrunk)
         self._found.trouble, self._found.full = self._log.trouble, self._log.full
-        self._found.guessed = tuple(
-            GuessedResult(each.signature, each.after, each.count, each.trace) for each in self._log.guessed
-        )
+        self._found.guessed = tuple(self._log.guessed)
         self._found.failed_starts, self._found.parts = self._log.failed_starts, self._log.parts
         self._found.time = time_spent(self._log.spent, own=self._bench.system is not None)
         self._found.interrupted = self._log.counts and not self._log.completed
@@ -185,7 +183,7 @@ class _Gathering:
         self._note(f"{file.name} does not count: it was interrupted, or there was no contact with the system")
         return True
 
-    def _failed(self, result: Walked, file: Path, judgement: Judgement, record: PathRecord | None) -> Walked:
+    def _failed(self, result: Walked, file: Path, judgement: Judgement, record: CountedLine | None) -> Walked:
         own = found = self._seen(judgement, file)
         strict = file.with_suffix(".strict.jsonl")
         if strict.is_file() and (record is not None or judgement.header.mode == "eager"):
@@ -203,7 +201,7 @@ class _Gathering:
             return replace(result, verdict="pass", why=f"known issue: {excused}", known_issue=excused)
         return replace(result, signature=self._counted(found, file, own.signature, record))
 
-    def _counted(self, found: ReportedFailure, file: Path, own: str, record: PathRecord | None) -> str:
+    def _counted(self, found: ReportedFailure, file: Path, own: str, record: CountedLine | None) -> str:
         """Add a failure of a path; return the signature that it counts with. Shorter traces are added at the end."""
         signature = found.kind or (record and record.signature) or self._known.get(own, found.signature)
         if signature == found.signature:
@@ -273,7 +271,7 @@ class _Gathering:
         self._found.notes[text] = None
 
 
-def _result(read: Read, file: Path, record: PathRecord | None) -> Walked:
+def _result(read: Read, file: Path, record: CountedLine | None) -> Walked:
     """Return a path as the current model judges it; what the campaign left undecided no model decides."""
     judgement = read.judgement
     outcome, why = judgement.verdict.outcome, judgement.verdict.why

@@ -5,48 +5,25 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
-from otf.campaign.journal import COMPLETED, COUNTED, FAILED_START, JOURNAL, KINDS, SPENT, STARTED
+from otf.campaign.journal_lines import (
+    COMPLETED,
+    COUNTED,
+    COUNTED_LINES,
+    EMPTY,
+    FAILED_START,
+    JOURNAL,
+    KINDS,
+    SPENT,
+    STARTED,
+    About,
+    CountedLine,
+)
 from otf.runner.time_spent import TimeSpent
 from otf.trace.reading import BAD_JSON, bounded
-from otf.trace.verdict import Outcome
-
-
-class PathRecord(msgspec.Struct, frozen=True):
-    """How the campaign counted a path: `otf.campaign.journal` writes it."""
-
-    path: int
-    verdict: Outcome
-    steps: int
-    why: str = ""
-    signature: str = ""
-    exact: str = ""
-    known_issue: str = ""
-    trace: str = ""
-    short: bool = False
-    malformed: int = 0
-    reached: list[str] = []
-    decided: list[str] = []
-
-
-class Plan(msgspec.Struct, frozen=True):
-    """What a campaign planned: how many paths, how many at the same time, and its options on the command line."""
-
-    traces: int = 0
-    lanes: int = 1
-    options: dict[str, Any] = {}
-
-
-class GuessedRecord(msgspec.Struct, frozen=True):
-    """A failure that was seen only behind another, as the journal has it."""
-
-    signature: str
-    after: str
-    count: int
-    trace: str
+from otf.trace.result import GuessedResult
 
 
 class LogLine(msgspec.Struct, frozen=True):
@@ -57,10 +34,10 @@ class LogLine(msgspec.Struct, frozen=True):
     trouble: str | None = ""
     time: dict[str, float] = {}
     parts: dict[str, float] = {}
-    about: Plan | None = None
+    about: About | None = None
     kinds: dict[str, str] = {}
     full: bool = False
-    guessed: list[GuessedRecord] = []
+    guessed: list[GuessedResult] = []
 
 
 @dataclass(slots=True)
@@ -78,13 +55,13 @@ class CampaignLog:
     completed: bool = False
     trouble: str = ""
     spent: TimeSpent = field(default_factory=TimeSpent)
-    plan: Plan | None = None
+    plan: About | None = None
     failed_starts: int = 0
     kinds: dict[str, str] = field(default_factory=dict[str, str])
     full: bool = False
-    guessed: list[GuessedRecord] = field(default_factory=list[GuessedRecord])
+    guessed: list[GuessedResult] = field(default_factory=list[GuessedResult])
     parts: dict[str, float] = field(default_factory=dict[str, float])
-    paths: dict[int, PathRecord] = field(default_factory=dict[int, PathRecord])
+    paths: dict[int, CountedLine] = field(default_factory=dict[int, CountedLine])
 
     @classmethod
     def of(cls, folder: Path) -> CampaignLog:
@@ -119,5 +96,6 @@ class CampaignLog:
         elif known.event == KINDS:
             self.kinds, self.full, self.guessed = known.kinds, known.full, known.guessed
         elif known.event == COUNTED:
-            record = msgspec.json.decode(line, type=PathRecord)
-            self.paths[record.path] = record
+            record = COUNTED_LINES.decode(line)
+            # what paths learned is most of a line, and would keep it in memory
+            self.paths[record.path] = msgspec.structs.replace(record, new=EMPTY, visits=EMPTY, learned=EMPTY)

@@ -75,7 +75,7 @@ def check(
     or judged. The exit status is 1 if one was edited, mixed or is missing, 3 if one was torn.
     """
     from otf.adapter.third_party import watched
-    from otf.campaign.journal import JOURNAL
+    from otf.campaign.journal_lines import JOURNAL
     from otf.cli.benches import parsed
     from otf.cli.tools.explore import bar, model
     from otf.cli.tools.folder_check import checked_folder

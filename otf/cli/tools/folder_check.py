@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from otf.campaign.journal import JOURNAL
+from otf.campaign.journal_lines import JOURNAL
 from otf.campaign.trace_files import OF_PATHS, TraceFile, same_campaign
 from otf.cli.output import document, say
 from otf.errors import FAIL, INCONCLUSIVE, PASS, TraceError
