@@ -9,7 +9,7 @@ The library unpickles what a worker answers, so a worker can run code here: whoe
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from importlib import import_module
 from pathlib import Path
@@ -19,13 +19,11 @@ from uuid import uuid4
 import anyio
 import msgspec
 
-from otf.adapter import Bench
 from otf.campaign.changes import ChangedTransitions
-from otf.campaign.lane_knowledge import Known
 from otf.campaign.relay import Files, JobAnswer, end_relay, relayed, stop_relayed
 from otf.campaign.remote import JobLine, NoWorkersError, Remote, ResultLine, WorkerDiedError
 from otf.campaign.saved import DriveSaved, SavedRun, saved_trace
-from otf.campaign.settings import Settings, Workers
+from otf.campaign.settings import Settings
 from otf.errors import ContactError, UsageError
 from otf.runner.writer import put
 
@@ -41,21 +39,11 @@ class Cluster(Remote):
     PosixPath('out/path-0001.jsonl')
     """
 
-    def __init__(
-        self,
-        bench: Bench,
-        settings: Settings,
-        workers: Workers,
-        whole: Callable[[Known], Known],
-        ends: Callable[[], float],
-    ) -> None:
-        super().__init__(bench, settings, whole, ends)
-        self._address, self._command, self._greeting = workers.cluster, tuple(workers.command), workers.greeting
-        self._campaign = uuid4().hex
-        self._client: Any = None
-        self._futures: dict[int, Any] = {}
-        self._kept: dict[int, Path] = {}
-        self._of_lanes: dict[int, list[str]] = {}
+    _client: Any
+    _campaign: str
+    _futures: dict[int, Any]
+    _kept: dict[int, Path]
+    _of_lanes: dict[int, list[str]]
 
     @property
     def together(self) -> int:
@@ -87,12 +75,13 @@ class Cluster(Remote):
     async def running(self) -> AsyncGenerator[None]:
         """Connect to the scheduler; end the worker programs when the context is left."""
         distributed = _distributed()
+        self._campaign, self._futures, self._kept, self._of_lanes = uuid4().hex, {}, {}, {}
         try:
             self._client = await distributed.Client(
-                self._address, asynchronous=True, timeout=CONNECTING, set_as_default=False
+                self.workers.cluster, asynchronous=True, timeout=CONNECTING, set_as_default=False
             )
         except (OSError, ValueError, ImportError, TypeError) as error:  # TypeError: tls:// without certificates
-            message = f"--cluster {self._address}: there is no scheduler ({error}); `dask scheduler` starts one"
+            message = f"--cluster {self.workers.cluster}: there is no scheduler ({error}); `dask scheduler` starts one"
             raise ContactError(message) from error
         try:
             yield
@@ -121,8 +110,8 @@ class Cluster(Remote):
         return self._client.submit(
             relayed,
             self._campaign,
-            self._command,
-            self._greeting,
+            self.workers.command,
+            self.workers.greeting,
             line.job,
             msgspec.json.encode(line),
             self._files(line),
@@ -162,7 +151,7 @@ class Cluster(Remote):
 
     def _gone(self) -> NoWorkersError:
         return NoWorkersError(
-            f"--cluster {self._address}: the scheduler is gone; what counts so far is in {self.settings.out}: "
+            f"--cluster {self.workers.cluster}: the scheduler is gone; what counts so far is in {self.settings.out}: "
             f"`otf run --resume {self.settings.out} --cluster ADDRESS` drives the rest"
         )
 

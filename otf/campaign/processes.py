@@ -8,7 +8,7 @@ seed and the same knowledge. If the coordinator dies, its workers see the end of
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from subprocess import PIPE
@@ -18,12 +18,9 @@ import anyio
 import msgspec
 from anyio.abc import Process
 
-from otf.adapter import Bench
 from otf.adapter.log import note
 from otf.adapter.third_party import ungrouped
-from otf.campaign.lane_knowledge import Known
 from otf.campaign.remote import JobLine, Remote, ResultLine, WorkerDiedError
-from otf.campaign.settings import Settings, Workers
 
 ENDING: Final = 2.0  # seconds in which a worker ends by itself
 LONGEST: Final = 64 << 20  # bytes of a line
@@ -98,24 +95,15 @@ class _Worker:
 class Processes(Remote):
     """Drives paths in processes of this machine."""
 
-    def __init__(
-        self,
-        bench: Bench,
-        settings: Settings,
-        workers: Workers,
-        whole: Callable[[Known], Known],
-        ends: Callable[[], float],
-    ) -> None:
-        super().__init__(bench, settings, whole, ends)
-        self._command: Sequence[str] = (sys.executable, *workers.command)
-        self._greeting = workers.greeting
-        self._workers: list[_Worker | None] = [None] * workers.processes
-        self._starting = [anyio.Lock() for _ in self._workers]
-        self._readers: anyio.abc.TaskGroup
+    _workers: list[_Worker | None]
+    _starting: list[anyio.Lock]
+    _readers: anyio.abc.TaskGroup
 
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[None]:
         """End all workers when the context is left."""
+        self._workers = [None] * self.workers.processes
+        self._starting = [anyio.Lock() for _ in self._workers]
         with ungrouped():
             async with anyio.create_task_group() as self._readers:
                 try:
@@ -130,7 +118,7 @@ class Processes(Remote):
     @property
     def together(self) -> int:
         """Return the number of workers."""
-        return len(self._workers)
+        return self.workers.processes
 
     async def ask(self, line: JobLine) -> ResultLine:
         """Have the worker of the lane do it."""
@@ -150,11 +138,15 @@ class Processes(Remote):
                     await _ended(worker)
                 # a terminal's Ctrl-C goes to all processes of its group: this one decides when its workers end
                 process = await anyio.open_process(
-                    self._command, stdin=PIPE, stdout=PIPE, stderr=None, start_new_session=True
+                    (sys.executable, *self.workers.command),
+                    stdin=PIPE,
+                    stdout=PIPE,
+                    stderr=None,
+                    start_new_session=True,
                 )
                 worker = self._workers[at] = _Worker(process)
                 note("worker started", lane=at, pid=process.pid)
-                await worker.send(self._greeting)
+                await worker.send(self.workers.greeting)
                 self._readers.start_soon(worker.read)
             return worker
 

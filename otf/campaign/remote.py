@@ -24,7 +24,7 @@ from otf.campaign.lane_knowledge import Known
 from otf.campaign.lanes import Executor, Lease, Leased, ShrinkWatch
 from otf.campaign.recorder import reread
 from otf.campaign.results import PathResult, Shrunk
-from otf.campaign.settings import Settings
+from otf.campaign.settings import Settings, Workers
 from otf.core import Oracle
 from otf.errors import ContactError, ModelError, OtfError, TraceError, UsageError, WriteError
 from otf.trace.kinds import Scope
@@ -135,10 +135,15 @@ class Remote(Executor):
     """
 
     def __init__(
-        self, bench: Bench, settings: Settings, whole: Callable[[Known], Known], ends: Callable[[], float]
+        self,
+        bench: Bench,
+        settings: Settings,
+        workers: Workers,
+        whole: Callable[[Known], Known],
+        ends: Callable[[], float],
     ) -> None:
         super().__init__(bench, settings)
-        self._whole, self._ends = whole, ends
+        self.workers, self._whole, self._ends = workers, whole, ends
         self._oracle = bench.oracle()
         self._jobs = count(1)
 
