@@ -19,6 +19,7 @@ from otf.models.serving import UNPACKED, found
 
 PROGRAMS = {
     "qemu-system-arm": "qemu-system-arm",
+    "qemu-img": "qemu-utils",
     "simavr": "simavr",
     "coap-server-notls": "libcoap3-bin",
     "atftpd": "atftpd",

@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from otf.adapter.bench_options import Connect, KnownIssue, Opener, trace_may_set
     from otf.adapter.board import Flash, Recording
     from otf.adapter.child.server import Listening
-    from otf.adapter.lifecycle import Expect, Life
+    from otf.adapter.inband import Expect
+    from otf.adapter.lifecycle import Life
     from otf.adapter.line import LINE_PROTOCOL, Arrival, Ending, Line, LineLost, Port, Trouble
+    from otf.adapter.snapshot import Snapshot
     from otf.channels import duplicating, lossy, reordering
     from otf.codec import Codec, PortAction, lines
     from otf.core import Barrier, InputMode, Limits
@@ -53,6 +55,7 @@ __all__ = [
     "Port",
     "PortAction",
     "Recording",
+    "Snapshot",
     "Trouble",
     "Undecodable",
     "duplicating",
@@ -70,8 +73,10 @@ if not TYPE_CHECKING:
             "adapter.bench_options": ("Connect", "KnownIssue", "Opener", "trace_may_set"),
             "adapter.board": ("Flash", "Recording"),
             "adapter.child.server": ("Listening",),
-            "adapter.lifecycle": ("Expect", "Life"),
+            "adapter.inband": ("Expect",),
+            "adapter.lifecycle": ("Life",),
             "adapter.line": ("LINE_PROTOCOL", "Arrival", "Ending", "Line", "LineLost", "Port", "Trouble"),
+            "adapter.snapshot": ("Snapshot",),
             "channels": ("duplicating", "lossy", "reordering"),
             "codec": ("Codec", "PortAction", "lines"),
             "core": ("Barrier", "InputMode", "Limits"),

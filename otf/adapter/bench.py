@@ -237,6 +237,12 @@ class Bench:
 
         return self if speed == self.speed else replace(self, life=replace(self.life or Life(), speed=float(speed)))
 
+    def by_reset(self) -> Bench:
+        """Return the bench whose paths all begin with a reset, none with a snapshot; the same one if none does."""
+        if self.life is None or self.life.snapshot is None:
+            return self
+        return replace(self, life=self.life.by_reset())
+
     def with_malformed(self, share: float) -> Bench:
         """Return the bench with bytes that are no message in place of this share of the inputs. Raises UsageError."""
         return replace(self, malformed=share)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from collections import deque
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import anyio
@@ -16,41 +14,31 @@ from otf.adapter.child import Program
 from otf.adapter.child.faster import FASTEST, FasterClock, under
 from otf.adapter.child.hook import Hook, obey
 from otf.adapter.child.server import LATEST, Ready, Server, peers
+from otf.adapter.inband import Expect, drop, quieten
 from otf.adapter.kept import campaigns_end
-from otf.adapter.line import Acting, Ending, Line, LineLost, Trouble
+from otf.adapter.line import Acting, Line
 from otf.adapter.log import note
+from otf.adapter.snapshot import Snapshot
 from otf.codec import PortAction
 from otf.errors import CodecError, ContactError, UsageError
 
 OpenLines = Mapping[str, Line]
 Connected = Callable[[], AbstractAsyncContextManager[OpenLines]]
 
-_LOOK: Final = 0.005
-_SHOWN: Final = 80  # bytes
 INSTEAD: Final = "give the bench a command for it: life=Life(actions={{{!r}: {{PortAction.{}: [PROGRAM, …]}}}})"
-
-
-@dataclass(frozen=True, slots=True)
-class Expect:
-    """In a sequence of `Life.inband`: wait until a frame with `pattern` (a regular expression) comes on a port.
-
-    Other frames on the port are dropped. If none comes within so many `seconds`, the reset has failed.
-
-    >>> [("console", b"reset"), Expect("console", rb"=> $", 5.0)][1].seconds
-    5.0
-    """
-
-    port: str
-    pattern: bytes
-    seconds: float = 5.0
 
 
 @dataclass(slots=True, eq=False)
 class Lasting:
-    """What lasts from path to path: the server that is kept, and how often the power was cycled."""
+    """What lasts from path to path: the server that is kept, and how often the power was cycled.
+
+    `saved`: there is a snapshot of the system. One path at a time has the `turn` on a system with a snapshot.
+    """
 
     server: Server | None = None
     cycles: int = 0
+    saved: bool = False
+    turn: anyio.Lock = field(default_factory=anyio.Lock)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +58,9 @@ class Life:
     With `keep` the server lives for the whole campaign, and `inband` alone resets it between the paths. If that fails,
     the server is started again; if that fails too, the hook `power` cycles the power, at most `power_cycles` times in
     the life of the bench, and all is tried once more.
+
+    With a `snapshot` of a machine that QEMU plays, the server lives on as with `keep`; `reset` and `inband` are for the
+    first path and where the snapshot cannot be restored, and all others begin with its state.
 
     `speed` is how many times as fast the clocks of the system run, under libfaketime: of `server` and of all processes
     that the ports start, not of hooks. The quiescence time, R and the time windows of the model stay in seconds of the
@@ -106,27 +97,39 @@ class Life:
     power_cycles: int = 10
     speed: float = 1.0
     recording: Recording | None = None
+    snapshot: Snapshot | None = None
     lasting: Lasting = field(default_factory=Lasting, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Refuse a speed that is none."""
         if not 1 <= self.speed <= FASTEST:
             raise UsageError(f"speed={self.speed}: a number from 1 to {FASTEST:g} is needed; 1 is the clock as it is")
-        if self.keep and self.speed > 1:
-            raise UsageError(
-                "speed: a server that is kept over a campaign runs by its own clock; give `speed` or `keep`"
-            )
+        if self.keeps and self.speed > 1:
+            kept = "a server that is kept over a campaign runs by its own clock"
+            raise UsageError(f"speed: {kept}; leave out speed, or keep and snapshot")
+
+    @property
+    def keeps(self) -> bool:
+        """Whether the server lives on from path to path."""
+        return self.keep or self.snapshot is not None
+
+    def by_reset(self) -> Life:
+        """Return this life without its snapshot, on the same system: each path starts the server anew."""
+        plain = replace(self, snapshot=None, keep=False)
+        object.__setattr__(plain, "lasting", self.lasting)
+        return plain
 
 
 @asynccontextmanager
 async def living(life: Life, connect: Connected) -> AsyncGenerator[OpenLines, None]:
     """Bring a system to life and connect with it. Raises ContactError where that fails."""
     async with AsyncExitStack() as stack:
+        if life.snapshot is not None:
+            await stack.enter_async_context(life.lasting.turn)
         if life.flash is not None:
             await life.flash.once()
-        if life.reset is not None:
-            note("reset")
-            await obey(life.reset, "the reset hook", life.timeout)
+        if life.snapshot is None or not life.lasting.saved:
+            await _reset(life)
         clock = FasterClock(life.speed) if life.speed > 1 else None
         if clock is not None:
             stack.callback(clock.clean)
@@ -145,8 +148,10 @@ async def _escalated(life: Life, connect: Connected, stack: AsyncExitStack) -> O
     except ContactError as error:
         reasons.append(str(error))
         note("start failed", "warning", why=str(error))
-    if life.lasting.server is not None:
+    if life.lasting.server is not None or life.lasting.saved:
         await _dropped(life)
+        if life.snapshot is not None:
+            await _reset(life)
         try:
             return await _tried(life, connect, stack)
         except ContactError as error:
@@ -158,6 +163,12 @@ async def _escalated(life: Life, connect: Connected, stack: AsyncExitStack) -> O
         except ContactError as error:
             reasons.append(f"after power cycle {life.lasting.cycles}: {error}")
     raise ContactError("; ".join(reasons))
+
+
+async def _reset(life: Life) -> None:
+    if life.reset is not None:
+        note("reset")
+        await obey(life.reset, "the reset hook", life.timeout)
 
 
 async def _cycled(life: Life, power: Hook, reasons: list[str]) -> None:
@@ -174,27 +185,42 @@ async def _tried(life: Life, connect: Connected, stack: AsyncExitStack) -> OpenL
     async with AsyncExitStack() as attempt:
         server = await _server(life, attempt)
         LATEST.set(server)
+        restored = life.snapshot if life.lasting.saved else None
+        if restored is not None:
+            await restored.restore()
         opened = await attempt.enter_async_context(connect())
         there = [each for line in opened.values() for each in peers(line)]
         if server is not None:
             await server.check(there)
-        await _quieten(life, opened)
+        if restored is not None:
+            drop(opened, "was restored")
+            await restored.go()
+        else:
+            await quieten(opened, life.inband, life.settle)
+            await _saved(life)
         if life.health is not None:
             await obey(life.health, "the health check", life.timeout)
         if server is not None:
             await server.check(there)
         if life.boot is not None:
-            _drop(opened, "was to boot")
+            drop(opened, "was to boot")
             await obey(life.boot, "the boot hook", life.timeout)
         await stack.enter_async_context(attempt.pop_all())
         return opened
+
+
+async def _saved(life: Life) -> None:
+    """Save the initial state, if it is wanted and outlives the path."""
+    if life.snapshot is not None and (life.server is None or life.lasting.server is not None):
+        await life.snapshot.save()
+        life.lasting.saved = True
 
 
 async def _server(life: Life, attempt: AsyncExitStack) -> Server | None:
     """Return the server of a life, started if it does not run; one that is not kept ends with the attempt."""
     if life.server is None:
         return None
-    campaign = campaigns_end() if life.keep else None
+    campaign = campaigns_end() if life.keeps else None
     kept = life.lasting.server
     if campaign is not None and kept is not None and not kept.child.ended():
         return kept
@@ -213,6 +239,7 @@ async def _server(life: Life, attempt: AsyncExitStack) -> Server | None:
 async def _dropped(life: Life) -> None:
     """Stop the server that was kept, if there is one."""
     server, life.lasting.server = life.lasting.server, None
+    life.lasting.saved = False
     if server is not None:
         await _stopped(server, life.grace)
 
@@ -220,26 +247,6 @@ async def _dropped(life: Life) -> None:
 async def _stopped(server: Server, grace: float) -> None:
     with anyio.CancelScope(shield=True):
         await server.stop(grace)
-
-
-async def _quieten(life: Life, opened: OpenLines) -> None:
-    """Bring the system into its initial state, and drop its answers to that."""
-    for each in life.inband:
-        if isinstance(each, Expect):
-            await _expected(opened[each.port], each)
-            continue
-        port, data = each
-        try:
-            await opened[port].send(data)
-        except LineLost as lost:
-            message = f"the reset over port {port!r} failed: {lost}"
-            raise ContactError(message) from lost
-    until = anyio.current_time() + life.settle
-    while life.settle:
-        _drop(opened, "was to settle")
-        if anyio.current_time() >= until:
-            return
-        await anyio.sleep(_LOOK)
 
 
 async def perform(life: Life | None, port: str, line: Line, port_action: PortAction) -> None:
@@ -254,33 +261,3 @@ async def perform(life: Life | None, port: str, line: Line, port_action: PortAct
         await line.perform(port_action)
     else:
         raise CodecError(f"it cannot {port_action.value}; {INSTEAD.format(port, port_action.name)}")
-
-
-def _drop(opened: OpenLines, what: str) -> None:
-    for port, line in opened.items():
-        deque(_dropped_frames(port, line, what), maxlen=0)
-
-
-async def _expected(line: Line, expect: Expect) -> None:
-    """Wait for a frame; the last ones that came instead are named where it does not come."""
-    pattern, until = re.compile(expect.pattern), anyio.current_time() + expect.seconds
-    last: bytes | None = None
-    while True:
-        for data in _dropped_frames(expect.port, line, "was to be reset"):
-            last = data
-            if pattern.search(data):
-                return
-        if anyio.current_time() >= until:
-            came = "nothing came" if last is None else f"the last that came is {last[-_SHOWN:]!r}"
-            missed = f"no frame with {expect.pattern!r} within {expect.seconds:g} s"
-            raise ContactError(f"the reset over port {expect.port!r} failed: {missed}; {came}")
-        await anyio.sleep(_LOOK)
-
-
-def _dropped_frames(port: str, line: Line, what: str) -> Iterator[bytes]:
-    while batch := line.receive():
-        for arrival in batch:
-            if isinstance(arrival, (Ending, Trouble)):
-                message = f"port {port!r} ended while the system {what}: {arrival.reason}"
-                raise ContactError(message)
-            yield arrival.data

@@ -284,7 +284,8 @@ class Campaign:
     def _doubtful(self, number: int) -> bool:
         settings, waits = self.settings, self.bench.system is None
         size = burst(self.bench, settings.burst, settings.seed, number)
-        return Pace(settings.mode, size, self.bench.timing, waits=waits).doubtful or self.bench.speed > 1
+        as_is = self.bench.at_speed(1).by_reset() is self.bench
+        return Pace(settings.mode, size, self.bench.timing, waits=waits).doubtful or not as_is
 
     @property
     def _paths_end(self) -> float:

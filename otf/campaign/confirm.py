@@ -104,7 +104,8 @@ class Confirmer:
             return ConfirmedPath(result)
         if failure.kind == "ended":
             await _uninterrupted(result, counts)
-        doubtful = doubtful or is_trusting(result)
+        # a run that is strict already, from a reset, is what would be driven
+        doubtful = (doubtful and not result.trace.name.endswith(STRICT)) or is_trusting(result)
         if not doubtful and not is_stalled(result):
             return ConfirmedPath(result)
         # of paths that fail alike at the same time one is driven again; the others wait for its result
@@ -125,6 +126,8 @@ class Confirmer:
             first = "a failure was seen in a run that trusts threads to wake for nothing"
         if self._bench.speed > 1:
             first = f"a failure was seen with clocks {self._bench.speed:g} times as fast"
+        elif self._bench.by_reset() is not self._bench:
+            first = "a failure was seen from a snapshot"
         note("failure is driven again", why=first)
         try:
             return await drive_again(result, first, strict=not doubtful)

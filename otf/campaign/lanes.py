@@ -20,6 +20,7 @@ import anyio
 
 from otf.adapter import Bench
 from otf.adapter.observed_rest.wakers import LOST, Wakers
+from otf.campaign.both_ways import both_ways, is_due
 from otf.campaign.bursts import burst, clients
 from otf.campaign.changes import ChangedTransitions
 from otf.campaign.confirm import ConfirmedPath, confirm
@@ -213,9 +214,9 @@ class InProcess(Executor):
         return self._oracles[lane]
 
     async def confirm(self, lane: int, failing: PathResult, first: str, until: float, *, strict: bool) -> ConfirmedPath:
-        """Drive a failing path again, strictly and at the system's own speed."""
+        """Drive a failing path again, strictly, at the system's own speed, and from a reset."""
         bench, settings = self._on(lane), self.settings
-        own = bench.at_speed(1)
+        own = bench.at_speed(1).by_reset()
         oracle = self._oracles[lane] if bench is own else own.oracle()
         head = self._head(own, bench, failing.number)
         after, speed = settings.aftermath, bench.speed / own.speed
@@ -270,6 +271,9 @@ class InProcess(Executor):
             if tries > LOST or anyio.current_time() >= self._ends():
                 break
             result = await self._driven(lease, lane)
+        if is_due(bench := self._on(lease.lane), lease.number, result):
+            own, until = bench.by_reset(), self._ends()
+            result = await both_ways(own, own.oracle(), self._head(own, bench, lease.number), result, until)
         return Leased(result, lane.learning.path(), lane.oracle.model.cut)
 
     async def _driven(self, lease: Lease, lane: Lane) -> PathResult:

@@ -1,0 +1,104 @@
+"""The initial state of a machine that QEMU plays, saved once, restored before each path, over its monitor (QMP)."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Any, Final
+
+import anyio
+from anyio.abc import ByteStream
+from anyio.streams.buffered import BufferedByteReceiveStream
+
+from otf.adapter.log import note
+from otf.errors import ContactError, UsageError
+
+_NAME: Final = "otf"
+_LINE: Final = 1 << 20  # bytes of one answer
+_BROKEN: Final = (anyio.BrokenResourceError, anyio.EndOfStream, anyio.IncompleteRead, anyio.DelimiterNotFound)
+_LISTENING: Final = 0.02  # seconds until the next try to connect: QEMU makes its socket while it starts
+
+
+@dataclass(frozen=True, kw_only=True)
+class Snapshot:
+    """The initial state of a machine that QEMU plays: saved behind the first reset, and restored before each path.
+
+    `monitor` is where QEMU listens for QMP: the path of a unix socket (`-qmp unix:PATH,server=on,wait=off`) or
+    HOST:PORT. QEMU keeps the state in a disk, and so needs one of the format qcow2
+    (`-drive if=none,format=qcow2,file=state.qcow2`), which the machine itself need not have. `timeout` bounds saving
+    and restoring, in seconds.
+
+    A snapshot may hold what no reset gives. So a failure counts only if it is seen from a reset, too, and one path in
+    so many (`both`) that passed is driven again from a reset: if that run fails, it counts.
+
+    >>> Snapshot("/tmp/board.qmp").both
+    50
+    """
+
+    monitor: str = field(kw_only=False)
+    both: int = 50
+    timeout: float = 10.0
+
+    def __post_init__(self) -> None:
+        """Refuse a share that is none."""
+        if self.both < 1:
+            raise UsageError(f"both={self.both}: each path in so many is driven both ways: 1 or more")
+
+    async def save(self) -> None:
+        """Save the state of the machine, which stands still meanwhile and runs on. Raises ContactError."""
+        await self._told("saving", "stop", f"savevm {_NAME}", "cont")
+
+    async def restore(self) -> None:
+        """Restore the state; the machine stands still until `go`. Raises ContactError."""
+        await self._told("restoring", "stop", f"loadvm {_NAME}")
+
+    async def go(self) -> None:
+        """Let the machine run on. Raises ContactError."""
+        await self._told("running on from", "cont")
+
+    async def _told(self, what: str, *commands: str) -> None:
+        began = monotonic()
+        try:
+            with anyio.fail_after(self.timeout):
+                async with await self._connected() as stream:
+                    await _obeyed(stream, *commands)
+        except TimeoutError as error:
+            raise ContactError(f"{what} the snapshot took longer than {self.timeout:g} s at {self.monitor}") from error
+        except (OSError, ValueError, KeyError, *_BROKEN) as error:
+            why = f"{type(error).__name__}: {error}"
+            raise ContactError(f"{what} the snapshot failed: no QMP at {self.monitor}: {why}") from error
+        except _Refusal as refusal:
+            raise ContactError(f"{what} the snapshot failed: QEMU says: {refusal}") from refusal
+        note(f"{what} the snapshot", seconds=round(monotonic() - began, 4))
+
+    async def _connected(self) -> ByteStream:
+        host, _, port = self.monitor.rpartition(":")
+        while True:
+            with suppress(FileNotFoundError, ConnectionRefusedError):
+                if port.isdigit():
+                    return await anyio.connect_tcp(host or "127.0.0.1", int(port))
+                return await anyio.connect_unix(self.monitor)
+            await anyio.sleep(_LISTENING)
+
+
+class _Refusal(Exception):  # noqa: N818 -- what QEMU says
+    pass
+
+
+async def _obeyed(stream: ByteStream, *commands: str) -> None:
+    """Have QEMU carry out commands, those with an argument as its human monitor does."""
+    reader = BufferedByteReceiveStream(stream)
+    await reader.receive_until(b"\n", _LINE)  # its greeting
+    for command in ("qmp_capabilities", *commands):
+        asked: dict[str, Any] = {"execute": command}
+        if " " in command:
+            asked = {"execute": "human-monitor-command", "arguments": {"command-line": command}}
+        await stream.send(json.dumps(asked).encode() + b"\n")
+        answer: dict[str, Any] = {}
+        while not answer.keys() & {"return", "error"}:  # events come between
+            answer = json.loads(await reader.receive_until(b"\n", _LINE))
+        # the human monitor says what failed, and is silent else
+        if said := answer["error"]["desc"] if "error" in answer else answer["return"]:
+            raise _Refusal(str(said).strip())
