@@ -105,10 +105,10 @@ class Commands:
         if self.copy is None and self.same is None:
             return Spec(_step, self.initial, self.inputs, name=self.name)
         copy, same = self.copy or deepcopy, self.same or eq
-        initial = Snapshot(copy(self.initial), same)
+        initial = Kept(copy(self.initial), same)
         return Spec(partial(_changed, copy, same), initial, self._offered, name=self.name)
 
-    def _offered(self, state: Snapshot) -> Iterable[Command]:
+    def _offered(self, state: Kept) -> Iterable[Command]:
         return self.inputs(state.value) if callable(self.inputs) else self.inputs
 
     def system(self) -> Callable[[Command], tuple[Result, ...]]:
@@ -123,7 +123,7 @@ class Commands:
         return act
 
 
-class Snapshot:
+class Kept:
     """A copy of a mutable state, compared by a function of the model."""
 
     __slots__ = ("_same", "value")
@@ -134,11 +134,11 @@ class Snapshot:
 
     def __eq__(self, other: object) -> bool:
         """Return whether both are the same to the model."""
-        return isinstance(other, Snapshot) and bool(self._same(self.value, other.value))
+        return isinstance(other, Kept) and bool(self._same(self.value, other.value))
 
     def __hash__(self) -> int:
         """Return the same number for all: nothing else is known to be equal for two same states."""
-        return hash(Snapshot)
+        return hash(Kept)
 
     def __repr__(self) -> str:
         """Return the text of the state."""
@@ -151,13 +151,13 @@ def _step(state: Any, command: Command) -> Iterator[Transition[Any]]:  # noqa: A
 
 
 def _changed(
-    copy: Callable[[Any], Any], same: Callable[[Any, Any], bool], state: Snapshot, command: Command
+    copy: Callable[[Any], Any], same: Callable[[Any, Any], bool], state: Kept, command: Command
 ) -> Iterator[Transition[Any]]:
     before = state.value
     if command.precondition(before):
         after = copy(before)
         changed = command.next_state(after)
-        yield Transition(Snapshot(after if changed is None else changed, same), (_right(before, command),))
+        yield Transition(Kept(after if changed is None else changed, same), (_right(before, command),))
 
 
 def _right(state: Any, command: Command) -> Where:  # noqa: ANN401 -- any state
