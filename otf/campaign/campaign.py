@@ -30,7 +30,7 @@ from otf.campaign.passed import passed_steps
 from otf.campaign.paths import Pace, undisturbed
 from otf.campaign.processes import Processes
 from otf.campaign.recorder import inputs_in
-from otf.campaign.reports import SHARE, FailureReports, together
+from otf.campaign.reports import FailureReports, together
 from otf.campaign.results import KnownIssueCount, PathResult
 from otf.campaign.saved import Saved
 from otf.campaign.set_aside import keep_transitions, renew
@@ -292,9 +292,7 @@ class Campaign:
         """Return when the last path begins: while there is a failure to shrink, some of the time is left for that."""
         if self.settings.time is None or self.settings.spend or not self.settings.shrink:
             return self._deadline
-        if self._reports is None or not self._reports.new:
-            return self._deadline
-        return self._deadline - SHARE * self.settings.time
+        return self._deadline - (0.0 if self._reports is None else self._reports.reserve)
 
     async def _path(self, number: int, lane: int, known: Known, journal: Journal) -> tuple[PathResult, Knowledge]:
         """Run a path; run it again if the line was at fault, as often as the bench allows."""

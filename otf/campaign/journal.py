@@ -184,16 +184,16 @@ class Journal:
         if names or full or guessed:
             self._log.info(KINDS, kinds=dict(names), full=full, guessed=[*guessed])
 
-    def shrunk(self, group: FailureGroup) -> None:
-        """Log the result of shrinking."""
+    def shrunk(self, name: str, group: FailureGroup) -> None:
+        """Log the result of shrinking a kind of failure, or a known issue, of this name."""
         done = group.shrunk
         if done is not None:
             # short traces, and their headers are written last
             digests = {file.name: TraceFile.read(file).digest for file in done.traces if file.is_file()}
-            line = ShrunkLine.of(str(group.signature), done)
+            line = ShrunkLine.of(name, done)
             self._log.info(SHRUNK, **msgspec.structs.asdict(line), digests=digests)
         elif group.unshrunk:
-            self._log.warning("failure not shrunk", signature=str(group.signature), why=group.unshrunk)
+            self._log.warning("failure not shrunk", signature=name, why=group.unshrunk)
 
 
 def _shown(shows: RequirementRecord) -> dict[str, list[str]]:

@@ -211,7 +211,7 @@ class Past:
             group, known_issue = groups.get(same), issues.get(counted.known_issue)
             _add(summary, counted, self.folder)
             if known_issue is not None:
-                _excused(known_issue, counted, self.folder)
+                known_issue.add(self._known_issue(counted, known_issue, bench))
             elif counted.verdict == "fail" and group is not None:
                 group.count += 1
                 group.meet(self._shorter(counted, group, bench))
@@ -223,8 +223,9 @@ class Past:
             summary.failed(group)
         summary.regroup()
         self._add_guessed(summary, bench)
-        for kind, group in summary.failures.items():
-            line = self.shrunk.get(str(kind))
+        kinds = {str(kind): group for kind, group in summary.failures.items()}
+        for name, group in (kinds | {each.says: each.group for each in summary.known_issues if each.group}).items():
+            line = self.shrunk.get(name)
             if line is not None and not line.ended:
                 group.shrunk = shrunk_of(self.folder, line, group.first.number, bench)
 
@@ -234,6 +235,14 @@ class Past:
             if counted.behind and counted.verdict != "inconclusive":
                 with suppress(OSError, TraceError):
                     summary.behind(judged(self.folder / f"path-{number:04}.jsonl", number, bench), bench.known_issues)
+
+    def _known_issue(self, counted: CountedLine, known: KnownIssueCount, bench: Bench) -> PathResult:
+        """Return a path that showed a known issue; only the first is judged again, and one that is shorter."""
+        if known.group is not None:
+            return self._shorter(counted, known.group, bench)
+        with suppress(OSError, TraceError):
+            return _first(judged(self.folder / Path(counted.trace).name, counted.path, bench))
+        return _result(counted, self.folder)
 
     def _shorter(self, counted: CountedLine, group: FailureGroup, bench: Bench) -> PathResult:
         """Return another path of a group; only one that is shorter is judged again."""
@@ -282,11 +291,6 @@ def _add(summary: Summary, counted: CountedLine, folder: Path) -> None:
 
 def _first(found: PathResult) -> PathResult:
     return found.upto(found.verdict.failure)
-
-
-def _excused(known_issue: KnownIssueCount, counted: CountedLine, folder: Path) -> None:
-    known_issue.count += 1
-    known_issue.first = known_issue.first or _result(counted, folder)
 
 
 def _result(counted: CountedLine, folder: Path) -> PathResult:

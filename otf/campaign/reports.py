@@ -30,6 +30,8 @@ from otf.trace.record import Header
 from otf.trace.verdict import Signature
 
 SHARE: Final = 0.3  # of the time, left for shrinking once a path has failed
+KNOWN: Final = 5.0
+"""Seconds in which a campaign shrinks its known issues, all together: it is not for them that it is run."""
 LEAST: Final = 0.2  # seconds: in less, nothing is shrunk
 ASKED: Final = ".asked.jsonl"
 """How the trace of a run ends that tells whether two kinds are one, until it is deleted."""
@@ -58,11 +60,24 @@ class FailureReports:
         self._executor, self._starts, self._journal, self._saved = executor, starts, journal, saved
         self._deadline, self._lost = deadline, lost
         self._final = set[Signature]()
+        self._on_known = 0.0
 
     @property
     def new(self) -> list[FailureGroup]:
         """Return the kinds of failure that are neither shrunk yet nor left as they are."""
         return [group for signature, group in self._summary.failures.items() if signature not in self._final]
+
+    @property
+    def reserve(self) -> float:
+        """Return the seconds of a bounded time that are left for shrinking what was found so far."""
+        share = SHARE * (self._settings.time or 0.0)
+        return share if self.new else min(share, KNOWN - self._on_known) if self._known else 0.0
+
+    @property
+    def _known(self) -> list[tuple[str, FailureGroup]]:
+        """Return the known issues that a path showed, and whose run was not shrunk yet."""
+        shown = [(each.says, each.group) for each in self._summary.known_issues if each.group is not None]
+        return [(says, group) for says, group in shown if group.shrunk is None and not group.unshrunk]
 
     def waiting(self) -> bool:
         """Return whether a kind of failure is to be shrunk before the next path, and there is time for that."""
@@ -103,6 +118,18 @@ class FailureReports:
             await self._merge()
         for group in self.new:
             self._report(group)
+        if self._settings.shrink and not self._summary.trouble:
+            await self._shrink_known()
+
+    async def _shrink_known(self) -> None:
+        left = self._known
+        for at, (says, group) in enumerate(left):
+            began = anyio.current_time()
+            seconds = min(self._deadline - began, (KNOWN - self._on_known) / (len(left) - at))
+            await self._shrink(group, seconds, name=says)
+            if group.shrunk is not None and not group.shrunk.rate:
+                group.shrunk, group.unshrunk = None, "it did not recur"
+            self._on_known += anyio.current_time() - began
 
     async def _confirm_guessed(self) -> None:
         """Look for runs that show without a guess what failed behind one."""
@@ -180,7 +207,7 @@ class FailureReports:
         ]
         return replace(shrunk, others=others)
 
-    async def _shrink(self, group: FailureGroup, seconds: float, lane: int = 0) -> None:
+    async def _shrink(self, group: FailureGroup, seconds: float, lane: int = 0, name: str = "") -> None:
         """Shrink a failure where a lane drives its paths, in at most so many seconds."""
         if seconds < LEAST:
             group.unshrunk = "the time of the run was used up"
@@ -210,7 +237,7 @@ class FailureReports:
             group.unshrunk = LOST
             if group.shrunk is not None:
                 group.shrunk = replace(group.shrunk, ended=LOST)
-        self._journal.shrunk(group)
+        self._journal.shrunk(name or str(group.signature), group)
 
 
 def _write(run: PathResult, header: Header) -> None:

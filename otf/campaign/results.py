@@ -8,7 +8,7 @@ from pathlib import Path
 
 from otf.trace.events import Event, Guess
 from otf.trace.kinds import PassedStep
-from otf.trace.result import FailureResult, GuessedResult
+from otf.trace.result import FailureResult, GuessedResult, KnownIssueResult
 from otf.trace.verdict import Failure, Signature, Verdict
 
 
@@ -54,6 +54,10 @@ class PathResult:
     def guesses(self) -> bool:
         """Return whether its failure is behind a guess, and may be due to that."""
         return any(isinstance(event, Guess) for event in self.events)
+
+    def is_longer(self, other: PathResult) -> bool:
+        """Return whether another run is to be preferred to this one: it is shorter, or was the first as short."""
+        return (self.steps, self.place) > (other.steps, other.place)
 
     @property
     def place(self) -> tuple[bool, int]:
@@ -155,7 +159,7 @@ class FailureGroup:
         """Note another path that showed it: it may be shorter, or have a lower number though it ended later."""
         if result is None or result.verdict.failure is None:
             return
-        if (result.steps, result.place) < (self._shortest.steps, self._shortest.place):
+        if self._shortest.is_longer(result):
             self.shorter = replace(result, events=())
         if not self.tries and result.events and result.place < self.first.place:
             self.first = result
@@ -197,8 +201,27 @@ class GuessedFailure:
 
 @dataclass(slots=True)
 class KnownIssueCount:
-    """A known issue of the bench: its description, the number of paths that showed it, and the first of them."""
+    """A known issue of the bench: its description, the number of paths that showed it, and the shortest of these."""
 
     says: str
     count: int = 0
-    first: PathResult | None = None
+    group: FailureGroup | None = None
+
+    def add(self, result: PathResult) -> None:
+        """Count a path that showed it."""
+        self.count += 1
+        failure, group = result.verdict.failure, self.group
+        if failure is None:
+            return
+        if group is None or not (group.shrunk or result.is_longer(group.first)):
+            self.group = FailureGroup(failure.signature, result)
+        else:
+            group.meet(result)
+
+    @property
+    def result(self) -> KnownIssueResult:
+        """Return what is to be reported of it, wherever it is reported."""
+        if self.group is None:
+            return KnownIssueResult(self.says, self.count)
+        shortest = self.group.result
+        return KnownIssueResult(self.says, self.count, shortest.trace, shortest.steps)

@@ -15,7 +15,7 @@ from otf.runner.time_spent import TimeSpent
 from otf.trace.clock import TimedOutput, by_clock, timed_output
 from otf.trace.kinds import Kinds, Scope
 from otf.trace.requirements import RequirementRecord
-from otf.trace.result import ONLY_MALFORMED, CampaignResult, InconclusiveResult, KnownIssueResult
+from otf.trace.result import ONLY_MALFORMED, CampaignResult, InconclusiveResult
 from otf.trace.verdict import Failure, Judged, Outcome, Signature
 
 GUESSED: Final = 200  # failures behind guesses that are looked at
@@ -91,10 +91,7 @@ class Summary:
             paths=self.paths,
             steps=self.steps,
             failures=tuple(group.result for group in self.failures.values()),
-            known_issues=tuple(
-                KnownIssueResult(each.says, each.count, "" if each.first is None else str(each.first.trace))
-                for each in self.known_issues
-            ),
+            known_issues=tuple(each.result for each in self.known_issues),
             inconclusive=tuple(
                 InconclusiveResult(why, len(paths), str(paths[0].trace)) for why, paths in undecided.items()
             ),
@@ -154,9 +151,7 @@ class Summary:
         if result.verdict.outcome == "inconclusive":
             self.inconclusive.append(result)
         elif known_issue is not None:
-            known_issue.count += 1
-            first = known_issue.first or result
-            known_issue.first = min(first, result, key=lambda path: path.number)
+            known_issue.add(result)
         elif result.verdict.failure is not None:
             self.failed(FailureGroup(known or result.verdict.failure.signature, result, tries=tries))
 

@@ -145,8 +145,8 @@ _COLUMN: Final = re.compile(r"\S {2,}(?=\S)|^ *[\w ]{1,20}: +(?=\S)|^ *\d+ +(?=\
 _COMMAND: Final = re.compile(r" *[\w ]+: +(otf|pytest) ")
 _STYLES: Final = (
     ("bold red", re.compile(r"(FAIL\b|failed ).*|.*<== here")),
-    ("bold green", re.compile(r"PASS\b.*|fixed:.*")),
-    ("bold yellow", re.compile(r"(INCONCLUSIVE|INTERRUPTED|stopped)\b.*")),
+    ("bold green", re.compile(r"PASS(?!, )\b.*|fixed:.*")),
+    ("bold yellow", re.compile(r"(PASS, \d+ known|INCONCLUSIVE|INTERRUPTED|stopped)\b.*")),
     ("green", re.compile(r" +allows: .*|  (did not come|nearest allowed): .*")),
     ("red", re.compile(r"  (seen|and then): .*|from an earlier run, still there:.*|.*\bNOT found\b.*")),
     ("yellow", re.compile(r"(known issue|note|path \d+ is inconclusive)\b.*")),

@@ -142,9 +142,13 @@ class SummaryPrinter:
 
     def _known_issues(self) -> Iterator[str]:
         for known in self._summary.known_issues:
-            if known.first is not None:
-                yield f"known issue ({counted(known.count, 'path')}): {known.says}"
-                yield f"  shrink it:       otf shrink {self._call(known.first, drives=True)}"
+            if (group := known.group) is not None:
+                shrunk = "" if group.shrunk is None else f", shrunk to {counted(group.shrunk.steps, 'step')}"
+                yield f"known issue ({counted(known.count, 'path')}{shrunk}): {known.says}"
+                if group.shrunk is None:
+                    yield f"  shrink it:       otf shrink {self._call(group.first, drives=True)}"
+                else:
+                    yield f"  look at it:      otf show {self._call(group.shrunk)}"
             elif self._summary.paths:
                 yield f"known issue that did not occur: {known.says}"
 

@@ -34,7 +34,7 @@ def junit(gathered: Gathered) -> str:
         tag("properties", *(tag("property", name=key, value=value) for key, value in _properties(gathered).items())),
         _bench_case(gathered, name),
         *(_failure_case(signature, found, name) for signature, found in gathered.failures.items()),
-        *(_known_case(each, name) for each in result.known_issues),
+        *(_known_case(each, gathered.excused.get(each.says), name) for each in result.known_issues),
         name=name,
         tests=1 + len(gathered.failures) + len(result.known_issues),
         failures=len(gathered.failures),
@@ -51,7 +51,7 @@ def _properties(gathered: Gathered) -> dict[str, object]:
     own = {f"parameter.{key}": value for key, value in header.parameters.items()}
     required = {f"requirement.{each.requirement.id}": each.status for each in gathered.result.requirements}
     run = {"seed": header.seed, "strategy": header.strategy, "mode": header.mode, "steps": gathered.steps}
-    return {**run, **own, **required}
+    return {"verdict": gathered.result.ruling, **run, **own, **required}
 
 
 def _seconds(result: CampaignResult) -> str | None:
@@ -103,11 +103,12 @@ def _explained(found: ReportedFailure) -> str:
     return f"{explanation(Verdict('fail', found.failure), found.events)}\nshown by: {paths}, trace: {found.file}"
 
 
-def _known_case(known: KnownIssueResult, suite: str) -> Markup:
+def _known_case(known: KnownIssueResult, found: ReportedFailure | None, suite: str) -> Markup:
     shown = f"known issue ({counted(known.paths, 'path')}): {known.says}"
     return tag(
         "testcase",
-        tag("skipped", message=shown) if known.paths else tag("system-out", "the known issue did not occur"),
+        tag("skipped", message=shown) if known.paths else "",
+        tag("system-out", "the known issue did not occur" if found is None else _explained(found)),
         classname=suite,
         name=f"known issue: {known.says}",
         time="0",
@@ -171,12 +172,13 @@ def markdown(gathered: Gathered) -> str:
     >>> print(markdown(Gathered.of(header, Model(coffee))).splitlines()[1])
     <h3>coffee: PASS: every answer is one that the model allows</h3>
     """
-    shown = [*gathered.failures.items()][:KINDS]
+    shown, known = [*gathered.failures.items()][:KINDS], [*gathered.excused.items()][:KINDS]
     left = len(gathered.failures) - len(shown)
     blocks = [
         Markup(f"<!-- {MARK} -->"),
         tag("h3", _line(f"{gathered.header.bench}: {gathered.result.headline}")),
-        *(block for signature, found in shown for block in _failure_blocks(signature, found)),
+        *(block for signature, found in shown for block in _failure_blocks(tag("code", _line(signature)), found)),
+        *(block for says, found in known for block in _failure_blocks(_line(f"known issue: {says}"), found)),
         *([tag("p", f"… and {counted(left, 'other kind')} of failure")] if left else []),
         tag("ul", *(tag("li", _line(each)) for each in _details(gathered))),
     ]
@@ -185,9 +187,9 @@ def markdown(gathered: Gathered) -> str:
     return "\n".join([head, "\n\n".join(rest), ""])
 
 
-def _failure_blocks(signature: str, found: ReportedFailure) -> Iterator[Markup]:
+def _failure_blocks(what: Markup, found: ReportedFailure) -> Iterator[Markup]:
     count = f"({counted(found.count, 'path')}, {counted(found.steps, 'step')})"
-    summary = tag("summary", tag("code", _line(signature)), f" {count}")
+    summary = tag("summary", what, f" {count}")
     yield joined(Markup("<details>"), summary)
     yield tag("pre", _explained(found))
     yield Markup("</details>")

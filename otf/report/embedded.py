@@ -63,10 +63,12 @@ def kind_of(path: PathSummary) -> tuple[PathKind, str]:
 def chosen(gathered: Gathered, folder: Path) -> Iterator[ChosenPath]:
     """Yield the traces to embed, the most important first: a page that is full leaves out the others.
 
-    The shortest trace of each failure comes first, then one path of each kind after the other.
+    The shortest trace of each failure and known issue comes first, then one path of each kind after the other.
     """
     for signature, found in gathered.failures.items():
         yield ChosenPath("fail", signature, Path(found.file))
+    for says, found in gathered.excused.items():
+        yield ChosenPath("known issue", says, Path(found.file))
     groups = defaultdict[tuple[PathKind, str], list[PathSummary]](list)
     for path in gathered.paths:
         if not path.file:

@@ -32,7 +32,7 @@ def failures(gathered: Gathered, names: Container[str], folder: Path | None = No
     The traces are linked from a page in this `folder`.
     """
     result = gathered.result
-    issues = (_known_issue(each, names, folder) for each in result.known_issues)
+    issues = (_known_issue(each, gathered.excused.get(each.says), names, folder) for each in result.known_issues)
     apart = [f"inconclusive ({counted(each.paths, 'path')}): {each.why}" for each in result.inconclusive]
     apart += [f"{each}" for each in result.guessed]
     others = joined(*issues, tag("ul", *(tag("li", each) for each in apart)) if apart else "")
@@ -42,11 +42,15 @@ def failures(gathered: Gathered, names: Container[str], folder: Path | None = No
     shown = [*gathered.failures.items()][:KINDS]
     left = len(gathered.failures) - len(shown)
     more = tag("p", f"… and {counted(left, 'other kind')} of failure") if left else ""
-    cards = (_failure(at, name, found, names, folder) for at, (name, found) in enumerate(shown))
+    cards = (_card(_code(name), found, names, folder, opened=at == 0) for at, (name, found) in enumerate(shown))
     return joined(*cards, more, others)
 
 
-def _failure(at: int, signature: str, found: ReportedFailure, names: Container[str], folder: Path | None) -> Markup:
+def _code(signature: str) -> Markup:
+    return tag("code", signature)
+
+
+def _card(what: object, found: ReportedFailure, names: Container[str], folder: Path | None, *, opened: bool) -> Markup:
     paths = counted(found.count, "path") if found.count else "a saved failure"
     count = f"{paths}, {'shrunk to ' if found.shrunk else ''}{counted(found.steps, 'step')}"
     early = f"The search was stopped early, since {found.ended}: fewer steps may be enough."
@@ -59,11 +63,11 @@ def _failure(at: int, signature: str, found: ReportedFailure, names: Container[s
     unshrunk = early if found.ended else "" if found.shrunk else "It was not shrunk."
     return tag(
         "details",
-        tag("summary", tag("code", signature), " ", tag("span", f"({count})", class_="soft")),
+        tag("summary", what, " ", tag("span", f"({count})", class_="soft")),
         tag("div", words, drawn, class_=view and "beside"),
         tag("p", unshrunk) if unshrunk else "",
         _ways(found.file, names, folder),
-        open="" if at == 0 else None,
+        open="" if opened else None,
     )
 
 
@@ -73,16 +77,12 @@ def _coloured(told: str, name: str, where: str) -> Markup:
     return tag("pre", *shown, class_=where, tabindex=0, role="region", aria_label=f"failure {name} in words")
 
 
-def _known_issue(known: KnownIssueResult, names: Container[str], folder: Path | None) -> Markup:
-    if not known.paths:
+def _known_issue(
+    known: KnownIssueResult, found: ReportedFailure | None, names: Container[str], folder: Path | None
+) -> Markup:
+    if found is None:
         return tag("p", f"known issue that did not occur: {known.says}")
-    name = address(Path(known.trace))
-    return tag(
-        "details",
-        tag("summary", f"known issue ({counted(known.paths, 'path')}): {known.says}"),
-        _drawing(name) if name in names else "",
-        _ways(known.trace, names, folder),
-    )
+    return _card(f"known issue: {known.says}", found, names, folder, opened=False)
 
 
 def _drawing(name: str) -> Markup:

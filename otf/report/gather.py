@@ -89,6 +89,10 @@ class ReportedFailure:
         """Return the signature of the failure that the trace shows, or its kind if the campaign told kinds apart."""
         return self.kind or str(self.failure.signature)
 
+    def shorter(self, other: ReportedFailure) -> bool:
+        """Return whether this trace is to be shown instead of the other one."""
+        return (self.steps, not self.shrunk) < (other.steps, not other.shrunk)
+
 
 @dataclass
 class Gathered:
@@ -100,7 +104,8 @@ class Gathered:
     contact with it. `unfinished` are the steps of paths that were interrupted, and do not count. `parts` are the
     seconds of the campaign by what they were spent on, `time` is where the time of its paths went, `worth` what the
     paths are worth if none failed, both in words; `requirements` is what the paths say of these, `mutation` the result
-    of `otf mutants`, if the folder has one. `guessed` were seen only behind other failures.
+    of `otf mutants`, if the folder has one. `guessed` were seen only behind other failures, `excused` are the failures
+    that the known issues of these descriptions excuse.
 
     >>> from otf.core import Model
     >>> from otf.models.coffee import coffee
@@ -129,6 +134,7 @@ class Gathered:
     interrupted: bool = False
     full: bool = False
     guessed: tuple[GuessedResult, ...] = ()
+    excused: dict[str, ReportedFailure] = field(default_factory=dict[str, ReportedFailure])
     paths: list[PathSummary] = field(default_factory=list[PathSummary])
     failures: dict[str, ReportedFailure] = field(default_factory=dict[str, ReportedFailure])
     notes: dict[str, None] = field(default_factory=dict[str, None])
@@ -164,7 +170,7 @@ class Gathered:
                 FailureResult(name, found.count, found.file, found.steps) for name, found in self.failures.items()
             ),
             known_issues=tuple(
-                KnownIssueResult(says, len(paths), self._trace(paths) if paths else "")
+                self._known_issue(says, paths)
                 for says, paths in {**{says: [] for says in self.known_issues}, **known}.items()
             ),
             inconclusive=tuple(
@@ -205,6 +211,11 @@ class Gathered:
     def coverage(self) -> VisitedParts:
         """Return what of the model the paths visited."""
         return self.visits.coverage
+
+    def _known_issue(self, says: str, paths: Sequence[PathSummary]) -> KnownIssueResult:
+        if (found := self.excused.get(says)) is None:
+            return KnownIssueResult(says, len(paths), self._trace(paths) if paths else "")
+        return KnownIssueResult(says, len(paths), found.file, found.steps)
 
     def _trace(self, paths: Sequence[PathSummary]) -> str:
         """Return the name of the first trace, with the folder."""
@@ -263,8 +274,16 @@ class Gathered:
         if known is found:
             return
         known.count += found.count
-        if found.signature == name and (found.steps, not found.shrunk) < (known.steps, not known.shrunk):
+        if found.signature == name and found.shorter(known):
             self.failures[name] = replace(found, count=known.count)
+
+    def excuse(self, says: str, found: ReportedFailure) -> None:
+        """Add a failure that is the known issue of this description, or a shorter trace of one."""
+        known = self.excused.setdefault(says, found)
+        if found.shorter(known):
+            self.excused[says] = replace(found, count=known.count + found.count)
+        elif known is not found:
+            known.count += found.count
 
     def _answered(self, event: Seen) -> None:
         # only the first output after an input: later ones may have waited for something else

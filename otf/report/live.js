@@ -19,10 +19,10 @@
   };
   const show = (state) => {
     say("verdict", state.ruling);
-    place("verdict").className = `verdict ${state.verdict}`;
+    place("verdict").className = `verdict ${state.tone}`;
     const number = (count) => count.toLocaleString("en");
     say("paths", state.traces === null ? number(state.paths) : `${number(state.paths)} of ${number(state.traces)}`);
-    for (const name of ["steps", "met", "kinds", "undecided"]) say(name, state[name].toLocaleString("en"));
+    for (const name of ["steps", "met", "kinds", "known", "undecided"]) say(name, state[name].toLocaleString("en"));
     say("rate", state.rate.toLocaleString("en", { maximumFractionDigits: state.rate < 10 ? 1 : 0 }));
     say("passed", clock(state.seconds));
     say("left", state.done ? "done" : clock(state.left));

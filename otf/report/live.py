@@ -16,6 +16,7 @@ _CARDS: Final = {
     "left": "minutes left, about",
     "met": "states met",
     "kinds": "kinds of failure",
+    "known": "known issues",
     "undecided": "inconclusive paths",
 }
 

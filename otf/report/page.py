@@ -34,7 +34,7 @@ def overview(gathered: Gathered) -> Markup:
     return joined(
         tag(
             "p",
-            tag("span", gathered.result.headline, class_=f"verdict {gathered.verdict}"),
+            tag("span", gathered.result.headline, class_=f"verdict {gathered.result.tone}"),
             f" ({gathered.result.totals}{_day(gathered.started)}). {gathered.result.tally}",
         ),
         tag("p", f"{settings}, {header.mode}, inputs {header.inputs}{silence}, {versions}", class_="soft"),

@@ -75,7 +75,7 @@ class GuessedResult:
 
 @dataclass(frozen=True, slots=True)
 class KnownIssueResult:
-    """A known issue of the bench: its description, the number of paths that showed it, and the first trace of it.
+    """A known issue of the bench: its description, how many paths showed it, and the shortest trace.
 
     >>> KnownIssueResult("it answers late after a reset", 0).trace
     ''
@@ -84,6 +84,11 @@ class KnownIssueResult:
     says: str
     paths: int
     trace: str = ""
+    steps: int = 0
+
+    def data(self) -> dict[str, Any]:
+        """Return what every JSON document has of it."""
+        return {"says": self.says, "count": self.paths, "trace": self.trace or None, "steps": self.steps}
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +210,11 @@ class CampaignResult:
         return f"pass, {issues}" if self.verdict == "pass" and self.seen_issues else self.verdict
 
     @property
+    def tone(self) -> str:
+        """Return the name of the verdict's colour: a pass with known issues is not green."""
+        return self.verdict if self.ruling == self.verdict else "known"
+
+    @property
     def totals(self) -> str:
         """Return the size of the campaign: `2 paths, 9 steps, 0.5 s`."""
         unfinished = f"{counted(self.unfinished, 'unfinished path')} with {counted(self.unfinished_steps, 'step')}"
@@ -258,6 +268,7 @@ class CampaignResult:
         """Return what every JSON document has of a campaign."""
         return {
             "verdict": self.verdict,
+            "ruling": self.ruling,
             "headline": self.headline,
             "paths": self.paths,
             "steps": self.steps,
@@ -274,9 +285,7 @@ class CampaignResult:
             "failed_starts": self.failed_starts,
             "failures": [each.data() for each in self.failures],
             "guessed": [asdict(each) for each in self.guessed],
-            "departures": [
-                {"says": each.says, "count": each.paths, "trace": each.trace or None} for each in self.known_issues
-            ],
+            "departures": [each.data() for each in self.known_issues],
             "inconclusive": [{"why": each.why, "count": each.paths, "trace": each.trace} for each in self.inconclusive],
             "requirements": [
                 {"id": each.requirement.id, "level": each.requirement.level, "status": each.status}

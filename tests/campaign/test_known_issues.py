@@ -29,7 +29,8 @@ def test_a_campaign_goes_on_past_a_known_departure(tmp_path: Path) -> None:
     assert summary.verdict == "pass"
     assert summary.paths == 5
     assert [(known.says, known.count > 0) for known in summary.known_issues] == [(FREE.says, True), (DRY.says, False)]
-    assert summary.known_issues[0].first is not None
+    [shown, _] = summary.result.known_issues
+    assert (Path(shown.trace).name.endswith(".shrunk.jsonl"), shown.steps) == (True, 3)
 
 
 def test_what_is_not_known_is_a_failure(tmp_path: Path) -> None:
@@ -67,8 +68,10 @@ def test_what_the_command_line_tells(tmp_path: Path) -> None:
     result = otf(*call, "--out", tmp_path / "out")
     assert result.status == 0
     assert "PASS, 1 known issue: no other failure (4 paths" in result.out
-    assert "known issue (4 paths): it gives coffee away\n  shrink it:       otf shrink " in result.out
+    assert "known issue (4 paths, shrunk to 3 steps): it gives coffee away\n  look at it:      otf show " in result.out
     assert "known issue that did not occur: never" in result.out
+    unshrunk = otf(*call, "--out", tmp_path / "unshrunk", "--no-shrink").out
+    assert "known issue (4 paths): it gives coffee away\n  shrink it:       otf shrink " in unshrunk
     shown = otf(*call, "--out", tmp_path / "json", "--json").data["departures"]
     assert [(each["says"], each["count"]) for each in shown] == [("it gives coffee away", 4), ("never", 0)]
 

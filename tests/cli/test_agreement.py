@@ -112,6 +112,14 @@ def clashes(made: Told) -> Iterator[str]:
     counts = len(made.run["failures"]), *(int(made.junit.get(name) or -1) for name in ("failures",))
     if len({*counts, len(made.report["failures"]), len([*made.junit.iter("failure")])}) > 1:
         yield f"failures: {counts}"
+    ruling = next(each.get("value") for each in made.junit.iter("property") if each.get("name") == "verdict")
+    if ruling != made.run["ruling"]:
+        yield f"ruling: {ruling} in JUnit, {made.run['ruling']} in the run"
+    for each in filter(lambda each: each["count"], made.run["departures"]):
+        shown = f"known issue: {each['says']} ({each['count']:,} path{'s' * (each['count'] != 1)}, "
+        shown += f"{each['steps']:,} step{'s' * (each['steps'] != 1)})"
+        if shown not in made.markdown or shown.replace(", ", ", shrunk to ") not in re.sub("<[^>]*>", "", made.page):
+            yield f"{shown} is not in Markdown and on the page"
     if made.junit.get("time") != f"{made.run['seconds']:.6f}":
         yield f"seconds: {made.junit.get('time')} in JUnit, {made.run['seconds']} in the run"
 
@@ -171,12 +179,29 @@ def test_a_model_without_an_end_was_visited_where_it_was(folder: Path) -> None:
 
 
 def test_a_known_issue_is_not_a_bare_pass(folder: Path) -> None:
-    """The verdict has its number, and so has a tile; nothing says that there is no failure."""
+    """The verdict has its number, and so has a tile; its shrunk run is explained, and nothing says "no failure"."""
     made = told(folder, "a known issue")
-    assert made.run["headline"] == "PASS, 1 known issue: no other failure"
-    assert '<span class="verdict pass">PASS, 1 known issue: no other failure<' in made.page
+    assert (made.run["ruling"], made.run["headline"]) == (
+        "pass, 1 known issue",
+        "PASS, 1 known issue: no other failure",
+    )
+    assert '<span class="verdict known">PASS, 1 known issue: no other failure<' in made.page
     assert tiles(made.page)["known issues"] == "1"
     assert "None. PASS" not in made.page
+    [known] = made.run["departures"]
+    assert (known["steps"], Path(known["trace"]).name[-13:]) == (1, ".shrunk.jsonl")
+    for text in (made.page, made.markdown, ET.tostring(made.junit, "unicode")):
+        assert "FAIL (wrong): " in text
+
+
+def test_a_known_issue_is_not_shrunk_again(folder: Path) -> None:
+    """A campaign that continues has its shrunk run from the journal."""
+    (folder / "benches.py").write_text(BENCHES, encoding="utf-8")
+    call = ("run", "benches.py:known", "--set", "rate=0.3", "--json", "--no-saved", "--into", "out")
+    first = otf(*call, "--seed", 1, "--traces", 2).data
+    both = otf(*call, "--traces", 4).data
+    assert both["departures"] == [first["departures"][0] | {"count": 6}]
+    assert both["parts"]["shrinking"] < 0.1 * first["parts"]["shrinking"]
 
 
 def test_a_campaign_that_continues_adds_its_seconds(folder: Path) -> None:

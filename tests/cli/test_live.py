@@ -15,6 +15,7 @@ import pytest
 
 from otf.campaign import Campaign, FailureGroup, Listener, PathResult, Settings, Summary
 from otf.campaign.listener import callback
+from otf.campaign.results import KnownIssueCount
 from otf.campaign.settings import UNLIMITED
 from otf.cli.tools.live import CLIENTS, POINTS, LiveFigures, LivePage, live
 from otf.core import Model, Oracle, View
@@ -57,6 +58,14 @@ def test_the_figures(campaign: Campaign) -> None:
     assert (state["steps"], state["met"], state["possible"], state["paths"]) == (20, 1, ["0"], 1)
     assert state["failures"] == [f"{signature} (1 of 1 path)"]
     assert state["left"] > 0
+
+
+def test_a_known_issue_has_the_verdict_of_the_terminal(campaign: Campaign) -> None:
+    """The page says and paints what the summary says."""
+    campaign.summary.known_issues.append(KnownIssueCount("it is loud", 1))
+    campaign.summary.add(result())
+    state = LiveFigures(campaign, Listener()).state()
+    assert (state["ruling"], state["tone"], state["known"]) == ("pass, 1 known issue", "known", 1)
 
 
 def test_figures_of_a_time(tmp_path: Path) -> None:
@@ -246,7 +255,7 @@ def test_where_no_trace_was_kept(tmp_path: Path) -> None:
     more = ("--keep", "failures", "--out", tmp_path / "out")
     otf("run", "coffee", "--seed", 1, "--traces", 2, "--no-saved", "--page", file, *more)
     written = file.read_text(encoding="utf-8")
-    assert '"done": true, "verdict": "pass", "paths": 2' in written
+    assert '"done": true, "tone": "pass", "paths": 2' in written
 
 
 def test_another_file_is_not_overwritten(tmp_path: Path) -> None:

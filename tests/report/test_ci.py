@@ -23,6 +23,7 @@ def test_junit() -> None:
     """A case for the bench, and one for each kind of failure and each known issue, under names that stay the same."""
     made = gathered(*PATHS, found=replace(FOUND))
     made.known_issues = ("it is slow", "it is loud")
+    made.excused = {"it is slow": FOUND}
     made.parts = {"start": 0.5, "paths": 0.75}
     suite = parsed(junit(made))[0]
     numbers = {name: suite.get(name) for name in ("name", "tests", "failures", "errors", "skipped", "time")}
@@ -39,7 +40,7 @@ def test_junit() -> None:
     assert (bench.findtext("system-out") or "").splitlines() == [
         "4 paths, 62 steps, 1.2 s, seed 7",
         "paths: 1 passed, 1 failed, 1 showed a known issue, 1 inconclusive",
-        "known issue (1 path): it is slow; trace: path-0004.jsonl",
+        "known issue (1 path): it is slow; trace: out/path-0002.jsonl",
         "inconclusive (1 path): the line was lost; trace: path-0003.jsonl",
     ]
     assert failed.get("name") == SIGNATURE
@@ -51,7 +52,14 @@ def test_junit() -> None:
     assert known[0].get("message") == "known issue (1 path): it is slow"
     assert (other.get("name"), other[0].tag) == ("known issue: it is loud", "system-out")
     shown = {each.get("name"): each.get("value") for each in suite.iter("property")}
-    assert shown == {"seed": "7", "strategy": "random", "mode": "eager", "steps": "62", "parameter.fault": "free"}
+    assert shown == {
+        "verdict": "fail",
+        "seed": "7",
+        "strategy": "random",
+        "mode": "eager",
+        "steps": "62",
+        "parameter.fault": "free",
+    }
 
 
 def test_a_campaign_that_decided_nothing_is_an_error() -> None:

@@ -198,6 +198,9 @@ class _Gathering:
         if excused := self._excused(found):
             self._found.requirements.failed(own.failure, str(file))
             self._found.requirements.violates(self._required(excused), str(file))
+            for each in (found, *self._shorter(file)):
+                if self._excused(each) == excused:
+                    self._found.excuse(excused, each)
             return replace(result, verdict="pass", why=f"known issue: {excused}", known_issue=excused)
         return replace(result, signature=self._counted(found, file, own.signature, record))
 

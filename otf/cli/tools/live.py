@@ -103,14 +103,15 @@ class LiveFigures(Listener):
     def state(self) -> dict[str, Any]:
         """Return the figures as JSON data; another thread may call it."""
         summary, settings = self._campaign.summary, self._campaign.settings
+        result = summary.result
         steps, seconds = self.steps, monotonic() - self._began + self._campaign.spent
         nodes = () if self._view is None else self._view.nodes
         groups = list(summary.failures.values())
         return {
             "done": self.done,
-            "verdict": summary.verdict,
+            "tone": result.tone,
             "paths": summary.paths,
-            "ruling": summary.result.ruling,
+            "ruling": result.ruling,
             "traces": settings.traces if settings.traces < UNLIMITED else None,
             "steps": steps,
             "rate": steps / seconds if seconds else 0.0,
@@ -118,6 +119,7 @@ class LiveFigures(Listener):
             "left": self._left(seconds),
             "met": len(self._met),
             "kinds": len(groups),
+            "known": len(result.seen_issues),
             "undecided": len(summary.inconclusive),
             "now": self._now,
             "possible": [show(node.value) for node in nodes[:SHOWN]],
