@@ -100,7 +100,8 @@ class ModelMap:
         self.patience: PlanPatience = patience
         self._oracle = oracle
         self.model: Model = oracle.model
-        self.start: NodeSet = self._begun()
+        self._takes: dict[Node, bool] = {}
+        self.start: NodeSet = self._open(frozenset([oracle.model.initial]))
         self._outcomes: dict[tuple[NodeSet, Symbol], tuple[Successor, ...]] = {}
         self._steps: dict[NodeSet, ModelSteps] = {}
         self.asked: int = 0  # about how many steps the model was asked
@@ -275,20 +276,30 @@ class ModelMap:
                 groups.setdefault(move.emitted, set()).add(move.target)
         yield from (Successor(seen, self._open(frozenset(targets))) for seen, targets in groups.items())
 
-    def _begun(self) -> NodeSet:
-        reached = self._open(frozenset([self.model.initial]))
-        # a state that takes no input, of a board that boots say, is over before anything is sent
-        return frozenset(filter(self._takes, reached)) or reached
-
-    def _takes(self, node: Node) -> bool:
-        return any(self.model.specified(node, inp) for inp in self.model.enabled_inputs(node)[:OFFERED])
-
     def _open(self, nodes: NodeSet) -> NodeSet:
         # spontaneous outputs may come before the next input
         if self.model.spec.emits is None:
             return nodes
+        reached = self._reached(nodes)
+        return reached.difference(filter(self._passing, reached)) or reached if len(reached) > 1 else reached
+
+    def _reached(self, nodes: NodeSet) -> NodeSet:
         oracle = self._oracle
         return frozenset(view(self.model, oracle.relation, oracle.limits, map(Hypothesis, nodes)).places)
+
+    def _passing(self, node: Node) -> bool:
+        """Return whether a state is over before the next input is sent: that of a board that boots, say.
+
+        It takes no input, and leads to one that does. Where none does, after the system hung up, say, it may stay.
+        """
+        return not self._taking(node) and any(map(self._taking, self._reached(frozenset([node]))))
+
+    def _taking(self, node: Node) -> bool:
+        known = self._takes.get(node)
+        if known is None:
+            offered = self.model.enabled_inputs(node)[:OFFERED]
+            known = self._takes[node] = any(self.model.specified(node, inp) for inp in offered)
+        return known
 
     def _tree(self, source: NodeSet) -> Tree:
         tree = self._trees.get(source)

@@ -261,18 +261,32 @@ def test_what_comes_unasked_may_have_come() -> None:
 
 
 def _boots(state: object, inp: object) -> Iterator[Transition[object]]:
-    if state == "on":
-        yield goto("on", *(["found"] if inp == "look" else []))
+    match state, inp:
+        case "on", "reset":
+            yield goto("off")
+        case "on", "shout":
+            yield goto("on")
+            yield goto("hung up")
+        case "on", _:
+            yield goto("on", *(["found"] if inp == "look" else []))
+        case _:
+            pass
 
 
 def _banner(state: object) -> Iterator[Transition[object]]:
     if state == "off":
         yield goto("on", "hello")
+    if state == "hung up":
+        yield goto("hung up", "hiss")
+
+
+def _booting(*inputs: str) -> Oracle:
+    return Oracle(Model(Spec(_boots, initial="off", inputs=inputs, emits=_banner)))
 
 
 def test_a_device_that_boots_first_is_shrunk() -> None:
     """A state that takes no input before its banner is over when the first one is sent: all steps are not needed."""
-    oracle = Oracle(Model(Spec(_boots, initial="off", inputs=["poke", "look"], emits=_banner)))
+    oracle = _booting("poke", "look")
     assert {node.value for node in ModelMap(oracle).start} == {"on"}
     sent = [Sent("poke", "", at) for at in (1.0, 2.0, 3.0)]
     issue = issue_of(oracle, [Seen("hello", "sut", 0.5), *sent, Sent("look", "", 4.0), Seen("lost", "sut", 4.1)])
@@ -280,6 +294,27 @@ def test_a_device_that_boots_first_is_shrunk() -> None:
     candidate = next(search)
     assert isinstance(candidate, StepPlan)
     assert [step.input.value for step in candidate.steps] == ["look"]
+
+
+def test_a_device_that_boots_again_in_the_middle_is_shrunk() -> None:
+    """The states before and after the banner are not both possible when the input after a reset is sent."""
+    oracle = _booting("poke", "look", "reset")
+    before = [Seen("hello", "sut", 0.5), Sent("poke", "", 1.0), Sent("reset", "", 2.0), Seen("hello", "sut", 2.5)]
+    issue = issue_of(oracle, [*before, Sent("poke", "", 3.0), Sent("look", "", 4.0), Seen("lost", "sut", 4.1)])
+    tried = list[list[object]]()
+    search = shrinking(issue, Setting(oracle))
+    candidate: object = next(search)
+    while isinstance(candidate, StepPlan) and tried[-1:] != [["reset", "look"]]:
+        tried.append([step.input.value for step in candidate.steps])
+        candidate = search.send(None)
+    assert tried[-1] == ["reset", "look"], tried
+
+
+def test_a_state_that_takes_no_input_for_ever_is_not_left_out() -> None:
+    """After a shout the system may have hung up: no way goes on as if it had not."""
+    ways = ModelMap(_booting("look", "shout"))
+    (shout,) = [step for step in ways.steps(ways.start) if step.input.value == "shout"]
+    assert {node.value for node in shout.target} == {"on", "hung up"}
 
 
 def test_by_the_older_relation_one_state_that_says_something_is_enough() -> None:
