@@ -17,7 +17,7 @@ from otf.shrink.search import ShrinkSearch
 from otf.shrink.shortest_ways import ModelMap, Tree
 from otf.spec import Spec, Transition, goto
 from otf.strategy import Script
-from otf.trace.events import Seen, Sent
+from otf.trace.events import Event, Seen, Sent
 from tests.shrink.simulated import LAMP, Bench, acting, lamp, sent
 
 
@@ -299,8 +299,9 @@ def test_a_device_that_boots_first_is_shrunk() -> None:
 def test_a_device_that_boots_again_in_the_middle_is_shrunk() -> None:
     """The states before and after the banner are not both possible when the input after a reset is sent."""
     oracle = _booting("poke", "look", "reset")
-    before = [Seen("hello", "sut", 0.5), Sent("poke", "", 1.0), Sent("reset", "", 2.0), Seen("hello", "sut", 2.5)]
-    issue = issue_of(oracle, [*before, Sent("poke", "", 3.0), Sent("look", "", 4.0), Seen("lost", "sut", 4.1)])
+    before: list[Event] = [Seen("hello", "sut", 0.5), Sent("poke", "", 1.0), Sent("reset", "", 2.0)]
+    after: list[Event] = [Seen("hello", "sut", 2.5), Sent("poke", "", 3.0), Sent("look", "", 4.0)]
+    issue = issue_of(oracle, [*before, *after, Seen("lost", "sut", 4.1)])
     tried = list[list[object]]()
     search = shrinking(issue, Setting(oracle))
     candidate: object = next(search)
