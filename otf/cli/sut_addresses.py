@@ -91,10 +91,14 @@ def addressed(bench: Bench, suts: Sequence[str] | None) -> Bench:
 
 def opener(url: str, before: Opener | None = None) -> Port:
     """Return an opener of a port at `url`, framed and configured as `before`. Raises UsageError with all forms."""
-    kind, make = _maker(url)
-    if isinstance(before, Port) and before.kind == kind and before.at is not None:
+    if isinstance(before, Port) and before.kind == _maker(url)[0] and before.at is not None:
         return before.at(url)
-    return make(url, before.framing if isinstance(before, Port) else None)
+    return port_at(url, before.framing if isinstance(before, Port) else None)
+
+
+def port_at(url: str, framing: Framing | None) -> Port:
+    """Return an opener of a port at `url`, with a framing if it is a stream. Raises UsageError with all forms."""
+    return _maker(url)[1](url, framing)
 
 
 def _maker(url: str) -> tuple[str, Callable[[str, Framing | None], Port]]:

@@ -14,7 +14,7 @@ from itertools import islice
 from typing import BinaryIO, Final, Literal, NamedTuple, TypeVar
 
 from otf.errors import UsageError
-from otf.framing import Framer, Framing, fixed, length, lines
+from otf.framing import Framer, Framing, fixed, length, lines, silence
 from otf.trace.pcap import MAGIC, Capture, Endpoint, Packet, Stream
 from otf.trace.pcapng import MAGIC as NEXT_MAGIC
 
@@ -163,27 +163,30 @@ def _utterance(match: re.Match[str], *, is_hex: bool) -> Utterance:
 
 WIDTHS: Final = (4, 2, 1)
 ORDERS: Final[tuple[Literal["big", "little"], ...]] = ("big", "little")
-GAP: Final = "framing.silence(0.02)"
+SECONDS: Final = 0.02  # between two messages, if nothing else tells them apart
+GAP: Final = f"framing.silence({SECONDS})"
+CRLF: Final = 'framing.lines(end=b"\\r\\n")'
 _FEW: Final = 2
 
 
 class FramingGuess(NamedTuple):
-    """A framing as code, "" for the default of the port, and why it was chosen."""
+    """A framing as code, "" for the default of the port, why it was chosen, and the framing itself."""
 
     code: str
     why: str
+    framing: Framing | None = None
 
 
 def cut(dialogue: Dialogue) -> tuple[Dialogue, FramingGuess]:
     """Return the dialogue with whole messages, and the framing that made them."""
     if not dialogue.is_stream:
         return dialogue, _of_frames(dialogue)
-    for guess, framing in _candidates(dialogue.utterances):
-        found = list(_framed(dialogue.utterances, framing))
+    for guess in _candidates(dialogue.utterances):
+        found = list(_framed(dialogue.utterances, guess.framing or lines()))
         if found and found[-1] is not None:
             whole = [each for each in found if each is not None]
             return replace(dialogue, utterances=whole, is_stream=False), guess
-    guess = FramingGuess(GAP, "no framing was recognised, so a message is what came in one piece")
+    guess = FramingGuess(GAP, "no framing was recognised, so a message is what came in one piece", silence(SECONDS))
     return replace(dialogue, is_stream=False), guess
 
 
@@ -202,23 +205,26 @@ def _of_frames(dialogue: Dialogue) -> FramingGuess:
         return FramingGuess("", "")
     sizes = {len(each.data) for each in dialogue.utterances}
     if len(sizes) == 1:
-        return FramingGuess(f"framing.fixed({sizes.pop()})", "all messages have this size")
-    return FramingGuess(GAP, "a log does not show the bytes between messages")
+        return _fixed(sizes.pop())
+    return FramingGuess(GAP, "a log does not show the bytes between messages", silence(SECONDS))
 
 
-def _candidates(pieces: list[Utterance]) -> Iterator[tuple[FramingGuess, Framing]]:
+def _fixed(size: int) -> FramingGuess:
+    return FramingGuess(f"framing.fixed({size})", "all messages have this size", fixed(size))
+
+
+def _candidates(pieces: list[Utterance]) -> Iterator[FramingGuess]:
     ends = {each.data[-2:] for each in pieces if each.data.endswith(b"\n") and each.sent}
     if all(is_text(each.data.replace(b"\r", b"").replace(b"\n", b"")) for each in pieces):
         crlf = bool(ends) and ends == {b"\r\n"}
-        yield FramingGuess('framing.lines(end=b"\\r\\n")' if crlf else "", "text, line by line"), lines()
+        yield FramingGuess(CRLF if crlf else "", "text, line by line", lines(b"\r\n" if crlf else b"\n"))
     for width in WIDTHS:
         for order in ORDERS:
             why = "each message begins with its length"
-            yield FramingGuess(f'framing.length({width}, "{order}")', why), length(width, order)
+            yield FramingGuess(f'framing.length({width}, "{order}")', why, length(width, order))
     sizes = {len(each.data) for each in pieces}
     if len(sizes) == 1 and len(pieces) >= _FEW:
-        size = sizes.pop()
-        yield FramingGuess(f"framing.fixed({size})", "all messages have this size"), fixed(size)
+        yield _fixed(sizes.pop())
 
 
 def _framed(pieces: Iterable[Utterance], framing: Framing) -> Iterator[Utterance | None]:

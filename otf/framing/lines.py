@@ -22,8 +22,8 @@ class LineFraming(Cutter):
         self.grace = 2
 
     def pack(self, data: bytes) -> bytes:
-        """Return the line with its end. Raises CodecError if `data` contains a line end."""
-        if self._last in data or self.end in data:
+        """Return the line with its end. Raises CodecError if `data` contains a line end that is to be added."""
+        if self.end and (self._last in data or self.end in data):
             message = f"{data!r} cannot be sent as one line: it contains a line end"
             raise CodecError(message)
         return data + self.end
@@ -57,8 +57,9 @@ def lines(end: bytes = b"\n", *, sent: bytes | None = None, largest: int = LARGE
     r"""Return the framing in which a frame is a line; `end` is sent after each: `\n`, `\r\n` or `\r`.
 
     Received lines may end with `\n` or `\r\n` (with `end=b"\r"`: with `\r`), and the last line needs no end. `sent` is
-    the end that is sent, if the system expects another one than it sends: many consoles take `\r` and answer `\r\n`. A
-    line over `largest` bytes is cut, with a trouble. Raises UsageError for another `end`.
+    the end that is sent, if the system expects another one than it sends: many consoles take `\r` and answer `\r\n`;
+    with `sent=b""` the bytes have their ends already. A line over `largest` bytes is cut, with a trouble. Raises
+    UsageError for another `end`.
 
     >>> framer = lines(largest=4)()
     >>> framer.pack(b"hello"), [frame.data for frame in framer.feed(b"one\r\nfo")], framer.feed(b"ur\nfi")
@@ -72,7 +73,7 @@ def lines(end: bytes = b"\n", *, sent: bytes | None = None, largest: int = LARGE
     (b'AT\r', [b'OK'])
     """
     for name, value in ("end", end), ("sent", sent):
-        if value is not None and value not in _ENDS:
+        if value is not None and value not in (_ENDS if name == "end" else (*_ENDS, b"")):
             message = (
                 f"lines({name}={value!r}): lines end with b'\\n', b'\\r\\n' or b'\\r'; for other ends use prompt(…)"
             )

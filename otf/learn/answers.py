@@ -61,9 +61,12 @@ class Symbols:
     >>> one, two = (("net", "001 at 17:01"),), (("net", "001 at 17:02"),)
     >>> symbols.text(one), symbols.mask([one, two]), symbols.text(two)
     ('001 at 17:01', True, '001 at *')
+
+    All parts of outputs that match `mask` vary from the start on.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, mask: str = "") -> None:
+        self._mask = re.compile(mask) if mask else None
         self.outputs: dict[str, PortOutputs] = {SILENT: ()}
         self.masked: set[tuple[str, int]] = set()
 
@@ -89,6 +92,8 @@ class Symbols:
     def hidden(self, value: object) -> set[int]:
         """Return the numbers of the parts of an output that vary."""
         kind, parts, _ = form(value)
+        if self._mask is not None and self._mask.search(value if isinstance(value, str) else show(value)):
+            return {*range(len(parts))}
         return {at for at in range(len(parts)) if (kind, at) in self.masked}
 
     def mask(self, answers: Sequence[PortOutputs]) -> bool:

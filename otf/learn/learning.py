@@ -1,125 +1,20 @@
-"""Learning a machine: an algorithm of AALpy asks, paths answer, and suites and walks look for what is still wrong.
-
-A test of the suite for k leads to a state of the machine, on by k + 1 inputs, and identifies the state there: the words
-of the method HSI (Petrenko and others 1993), in an order drawn by a seed, and without a list of them, which would fill
-the memory. Beside each of these is a walk that prefers inputs which change the state: what is refused leads nowhere.
-"""
+"""Learning a machine: an algorithm of AALpy asks, paths answer, and suites and walks look for what is still wrong."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import islice
-from math import gcd
 from random import Random
 from typing import Any, Final, TypeAlias
 
 from otf.errors import UsageError
 from otf.learn.answers import CLOSED, MOST, AnswerTree, Parted
-from otf.suite.complete import cover
-from otf.suite.identify import Splitting
+from otf.learn.equivalence import SuiteProgress, SuiteWords
 from otf.suite.machine import NumberedMachine, Word, minimised
-
-ONWARD: Final = 0.8  # of the inputs of a walk change the state, where some do
-LENGTHS: Final = (2, 4, 8, 16)  # inputs of a walk, on average: the longer find what is deep, and the shorter are many
-WALKS: Final = 60
-"""Walks at least: the suites of a machine of one state are hardly longer than its single inputs."""
-
-
-@dataclass(slots=True)
-class SuiteProgress:
-    """Which suite is under way: for `extra` states more than the machine has, and how much of it is done."""
-
-    extra: int = 0
-    done: int = 0
-    total: int = 0
-
-    @property
-    def complete(self) -> int | None:
-        """Return the number of extra states for which the suites passed; None if not even for none."""
-        passed = self.extra if self.done >= self.total > 0 else self.extra - 1
-        return passed if passed >= 0 else None
-
-
-class SuiteWords:
-    """The tests of a machine, one after another; `progress` says how far they have come.
-
-    >>> lamp = NumberedMachine("lamp", ["off", "on"], ["press", "look"], next=[[1, 0], [0, 1]], out=[[0, 1], [0, 2]])
-    >>> tests = SuiteWords(lamp, Random(1), extra=0)
-    >>> {(0, 0, 1), (0, 1), (0, 1, 1), (1,), (1, 1)} <= set(tests)
-    True
-    >>> tests.progress.complete
-    0
-    """
-
-    def __init__(self, machine: NumberedMachine, random: Random, extra: int) -> None:
-        self.progress: SuiteProgress = SuiteProgress()
-        self._machine = machine
-        self._random = random
-        self._extra = extra
-        self._ways = cover(machine)
-        self._tree = Splitting(machine)
-        columns = range(len(machine.inputs))
-        self._onward = [[inp for inp in columns if row[inp] != state] for state, row in enumerate(machine.next)]
-        self._starts = [state for state, onward in enumerate(self._onward) if onward] or [0]
-
-    def __iter__(self) -> Iterator[Word]:
-        """Yield all tests up to the last suite, each with a walk beside it; of a small machine more walks."""
-        left = WALKS
-        for extra in range(self._extra + 1):
-            for word in self._suite(extra):
-                yield word
-                left -= 1
-                yield self._walk()
-        for _ in range(left):
-            yield self._walk()
-
-    def _suite(self, extra: int) -> Iterator[Word]:
-        """Yield the words of a suite that the one before does not have."""
-        wide = len(self._machine.inputs) ** (extra + 1)
-        total = len(self._ways) * wide + (0 if extra else len(self._ways))
-        self.progress.extra, self.progress.done, self.progress.total = extra, 0, total
-        if not extra:
-            for state, way in enumerate(self._ways):
-                yield from (way + word for word in self._tree.identifiers(state))
-                self.progress.done += 1
-        for number in _shuffled(len(self._ways) * wide, self._random):
-            state, rest = divmod(number, wide)
-            word = self._onwards(state, rest, extra + 1)
-            yield from (word + each for each in self._tree.identifiers(self._machine.run(word)[1]))
-            self.progress.done += 1
-
-    def _onwards(self, state: int, number: int, length: int) -> Word:
-        width, inputs = len(self._machine.inputs), list[int]()
-        for _ in range(length):
-            number, inp = divmod(number, width)
-            inputs.append(inp)
-        return (*self._ways[state], *inputs)
-
-    def _walk(self) -> Word:
-        random, machine = self._random, self._machine
-        state, ends = random.choice(self._starts), 1 / random.choice(LENGTHS)
-        word = list(self._ways[state])
-        while True:
-            onward = self._onward[state]
-            inp = (
-                random.choice(onward) if onward and random.random() < ONWARD else random.randrange(len(machine.inputs))
-            )
-            word.append(inp)
-            state = machine.next[state][inp]
-            if random.random() < ends or (not self._onward[state] and machine.size > 1):
-                return (*word, *random.choice(self._tree.identifiers(state)))
-
-
-def _shuffled(count: int, random: Random) -> Iterator[int]:
-    """Yield the numbers below `count` in a drawn order, without a list of them: neighbours are far apart."""
-    stride = next(each for each in iter(lambda: random.randrange(1, count + 1), None) if gcd(each, count) == 1)
-    start = random.randrange(count)
-    return ((start + number * stride) % count for number in range(count))
-
 
 ALGORITHMS: Final = {
     "kv": "a classification tree (Kearns and Vazirani 1994): the fewest inputs",
@@ -206,6 +101,8 @@ class Learner:
         self.best: LearntMachine | None = None
         self.sent: int = 0
         self.asked: int = 0
+        # the words driven for the next hypothesis; None while the last one is tested
+        self.since: list[Word] | None = []
         # whether answers that are not clear differ only in parts that may vary
         self.varies: Callable[[Parted], bool] = lambda _: False
         self._width = width
@@ -253,6 +150,8 @@ class Learner:
 
     def _heard(self, word: Word, outputs: Sequence[str]) -> None:
         self.sent += sum(each != CLOSED for each in outputs)
+        if self.since is not None:
+            self.since.append(word)
         self.answers.add(word, outputs)
 
     def counterexample(self, hypothesis: LearntMachine, extra: int) -> Word | None:
@@ -311,7 +210,10 @@ def _sides(learning: Learner, extra: int) -> tuple[Any, Any]:
 
     class Equivalence(base.Oracle):  # type: ignore[misc]  # AALpy has no types
         def find_cex(self, hypothesis: Any) -> Word | None:  # noqa: ANN401 -- as above
-            return learning.counterexample(as_learnt(hypothesis), extra)
+            learning.since = None
+            found = learning.counterexample(as_learnt(hypothesis), extra)
+            learning.since = []
+            return found
 
     system = System()
     return system, Equivalence([], system)

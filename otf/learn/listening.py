@@ -6,11 +6,13 @@ from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from anyio import sleep
 
 from otf.adapter import Bench
+from otf.adapter.kept import keeping
 from otf.campaign.paths import PathRun
 from otf.campaign.recorder import reread
 from otf.campaign.settings import Settings, header
@@ -204,7 +206,7 @@ class PathDriver:
             heard = Heard(self.bench)
             head = header(self.bench, self._settings, self._number, strategy="learn")
             trace = self._folder / f"path-{self._number:06}.jsonl"
-            run = PathRun(self._bare, self._oracle, head, trace, heard.take)
+            run = PathRun(self._bare, self._oracle, head, trace, observe=heard.take)
             chooser = _Chooser([self.inputs[inp] for inp in word], heard)
             result = await run.run(chooser, len(word), Strict(self.bench.timing))
             self.inputs_sent += len(heard.inputs)
@@ -227,3 +229,11 @@ class PathDriver:
     def _greeted(self, heard: Heard) -> None:
         greeting = tuple(sorted(heard.greeting, key=lambda seen: seen[0]))
         self.greetings[greeting] = self.greetings.get(greeting, 0) + 1
+
+
+async def answers_to(bench: Bench, inputs: Sequence[Any]) -> list[PortOutputs | None]:
+    """Return what the system of a bench answers to each of these inputs, in one path; None where it cannot be sent."""
+    with TemporaryDirectory() as folder:
+        driver = PathDriver(bench, inputs, Path(folder), bench.name)
+        async with keeping():
+            return await driver.drive(tuple(range(len(inputs))))

@@ -38,10 +38,11 @@ class Pupil:
         seed: int = 0,
         jobs: int = 1,
         seconds: float | None = None,
+        mask: str = "",
         told: Callable[[LearntMachine], None] = lambda _: None,
     ) -> None:
         self.driver: PathDriver = PathDriver(bench, inputs, folder, reference)
-        self.symbols: Symbols = Symbols()
+        self.symbols: Symbols = Symbols(mask)
         self.name = bench.name
         self.complete: bool = False
         self.choice: ChoiceError | None = None

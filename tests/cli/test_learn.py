@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from otf.cli.tools.plain_systems import messages
+from otf.errors import UsageError
 from otf.notations import read_dot
 from tests.cli.command import otf
+from tests.cli.test_replay_logs import capture
 
 pytest.importorskip("aalpy")
 
@@ -125,3 +129,117 @@ def test_ctrl_c_keeps_what_is_known(tmp_path: Path) -> None:
     assert "go on with --out" in out
     assert (tmp_path / "learned.dot").exists()
     assert all(line.startswith("otf: ") for line in (*lines, *rest.splitlines())), rest
+
+
+PICKY = """
+import sys
+for line in sys.stdin.buffer:
+    if line.endswith(b"\\r\\n"):
+        print("200 ok", flush=True)
+    elif b" " in line:
+        print("500 no", flush=True)
+"""
+REMEMBERS = """
+import socket
+import sys
+server, opened = socket.create_server(("127.0.0.1", int(sys.argv[1]))), False
+while True:
+    client = server.accept()[0]
+    for line in client.makefile("rb"):
+        if line == b"reset\\n":
+            opened = False
+        elif line == b"open\\n" and not opened:
+            opened = True
+            client.sendall(b"opened\\n")
+        else:
+            client.sendall(b"busy\\n")
+"""
+COUNTS = """
+from otf import Bench, Spec, goto
+class Counter:
+    count = 0
+    def step(self, inp):
+        self.count += inp == "add"
+        return [f"count {self.count}"]
+spec = Spec(lambda count, inp: [goto(count + (inp == "add"), f"count {count + (inp == 'add')}")], 0, ["add", "look"])
+bench = Bench.in_process(spec, lambda: Counter().step, types=(str,))
+"""
+
+
+@pytest.mark.real
+def test_messages_end_as_the_system_expects_it(tmp_path: Path) -> None:
+    r"""Lines that end with `\n` are answered less often than those with `\r\n`: that is found, said, and written."""
+    (tmp_path / "picky.py").write_text(PICKY)
+    (tmp_path / "messages.txt").write_text("get\nput 1\n")
+    sut = f"exec:{sys.executable} {tmp_path / 'picky.py'}"
+    done = otf("learn", "--sut", sut, "--alphabet", tmp_path / "messages.txt", "--out", tmp_path / "out", "--json")
+    assert (done.status, done.data["states"]) == (0, 1), done.err
+    assert r"messages end with \r\n" in done.err
+    assert r"end='\r\n'" in (tmp_path / "out" / "learned.py").read_text()
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("way", ["start", "reset"])
+def test_a_server_that_remembers_is_reset_before_each_path(tmp_path: Path, way: str) -> None:
+    """By a command that starts it afresh, or by a message; the bench that is written does the same."""
+    (tmp_path / "remembers.py").write_text(REMEMBERS)
+    (tmp_path / "messages.txt").write_text("open\nlook\n")
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    command = [sys.executable, str(tmp_path / "remembers.py"), str(port)]
+    learn: list[object] = [
+        "learn",
+        "--sut",
+        f"tcp://127.0.0.1:{port}",
+        "--alphabet",
+        tmp_path / "messages.txt",
+        "--json",
+    ]
+    learn += ["--out", tmp_path / "out"]
+    if way == "start":
+        done = otf(*learn, "--start", " ".join(command))
+        again = otf("run", tmp_path / "out" / "learned.py", "--traces", 2, "--steps", 5, "--out", tmp_path / "run")
+    else:
+        with subprocess.Popen(command) as server:
+            done = otf(*learn, "--reset", "reset")
+            again = otf("run", tmp_path / "out" / "learned.py", "--traces", 2, "--steps", 5, "--out", tmp_path / "run")
+            server.kill()
+    assert (done.status, done.data["states"]) == (0, 2), done.err
+    assert again.status == 0, again.out
+
+
+def test_what_counts_without_end_is_named_and_may_be_masked(tmp_path: Path) -> None:
+    """While paths become ever longer the time is over, and the input is named; with its answers masked it is learnt."""
+    (tmp_path / "counts.py").write_text(COUNTS)
+    done = otf("learn", tmp_path / "counts.py", "--time", "2", "--out", tmp_path / "endless")
+    assert done.status == 3
+    assert "times in a row:\nwhat counts without end has no finite machine" in done.out
+    masked = otf("learn", tmp_path / "counts.py", "--mask", "count", "--out", tmp_path / "masked", "--json")
+    assert (masked.status, masked.data["states"]) == (0, 1), masked.err
+    assert "--mask (: it is no regular expression" in otf("learn", "coffee", "--mask", "(").err
+
+
+def test_messages_are_read_from_lines_logs_and_captures(tmp_path: Path) -> None:
+    r"""Escapes are characters, `\r\n` in a file or a message is the end of each; of a log, what was sent."""
+    file = tmp_path / "messages"
+    for content, texts, end in (
+        (b"a\nb\\x00\\\\\n# c\na\n", ["a", "b\x00\\"], "\n"),
+        (b"a\r\nb\r\n", ["a", "b"], "\r\n"),
+        (b"put 2\\r\\nhi\n", ["put 2\r\nhi"], "\r\n"),
+        (b"> get\n< ok\n> put\n> get\n", ["get", "put"], "\n"),
+        (b"> one\n> two\n", ["> one", "> two"], "\n"),
+    ):
+        file.write_bytes(content)
+        found = messages(file, "")
+        assert (found.texts, found.end) == (texts, end)
+    file.write_bytes(
+        capture((0.0, True, 1, b"\x00\x02hi"), (0.1, False, 2, b"\x00\x01k"), (0.2, True, 5, b"\x00\x01x"))
+    )
+    found = messages(file, "")
+    assert (found.texts, found.end, found.code) == (["hi", "x"], "", 'framing.length(2, "big")')
+    assert messages(file, "slip").code == "framing.slip()"
+    with pytest.raises(UsageError, match="there are lines, crlf"):
+        messages(file, "morse")
+    with pytest.raises(UsageError, match="cannot be read"):
+        messages(tmp_path / "none", "")
+    assert "a bench has its own" in otf("learn", "coffee", "--start", "coffee").err

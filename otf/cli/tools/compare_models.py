@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from otf.cli.output import document, say
@@ -88,27 +88,17 @@ def _driven(found: Sequence[AnswerDifference], benches: Sequence[Bench | None]) 
 
 def _answer(bench: Bench, inputs: Sequence[str]) -> str:
     """Return what the system of a bench answers to the last of these inputs."""
-    from otf.adapter.kept import keeping
     from otf.cli.signals import interruptible
     from otf.explore import explore
     from otf.explore.conform import plain
     from otf.learn.answers import Symbols
-    from otf.learn.listening import PathDriver
+    from otf.learn.listening import answers_to
 
     known = {plain(each): each for each in explore(bench.spec, LIMIT).inputs}
     if not inputs or any(each not in known for each in inputs):
         return ""
-    alphabet = [known[each] for each in dict.fromkeys(inputs)]
-    numbers = {text: at for at, text in enumerate(dict.fromkeys(inputs))}
-
-    async def work() -> str:
-        with TemporaryDirectory() as folder:
-            driver = PathDriver(bench, alphabet, Path(folder), bench.name)
-            async with keeping():
-                last = (await driver.drive(tuple(numbers[each] for each in inputs)))[-1]
-        return "the connection has ended" if last is None else Symbols().text(last)
-
-    return interruptible(work).value or ""
+    answers = interruptible(partial(answers_to, bench, [known[each] for each in inputs])).value or [()]
+    return "the connection has ended" if answers[-1] is None else Symbols().text(answers[-1])
 
 
 def _data(a: str, b: str, found: Differences, shown: Sequence[ShownDifference]) -> dict[str, Any]:

@@ -12,24 +12,22 @@ from otf.errors import OtfError, UsageError
 
 if TYPE_CHECKING:
     from otf.adapter import Bench
+    from otf.cli.tools.plain_systems import PlainSystem
     from otf.learn.learnt import LearntSystem
 
-LARGEST: Final = 1 << 20  # bytes of a file of messages
 TRACES: Final = 1_000  # of a folder whose inputs are read
 LEARNED: Final = "learned"
-_ADAPTERS: Final = {"tcp": "tcp", "tls": "tcp", "tcp-listen": "tcp", "udp": "udp", "unix": "unix"}
 
 
 @dataclass(frozen=True)
 class LearningSource:
-    """Where a system is learnt: its bench, as it was named; or made for an address, with the texts of `inputs`."""
+    """Where a system is learnt: its bench, as it was named; or `plain`, of which just the address is known."""
 
     bench: Bench
     reference: str
     suts: Sequence[str] = ()
     sets: Mapping[str, object] = field(default_factory=dict[str, object])
-    inputs: Sequence[str] = ()
-    url: str = ""
+    plain: PlainSystem | None = None
 
 
 def source(
@@ -38,31 +36,30 @@ def source(
     alphabet: Path | None,
     sets: Sequence[str] | None,
     quiescence: float | None,
+    framing: str,
+    start: str,
+    reset: Sequence[str],
 ) -> LearningSource:
     """Return the source of a command line. Raises UsageError."""
     from otf.cli.benches import load, parsed
     from otf.cli.sut_addresses import addressed
+    from otf.cli.tools.plain_systems import PlainSystem, messages, unescaped
 
     given = parsed(sets, quiescence)
     if reference is not None:
+        if framing or start or reset:
+            raise UsageError("--framing, --start and --reset are for a system without a bench; a bench has its own")
         return LearningSource(addressed(load(reference, given), suts), reference, suts or (), given)
     if not suts or len(suts) != 1 or alphabet is None:
         message = "name a bench, or give the address of the system and its messages"
         raise UsageError(f"{message}: otf learn --sut tcp://127.0.0.1:6667 --alphabet messages.txt")
-    texts = lines_of(alphabet)
-    return LearningSource(_plain(suts[0], texts, quiescence), f"{LEARNED}.py", suts, given, texts, suts[0])
+    plain = PlainSystem(suts[0], messages(alphabet, framing), start, [*map(unescaped, reset)], quiescence)
+    return of_plain(plain)
 
 
-def lines_of(file: Path) -> list[str]:
-    """Return the lines of a file, each once, without empty ones and comments (#). Raises UsageError."""
-    try:
-        data = file.read_bytes()
-    except OSError as error:
-        raise UsageError(f"--alphabet {file}: it cannot be read ({error.strerror})") from error
-    if len(data) > LARGEST:
-        raise UsageError(f"--alphabet {file}: {len(data):,} bytes; at most {LARGEST:,} are read")
-    lines = [line.strip() for line in data.decode("utf-8", "replace").splitlines()]
-    return list(dict.fromkeys(line for line in lines if line and not line.startswith("#")))
+def of_plain(plain: PlainSystem) -> LearningSource:
+    """Return the source of a system of which just the address and messages are known."""
+    return LearningSource(plain.bench(), f"{LEARNED}.py", [plain.url], plain=plain)
 
 
 def sent_in(where: Path, bench: Bench) -> list[Any]:
@@ -76,23 +73,6 @@ def sent_in(where: Path, bench: Bench) -> list[Any]:
     events = (event for trace in traces[:TRACES] for event in reread(trace, bench))
     sent = (event.input for event in events if isinstance(event, Sent) and not isinstance(event.input, Malformed))
     return list({key(inp): inp for inp in sent}.values())
-
-
-def _plain(url: str, inputs: Sequence[str], quiescence: float | None) -> Bench:
-    """Return a bench whose messages are lines of text."""
-    from otf.adapter import Bench
-    from otf.cli.sut_addresses import opener
-    from otf.codec import lines
-    from otf.spec import Spec
-
-    def step(_state: None, _inp: str) -> list[Any]:
-        return []
-
-    name = "".join(each if each.isalnum() else "_" for each in url.partition("://")[2] or url)
-    codec = lines({str: "{}"}, encoding="latin-1")
-    return Bench.on_ports(
-        Spec(step, None, inputs), codec, {"line": opener(url)}, name=name.strip("_"), quiescence=quiescence
-    )
 
 
 def write(folder: Path, learnt: LearntSystem, origin: LearningSource, known: Sequence[str]) -> list[Path]:
@@ -119,37 +99,11 @@ def write(folder: Path, learnt: LearntSystem, origin: LearningSource, known: Seq
 def _model(learnt: LearntSystem, origin: LearningSource, known: Sequence[str]) -> str:
     from otf.learn.learnt import written
 
-    if origin.url:
-        return written(learnt, known, _bench_at(origin), _imports_at(origin.url))
+    if origin.plain is not None:
+        return written(learnt, known, *origin.plain.code())
     imports, system = _bench_of(origin)
     own = f'spec=spec, inputs="uioco", mutants={{}}, requirements=type({system}.requirements)()'
     return written(learnt, known, [f"bench = replace({system}, {own})"], imports)
-
-
-def _bench_at(origin: LearningSource) -> list[str]:
-    kind = _adapter(origin.url)
-    call = (
-        f"process(url.partition(':')[2], ready=None, pty={origin.url.startswith('pty:')})"
-        if kind == "process"
-        else f"{kind}(url)"
-    )
-    quiet = origin.sets.get("quiescence")
-    return [
-        "",
-        f"def bench(url: str = {origin.url!r}) -> Bench:",
-        '    """Return the bench of the system at this address."""',
-        '    codec = lines({str: "{}"}, encoding="latin-1")',
-        f'    return Bench.on_ports(spec, codec, {{"line": {call}}}, quiescence={quiet!r})',
-    ]
-
-
-def _imports_at(url: str) -> list[str]:
-    return ["from otf import Bench, lines", f"from otf.adapters import {_adapter(url)}"]
-
-
-def _adapter(url: str) -> str:
-    scheme = url.partition(":")[0]
-    return "process" if scheme in {"exec", "pty"} else _ADAPTERS.get(scheme, "serialport")
 
 
 def _bench_of(origin: LearningSource) -> tuple[list[str], str]:

@@ -1,0 +1,139 @@
+"""What `otf learn` says: how far it has come, what is known of the result, and why it has not come to its end."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Final
+
+from otf.cli.output import document, say
+from otf.trace.result import counted
+
+if TYPE_CHECKING:
+    from otf.learn.answers import Parted
+    from otf.learn.learnt import LearntSystem
+    from otf.learn.teaching import Pupil
+
+ROW: Final = 5  # times that one input is sent in a row, from which on it is told
+ROW_TEXT: Final = "times in a row"
+FORGETS: Final = "A system that remembers earlier paths has to be reset (--start, --reset, or the Life of its bench)"
+SHOWN: Final = 4  # answers of a system that chooses
+LONGEST: Final = 120  # characters of each
+
+
+def line(pupil: Pupil) -> str:
+    """Return how far learning has come, in a line."""
+    best, sent = pupil.learning.best, pupil.driver.inputs_sent
+    if best is None:
+        return f"learning: {counted(sent, 'input')}"
+    suite = best.progress
+    left = (
+        f"suite for k = {suite.extra}: {suite.done:,} of {suite.total:,}"
+        if pupil.learning.since is None
+        else _deepest(pupil)
+    )
+    return f"learning: {counted(best.size, 'state')}, {counted(sent, 'input')}; {left}"
+
+
+def _deepest(pupil: Pupil) -> str:
+    """Return how far the paths go that look for more states; what has no finite machine is seen by that."""
+    from otf.learn.learnt import plain
+
+    word = max(pupil.learning.since or (), key=len, default=())
+    runs = [(len([*group]), inp) for inp, group in groupby(word)]
+    many, inp = max(runs, default=(0, 0))
+    row = f", {plain(pupil.driver.inputs[inp])} {many} {ROW_TEXT}" if many >= ROW else ""
+    return f"looking for more states, by paths up to {counted(len(word), 'input')}{row}"
+
+
+def known(pupil: Pupil, extra: int) -> list[str]:
+    """Return what is known of the result, in sentences."""
+    best = pupil.learning.best
+    if best is None:
+        return []
+    complete = extra if pupil.complete else best.progress.complete
+    size = counted(best.size, "state")
+    lines = [f"{size}, {counted(len(pupil.driver.inputs), 'input')} of the alphabet."]
+    if complete is None:
+        lines.append("No suite has passed: there may be more states.")
+    else:
+        lines += guarantees(best.size, complete)
+    lost = list(pupil.learning.answers.lost())
+    if lost:
+        lines.append(f"At {counted(len(lost), 'place')} an answer differed now and then; the others decided:")
+        lines.append(f"{_ways(pupil, lost[0])}. {FORGETS}.")
+    if pupil.driver.settle:
+        lines.append(f"Without a pause of {pupil.driver.settle:g} s before each path its answers differed.")
+    if pupil.symbols.masked:
+        lines.append("What varies from path to path is `*`, and any value there.")
+    return lines
+
+
+def guarantees(states: int, extra: int) -> list[str]:
+    """Return in sentences for which systems a machine is right whose suites for so many extra states passed."""
+    from otf.suite import ASSUMED, wider
+
+    return [f"Right for every system with at most {states + extra} states, if {ASSUMED};", f"{wider(extra)}."]
+
+
+def tell(pupil: Pupil, learnt: LearntSystem, files: list[Path], extra: int, *, as_json: bool) -> None:
+    """Say what was learnt and asked, where its files are, and how to go on."""
+    seconds = monotonic() - pupil.began
+    sent, best = pupil.driver.inputs_sent, learnt.machine
+    if as_json:
+        document(
+            {
+                "states": best.size,
+                "inputs": len(learnt.inputs),
+                "sent": sent,
+                "to_the_last_hypothesis": pupil.learning.asked,
+                "paths": pupil.learning.answers.paths,
+                "seconds": round(seconds, 3),
+                "complete": pupil.complete,
+                "extra": extra if pupil.complete else -1 if (most := best.progress.complete) is None else most,
+                "chooses": _choice(pupil),
+                "files": list(map(str, files)),
+            }
+        )
+        return
+    for sentence in known(pupil, extra):
+        say(sentence)
+    rate = f"{sent / seconds:,.0f} inputs/s" if seconds else ""
+    say(f"{counted(sent, 'input')} in {counted(pupil.learning.answers.paths, 'path')}, {seconds:.1f} s: {rate}")
+    say(f"silence: {pupil.driver.silence or 'the system has answered when it returns'}")
+    say(f"last hypothesis after {counted(pupil.learning.asked, 'input')}")
+    if pupil.resumed:
+        say(f"{counted(pupil.resumed, 'path')} of an earlier time in this folder")
+    if _choice(pupil):
+        say(_choice(pupil))
+    elif not pupil.complete:
+        if ROW_TEXT in (row := _deepest(pupil)):
+            say(f"{row}:")
+            say("what counts without end has no finite machine; leave it out (--only), or mask its answers (--mask)")
+        say(f"it has not come to its end; go on with --out {files[0].parent}")
+    for file in files:
+        say(f"  {file}")
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}… ({len(text):,} characters)"
+
+
+def _choice(pupil: Pupil) -> str:
+    if pupil.choice is None:
+        return ""
+    ways = _ways(pupil, pupil.choice.parted)
+    return f"the system chooses, or a timer or another client does: {ways}. {FORGETS}"
+
+
+def _ways(pupil: Pupil, parted: Parted) -> str:
+    """Return inputs with the answers that came after them."""
+    from otf.learn.learnt import plain
+
+    word, answers = parted
+    shown = ", ".join(plain(pupil.driver.inputs[inp]) for inp in word)
+    most = sorted(answers, key=lambda out: -answers[out])[:SHOWN]
+    ways = "; ".join(f"{_cut(out)} ({counted(answers[out], 'time')})" for out in most)
+    ways += f"; and {len(answers) - SHOWN} others" if len(answers) > SHOWN else ""
+    return f"after {shown} came {ways}"

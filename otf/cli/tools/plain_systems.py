@@ -1,0 +1,214 @@
+"""A system of which nothing is known but its address and some messages: texts, in which each character is a byte."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from otf.errors import CodecError, OtfError, UsageError
+
+if TYPE_CHECKING:
+    from otf.adapter import Bench, Life
+    from otf.framing import Framing
+
+PORT: Final = "line"
+LARGEST: Final = 1 << 20  # bytes of a file of messages
+SETTLE: Final = 0.05  # seconds in which the answers to what resets a system are dropped
+STREAMS: Final = ("tcp", "tls", "tcp-listen", "unix", "exec", "pty")
+ENDS: Final = {"lines": "\n", "crlf": "\r\n"}
+_ESCAPED: Final = re.compile(r"\\(?:x([0-9a-fA-F]{2})|([\\nrt0]))")
+_ESCAPES: Final = {"n": "\n", "r": "\r", "t": "\t", "0": "\0", "\\": "\\"}
+
+
+@dataclass(frozen=True)
+class Texts:
+    r"""The codec of messages that are texts, each character a byte; `end` is sent after each.
+
+    >>> Texts("\r\n").encode("put 2\r\nhi"), Texts().decode("", b"\xff")
+    (b'put 2\r\nhi\r\n', 'ÿ')
+    """
+
+    end: str = ""
+    types: tuple[type, ...] = (str,)
+
+    def port(self, value: object) -> str:
+        """Return the name of the only port."""
+        del value
+        return ""
+
+    def encode(self, value: object) -> bytes:
+        """Return the bytes of a message, with its end. Raises CodecError for one that is no text of bytes."""
+        try:
+            return f"{value}{self.end}".encode("latin-1")
+        except UnicodeError as error:
+            raise CodecError(f"{value!r} has characters that are no bytes; write these as \\xHH") from error
+
+    def decode(self, port: str, data: bytes) -> str:
+        """Return bytes as a text."""
+        del port
+        return data.decode("latin-1")
+
+
+@dataclass(frozen=True)
+class Messages:
+    """The messages of a file: how the stream is cut into them (a framing, and its code), and what each ends with."""
+
+    texts: Sequence[str]
+    end: str = "\n"
+    framing: Framing | None = None
+    code: str = ""
+    # whether the end is a guess that the answers of the system may refute
+    guessed: bool = True
+
+
+@dataclass(frozen=True)
+class PlainSystem:
+    """A system at an address, its messages, the command that starts it afresh, and messages that reset it."""
+
+    url: str
+    messages: Messages
+    start: str = ""
+    reset: Sequence[str] = ()
+    quiescence: float | None = None
+
+    def bench(self) -> Bench:
+        """Return its bench, with a model that knows the inputs alone."""
+        from otf.spec import Spec
+
+        spec = Spec[None, str](lambda _state, _inp: [], None, self.messages.texts)
+        options: dict[str, Any] = {"start": self.start, "reset": self.reset, "quiescence": self.quiescence}
+        return text_bench(spec, self.url, end=self.messages.end, framing=self.messages.framing, **options)
+
+    def code(self) -> tuple[list[str], list[str]]:
+        """Return the code of its bench, and the imports."""
+        options = {"end": self.messages.end, "start": self.start, "reset": self.reset, "quiescence": self.quiescence}
+        given = [f"{name}={value!r}" for name, value in options.items() if value and value != "\n"]
+        given += [f"framing={self.messages.code}"] if self.messages.code else []
+        code = [
+            "",
+            f"def bench(url: str = {self.url!r}) -> Bench:",
+            '    """Return the bench of the system at this address."""',
+            f"    return {', '.join(['text_bench(spec, url', *given])})",
+        ]
+        imports = [f"from otf import Bench{', framing' if self.messages.code else ''}"]
+        return code, [*imports, "from otf.cli.tools.plain_systems import text_bench"]
+
+
+def text_bench(
+    spec: Any,  # noqa: ANN401 -- any spec
+    url: str,
+    *,
+    end: str = "\n",
+    framing: Framing | None = None,
+    start: str = "",
+    reset: Sequence[str] = (),
+    quiescence: float | None = None,
+) -> Bench:
+    """Return the bench of a system whose messages are texts; `end` is sent after each, unless there is a framing.
+
+    `start` is the command that starts a fresh system before each path, `reset` messages that are sent then. Raises
+    UsageError for an address that is none.
+    """
+    from otf import framing as framings
+    from otf.adapter import Bench
+    from otf.cli.sut_addresses import port_at
+
+    stream = url.partition(":")[0] in STREAMS
+    cut = framing or (framings.lines(b"\r\n" if end == "\r\n" else b"\n", sent=b"") if stream else None)
+    codec = Texts(end if stream and framing is None else "")
+    name = "".join(each if each.isalnum() else "_" for each in url.partition("://")[2] or url).strip("_")
+    ports = {PORT: port_at(url, cut)}
+    return Bench.on_ports(spec, codec, ports, name=name, quiescence=quiescence, life=_life(codec, url, start, reset))
+
+
+def _life(codec: Texts, url: str, start: str, reset: Sequence[str]) -> Life | None:
+    from otf.adapter import Life, Listening
+
+    if not start and not reset:
+        return None
+    host, _, port = url.partition("://")[2].partition("?")[0].rpartition(":")
+    scheme = url.partition(":")[0]
+    ready = Listening(int(port), host.strip("[]"), udp=scheme == "udp") if port.isdigit() else None
+    if scheme == "unix":
+        return Life(server=start or None, ready=Path(url.partition(":")[2]).exists)
+    inband = [(PORT, codec.encode(each)) for each in reset]
+    return Life(server=start or None, ready=ready if start else None, inband=inband, settle=SETTLE if reset else 0.0)
+
+
+def lines_of(file: Path) -> list[str]:
+    """Return the lines of a file, each once, without empty ones and comments (#). Raises UsageError."""
+    lines = [line.strip() for line in _read(file).decode("utf-8", "replace").splitlines()]
+    return list(dict.fromkeys(line for line in lines if line and not line.startswith("#")))
+
+
+def unescaped(text: str) -> str:
+    r"""Return a message of a file of texts: `\n`, `\r`, `\t`, `\0`, `\\` and `\xHH` are characters.
+
+    >>> unescaped(r"put 2\r\nhi"), unescaped(r"C:\dir")
+    ('put 2\r\nhi', 'C:\\dir')
+    """
+    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)) if found[1] else _ESCAPES[found[2]], text)
+
+
+def messages(file: Path, framing: str) -> Messages:
+    """Return the messages of a file: one a line, or what was sent to a system in a capture or a marked log.
+
+    `framing` is the name of one, "" for a guess. Raises UsageError.
+    """
+    from otf.cli.tools.starters import FRAMINGS
+
+    if framing and framing not in FRAMINGS:
+        raise UsageError(f"--framing {framing}: there is no such framing; there are {', '.join(FRAMINGS)}")
+    found = _recorded(file)
+    if found is None:
+        texts = [unescaped(each) for each in lines_of(file)]
+        ends = {line.endswith(b"\r\n") for line in _read(file).splitlines(keepends=True)}
+        crlf = ends == {True} or any("\r\n" in each for each in texts)
+        found = Messages(texts, end="\r\n" if crlf else "\n", guessed=not crlf)
+    if not framing:
+        return found
+    if framing in ENDS:
+        return Messages(found.texts, ENDS[framing], guessed=False)
+    from otf import framing as framings
+
+    cut = {"length": framings.length(2), "slip": framings.slip(), "cobs": framings.cobs()}
+    return Messages(found.texts, "", cut.get(framing, framings.silence(0.02)), FRAMINGS[framing], guessed=False)
+
+
+def _read(file: Path) -> bytes:
+    try:
+        with file.open("rb") as opened:
+            data = opened.read(LARGEST + 1)
+    except OSError as error:
+        raise UsageError(f"--alphabet {file}: it cannot be read ({error.strerror})") from error
+    if len(data) > LARGEST:
+        raise UsageError(f"--alphabet {file}: more than {LARGEST:,} bytes; a file of messages has at most that")
+    return data
+
+
+def _recorded(file: Path) -> Messages | None:
+    """Return the messages that were sent in a recording; None where a file is none."""
+    from otf.draft.dialogue import CRLF, FORMS, cut, read_dialogue
+    from otf.trace.pcap import MAGIC
+    from otf.trace.pcapng import MAGIC as NEXT_MAGIC
+
+    try:
+        with file.open("rb") as opened:
+            captured = opened.read(4) in {*MAGIC, NEXT_MAGIC}
+            opened.seek(0)
+            dialogue, guess = cut(read_dialogue(opened, str(file)))
+    except OSError as error:
+        raise UsageError(f"--alphabet {file}: it cannot be read ({error.strerror})") from error
+    except OtfError as error:
+        if captured:
+            raise UsageError(f"--alphabet {file}: {error}; a recording is {FORMS}") from error
+        return None
+    if all(each.sent for each in dialogue.utterances):
+        return None
+    texts = [each.data.decode("latin-1") for each in dialogue.utterances if each.sent and each.data]
+    if guess.code in {"", CRLF}:
+        return Messages([*dict.fromkeys(texts)], "\r\n" if guess.code else "\n", guessed=not captured)
+    return Messages([*dict.fromkeys(texts)], "", guess.framing, guess.code, guessed=False)
