@@ -20,7 +20,6 @@ from otf.framing import Framing, lines
 
 LINES: Final = lines()
 WITHIN: Final = 2.0
-_PEER: Final[int] = getattr(socket, "SO_PEERCRED", 0)
 _CREDENTIALS: Final = struct.Struct("@3i")  # struct ucred
 
 
@@ -30,7 +29,7 @@ class UnixLine(SocketLine):
     def reader(self, sock: socket.socket) -> Callable[[], bytes]:
         """Return what reads the socket."""
         # where the two see each other's processes (Linux): who listens there, by the number of the process
-        peer = sock.getsockopt(socket.SOL_SOCKET, _PEER, _CREDENTIALS.size) if _PEER else bytes(_CREDENTIALS.size)
+        peer = sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
         self.pid: int = _CREDENTIALS.unpack(peer)[0]
         return partial(sock.recv, CHUNK)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import time
@@ -59,10 +60,6 @@ def _whose(file: Path) -> str:
 
 def _held(descriptor: int) -> bool:
     """Lock a file for as long as it is open; return False if another process has locked it."""
-    try:
-        import fcntl
-    except ImportError:
-        return True  # Windows has no such locks: there only the files of a run keep others out
     until = time.monotonic() + GOING
     while True:
         try:

@@ -8,6 +8,7 @@ which copy of the system is faster, and so would the choices. So what a path kno
 
 from __future__ import annotations
 
+import resource
 from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -127,10 +128,6 @@ class Executor(ABC):
 
 def make_room(copies: int) -> str:
     """Raise this process's limit of open files for so many copies of a system; return a note if it stays too low."""
-    try:
-        import resource
-    except ImportError:
-        return ""  # Windows has no such limit
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed, endless = OWN_FILES + FILES * copies, resource.RLIM_INFINITY
     if soft != endless and soft < needed:

@@ -58,8 +58,7 @@ class Signals:
         self._begun = time.monotonic() - _age()
         for number in self._numbers:
             signal.signal(number, self._ending)
-        if sys.platform != "win32":
-            signal.signal(signal.SIGALRM, self._check)
+        signal.signal(signal.SIGALRM, self._check)
 
     def finish(self) -> None:
         """Ignore signals from now on: the exit status is decided, and the interpreter must be able to shut down."""
@@ -120,10 +119,8 @@ class Signals:
 
 def _endings() -> tuple[signal.Signals, ...]:
     """Return the signals that end a command; SIGHUP only if it is not ignored already (nohup)."""
-    hung_up = getattr(signal, "SIGHUP", None)
-    if hung_up is None or signal.getsignal(hung_up) is signal.SIG_IGN:
-        return signal.SIGINT, signal.SIGTERM
-    return signal.SIGINT, signal.SIGTERM, hung_up
+    ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    return (signal.SIGINT, signal.SIGTERM, *([] if ignored else [signal.SIGHUP]))
 
 
 def _age() -> float:
@@ -140,8 +137,7 @@ def _age() -> float:
 
 def _alarm(seconds: float, then: float) -> None:
     # repeated, since the next path may hang as well
-    if sys.platform != "win32":
-        signal.setitimer(signal.ITIMER_REAL, seconds, then)
+    signal.setitimer(signal.ITIMER_REAL, seconds, then)
 
 
 def _leave(number: int) -> None:

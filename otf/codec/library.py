@@ -116,11 +116,7 @@ class LibraryCodec:
 
     @cached_property
     def _bounded(self) -> int:
-        return (
-            min((form.bounded for form in self.outputs), default=sys.maxsize)
-            if (sys.platform == "linux")
-            else sys.maxsize
-        )
+        return min((form.bounded for form in self.outputs), default=sys.maxsize)
 
     @cached_property
     def _trial(self) -> DecodeTrial:

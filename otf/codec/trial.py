@@ -9,6 +9,7 @@ cannot promise an end.
 from __future__ import annotations
 
 import os
+import resource
 import select
 import signal
 import sys
@@ -126,8 +127,6 @@ def _write(to: int, data: bytes) -> None:
 
 def _serve(decode: Callable[[bytes], object], asked: int, answer: int) -> NoReturn:
     """Decode in the copy until nobody asks any more; it has no other descriptor of the tester, nor its handlers."""
-    import resource  # Windows has none
-
     try:
         signal.set_wakeup_fd(-1)
         for each in (signal.SIGINT, signal.SIGTERM, signal.SIGPROF, signal.SIGPIPE):

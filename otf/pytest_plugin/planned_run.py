@@ -5,6 +5,7 @@ Two testers on one system each see outputs that the other one caused, and blame 
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import re
@@ -148,8 +149,6 @@ def _addresses(arguments: Iterable[object]) -> Iterator[str]:
 
 @contextmanager
 def _locked(file: Path) -> Generator[None]:
-    import fcntl  # Windows has no such locks, so nothing is locked there
-
     with file.open("ab") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield  # closing the file releases the lock, and so does the death of the worker

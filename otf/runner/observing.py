@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Collection
@@ -210,8 +209,6 @@ async def observing(
 def _attached(bench: Bench, wire: Wire, started: Collection[int]) -> SystemProcesses:
     if bench.silence == "timed":
         raise Unseen("the bench or the user says so")
-    if sys.platform != "linux":
-        raise Unseen("only the kernel of Linux shows whether a process rests")
     if wire.noting:
         raise Unseen("faults are injected, and what is held back for them is not seen")
     if not in_real_time():

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import select
-import sys
 import time
 from collections.abc import Callable, Mapping
 from typing import Final, Protocol
@@ -43,11 +42,7 @@ class Watching(Protocol):
 def watching(tasks: TaskGroup, readable: Readable) -> Watching:
     """Return the watcher for the running loop."""
     loop = asyncio_loop()
-    if loop is None:
-        return _Tasks(tasks, readable)
-    # the default loop of Windows has no readers
-    has_readers = not isinstance(loop, getattr(asyncio, "ProactorEventLoop", ()))
-    return _Readers(loop, readable) if has_readers else _Tasks(tasks, readable)
+    return _Tasks(tasks, readable) if loop is None else _Readers(loop, readable)
 
 
 class _Readers:
@@ -93,7 +88,7 @@ class SpinWait:
 
     def __init__(self) -> None:
         self.until: float = time.monotonic() + TURN
-        self._possible = sys.platform != "win32" and asyncio_loop() is not None
+        self._possible = asyncio_loop() is not None
 
     def wait(self, descriptors: Mapping[int, object], seconds: float) -> list[int] | None:
         """Wait for one of these for at most that time; return the readable ones, or an empty list once it is over.

@@ -84,7 +84,7 @@ class Wire:
         self._apart = {port for port, line in lines.items() if isinstance(line, Placed) and line.place().pid}
         self._acknowledging = [line for line in lines.values() if isinstance(line, Acknowledging)]
         # a poll takes a third of the time of a select, but waits in whole milliseconds
-        self._poll = select.poll() if hasattr(select, "poll") else None
+        self._poll = select.poll()
         self._spin_wait = SpinWait()
 
     async def __aenter__(self) -> Self:
@@ -164,7 +164,7 @@ class Wire:
         """Take in whatever is there now, like `poll`; return whether that is nothing, and nothing was there before."""
         # nearly always there is nothing, and one call of the kernel says so for all lines that were empty before; time
         # may end half a frame
-        nothing = self._poll is not None and not self._poll.poll(0) and self.stirred == NEVER
+        nothing = not self._poll.poll(0) and self.stirred == NEVER
         at = self.clock() - self.zero
         for port, line in self.lines.items():
             if self._paused or (nothing and port in self.known_empty):
@@ -221,10 +221,10 @@ class Wire:
 
     def readable(self, *, patient: bool) -> list[int]:
         """Wait a moment without the event loop, longer if `patient`; return the descriptors that are readable."""
-        if patient and self._poll is not None:
+        if patient:
             ready = self._poll.poll(1000 * SHORT)
             return [ready[0][0]] if len(ready) == 1 else [descriptor for descriptor, _ in ready]
-        return select.select(self.watched, (), (), SHORT if patient else FIRST)[0]
+        return select.select(self.watched, (), (), FIRST)[0]
 
     def acknowledge(self, *, later: bool) -> None:
         """Acknowledge what was read, on lines that can; if `later`, leave the next acknowledgements to inputs."""
@@ -316,13 +316,11 @@ class Wire:
         for descriptor in watched - wanted:
             del self.watched[descriptor]
             self._watching.remove(descriptor)
-            if self._poll is not None:
-                self._poll.unregister(descriptor)
+            self._poll.unregister(descriptor)
         for descriptor in wanted - watched:
             self.watched[descriptor] = port
             self._watching.add(descriptor)
-            if self._poll is not None:
-                self._poll.register(descriptor, select.POLLIN)
+            self._poll.register(descriptor, select.POLLIN)
         ports = set(self.watched.values())
         self.port = ports.pop() if len(ports) == 1 else None
 

@@ -464,24 +464,19 @@ async def test_a_watcher_that_was_left_behind_is_told() -> None:
 # Where the system offers less
 
 
-@pytest.fixture(params=["no pidfd", "pidfd fails", "no waitid"])
-def poorer(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A system without a descriptor for the end of a process, and perhaps without a way to look at that end."""
+@pytest.fixture
+def poorer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sandbox without a descriptor for the end of a process."""
 
     def fails(pid: int) -> int:
         raise OSError(38, os.strerror(38), pid)
 
-    if request.param == "pidfd fails":
-        monkeypatch.setattr(os, "pidfd_open", fails)
-    else:
-        monkeypatch.delattr(os, "pidfd_open")
-    if request.param == "no waitid":
-        monkeypatch.delattr(os, "waitid")
+    monkeypatch.setattr(os, "pidfd_open", fails)
 
 
 @pytest.mark.usefixtures("poorer")
 async def test_an_end_is_seen_without_a_descriptor_for_it() -> None:
-    """Elsewhere than on Linux the end of the output wakes the runner, and then the process is asked."""
+    """The end of the output wakes the runner then, and the process is asked."""
     before = Baseline()
     async with open_process(writes(b"ready\none\n", "os._exit(3)")) as line:
         assert await arrive(line, over) == [*frames(b"one"), Ending("exit status 3")]
@@ -491,7 +486,7 @@ async def test_an_end_is_seen_without_a_descriptor_for_it() -> None:
 @pytest.mark.usefixtures("poorer")
 @pytest.mark.parametrize("program", [WAITS, SLEEPS, f"import os; os.close(1); os.close(2); {SLEEPS}"])
 async def test_a_process_is_stopped_without_a_descriptor_for_it(program: str) -> None:
-    """Elsewhere than on Linux a process is stopped in the same way."""
+    """A process is stopped in the same way there."""
     before = Baseline()
     async with open_process(python(f"print('ready', flush=True); {program}"), grace=0.05):
         pass

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import select
 import shlex
 import signal
 import subprocess
-import sys
+import tty
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -20,10 +21,6 @@ from otf.adapter.child.guard import Guard
 from otf.adapter.log import note
 from otf.adapter.observed_rest.orphans import ended, started
 from otf.errors import ContactError, UsageError
-
-if sys.platform != "win32":
-    import fcntl
-    import tty
 
 Program: TypeAlias = str | Sequence[str]
 """A program with its arguments, or a command line that is split like a shell does it (and by no shell)."""
@@ -112,7 +109,7 @@ class Child:
     @property
     def on_terminal(self) -> bool:
         """Whether the process has a terminal whose other end can be looked at."""
-        return self._terminal >= 0 and sys.platform == "linux"
+        return self._terminal >= 0
 
     def close_input(self) -> None:
         """Close the standard input: most programs end when it ends. A terminal hangs up."""
@@ -153,8 +150,6 @@ class Child:
             os.close(theirs)
 
     def _code(self) -> int | None:
-        if not hasattr(os, "waitid"):  # macOS before Python 3.13
-            return self._process.poll()
         found = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         if found is None:
             return None
@@ -195,8 +190,6 @@ def _reap_orphans(group: int) -> None:
 
 
 def _exit_descriptor(pid: int) -> int:
-    if not hasattr(os, "pidfd_open"):
-        return -1
     try:
         return os.pidfd_open(pid)
     except OSError:  # an old kernel, or a sandbox that does not have it

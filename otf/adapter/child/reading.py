@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import select
-import sys
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
@@ -17,9 +17,6 @@ from otf.adapter.inflow import Inflow
 from otf.adapter.line import NEVER, Ending
 from otf.adapter.waiting import Alarm, any_readable
 from otf.framing import Frame, Framer, Tail
-
-if sys.platform == "linux":
-    import fcntl
 
 PATIENCE: Final = 0.1
 """Seconds that may pass between the end of a process's output and the end of the process."""
@@ -205,7 +202,7 @@ class Reading:
 
 
 def _enlarge(pipe: int) -> None:
-    """Let a pipe hold as much as it may (Linux)."""
-    if pipe >= 0 and sys.platform == "linux":
+    """Let a pipe hold as much as it may."""
+    if pipe >= 0:
         with suppress(OSError):  # there is a limit for all pipes of a user
             fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _HELD)

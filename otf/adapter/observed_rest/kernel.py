@@ -15,7 +15,7 @@ LONG: Final = 1 << 16
 _CAUGHT: Final = 32  # the place of `sigcatch`, the signals up to 31: the same as in `status`, at no cost
 _COUNT: Final = 18  # the place of `num_threads` in `stat`, counted from the end of the name
 _MASK: Final = 1 << (signal.SIGALRM - 1)  # not SIGVTALRM, SIGPROF: their timers count computing time
-CALLS: Final = table(os.uname().machine) if hasattr(os, "uname") else None
+CALLS: Final = table(os.uname().machine)
 """The calls that wait on this machine; None where they are not known."""
 
 

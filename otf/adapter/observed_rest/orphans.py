@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import sys
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -72,13 +71,12 @@ def adopting() -> Generator[bool]:
 
 def _subreaper() -> int:
     now = ctypes.c_int()
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_GET_SUBREAPER, ctypes.byref(now), 0, 0, 0)
+    ctypes.CDLL(None).prctl(_GET_SUBREAPER, ctypes.byref(now), 0, 0, 0)
     return now.value
 
 
 def _set_subreaper(value: int) -> bool:
-    return sys.platform == "linux" and int(ctypes.CDLL(None).prctl(_SET_SUBREAPER, value, 0, 0, 0)) == 0
+    return int(ctypes.CDLL(None).prctl(_SET_SUBREAPER, value, 0, 0, 0)) == 0
 
 
 class Orphans:

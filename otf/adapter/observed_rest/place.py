@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 import struct
-import sys
 from dataclasses import dataclass
 from typing import Final, Literal, Protocol, TypeAlias, runtime_checkable
 
@@ -77,8 +76,6 @@ class Unsent:
     """
 
     def __init__(self, sock: socket.socket) -> None:
-        if sys.platform != "linux":
-            raise OSError("only Linux tells about the other end of a connection")
         ours, theirs, family = sock.getsockname(), sock.getpeername(), sock.family
         place = _PORTS.pack(theirs[1], ours[1])
         place += b"".join(socket.inet_pton(family, each[0]).ljust(_ADDRESS, b"\0") for each in (theirs, ours))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import stat
-import sys
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -73,7 +72,7 @@ def ports() -> dict[str, str]:
 def holders(path: Path) -> list[str]:
     """Return the programs that have a device open, as far as permissions allow: "minicom (4711)"."""
     found = set[str]()
-    for link in _PROC.glob("[0-9]*/fd/*") if sys.platform == "linux" else ():
+    for link in _PROC.glob("[0-9]*/fd/*"):
         with suppress(OSError):
             if link.samefile(path) and stat.S_ISCHR(link.stat().st_mode) and link.parts[2] != str(os.getpid()):
                 name = (_PROC / link.parts[2] / "comm").read_text(encoding="utf-8", errors="replace").strip()

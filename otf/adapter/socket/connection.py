@@ -19,7 +19,6 @@ CHUNK: Final = 65_536
 _PAUSE: Final = 0.01  # seconds between two attempts while no program listens yet
 _NOT_YET: Final = {errno.ECONNREFUSED, errno.ENOENT, errno.ECONNRESET, errno.EAGAIN}  # ENOENT: of a unix socket
 _BACKLOG: Final = 16
-_QUICKACK: Final = getattr(socket, "TCP_QUICKACK", None)
 
 
 async def connected(
@@ -54,7 +53,7 @@ def listening(family: int, address: SocketAddress, shown: str) -> socket.socket:
     try:
         sock.settimeout(0)
         # the path before this one has just closed its connections, and their ghosts hold the port for a minute
-        if family != getattr(socket, "AF_UNIX", None):
+        if family != socket.AF_UNIX:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         with contact(f"listen at {shown}"):
             sock.bind(address)
@@ -81,14 +80,13 @@ async def accepted(listener: socket.socket, shown: str, within: float) -> socket
 
 
 def acknowledge(sock: socket.socket) -> None:
-    """Acknowledge at once what was read from a socket, and what comes next (Linux).
+    """Acknowledge at once what was read from a socket, and what comes next.
 
     A system that writes in two parts and leaves Nagle's algorithm on sends the second only when the first was
     acknowledged, which by itself takes up to 40 ms. The kernel falls back to that after each input.
     """
-    if _QUICKACK is not None:
-        with suppress(OSError):  # a connection that is broken off
-            sock.setsockopt(socket.IPPROTO_TCP, _QUICKACK, 1)
+    with suppress(OSError):  # a connection that is broken off
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
 
 
 def prompt_reader(sock: socket.socket) -> Callable[[], bytes]:

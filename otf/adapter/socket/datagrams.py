@@ -44,23 +44,20 @@ def datagram_socket(bind: Address, *, shared: bool = False) -> socket.socket:
 
 
 def refusals(sock: socket.socket) -> Iterator[tuple[int, SocketAddress]]:
-    """Take what the kernel has listed (Linux only): the number of an error, and where its datagram was sent to.
+    """Take what the kernel has listed: the number of an error, and where its datagram was sent to.
 
     The socket stays readable until this has been exhausted.
     """
-    flag = getattr(socket, "MSG_ERRQUEUE", 0)
     with suppress(BlockingIOError):
-        while flag:
-            _, notes, _, sent_to = sock.recvmsg(0, _NOTES, flag)
+        while True:
+            _, notes, _, sent_to = sock.recvmsg(0, _NOTES, socket.MSG_ERRQUEUE)
             for level, kind, note in notes:
                 if (level, kind) == _RECVERR[sock.family]:
                     yield _NUMBER.unpack_from(note)[0], sent_to
 
 
 def dropped(sock: socket.socket) -> int:
-    """Return how many datagrams the kernel has dropped because they were not read in time (Linux; elsewhere 0)."""
-    if sys.platform != "linux":
-        return 0
+    """Return how many datagrams the kernel has dropped because they were not read in time."""
     numbers = sock.getsockopt(socket.SOL_SOCKET, _MEMINFO, 4 * _DROPS + 4)
     return int.from_bytes(numbers[4 * _DROPS :], sys.byteorder)
 
@@ -76,24 +73,21 @@ def stamped(sock: socket.socket, size: int) -> tuple[bytes, SocketAddress, float
 
 
 def ask_for_stamps(sock: socket.socket) -> None:
-    """Let the kernel say when it took each datagram (Linux)."""
-    if sys.platform == "linux":
-        sock.setsockopt(socket.SOL_SOCKET, _STAMP, 1)
+    """Let the kernel say when it took each datagram."""
+    sock.setsockopt(socket.SOL_SOCKET, _STAMP, 1)
 
 
 def _prepare(sock: socket.socket) -> None:
     sock.settimeout(0)
     _enlarge(sock)
-    if sys.platform == "linux":  # elsewhere a socket without a connection does not learn what the network refused
-        sock.setsockopt(*_RECVERR[sock.family], 1)
+    sock.setsockopt(*_RECVERR[sock.family], 1)
 
 
 def _enlarge(sock: socket.socket) -> None:
-    if sys.platform == "linux":
-        # over the limit of the machine only for an administrator
-        with suppress(PermissionError):
-            sock.setsockopt(socket.SOL_SOCKET, _RCVBUFFORCE, _BUFFER)
-            return
+    # over the limit of the machine only for an administrator
+    with suppress(PermissionError):
+        sock.setsockopt(socket.SOL_SOCKET, _RCVBUFFORCE, _BUFFER)
+        return
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _BUFFER)
 
 
