@@ -10,6 +10,8 @@ from __future__ import annotations
 from typing import ClassVar, Final
 
 PASS, FAIL, USAGE, INCONCLUSIVE = 0, 1, 2, 3
+STATUS_OF: Final = {"pass": PASS, "fail": FAIL, "inconclusive": INCONCLUSIVE}
+"""The exit status of the command line for the outcome of a verdict."""
 
 
 class OtfError(Exception):

@@ -10,7 +10,7 @@ from typing import Final
 from otf.adapter import KnownIssue
 from otf.campaign.results import FailureGroup, GuessedFailure, KnownIssueCount, PathResult, Retried
 from otf.campaign.time_shares import SpentParts
-from otf.errors import FAIL, INCONCLUSIVE, PASS
+from otf.errors import STATUS_OF
 from otf.runner.time_spent import TimeSpent
 from otf.trace.clock import TimedOutput, by_clock, timed_output
 from otf.trace.kinds import Kinds, Scope
@@ -120,7 +120,7 @@ class Summary:
     @property
     def exit_status(self) -> int:
         """Return the exit status of the command line for the verdict."""
-        return {"pass": PASS, "fail": FAIL, "inconclusive": INCONCLUSIVE}[self.verdict]
+        return STATUS_OF[self.verdict]
 
     def add(
         self,

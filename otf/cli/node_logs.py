@@ -11,14 +11,12 @@ from otf.cli.benches import named
 from otf.cli.output import document, say
 from otf.cli.replay_logs import Whole, beginning
 from otf.cli.traces import opened
-from otf.errors import FAIL, INCONCLUSIVE, PASS, ModelError, UsageError
+from otf.errors import STATUS_OF, ModelError, UsageError
 from otf.offline.entries import LogEntry
 from otf.offline.formats import FORMATS, guessed
 from otf.offline.formats import named as format_named
 from otf.offline.nodes import NodeEvent, NodeLogs, NodesOpinion, judge_nodes, smallest_slice
 from otf.values import show
-
-STATUS = {"pass": PASS, "fail": FAIL, "inconclusive": INCONCLUSIVE}
 
 
 def replay_nodes(files: Sequence[str], place: str, form: str, *, as_json: bool) -> int:
@@ -34,7 +32,7 @@ def replay_nodes(files: Sequence[str], place: str, form: str, *, as_json: bool) 
         document(_json(opinion, part))
     else:
         say("\n".join([str(opinion), *_told(part)]))
-    return STATUS[opinion.verdict.outcome]
+    return STATUS_OF[opinion.verdict.outcome]
 
 
 def _events(name: str, logs: NodeLogs, form: str) -> Iterator[NodeEvent]:

@@ -11,7 +11,7 @@ import typer
 
 from otf.cli.options import AsJson, FromBench, Sets, Suts
 from otf.cli.output import document, error_document, guarded, report_error, say, show_traceback
-from otf.errors import FAIL, INCONCLUSIVE, PASS, USAGE, OtfError, TraceError, UsageError
+from otf.errors import FAIL, INCONCLUSIVE, PASS, STATUS_OF, USAGE, OtfError, TraceError, UsageError
 
 if TYPE_CHECKING:
     from otf.adapter import Bench
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from otf.offline import Judgement
     from otf.offline.logs import Opinion
 
-STATUS = {"pass": PASS, "fail": FAIL, "inconclusive": INCONCLUSIVE}
 WORST = (FAIL, USAGE, INCONCLUSIVE, PASS)  # the status of several traces: a failure counts whatever else there is
 
 
@@ -164,7 +163,7 @@ def _seen(found: Opinion) -> Opinion:
 
 
 def _status(judgement: Judgement | Opinion | OtfError) -> int:
-    return judgement.exit_status if isinstance(judgement, OtfError) else STATUS[judgement.verdict.outcome]
+    return judgement.exit_status if isinstance(judgement, OtfError) else STATUS_OF[judgement.verdict.outcome]
 
 
 def _json(name: str, judgement: Judgement | Opinion | OtfError) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import typer
 from otf.cli.options import AsJson, FromBench, Out, Pids, Quiescence, Sets, SilenceOption, Suts, TraceName, fresh
 from otf.cli.output import columns, document, guarded, say
 from otf.cli.signals import Done, interruptible
-from otf.errors import INCONCLUSIVE, UsageError
+from otf.errors import INCONCLUSIVE, STATUS_OF, UsageError
 
 MOST: Final = 100
 """Runs without --confidence: a trace may come from a stranger, and say that its failure is rare."""
@@ -61,7 +61,6 @@ def rerun(
     """
     from otf.campaign import Settings
     from otf.cli.benches import parsed
-    from otf.cli.replay import STATUS
     from otf.cli.run_options import watched
     from otf.cli.sut_addresses import addressed
     from otf.cli.traces import bench_of, burst_as_recorded, reading
@@ -89,7 +88,7 @@ def rerun(
         say(_worth(passed, needed, f"{100 * wanted:g} %", why))
     if done.value is None or (passed >= least and passed < needed):
         return done.status(INCONCLUSIVE)
-    return STATUS[done.value.verdict.outcome]
+    return STATUS_OF[done.value.verdict.outcome]
 
 
 def _driven_until(bench: Bench, judgement: Judgement, settings: Settings, least: int) -> tuple[Done[PathResult], int]:

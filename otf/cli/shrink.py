@@ -13,7 +13,7 @@ from otf.cli.option_values import RESETS, SECONDS, TRANSITIONS
 from otf.cli.options import AsJson, FromBench, Jobs, Pids, Quiescence, Sets, SilenceOption, Suts, TraceName
 from otf.cli.output import columns, document, guarded, say
 from otf.cli.signals import SIGNALS, Done, interruptible
-from otf.errors import FAIL, INCONCLUSIVE
+from otf.errors import FAIL, INCONCLUSIVE, STATUS_OF
 
 if TYPE_CHECKING:
     from otf.adapter import Bench
@@ -124,14 +124,13 @@ def _result(done: Done[Shrunk], shortest: list[Shrunk], failing: PathResult, ben
 
 
 def _nothing(judgement: Judgement, trace: str, *, as_json: bool) -> int:
-    from otf.cli.replay import STATUS
     from otf.trace.explain import explanation
 
     if as_json:
         document({"trace": trace, "steps": judgement.steps, "transitions": 0, "resets": 0, "rate": 0.0})
     else:
         say(f"{trace}: there is no failure in it to shrink; {explanation(judgement.verdict)}")
-    return STATUS[judgement.verdict.outcome]
+    return STATUS_OF[judgement.verdict.outcome]
 
 
 def _json(shrunk: Shrunk) -> dict[str, Any]:
