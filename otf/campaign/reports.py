@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -24,7 +25,9 @@ from otf.campaign.shrinking import INTERRUPTED
 from otf.campaign.summary import Summary
 from otf.errors import ContactError
 from otf.runner.writer import TraceWriter
-from otf.shrink.deviations import Inputs, one_defect, shrunk_failure
+from otf.shrink.apart import MOST, Way, told_apart, way_to
+from otf.shrink.deviations import Answer, Asking, Found, Inputs, one_defect, shrunk_failure
+from otf.shrink.shortest_ways import ModelMap
 from otf.trace.events import Quiet, Sent
 from otf.trace.record import Header
 from otf.trace.verdict import Signature
@@ -102,7 +105,20 @@ class FailureReports:
     async def rest(self) -> None:
         """Shrink all that are new, several at the same time if there are workers, then report them in their order."""
         await self._confirm_guessed()
-        groups, at_once = self.new, self._executor.together
+        groups = self.new
+        first = {group.signature for group in groups}
+        await self._shrink_all(groups)
+        if self._settings.group_by is None:
+            await self._tell_apart()
+            await self._shrink_all([group for group in self.new if group.signature not in first])
+            await self._merge()
+        for group in self.new:
+            self._report(group)
+        if self._settings.shrink and not self._summary.trouble:
+            await self._shrink_known()
+
+    async def _shrink_all(self, groups: Sequence[FailureGroup]) -> None:
+        at_once = self._executor.together
         waiting, lanes = iter(enumerate(groups)), iter(range(at_once))
 
         async def work() -> None:
@@ -114,12 +130,6 @@ class FailureReports:
 
         await together(work, min(at_once, len(groups)))
         self._summary.merge_clocks()
-        if self._settings.group_by is None:
-            await self._merge()
-        for group in self.new:
-            self._report(group)
-        if self._settings.shrink and not self._summary.trouble:
-            await self._shrink_known()
 
     async def _shrink_known(self) -> None:
         left = self._known
@@ -156,28 +166,49 @@ class FailureReports:
         self._summary.merge_clocks()
         return self._summary.now(group) is group and group.shrunk is None
 
+    async def _tell_apart(self) -> None:
+        """Tell the defects of one kind apart whose shortest runs differ: the system is asked for these."""
+        oracle = self._executor.oracle(0)
+        ways = ModelMap(oracle)
+        for group in () if oracle.model.timed else self.new:
+            failure = None if group.shrunk is None else group.shrunk.verdict.failure
+            others = [] if failure is None else self._summary.with_other_inputs(group, failure)[:MOST]
+            shown = way_to(ways, oracle, group.shrunk.events) if group.shrunk is not None and others else None
+            if shown is None:
+                continue
+            failures = defaultdict[Way, list[FailureGroup]](list)
+            for each in others:
+                if (way := way_to(ways, oracle, each.first.events)) is not None:
+                    failures[way].append(each)
+            for defect in await self._answered(told_apart(shown, [*failures]), group.first) or ():
+                self._summary.tell_apart(group, [each for way in defect for each in failures[way]])
+
     async def _merge(self) -> None:
         """Count kinds together that one wrong step explains: only their shrunk runs tell, and the system."""
         summary, oracle = self._summary, self._executor.oracle(0)
         groups = [group for group in summary.failures.values() if group.shrunk is not None]
         runs = [() if group.shrunk is None else group.shrunk.events for group in groups]
         asking = one_defect([shrunk_failure(oracle, events) for events in runs] if len(runs) > 1 else [])
-        fails: bool | None = None
-        while True:
-            try:
-                inputs = asking.send(fails)
-            except StopIteration as done:
-                for other, first in done.value.items():
-                    summary.merge(groups[other], groups[first])
-                return
-            try:
-                fails = await self._fails(groups[0].first, inputs) if anyio.current_time() < self._deadline else None
-            except ContactError as error:
-                self._lost(error)
-                return
+        found = await self._answered(asking, groups[0].first) if groups else None
+        for other, first in (found or {}).items():
+            summary.merge(groups[other], groups[first])
 
-    async def _fails(self, path: PathResult, inputs: Inputs) -> bool | None:
-        """Return whether a run of these inputs fails at the last of them, None if before; `path` is one that failed."""
+    async def _answered(self, asking: Asking[Found], path: PathResult) -> Found | None:
+        """Ask the system, and return what its answers tell; None if it is lost. `path` is one that failed."""
+        answer: Answer = None
+        try:
+            inputs = next(asking)
+            while True:
+                answer = await self._fails(path, inputs) if anyio.current_time() < self._deadline else None
+                inputs = asking.send(answer)
+        except StopIteration as done:
+            found: Found = done.value
+            return found
+        except ContactError as error:
+            self._lost(error)
+            return None
+
+    async def _fails(self, path: PathResult, inputs: Inputs) -> Answer:
         events = [each for at, inp in enumerate(inputs) for each in (Sent(inp.value, "", at), Quiet(at))]
         trace = path.trace.with_name(f"{path.trace.name}{ASKED}")
         run = replace(path, events=(*events,), trace=trace)
@@ -189,7 +220,7 @@ class FailureReports:
                 each.unlink(missing_ok=True)
         if again.verdict.failure is None:
             return False
-        return True if again.steps == len(inputs) else None
+        return again.verdict.failure.signature if again.steps == len(inputs) else None
 
     def _report(self, group: FailureGroup) -> None:
         self._final.add(group.signature)
@@ -224,7 +255,7 @@ class FailureReports:
             left = max(0.0, until - anyio.current_time())
             return self._executor.shrink(first, left, watch, lane=lane, confirmed=confirmed, scope=scope)
 
-        watch, first, scope = ShrinkWatch(progress, found), group.first, self._summary.scope(group)
+        watch, (first, scope) = ShrinkWatch(progress, found), self._summary.to_shrink(group)
         confirmed = group.tries == 1 and first.trace.name.endswith(STRICT)
         until = anyio.current_time() + seconds
         group.unshrunk = INTERRUPTED

@@ -18,6 +18,8 @@ from otf.trace.requirements import RequirementRecord
 from otf.trace.result import ONLY_MALFORMED, CampaignResult, InconclusiveResult
 from otf.trace.verdict import Failure, Judged, Outcome, Signature
 
+APART: Final = Scope(parts=("state", "input"))
+"""How a defect is told from another of the same signature: by where its shortest run fails."""
 GUESSED: Final = 200  # failures behind guesses that are looked at
 
 
@@ -34,7 +36,8 @@ class Summary:
     continued, and have no trace; `altered` says what of its folder was not as it was written. `longest` is the
     greatest number of inputs on one path, `uptime` the seconds of the path that lasted longest, `together` the most
     inputs in flight. `judged` is how much was judged, and how much of that beside stalls. `kinds` tells failures apart;
-    those that turned out to be the `same` count with another kind.
+    those that turned out to be the `same` count with another kind. `apart` are the kinds of failures, by their
+    fingerprints, whose shortest runs showed that they are other defects than those of their signature.
 
     >>> from pathlib import Path
     >>> from otf.trace import Verdict
@@ -74,6 +77,7 @@ class Summary:
     together: int = 0
     judged: Judged = field(default_factory=Judged)
     same: dict[Signature, Signature] = field(default_factory=dict[Signature, Signature])
+    apart: dict[str, Signature] = field(default_factory=dict[str, Signature])
     # what failed behind a guess, by its fingerprint
     guessed: dict[str, GuessedFailure] = field(default_factory=dict[str, GuessedFailure])
     # outputs that come by the system's own clock, by the signatures of runs without any input
@@ -190,7 +194,7 @@ class Summary:
                 failure = each.first.verdict.failure
                 if failure is not None and not self._shown(failure):
                     left[each.signature] = each
-                    each.behind = str(self._merged(self.kinds.of(each.after)))
+                    each.behind = str(self._of(each.after))
         return [*left.values()]
 
     def failed(self, found: FailureGroup) -> None:
@@ -231,7 +235,10 @@ class Summary:
             for signature, clock in self._clocks.items():
                 if seen is not None and seen.matches(clock):
                     return signature
-        return self._merged(self.kinds.of(found.signature))
+        return self._of(found.signature)
+
+    def _of(self, signature: Signature) -> Signature:
+        return self._merged(self.apart.get(signature.fingerprint) or self.kinds.of(signature))
 
     def regroup(self) -> None:
         """Group the failures by the kinds that are known now; a shrunk trace stays with the kind that it shows."""
@@ -251,7 +258,7 @@ class Summary:
         for group in before.values():
             shown = None if group.shrunk is None else group.shrunk.verdict.failure
             if shown is not None and group.signature not in self.failures:
-                now = self.failures.get(self._merged(self.kinds.of(shown.signature)))
+                now = self.failures.get(self._of(shown.signature))
                 if now is not None and now.shrunk is None:
                     now.shrunk = group.shrunk
 
@@ -268,13 +275,36 @@ class Summary:
     def kept(self, group: FailureGroup) -> list[Path]:
         """Return the traces that earlier campaigns saved of a kind, as far as they still show it."""
         shown = ((each.trace, each.result.verdict.failure) for each in self.saved if each.result is not None)
-        kinds = ((trace, self.kinds.of(failure.signature)) for trace, failure in shown if failure is not None)
-        return [trace for trace, kind in kinds if self._merged(kind) == group.signature]
+        kinds = ((trace, self._of(failure.signature)) for trace, failure in shown if failure is not None)
+        return [trace for trace, kind in kinds if kind == group.signature]
 
-    def scope(self, group: FailureGroup) -> Scope:
-        """Return how the kind of a group is told from others of its signature."""
+    def to_shrink(self, group: FailureGroup) -> tuple[PathResult, Scope]:
+        """Return the path to shrink of a kind, and how the kind is told from others of its signature."""
+        for each in self._alike.values():
+            if each.signature.fingerprint in self.apart and APART.of(each.signature) == group.signature:
+                return each.first, APART
         failure = group.first.verdict.failure
-        return Scope() if failure is None else self.kinds.scope(failure.signature)
+        return group.first, Scope() if failure is None else self.kinds.scope(failure.signature)
+
+    def with_other_inputs(self, group: FailureGroup, shown: Failure) -> list[FailureGroup]:
+        """Return the failures of a kind at other inputs than the one shown, in the order of their paths."""
+        own = shown.signature.exact
+        found = ((each, each.signature.exact) for each in self._of_kind(group))
+        return [each for each, exact in found if own is not None and exact is not None and exact.input != own.input]
+
+    def tell_apart(self, group: FailureGroup, failures: Sequence[FailureGroup]) -> None:
+        """Count failures of a kind as a kind of their own, which the values of the first name."""
+        left = [each for each in self._of_kind(group) if each not in failures]
+        if not left:  # no path has shown the other defect
+            return
+        kind = APART.of(failures[0].signature)
+        self.apart |= {each.signature.fingerprint: kind for each in failures}
+        group.first, group.shorter = left[0].first, None
+        self.regroup()
+
+    def _of_kind(self, group: FailureGroup) -> list[FailureGroup]:
+        found = [each for each in self._alike.values() if self._kind(each) == group.signature]
+        return sorted(found, key=lambda each: each.first.place)
 
     def merge(self, kind: FailureGroup, other: FailureGroup) -> None:
         """Count the failures of one kind with those of another: the same defect shows in both."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import fields, is_dataclass
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias, TypeVar
 
 from otf.core import Monitor, Node, Oracle, Symbol
 from otf.core.timing import FOREVER, Span
@@ -39,9 +39,13 @@ TRIED: Final = 3  # wrong states after a step, at most, that differ in the same
 Defect: TypeAlias = tuple[str, tuple[str, ...]]
 """What deviations of one defect share: what the input does, and the fields in which the wrong state differs."""
 Inputs: TypeAlias = tuple[Symbol, ...]
-Asking: TypeAlias = Generator[Inputs, bool | None, dict[int, int]]
-"""It yields inputs of runs, is sent whether the system fails at the last of them (None: it failed before), and returns
-what is one defect."""
+Answer: TypeAlias = Signature | Literal[False] | None
+"""How the system fails at the last input of a run; False if it passes, None if it fails before."""
+Found = TypeVar("Found")
+Asking: TypeAlias = Generator[Inputs, Answer, Found]
+"""It yields inputs of runs, is sent the answers, and returns what they tell."""
+Known: TypeAlias = dict[Inputs, Answer]
+"""The answers so far."""
 
 
 class Deviation(NamedTuple):
@@ -75,14 +79,14 @@ def shrunk_failure(oracle: Oracle, events: Sequence[Event]) -> ShrunkFailure:
     return ShrunkFailure(issue.signature, tuple(_deviations(oracle, events, issue)))
 
 
-def one_defect(failures: Sequence[ShrunkFailure]) -> Asking:
+def one_defect(failures: Sequence[ShrunkFailure]) -> Asking[dict[int, int]]:
     """Find the failures that are explained by the same step as another one, which they are to count with."""
     defects = defaultdict[Defect, list[int]](list)
     for at, failure in enumerate(failures):
         for defect in dict.fromkeys(each.defect for each in failure.deviations if each.also is None):
             defects[defect].append(at)
     known = {each.signature for each in failures}
-    found, firsts, fails = dict[int, int](), set[int](), dict[Inputs, bool | None]()
+    found, firsts, answers = dict[int, int](), set[int](), Known()
     for defect, members in sorted(defects.items(), key=lambda each: (-len(each[1]), each[0])):
         left = [at for at in range(len(failures)) if at not in found and at not in firsts]
         together = list[int]()
@@ -90,7 +94,7 @@ def one_defect(failures: Sequence[ShrunkFailure]) -> Asking:
             ours = [each for each in failures[at].deviations if each.defect == defect]
             # what is explained by this defect and another known one is no third
             ours = [each for each in ours if each.also is None or each.also in known]
-            if (yield from _is_shown(ours, fails)):
+            if (yield from _is_shown(ours, failures[at].signature, answers)):
                 together.append(at)
         if len({*together} & {*members}) > 1:
             firsts.add(together[0])
@@ -98,24 +102,26 @@ def one_defect(failures: Sequence[ShrunkFailure]) -> Asking:
     return dict(sorted(found.items()))
 
 
-def _is_shown(
-    deviations: Sequence[Deviation], fails: dict[Inputs, bool | None]
-) -> Generator[Inputs, bool | None, bool]:
+def _is_shown(deviations: Sequence[Deviation], signature: Signature | None, answers: Known) -> Asking[bool]:
     for deviation in deviations[:TRIED]:
-        if deviation.elsewhere and (yield from _fails(deviation.elsewhere, fails)) is not False:
-            continue
+        if deviation.elsewhere:
+            answer = yield from asked(deviation.elsewhere, answers)
+            # another defect may hide what this one would show there
+            if answer is None or answer == signature:
+                continue
         told = dict.fromkeys(map(_what, deviation.shown_by), False)
         for inp in deviation.shown_by:
-            told[_what(inp)] = told[_what(inp)] or bool((yield from _fails((*deviation.inputs, inp), fails)))
+            told[_what(inp)] = told[_what(inp)] or bool((yield from asked((*deviation.inputs, inp), answers)))
         if told and sum(told.values()) >= MOST * len(told):
             return True
     return False
 
 
-def _fails(run: Inputs, known: dict[Inputs, bool | None]) -> Generator[Inputs, bool | None, bool | None]:
-    if run not in known and len(known) < RUNS:
-        known[run] = yield run
-    return known.get(run)
+def asked(run: Inputs, answers: Known) -> Asking[Answer]:
+    """Return the answer to a run; of more than the system may be asked, nothing is known."""
+    if run not in answers and len(answers) < RUNS:
+        answers[run] = yield run
+    return answers.get(run)
 
 
 def _what(inp: Symbol) -> str:

@@ -238,3 +238,53 @@ def test_one_wrong_state_is_one_kind_with_workers_too(folder: Path) -> None:
     found = otf("run", "lamp.py", "--seed", 3, "--processes", 2, "--no-saved", "--out", "out", "--json")
     assert len(found.data["failures"]) == 1
     assert not [*(folder / "out").glob("*asked*")]
+
+
+CLUB = """
+from otf import Bench, Spec, goto
+
+MISSING = {"room", "name"}
+
+
+def step(state, inp):
+    what, name, room = inp.split()
+    open, names = state or ("", ())
+    if what == "open":
+        return [goto((room, ()), f"{room} is open")] if not state else [goto(state)]
+    if open == room and name not in names:
+        return [goto((room, (*names, name)), f"welcome {name}")]
+    return [goto(state)]
+
+
+def club():
+    state = None
+
+    def act(inp):
+        nonlocal state
+        what, name, room = inp.split()
+        open, names = state or ("", ())
+        if what == "open":
+            state, new = state or (room, ()), not state
+            return [f"{room} is open"] * new
+        if state is None or (open != room and "room" not in MISSING) or (name in names and "name" not in MISSING):
+            return []
+        state = open, (*names, name)
+        return [f"welcome {name}"]
+
+    return act
+
+
+ROOMS, NAMES = ("red", "blue"), ("ann", "bob", "cid")
+INPUTS = [*(f"open the {room}" for room in ROOMS), *(f"enter {name} {room}" for name in NAMES for room in ROOMS)]
+bench = Bench.in_process(Spec(step, None, INPUTS), club)
+"""
+
+
+@pytest.mark.parametrize("missing", ["room", "name", "room name"])
+def test_two_missing_checks_of_one_message(folder: Path, missing: str) -> None:
+    """Two missing checks that show as one answer are two kinds, each with its own shortest run; one is one kind."""
+    text = CLUB.replace('{"room", "name"}', repr({*missing.split()}))
+    (folder / "club.py").write_text(text, encoding="utf-8")
+    found = otf("run", "club.py", "--seed", 3, "--processes", 2, "--no-saved", "--out", "out", "--json")
+    steps = [each["shrunk"]["steps"] for each in found.data["failures"]]
+    assert sorted(steps) == [{"room": 2, "name": 3}[each] for each in sorted(missing.split(), reverse=True)]
