@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from otf.core import Model, Oracle
 from otf.core.macro_step import events as step_events
-from otf.shrink.deviations import ShrunkFailure, one_defect, shrunk_failure
+from otf.shrink.deviations import Answer, ShrunkFailure, one_defect, shrunk_failure
 from otf.spec import Spec, Transition, goto
 from otf.trace.events import Event, Seen
 from otf.trace.verdict import Signature
@@ -51,7 +51,7 @@ def asked(failures: Sequence[ShrunkFailure], *wrong: str, otherwise: str = "") -
         while True:
             last, *before = reversed([str(each.value) for each in run])
             fails = last in wrong or ("leave" in before and f"{last} after {before[0]}" in wrong)
-            as_known = failures[0].signature if fails else False
+            as_known: Answer = failures[0].signature if fails else False
             run = asking.send(other if last == otherwise and len(before) < 2 else as_known)
     except StopIteration as done:
         found: dict[int, int] = done.value
