@@ -25,7 +25,7 @@ from otf.campaign.shrinking import INTERRUPTED
 from otf.campaign.summary import Summary
 from otf.errors import ContactError
 from otf.runner.writer import TraceWriter
-from otf.shrink.apart import MOST, Way, told_apart, way_to
+from otf.shrink.apart import MOST, FailingWay, told_apart, way_to
 from otf.shrink.deviations import Answer, Asking, Found, Inputs, one_defect, shrunk_failure
 from otf.shrink.shortest_ways import ModelMap
 from otf.trace.events import Quiet, Sent
@@ -176,7 +176,7 @@ class FailureReports:
             shown = way_to(ways, oracle, group.shrunk.events) if group.shrunk is not None and others else None
             if shown is None:
                 continue
-            failures = defaultdict[Way, list[FailureGroup]](list)
+            failures = defaultdict[FailingWay, list[FailureGroup]](list)
             for each in others:
                 if (way := way_to(ways, oracle, each.first.events)) is not None:
                     failures[way].append(each)

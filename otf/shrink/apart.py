@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple, TypeAlias
 
 from otf.core import Oracle
-from otf.shrink.deviations import Asking, Inputs, Known, asked
+from otf.shrink.deviations import Asking, Inputs, Replies, asked
 from otf.shrink.issue import completed, issue_of
 from otf.shrink.shortest_ways import ModelMap
 from otf.trace.alike import head
@@ -27,18 +27,18 @@ from otf.values import show
 LONGEST: Final = 8  # inputs of a run to a failure
 MOST: Final = 40  # failures of a kind that are looked at
 
-Form: TypeAlias = tuple[str, ...]
+RunForm: TypeAlias = tuple[str, ...]
 """What the inputs of a run do."""
 
 
-class Way(NamedTuple):
+class FailingWay(NamedTuple):
     """The shortest way of the model to where a failure was, with the input that failed there; and its signature."""
 
     signature: Signature
     inputs: Inputs
 
 
-def way_to(ways: ModelMap, oracle: Oracle, events: Sequence[Event]) -> Way | None:
+def way_to(ways: ModelMap, oracle: Oracle, events: Sequence[Event]) -> FailingWay | None:
     """Return the shortest way to what failed in a run; None if the state is not certain, or the way is long."""
     issue = issue_of(oracle, events)
     if issue.signature is None or not issue.steps or len(issue.steps[-1].nodes) != 1:
@@ -46,12 +46,12 @@ def way_to(ways: ModelMap, oracle: Oracle, events: Sequence[Event]) -> Way | Non
     way = completed(ways.path(ways.start, issue.steps[-1].nodes))
     if way is None or len(way) >= LONGEST:
         return None
-    return Way(issue.signature, (*(step.input for step in way), issue.steps[-1].input))
+    return FailingWay(issue.signature, (*(step.input for step in way), issue.steps[-1].input))
 
 
-def told_apart(kind: Way, others: Sequence[Way]) -> Asking[list[list[Way]]]:
+def told_apart(kind: FailingWay, others: Sequence[FailingWay]) -> Asking[list[list[FailingWay]]]:
     """Find the failures of a kind that are other defects, of each first one that needs its whole way."""
-    answers, forms, apart = Known(), dict[Form, list[Way]](), set[Form]()
+    answers, forms, apart = Replies(), dict[RunForm, list[FailingWay]](), set[RunForm]()
     least = yield from _least(kind, answers)
     for other in others:
         needed = (yield from _least(other, answers)) if least else ()
@@ -64,7 +64,7 @@ def told_apart(kind: Way, others: Sequence[Way]) -> Asking[list[list[Way]]]:
     return [forms[form] for form in forms if form in apart]
 
 
-def _least(way: Way, answers: Known) -> Asking[Inputs]:
+def _least(way: FailingWay, answers: Replies) -> Asking[Inputs]:
     """Return the inputs of a way that its last one needs to fail; none if it does not fail there."""
     run = way.inputs
     if (yield from asked(run, answers)) != way.signature:
@@ -79,5 +79,5 @@ def _least(way: Way, answers: Known) -> Asking[Inputs]:
     return run
 
 
-def _form(run: Inputs) -> Form:
+def _form(run: Inputs) -> RunForm:
     return tuple(head(show(inp.value)) for inp in run)

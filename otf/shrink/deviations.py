@@ -44,7 +44,7 @@ Answer: TypeAlias = Signature | Literal[False] | None
 Found = TypeVar("Found")
 Asking: TypeAlias = Generator[Inputs, Answer, Found]
 """It yields inputs of runs, is sent the answers, and returns what they tell."""
-Known: TypeAlias = dict[Inputs, Answer]
+Replies: TypeAlias = dict[Inputs, Answer]
 """The answers so far."""
 
 
@@ -86,7 +86,7 @@ def one_defect(failures: Sequence[ShrunkFailure]) -> Asking[dict[int, int]]:
         for defect in dict.fromkeys(each.defect for each in failure.deviations if each.also is None):
             defects[defect].append(at)
     known = {each.signature for each in failures}
-    found, firsts, answers = dict[int, int](), set[int](), Known()
+    found, firsts, answers = dict[int, int](), set[int](), Replies()
     for defect, members in sorted(defects.items(), key=lambda each: (-len(each[1]), each[0])):
         left = [at for at in range(len(failures)) if at not in found and at not in firsts]
         together = list[int]()
@@ -102,7 +102,7 @@ def one_defect(failures: Sequence[ShrunkFailure]) -> Asking[dict[int, int]]:
     return dict(sorted(found.items()))
 
 
-def _is_shown(deviations: Sequence[Deviation], signature: Signature | None, answers: Known) -> Asking[bool]:
+def _is_shown(deviations: Sequence[Deviation], signature: Signature | None, answers: Replies) -> Asking[bool]:
     for deviation in deviations[:TRIED]:
         if deviation.elsewhere:
             answer = yield from asked(deviation.elsewhere, answers)
@@ -117,7 +117,7 @@ def _is_shown(deviations: Sequence[Deviation], signature: Signature | None, answ
     return False
 
 
-def asked(run: Inputs, answers: Known) -> Asking[Answer]:
+def asked(run: Inputs, answers: Replies) -> Asking[Answer]:
     """Return the answer to a run; of more than the system may be asked, nothing is known."""
     if run not in answers and len(answers) < RUNS:
         answers[run] = yield run

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 from otf.core import Model, Oracle
 from otf.core.macro_step import events as step_events
-from otf.shrink.apart import LONGEST, Way, told_apart, way_to
+from otf.shrink.apart import LONGEST, FailingWay, told_apart, way_to
 from otf.shrink.shortest_ways import ModelMap
 from otf.spec import Spec, Transition, goto
 
@@ -29,7 +29,7 @@ def oracle() -> Oracle:
     return Oracle(Model(Spec(step, (), INPUTS)))
 
 
-def way(*inputs: str) -> Way | None:
+def way(*inputs: str) -> FailingWay | None:
     """Return the shortest way to the failure of a run that fails at its last input."""
     model = oracle()
     told = ((each, () if each.startswith("push") else ("no",)) for each in inputs[:-1])
@@ -37,12 +37,12 @@ def way(*inputs: str) -> Way | None:
     return way_to(ModelMap(model), model, [*events, *step_events(model, inputs[-1], ("what?",))])
 
 
-def ways(*runs: str) -> list[Way]:
+def ways(*runs: str) -> list[FailingWay]:
     """Return the shortest ways to the failures of runs, whose inputs are separated by commas."""
     return [each for run in runs if (each := way(*run.split(", "))) is not None]
 
 
-def texts(found: Way | None) -> str:
+def texts(found: FailingWay | None) -> str:
     """Return the inputs of a way."""
     return "" if found is None else ", ".join(str(each.value) for each in found.inputs)
 
@@ -58,7 +58,7 @@ def apart(fails: Callable[[Words], bool], *runs: str) -> list[list[str]]:
             early = any(fails(inputs[: at + 1]) for at in range(len(inputs) - 1))
             run = asking.send(None if early else fails(inputs) and kind.signature)
     except StopIteration as done:
-        found: list[list[Way]] = done.value
+        found: list[list[FailingWay]] = done.value
         return [[texts(each) for each in defect] for defect in found]
 
 
