@@ -3,6 +3,7 @@
 from otf.framing.counted import fixed, length, measured
 from otf.framing.frame import LARGEST, Frame, Framer, Framing
 from otf.framing.lines import Tail, lines, prompt
+from otf.framing.registers import Register, registers
 from otf.framing.stuffed import cobs, silence, slip
 
 __all__ = [
@@ -10,6 +11,7 @@ __all__ = [
     "Frame",
     "Framer",
     "Framing",
+    "Register",
     "Tail",
     "cobs",
     "fixed",
@@ -17,6 +19,7 @@ __all__ = [
     "lines",
     "measured",
     "prompt",
+    "registers",
     "silence",
     "slip",
 ]

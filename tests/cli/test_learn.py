@@ -243,3 +243,39 @@ def test_messages_are_read_from_lines_logs_and_captures(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot be read"):
         messages(tmp_path / "none", "")
     assert "a bench has its own" in otf("learn", "coffee", "--start", "coffee").err
+
+
+JOBS = """
+import secrets
+import sys
+jobs = {}
+for line in sys.stdin:
+    match line.split():
+        case ["new"]:
+            job = f"j{secrets.randbelow(1 << 30)}"
+            jobs = {job: True}
+            print("made", job, flush=True)
+        case ["drop", job] if job in jobs:
+            del jobs[job]
+            print("gone", flush=True)
+        case _:
+            print("no such job", flush=True)
+"""
+
+
+@pytest.mark.real
+def test_a_register_is_guessed_from_a_recording_and_sent_back(tmp_path: Path) -> None:
+    """A number that the system draws anew for each job: its answers have the mark, and a message has its value."""
+    (tmp_path / "jobs.py").write_text(JOBS)
+    talk = "> new\n< made j17\n> drop j17\n< gone\n> new\n< made j4\n> drop j4\n< gone\n"
+    (tmp_path / "talk.log").write_text(talk)
+    sut = f"exec:{sys.executable} {tmp_path / 'jobs.py'}"
+    done = otf("learn", "--sut", sut, "--alphabet", tmp_path / "talk.log", "--out", tmp_path / "out", "--json")
+    assert (done.status, done.data["states"], done.data["inputs"]) == (0, 2, 2), done.err
+    assert "is sent in drop {made}, as in the recording" in done.err
+    assert "drop {made} / gone" in (tmp_path / "out" / "learned.dot").read_text()
+    ran = otf("run", tmp_path / "out" / "learned.py", "--traces", 2, "--steps", 10, "--out", tmp_path / "run")
+    assert ran.status == 0, ran.out
+    assert (
+        "write NAME=REGEX" in otf("learn", "--sut", sut, "--alphabet", tmp_path / "talk.log", "--register", "job").err
+    )

@@ -99,6 +99,13 @@ def learn(
             metavar="MESSAGE", help="Without a bench: sent before each path, to reset the system; repeatable."
         ),
     ] = None,
+    register: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=REGEX",
+            help="Without a bench: what is in ( ) of an answer is sent where {NAME} is in a message; repeatable.",
+        ),
+    ] = None,
     quiescence: Quiescence = None,
     silence: SilenceOption = None,
     sets: Sets = None,
@@ -118,7 +125,7 @@ def learn(
             re.compile(text)
         except re.error as error:
             raise UsageError(f"--{option} {text}: it is no regular expression: {error}") from error
-    source = learnt_files.source(bench, sut, alphabet, sets, quiescence, framing, start, reset or ())
+    source = learnt_files.source(bench, sut, alphabet, sets, quiescence, framing, start, reset or (), register or ())
     source = _answering(source, silence)
     made = watched(source.bench, silence, None)
     inputs = _inputs(source, alphabet, only)

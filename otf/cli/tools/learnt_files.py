@@ -39,22 +39,30 @@ def source(
     framing: str,
     start: str,
     reset: Sequence[str],
+    register: Sequence[str],
 ) -> LearningSource:
     """Return the source of a command line. Raises UsageError."""
     from otf.cli.benches import load, parsed
+    from otf.cli.output import warn
     from otf.cli.sut_addresses import addressed
-    from otf.cli.tools.plain_systems import PlainSystem, messages, unescaped
+    from otf.cli.tools.plain_systems import DATAGRAMS, PlainSystem, messages, named, unescaped
 
     given = parsed(sets, quiescence)
     if reference is not None:
-        if framing or start or reset:
-            raise UsageError("--framing, --start and --reset are for a system without a bench; a bench has its own")
+        if framing or start or reset or register:
+            raise UsageError(
+                "--framing, --start, --reset and --register are for a system without a bench; a bench has its own"
+            )
         return LearningSource(addressed(load(reference, given), suts), reference, suts or (), given)
     if not suts or len(suts) != 1 or alphabet is None:
         message = "name a bench, or give the address of the system and its messages"
         raise UsageError(f"{message}: otf learn --sut tcp://127.0.0.1:6667 --alphabet messages.txt")
-    plain = PlainSystem(suts[0], messages(alphabet, framing), start, [*map(unescaped, reset)], quiescence)
-    return of_plain(plain)
+    found = messages(alphabet, framing, registers=suts[0].partition(":")[0] not in DATAGRAMS)
+    patterns = {each.name: each.pattern for each in found.registers} | named(register)
+    for each in found.registers:
+        some = ", ".join(each.messages[:2])
+        warn(f"register {each.name}: what comes in {patterns[each.name]} is sent in {some}, as in the recording")
+    return of_plain(PlainSystem(suts[0], found, start, [*map(unescaped, reset)], patterns, quiescence))
 
 
 def of_plain(plain: PlainSystem) -> LearningSource:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,12 +12,13 @@ from otf.errors import CodecError, OtfError, UsageError
 
 if TYPE_CHECKING:
     from otf.adapter import Bench, Life
+    from otf.draft.registers import GuessedRegister
     from otf.framing import Framing
 
 PORT: Final = "line"
 LARGEST: Final = 1 << 20  # bytes of a file of messages
 SETTLE: Final = 0.05  # seconds in which the answers to what resets a system are dropped
-STREAMS: Final = ("tcp", "tls", "tcp-listen", "unix", "exec", "pty")
+DATAGRAMS: Final = ("udp", "can", "isotp", "visa")  # the schemes of addresses without a framing
 ENDS: Final = {"lines": "\n", "crlf": "\r\n"}
 _ESCAPED: Final = re.compile(r"\\(?:x([0-9a-fA-F]{2})|([\\nrt0]))")
 _ESCAPES: Final = {"n": "\n", "r": "\r", "t": "\t", "0": "\0", "\\": "\\"}
@@ -62,6 +63,7 @@ class Messages:
     code: str = ""
     # whether the end is a guess that the answers of the system may refute
     guessed: bool = True
+    registers: Sequence[GuessedRegister] = ()
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,7 @@ class PlainSystem:
     messages: Messages
     start: str = ""
     reset: Sequence[str] = ()
+    registers: Mapping[str, str] = field(default_factory=dict[str, str])
     quiescence: float | None = None
 
     def bench(self) -> Bench:
@@ -80,11 +83,13 @@ class PlainSystem:
 
         spec = Spec[None, str](lambda _state, _inp: [], None, self.messages.texts)
         options: dict[str, Any] = {"start": self.start, "reset": self.reset, "quiescence": self.quiescence}
+        options["registers"] = self.registers
         return text_bench(spec, self.url, end=self.messages.end, framing=self.messages.framing, **options)
 
     def code(self) -> tuple[list[str], list[str]]:
         """Return the code of its bench, and the imports."""
-        options = {"end": self.messages.end, "start": self.start, "reset": self.reset, "quiescence": self.quiescence}
+        options: dict[str, Any] = {"end": self.messages.end, "start": self.start, "reset": self.reset}
+        options |= {"registers": self.registers, "quiescence": self.quiescence}
         given = [f"{name}={value!r}" for name, value in options.items() if value and value != "\n"]
         given += [f"framing={self.messages.code}"] if self.messages.code else []
         code = [
@@ -105,19 +110,24 @@ def text_bench(
     framing: Framing | None = None,
     start: str = "",
     reset: Sequence[str] = (),
+    registers: Mapping[str, str] | None = None,
     quiescence: float | None = None,
 ) -> Bench:
     """Return the bench of a system whose messages are texts; `end` is sent after each, unless there is a framing.
 
-    `start` is the command that starts a fresh system before each path, `reset` messages that are sent then. Raises
-    UsageError for an address that is none.
+    `start` is the command that starts a fresh system before each path, `reset` messages that are sent then, and
+    `registers` have the patterns of what comes back in inputs. Raises UsageError for an address that is none.
     """
     from otf import framing as framings
     from otf.adapter import Bench
     from otf.cli.sut_addresses import port_at
 
-    stream = url.partition(":")[0] in STREAMS
+    stream = url.partition(":")[0] not in DATAGRAMS
     cut = framing or (framings.lines(b"\r\n" if end == "\r\n" else b"\n", sent=b"") if stream else None)
+    if registers and cut is None:
+        raise UsageError(f"--register: {url} has datagrams; registers are for a stream of messages")
+    if registers and cut is not None:
+        cut = framings.registers(cut, {name: pattern.encode("latin-1") for name, pattern in registers.items()})
     codec = Texts(end if stream and framing is None else "")
     name = "".join(each if each.isalnum() else "_" for each in url.partition("://")[2] or url).strip("_")
     ports = {PORT: port_at(url, cut)}
@@ -153,16 +163,24 @@ def unescaped(text: str) -> str:
     return _ESCAPED.sub(lambda found: chr(int(found[1], 16)) if found[1] else _ESCAPES[found[2]], text)
 
 
-def messages(file: Path, framing: str) -> Messages:
+def named(registers: Sequence[str]) -> dict[str, str]:
+    """Return the patterns of registers, each given as NAME=REGEX. Raises UsageError."""
+    found = {name: pattern for name, equals, pattern in (each.partition("=") for each in registers) if equals}
+    if len(found) < len(registers):
+        raise UsageError("--register: write NAME=REGEX, such as 'job=INSERTED (\\d+)', once for each name")
+    return found
+
+
+def messages(file: Path, framing: str, *, registers: bool = True) -> Messages:
     """Return the messages of a file: one a line, or what was sent to a system in a capture or a marked log.
 
-    `framing` is the name of one, "" for a guess. Raises UsageError.
+    `framing` is the name of one, "" for a guess; `registers`: those of a recording are guessed. Raises UsageError.
     """
     from otf.cli.tools.starters import FRAMINGS
 
     if framing and framing not in FRAMINGS:
         raise UsageError(f"--framing {framing}: there is no such framing; there are {', '.join(FRAMINGS)}")
-    found = _recorded(file)
+    found = _recorded(file, registers=registers)
     if found is None:
         texts = [unescaped(each) for each in lines_of(file)]
         ends = {line.endswith(b"\r\n") for line in _read(file).splitlines(keepends=True)}
@@ -171,11 +189,12 @@ def messages(file: Path, framing: str) -> Messages:
     if not framing:
         return found
     if framing in ENDS:
-        return Messages(found.texts, ENDS[framing], guessed=False)
+        return replace(found, end=ENDS[framing], framing=None, code="", guessed=False)
     from otf import framing as framings
 
     cut = {"length": framings.length(2), "slip": framings.slip(), "cobs": framings.cobs()}
-    return Messages(found.texts, "", cut.get(framing, framings.silence(0.02)), FRAMINGS[framing], guessed=False)
+    made = cut.get(framing, framings.silence(0.02))
+    return replace(found, end="", framing=made, code=FRAMINGS[framing], guessed=False)
 
 
 def _read(file: Path) -> bytes:
@@ -189,9 +208,10 @@ def _read(file: Path) -> bytes:
     return data
 
 
-def _recorded(file: Path) -> Messages | None:
+def _recorded(file: Path, *, registers: bool) -> Messages | None:
     """Return the messages that were sent in a recording; None where a file is none."""
-    from otf.draft.dialogue import CRLF, FORMS, cut, read_dialogue
+    from otf.draft.dialogue import CRLF, FORMS, cut, is_text, read_dialogue
+    from otf.draft.registers import guessed_registers
     from otf.trace.pcap import MAGIC
     from otf.trace.pcapng import MAGIC as NEXT_MAGIC
 
@@ -208,7 +228,10 @@ def _recorded(file: Path) -> Messages | None:
         return None
     if all(each.sent for each in dialogue.utterances):
         return None
-    texts = [each.data.decode("latin-1") for each in dialogue.utterances if each.sent and each.data]
+    texts = list(dict.fromkeys(each.data.decode("latin-1") for each in dialogue.utterances if each.sent and each.data))
+    found: list[GuessedRegister] = []
+    if registers and all(is_text(each.data) for each in dialogue.utterances):
+        texts, found = guessed_registers(dialogue.utterances)
     if guess.code in {"", CRLF}:
-        return Messages([*dict.fromkeys(texts)], "\r\n" if guess.code else "\n", guessed=not captured)
-    return Messages([*dict.fromkeys(texts)], "", guess.framing, guess.code, guessed=False)
+        return Messages(texts, "\r\n" if guess.code else "\n", guessed=not captured, registers=found)
+    return Messages(texts, "", guess.framing, guess.code, guessed=False, registers=found)

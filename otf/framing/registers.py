@@ -1,0 +1,102 @@
+"""Registers: parts of answers that are remembered and sent back, such as the number of a session, a job or a packet.
+
+A model, and a learner, want few inputs that mean the same in every run: `delete {job}`, not `delete 4711`. A layer over
+any framing puts the present value of a register in the place of its mark in what is sent, and the mark in the place
+of the value in what arrives.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from otf.errors import UsageError
+from otf.framing.frame import Frame, Framer, Framing
+
+
+@dataclass(frozen=True)
+class Register:
+    r"""A part of answers that comes back in inputs: group 1 of `seen`, a regular expression for frames.
+
+    `first` is the value before any was seen, `mark` what stands for it in the values of a bench, `{name}` by default;
+    in binary messages take bytes of the right length that do not come else. `then` makes the next value of the one that
+    was sent: a sequence number.
+
+    >>> Register(rb"INSERTED (\d+)").first
+    b'0'
+    """
+
+    seen: bytes
+    first: bytes = b"0"
+    mark: bytes = b""
+    then: Callable[[bytes], bytes] | None = None
+
+
+class RegisterFramer:
+    """A framer with registers; made by `registers`. The registers of a connection end with it."""
+
+    def __init__(self, inner: Framer, file: Mapping[bytes, Register]) -> None:
+        self._inner = inner
+        self._values = {mark: each.first for mark, each in file.items()}
+        self._seen = {mark: re.compile(each.seen, re.DOTALL) for mark, each in file.items()}
+        self._then = {mark: each.then for mark, each in file.items()}
+        self._marks = re.compile(b"|".join(map(re.escape, file)))
+        self.gap: float = inner.gap
+
+    @property
+    def unfinished(self) -> bool:
+        """Return whether a frame has begun and not ended."""
+        return self._inner.unfinished
+
+    @property
+    def begun(self) -> bytes:
+        """Return the bytes of a frame that has not ended."""
+        return self._inner.begun
+
+    def pack(self, data: bytes) -> bytes:
+        """Return the bytes on the wire of a frame, with the values of the registers. Raises CodecError."""
+        return self._inner.pack(self._marks.sub(lambda found: self._sent(found[0]), data))
+
+    def feed(self, chunk: bytes) -> list[Frame]:
+        """Take the next bytes of the stream; return the frames that they complete, with marks."""
+        return [self._marked(frame) for frame in self._inner.feed(chunk)]
+
+    def rest(self) -> list[Frame]:
+        """Return the unfinished frame, if there is one."""
+        return [self._marked(frame) for frame in self._inner.rest()]
+
+    def _sent(self, mark: bytes) -> bytes:
+        value, then = self._values[mark], self._then[mark]
+        if then is not None:
+            self._values[mark] = then(value)
+        return value
+
+    def _marked(self, frame: Frame) -> Frame:
+        data = frame.data
+        for mark, seen in self._seen.items():
+            found = seen.search(data)
+            if found is not None:
+                self._values[mark] = found[1]
+                data = data[: found.start(1)] + mark + data[found.end(1) :]
+        return frame if data is frame.data else Frame(data, frame.trouble, frame.received, frame.doubt)
+
+
+def registers(framing: Framing, file: Mapping[str, Register | bytes]) -> Framing:
+    r"""Return a framing with registers, by name; bytes are the pattern of one. Raises UsageError for a wrong pattern.
+
+    >>> from otf.framing import lines
+    >>> framer = registers(lines(), {"job": rb"INSERTED (\d+)"})()
+    >>> framer.pack(b"delete {job}"), framer.feed(b"INSERTED 17\n")[0].data, framer.pack(b"delete {job}")
+    (b'delete 0\n', b'INSERTED {job}', b'delete 17\n')
+    """
+    made = {name: each if isinstance(each, Register) else Register(each) for name, each in file.items()}
+    for name, each in made.items():
+        try:
+            groups = re.compile(each.seen).groups
+        except re.error as error:
+            raise UsageError(f"register {name}: {each.seen!r} is no regular expression: {error}") from error
+        if groups != 1:
+            raise UsageError(f"register {name}: {each.seen!r} has {groups} groups; put the value, and no more, in ( )")
+    marked = {each.mark or f"{{{name}}}".encode("latin-1"): each for name, each in made.items()}
+    return (lambda: RegisterFramer(framing(), marked)) if marked else framing
