@@ -37,14 +37,16 @@ class Explainer:
 
     A result is remembered with its belief, under the name of the event. One that the time of the event decides holds
     for that event alone; it is kept for a moment, since a run asks what an event `would` leave before it tells it.
-    `work` counts the moves considered, `late` are the stalls of the run, the latest first, and `by_time` says whether
-    time decided on the last event that was searched for. Moves that implement the requirement `without` are left out.
+    `work` counts the moves considered, `late` are the stalls of the run, the latest first, and `slack` are the seconds
+    by which the tester may have seen the event late. `by_time` says whether time decided on the last search. Moves that
+    implement the requirement `without` are left out.
     """
 
     def __init__(self, oracle: Oracle, without: str = "") -> None:
         self.oracle = oracle
         self.work: int = 0
         self.late: deque[Stalled] = deque(maxlen=STALLS)
+        self.slack: float = 0.0
         self.by_time: bool = False
         self._without = without
         self._last: tuple[Belief, Ledger, Hashable, EventResult] | None = None
@@ -77,7 +79,7 @@ class Explainer:
         alone = self.oracle.model.spec.emits is None
         if alone and belief.at_rest and isinstance(event, Quiet) and not event.restless:
             return EventResult(belief)
-        what, last = (event.at, name), self._last
+        what, last = (event.at, self.slack, name), self._last
         if last is not None and last[0] is belief and last[1] is ledger and last[2] == what:
             self.by_time = True
             return last[3]
@@ -100,7 +102,8 @@ class Explainer:
         """Return the time of an event, as a search for it needs it."""
         timing = self.oracle.timing
         late = behind(self.late, event.at, timing.latency + timing.busy) if self.late else 0.0
-        return Clock(event.at, timing.latency, timing.busy, ledger.spans, behind=late, stalls=self.late)
+        # what was seen late came earlier, and so did what it shows to have begun: else the next output would look early
+        return Clock(event.at, timing.latency, timing.busy, ledger.spans, behind=late + self.slack, stalls=self.late)
 
     def _finder(self, event: Event, ledger: Ledger) -> Finder:
         number = ledger.upto(event.upto) if isinstance(event, Taken) else len(ledger.inputs) + 1

@@ -33,13 +33,13 @@ class CutSearch(NamedTuple):
 
 @dataclass(slots=True)
 class Lookahead:
-    """The searches that left something out, and the events since the first of them.
+    """The searches that left something out, and the events since the first of them, each with the tester's slack.
 
     `lost`: too many events have passed, or to judge them again took too long, and no failure is certain any more.
     """
 
     cuts: deque[CutSearch] = field(default_factory=deque[CutSearch])
-    events: list[Event] = field(default_factory=list[Event])
+    events: list[tuple[Event, float]] = field(default_factory=list[tuple[Event, float]])
     lost: bool = False
     _first: int = 0  # the number of the first event that is kept
 
@@ -48,8 +48,8 @@ class Lookahead:
         """Return the first search that left something out, None if none did."""
         return self.cuts[0] if self.cuts else None
 
-    def note(self, event: Event, cut: CutSearch | None) -> None:
-        """Take an event, and what its search left out."""
+    def note(self, event: Event, cut: CutSearch | None, slack: float = 0.0) -> None:
+        """Take an event, what its search left out, and by how many seconds the tester may have seen it late."""
         if isinstance(event, Quiet) and not event.restless:
             # all that was emitted has been seen
             self.clear()
@@ -59,7 +59,7 @@ class Lookahead:
                 self._first = cut.event
             self.cuts.append(cut)
         if self.cuts:
-            self.events.append(event)
+            self.events.append((event, slack))
             if len(self.events) > EVENTS:
                 self.give_up()
 
@@ -96,7 +96,7 @@ class Lookahead:
 
     def _seen(self, cut: CutSearch) -> list[Seen]:
         later = self.events[cut.event - self._first + 1 :]
-        return [each for each in later if isinstance(each, Seen) and not is_later(each.at, cut.by)]
+        return [each for each, _ in later if isinstance(each, Seen) and not is_later(each.at, cut.by)]
 
 
 def unjudgeable(latency: float, limits: Limits) -> str:

@@ -64,8 +64,6 @@ class Monitor:
         self.lookahead: Lookahead = Lookahead()
         # whether it judges again with more spontaneous outputs under way
         self.deepens: bool = True
-        # the seconds by which the tester itself may have seen outputs late
-        self.slack: float = 0.0
         # how many stalls were told
         self.stalls: int = 0
         self._doubts = Doubts()
@@ -81,6 +79,15 @@ class Monitor:
     def states(self) -> tuple[Node, ...]:
         """Return the nodes that the system may be in, as far as events have required moves."""
         return self.belief.nodes
+
+    @property
+    def slack(self) -> float:
+        """The seconds by which the tester itself may have seen the next event late; whoever measures it sets it."""
+        return self.explainer.slack
+
+    @slack.setter
+    def slack(self, seconds: float) -> None:
+        self.explainer.slack = seconds
 
     @property
     def sent(self) -> int:
@@ -212,7 +219,7 @@ class Monitor:
         result = self.explainer.result(self.belief, self.ledger, event)
         if result.belief.hypotheses:
             if result.cut or self.lookahead.cuts:
-                self.lookahead.note(event, self._cut(event, result.cut))
+                self.lookahead.note(event, self._cut(event, result.cut), self.slack)
             self._advance(event, result)
         elif (deeper := self._deeper(event, result)) is not None:
             self._adopt(event, deeper, result)
@@ -224,7 +231,7 @@ class Monitor:
             self.slack = slack
         else:
             # whoever judges again has to know that this failure may go away with still more of them
-            self.lookahead.note(event, self._cut(event, result.cut))
+            self.lookahead.note(event, self._cut(event, result.cut), self.slack)
             self.verdict = self._empty(event)
 
     def _stall(self, stall: Stalled) -> None:
@@ -237,7 +244,7 @@ class Monitor:
         self.ledger = self.ledger.delayed(stall)
         self.requirements = NONE
         if self.lookahead.cuts:
-            self.lookahead.note(stall, None)
+            self.lookahead.note(stall, None, self.slack)
 
     def _cut(self, event: Event, ports: frozenset[str]) -> CutSearch | None:
         """Return what the search for an event left out."""
@@ -281,9 +288,10 @@ class Monitor:
         """Return a monitor that has judged once more what came since something was left out, and these events."""
         oracle = self.oracle.following(spontaneous)
         other = self._alike(oracle, oracle.beliefs.of(first.belief.hypotheses))
-        other.ledger, other.slack, other.events, other.deepens = first.ledger, self.slack, first.event - 1, False
+        other.ledger, other.events, other.deepens = first.ledger, first.event - 1, False
         other.explainer.late = self.explainer.late.copy()
-        for event in (*self.lookahead.events, *events):
+        for event, slack in (*self.lookahead.events, *((each, self.slack) for each in events)):
+            other.slack = slack
             other.tell(event)
             # a tester that computes for seconds sees what comes meanwhile too late
             if other.explainer.work > oracle.limits.work:
@@ -297,7 +305,7 @@ class Monitor:
     def _adopt(self, event: Event, other: Monitor, result: EventResult) -> None:
         """Go on with the explanations of a monitor that follows more."""
         belief = self.oracle.beliefs.of(other.belief.hypotheses)
-        self.lookahead.note(event, self._cut(event, result.cut))
+        self.lookahead.note(event, self._cut(event, result.cut), self.slack)
         self._advance(event, EventResult(belief, requirements=other.requirements))
         self.ledger = other.ledger
 

@@ -61,6 +61,7 @@ class RequirementEvidence:
             for name in considered - self.decided - self._without.keys():
                 self._without[name] = MonitorWithout(name, monitor, before)
         for name, other in list(self._without.items()):
+            other.slack = monitor.slack
             verdict = other.tell(event)
             if verdict is UNEXPLAINED:
                 self.decided.add(name)
@@ -80,7 +81,7 @@ class MonitorWithout(Monitor):
     def __init__(self, requirement: str, monitor: Monitor, before: tuple[Belief, Ledger, bool]) -> None:
         """Go on from what another monitor knew before its last event: belief, ledger, whether it left something out."""
         super().__init__(monitor.oracle, before[0])
-        self.ledger, self.slack, self.events = before[1], monitor.slack, monitor.events - 1
+        self.ledger, self.events = before[1], monitor.events - 1
         self.explainer = Explainer(monitor.oracle, requirement)
         self.explainer.late = monitor.explainer.late.copy()
         self.requirement = requirement

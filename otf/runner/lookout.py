@@ -22,7 +22,7 @@ from otf.runner.waiting import FIRST, TURN, SpinWait
 from otf.runner.wire import Arrived, Wire
 from otf.strategy.pool import PlanPatience
 from otf.strategy.visits import action
-from otf.trace.events import Event, Stalled
+from otf.trace.events import Event
 
 GLANCES: Final = 4  # in the time that a rest has to last
 PONG: Final = 0.002  # seconds: the answer to a ping that has not come by then may never come, and a rest shows that
@@ -53,7 +53,6 @@ class Lookout:
         self._spent = spent()
         self.stalls: Stalls = Stalls()
         self._late = 0.0
-        self._opened = -1.0  # the last look for whose arrivals times were opened
         self._real = in_real_time()
         # where inputs are sent without a rest between them, what comes is no thread's that the last rest trusted
         self._strict = isinstance(session.pacing, Strict)
@@ -205,10 +204,6 @@ class Lookout:
         """Set the slack for an arrival: a stamp is right, as far as it says, however late the tester was."""
         slack = max(arrived.at - self._since(arrived), 0.0) if arrived.stamped else self._slack + arrived.took
         self._session.monitor.slack = slack
-        # what it starts may have begun as long ago: else the next output of a timer would look early. Once for a look
-        if self._model.timed and slack > NOISE and not arrived.stamped and self._opened < self.looked:
-            self._opened = self.looked
-            self.stalls.fresh = self.stalls.fresh or [Stalled(slack, arrived.at)]
 
     def _since(self, arrived: Arrived) -> float:
         """Return the earliest moment at which a stamped arrival may have come."""
@@ -220,9 +215,10 @@ class Lookout:
 
         The stamp may go by another clock: the event came between the two, and blaming the system needs both ends.
         """
-        self._session.monitor.slack = max(arrived.looked - self._since(arrived), 0.0)
+        at = max(event.at, arrived.looked)
+        self._session.monitor.slack = max(at - self._since(arrived), 0.0)
         self.floor = arrived.looked
-        return replace(event, at=max(event.at, arrived.looked))
+        return replace(event, at=at)
 
 
 def patience(bench: Bench) -> PlanPatience:

@@ -168,6 +168,7 @@ class Conduct:
         # an arrival from before the last input comes after it in the trace, where time does not run backwards
         port, what, at = arrived.port, arrived.what, arrived.at
         at = max(at, self.session.times.input, self._lookout.floor)
+        self.session.monitor.slack += at - arrived.at
         if isinstance(what, Frame):
             return Seen(self._output(port, what), port, at), what.data
         if isinstance(what, Ending):

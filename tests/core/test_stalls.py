@@ -10,7 +10,7 @@ from otf.core import Model, Monitor, Oracle, Routes, Timing
 from otf.core.ledger import Ledger
 from otf.core.stalls import STEP, CpuUse, Stalls
 from otf.core.timing import behind
-from otf.spec import Spec, Transition, goto
+from otf.spec import Spec, Transition, goto, start
 from otf.trace.events import Event, Quiet, Seen, Sent, Stalled, Undecodable
 
 QUIET = CpuUse(known=True)
@@ -210,6 +210,24 @@ def test_the_tester_itself_was_late() -> None:
         monitor.slack = slack
         verdict = monitor.tell(_tick(0.55))
         assert (verdict and verdict.outcome) == judged
+
+
+@pytest.mark.parametrize(("slack", "judged"), [(0.1, None), (0.01, "fail")])
+def test_what_an_answer_that_was_seen_late_started(slack: float, judged: str | None) -> None:
+    """It may have begun as much earlier: what comes after it is not early for that."""
+    model: Spec[str, str] = Spec(
+        lambda _state, _inp: [goto("on", "answer", timers=[start("lease", 0.36, 0.5)])],
+        "off",
+        ["in"],
+        lambda state: [goto("off", "over", after="lease")] if state == "on" else [],
+    )
+    monitor = Monitor(Oracle(Model(model, Routes(outputs=("sut",))), Timing(0.1, 0.005, 0.005)))
+    monitor.tell(Sent("in", "sut", 0.08))
+    monitor.slack = slack
+    assert monitor.tell(Seen("answer", "sut", 0.18)) is None
+    monitor.slack = 0.0
+    verdict = monitor.tell(Seen("over", "sut", 0.49))
+    assert (verdict and verdict.outcome) == judged
 
 
 def test_an_input_that_was_under_way_in_a_stall_may_be_taken_later() -> None:

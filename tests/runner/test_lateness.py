@@ -12,8 +12,9 @@ import trio
 from trio.testing import MockClock
 
 from otf.adapter import Arrival, Frame
-from otf.adapters.inprocess import InprocessLine
+from otf.adapters.inprocess import InprocessLine, Reply
 from otf.core import Session, Symbol, View
+from otf.core.burst import Burst
 from otf.core.pacing import Timers
 from otf.core.waits import Strict
 from otf.runner import Wire, drive
@@ -22,7 +23,7 @@ from otf.spec import Spec, Transition, goto, start
 from otf.strategy import Script
 from otf.trace.events import Event, Seen, Sent
 from otf.trace.verdict import Verdict
-from tests.runner.playing import Still, answering, spec, virtually
+from tests.runner.playing import Still, answering, on_function, spec, virtually
 
 
 def _within_a_second(state: int, _inp: str) -> Iterator[Transition[int]]:
@@ -202,5 +203,44 @@ def test_a_tester_that_stands_still_after_it_has_sent(monkeypatch: pytest.Monkey
         ticks = answering(*replies, spec=Spec(pong, "idle", ["p.ping"], _beating), latency=0.01, busy=0.0)
         session = Session(ticks.oracle(), Script(["p.ping"]), Strict(ticks.timing, Timers(last=True)), steps=1)
         return await drive(ticks, session, lambda *_args, **_more: None)
+
+    assert virtually(run).outcome == "pass"
+
+
+def _ping_alone(state: str, inp: str) -> Iterator[Transition[str]]:
+    if inp == "p.ping":
+        yield goto("pinged", "p.pong", timers=[start("tick", 0.9, 1.1)])
+    else:
+        yield goto(state)
+
+
+def _reply(frame: bytes) -> list[Reply]:
+    return [(0.0, b"pong"), (0.92, b"tick")] if frame == b"ping" else []
+
+
+def test_an_answer_between_two_inputs_of_a_burst(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It stands after both in the trace, and its timer runs from when it came: the tick is not early."""
+    send, keep = InprocessLine.send, Wire.keep
+
+    async def held(line: InprocessLine, data: bytes) -> None:
+        await send(line, data)
+        clock = trio.lowlevel.current_clock()
+        assert isinstance(clock, MockClock)
+        clock.jump(0.5 if data == b"ping" else 0.0)
+
+    def read(wire: Wire, port: str, arrivals: list[Arrival], at: float) -> None:
+        came = {b"pong": 0.0, b"tick": 0.92}
+        frames = [each for each in arrivals if isinstance(each, Frame)]
+        keep(wire, port, [replace(each, received=wire.zero + came[each.data]) for each in frames], at)
+
+    monkeypatch.setattr(InprocessLine, "send", held)
+    monkeypatch.setattr(Wire, "keep", read)
+
+    async def run() -> Verdict:
+        model = Spec(_ping_alone, "idle", ["p.ping", "p.pang"], _tick)
+        system = on_function(lambda: _reply, spec=model, latency=0.01, busy=0.0)
+        pacing = Burst(system.timing, 2, Timers(last=True))
+        session = Session(system.oracle(), Script(["p.ping", "p.pang"]), pacing, steps=2)
+        return await drive(system, session, lambda *_args, **_more: None)
 
     assert virtually(run).outcome == "pass"
