@@ -221,7 +221,7 @@ def test_what_an_answer_that_was_seen_late_started(slack: float, judged: str | N
         ["in"],
         lambda state: [goto("off", "over", after="lease")] if state == "on" else [],
     )
-    monitor = Monitor(Oracle(Model(model, Routes(outputs=("sut",))), Timing(0.1, 0.005, 0.005)))
+    monitor = Monitor(Oracle(Model(model, Routes(outputs=("sut",))), timing=Timing(0.1, 0.005, 0.005)))
     monitor.tell(Sent("in", "sut", 0.08))
     monitor.slack = slack
     assert monitor.tell(Seen("answer", "sut", 0.18)) is None
