@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from otf.adapters.inprocess import inprocess
     from otf.adapters.isotp import isotp
     from otf.adapters.process import process
+    from otf.adapters.restbus import CyclicMessage, restbus
     from otf.adapters.serialport import serialport
     from otf.adapters.tcp import tcp
     from otf.adapters.thread import from_thread
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from otf.adapters.visa import visa
 
 __all__ = [
+    "CyclicMessage",
     "Faults",
     "can",
     "from_thread",
@@ -31,6 +33,7 @@ __all__ = [
     "inprocess",
     "isotp",
     "process",
+    "restbus",
     "serialport",
     "tcp",
     "udp",
@@ -55,6 +58,7 @@ if not TYPE_CHECKING:
         {
             "adapter.faults": ("Faults",),
             "adapters.faults": ("inject",),
+            "adapters.restbus": ("CyclicMessage", "restbus"),
             "adapters.thread": ("from_thread",),
             **{f"adapters.{name}": (name,) for name in _SAME},
         },

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import socket
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -57,7 +59,18 @@ class CanBus:
         if self.filters:
             given["can_filters"] = [{"can_id": number, "can_mask": mask} for number, mask in self.filters]
         # the files and variables that set up other programs of this user do not count: the bench says all
-        return Bus(channel=self.channel, interface=self.interface, ignore_config=True, **given)
+        bus = Bus(channel=self.channel, interface=self.interface, ignore_config=True, **given)
+        if self.interface == "udp_multicast":
+            _keep_apart(bus.fileno())
+        return bus
+
+
+def _keep_apart(descriptor: int) -> None:
+    """Let a multicast socket hear its own group only: Linux gives it all groups that anyone on this machine is in."""
+    with socket.socket(fileno=os.dup(descriptor)) as sock:
+        is_new = sock.family == socket.AF_INET6
+        level, option = (socket.IPPROTO_IPV6, 29) if is_new else (socket.IPPROTO_IP, 49)  # IP(V6)_MULTICAST_ALL
+        sock.setsockopt(level, option, 0)
 
 
 def read_bus(

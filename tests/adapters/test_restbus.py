@@ -1,0 +1,141 @@
+"""The rest of a bus: cyclic messages on schedule, disturbed as inputs ask, and a late tester that says so."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from itertools import pairwise
+
+import pytest
+from can import Bus, BusABC, CanOperationError, Message
+
+from otf.adapter import Line, Trouble
+from otf.adapter.canbus import CanBus
+from otf.adapters import CyclicMessage, restbus
+from otf.adapters.can import can
+from otf.codec.can import CanFrame, encode_can
+from otf.errors import CodecError, UsageError
+from tests.adapters.canbus import fresh
+from tests.adapters.harness import SECONDS, arrive
+
+pytestmark = [pytest.mark.anyio, pytest.mark.parametrize("anyio_backend", ["asyncio"])]
+
+FAST = 0.005
+ENGINE = CyclicMessage([encode_can(CanFrame(0x10, bytes([7, n]))) for n in range(4)], FAST)
+WHEELS = CyclicMessage([encode_can(CanFrame(0x20, b"w"))], FAST)
+
+
+def heard(bus: BusABC, test: Callable[[list[bytes]], bool]) -> list[bytes]:
+    """The last frames of the engine, once they pass a test."""
+    seen, until = list[bytes](), time.monotonic() + SECONDS
+    while time.monotonic() < until:
+        message: Message | None = bus.recv(SECONDS)
+        if message is not None and message.arbitration_id == ENGINE_ID:
+            seen = [*seen, bytes(message.data)][-6:]
+            if len(seen) == 6 and test(seen):
+                return seen
+    raise AssertionError(seen)
+
+
+ENGINE_ID = 0x10
+
+
+def counted(seen: list[bytes]) -> bool:
+    """Whether each number follows the last."""
+    return all(b[1] == (a[1] + 1) % 4 and a[0] == 7 for a, b in pairwise(seen))
+
+
+async def changed(line: Line, bus: BusABC, way: str, test: Callable[[list[bytes]], bool]) -> None:
+    """Change how the engine is sent, and wait until that is heard."""
+    await line.send(f"engine {way}".encode())
+    heard(bus, test)
+
+
+@pytest.mark.real
+async def test_messages_are_sent_in_turn_and_disturbed_by_inputs() -> None:
+    """Counted, doubled, falsified, with a counter that stands still, and counted again."""
+    with Bus(interface="virtual", channel=(channel := fresh()), ignore_config=True) as bus:
+        async with restbus(f"can://virtual/{channel}", {"engine": ENGINE, "wheels": WHEELS}, late=SECONDS)() as line:
+            await changed(line, bus, "on", counted)
+            await changed(line, bus, "twice", lambda seen: len(set(seen)) == 3)
+            await changed(line, bus, "wrong", lambda seen: all(0xFF - each[1] < 4 for each in seen))
+            await changed(line, bus, "stuck", lambda seen: len(set(seen)) == 1)
+            await changed(line, bus, "late 0.001", counted)
+        assert not [each for each in threading.enumerate() if each.name.startswith("otf rest of")]
+
+
+@pytest.mark.real
+async def test_a_message_that_is_off_is_not_sent_and_the_others_are() -> None:
+    """Its counter stands still meanwhile."""
+    with Bus(interface="virtual", channel=(channel := fresh()), ignore_config=True) as bus:
+        async with restbus(f"can://virtual/{channel}", {"engine": ENGINE, "wheels": WHEELS}, late=SECONDS)() as line:
+            await changed(line, bus, "on", counted)
+            await line.send(b"engine off")
+            begun, wheels = time.monotonic(), 0
+            while time.monotonic() < begun + 10 * FAST or wheels < 2:
+                message = bus.recv(SECONDS)
+                assert message is not None
+                if message.arbitration_id == ENGINE_ID:
+                    begun, wheels = time.monotonic(), 0  # one that was under way
+                wheels += message.arbitration_id != ENGINE_ID
+            await changed(line, bus, "on", counted)
+
+
+@pytest.mark.real
+async def test_a_tester_that_is_late_says_so() -> None:
+    """A frame after its time is trouble of the line, and no output."""
+    async with restbus(f"can://virtual/{fresh()}", {"engine": ENGINE}, late=-1.0)() as line:
+        (trouble,) = await arrive(line, 1)
+    assert trouble == Trouble("the tester itself sent a message more than -1000 ms late (late=)")
+
+
+class Broken:
+    """A bus whose driver raises."""
+
+    def send(self, _message: Message) -> None:
+        raise CanOperationError("no such device")
+
+    def shutdown(self) -> None:
+        """Do nothing."""
+
+
+async def test_a_bus_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What python-can raises ends the line as its trouble."""
+    monkeypatch.setattr(CanBus, "open", lambda _: Broken())
+    async with restbus(f"can://virtual/{fresh()}", {"engine": ENGINE}, late=SECONDS)() as line:
+        (trouble,) = await arrive(line, 1)
+    assert trouble == Trouble("the CAN bus failed: CanOperationError: no such device")
+
+
+@pytest.mark.parametrize(
+    "text", ["nobody on", "engine", "engine away", "engine late", "engine late x", "engine on 3", "engine late -1"]
+)
+async def test_what_changes_nothing_is_refused(text: str) -> None:
+    """The message says what there is."""
+    async with restbus(f"can://virtual/{fresh()}", {"engine": ENGINE}, late=SECONDS)() as line:
+        with pytest.raises(CodecError, match=r"engine|number of seconds"):
+            await line.send(text.encode())
+
+
+@pytest.mark.parametrize(
+    "messages", [{}, {"a b": ENGINE}, {"": ENGINE}, {"a": CyclicMessage([], 1)}, {"a": CyclicMessage([b""], 0)}]
+)
+async def test_messages_that_are_none(messages: dict[str, CyclicMessage]) -> None:
+    """They are refused where the bench is made."""
+    with pytest.raises(UsageError, match=r"^restbus: "):
+        restbus("can://virtual/x", messages)
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("groups", [("239.255.7.1", "239.255.7.2"), ("ff11::7:1", "ff11::7:2")])
+async def test_two_multicast_groups_on_one_machine_are_two_buses(groups: tuple[str, str]) -> None:
+    """A frame comes to the others in its group alone."""
+    one, other = (can(f"can://udp_multicast/{group}") for group in groups)
+    frame = encode_can(CanFrame(0x10, b"x"))
+    async with one() as sender, other() as stranger, one() as receiver:
+        await sender.send(frame)
+        await arrive(receiver, 1)
+        await stranger.send(frame)
+        assert len(await arrive(stranger, 1)) == 1  # its own, and nothing before it
+        assert stranger.receive() == []
