@@ -141,8 +141,9 @@ def wrapped(line: str, width: int) -> list[str]:
     return wrapper.wrap(text)
 
 
+LONGEST: Final = 60  # bytes of a frame that are shown
 _COLUMN: Final = re.compile(r"\S {2,}(?=\S)|^ *[\w ]{1,20}: +(?=\S)|^ *\d+ +(?=\S)|^ *[{-] (?=\S)")
-_COMMAND: Final = re.compile(r" *[\w ]+: +(otf|pytest) ")
+_COMMAND: Final = re.compile(r" *[\w ]+: +(otf|pytest) |traces: \S+$")  # what is copied stays one line
 _STYLES: Final = (
     ("bold red", re.compile(r"(FAIL\b|failed ).*|.*<== here")),
     ("bold green", re.compile(r"PASS(?!, )\b.*|fixed:.*")),
@@ -178,6 +179,19 @@ def _print_error(text: str) -> None:
         # a message that cannot be printed does not change the exit status, which reports the verdict
         with suppress(OSError, ValueError):
             print(harmless(text), file=stderr)
+
+
+def spaced(data: bytes) -> str:
+    r"""Return bytes in hexadecimal, and as text where they are one, as many as fit next to a value.
+
+    >>> print(spaced(b"coin\r\n"))
+    63 6f 69 6e 0d 0a  'coin\r\n'
+    """
+    shown = data[:LONGEST]
+    # of a text protocol one reads the text; where a byte is none, hexadecimal says all
+    text = shown.isascii() and shown.translate(None, b"\t\r\n").decode().isprintable()
+    read = f"  {shown.decode()!r}" if text else ""
+    return f"{shown.hex(' ')}{read}{f' … ({len(data):,} bytes)' if len(data) > LONGEST else ''}"
 
 
 def harmless(text: str) -> str:

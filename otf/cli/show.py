@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from otf.cli.options import AsJson, FromBench, Sets, WholeValues
-from otf.cli.output import columns, document, guarded, say
+from otf.cli.output import columns, document, guarded, say, spaced
 from otf.errors import PASS
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from otf.trace.reading import TracedEvent
 
 PAGE: Final = 80  # columns of a chart that goes to a file or a pipe
-LONGEST: Final = 60  # bytes of a frame that are shown
 HERE: Final = "  <== here"
 
 
@@ -181,12 +180,7 @@ def _described(event: Event) -> tuple[str, str]:  # noqa: PLR0911 -- one for eac
 def _table(rows: list[dict[str, Any]]) -> Iterator[str]:
     yield f"{'seconds':>9}  {'port':6} {'':5} what"
     for row in rows:
-        raw = f"   [{_shortened(row['raw'])}]" if row["raw"] else ""
+        raw = f"   [{spaced(bytes.fromhex(row['raw']))}]" if row["raw"] else ""
         mark = HERE if row["failed"] else ""
         yield f"{row['at']:9.4f}  {row['port']:6} {row['kind']:5} {row['what']}{raw}{mark}".rstrip()
         yield from (f"{'':24}{{ {state} }}" for state in row.get("changes", ()))
-
-
-def _shortened(raw: str) -> str:
-    longest = 3 * LONGEST - 1  # two digits and a blank a byte
-    return raw if len(raw) <= longest else f"{raw[:longest]} … ({-(-len(raw) // 3):,} bytes)"

@@ -18,7 +18,7 @@ from otf.campaign.confirm import STRICT
 from otf.campaign.settings import header
 from otf.campaign.time_shares import SpentParts
 from otf.cli.benches import is_shipped
-from otf.cli.output import columns, say
+from otf.cli.output import columns, say, spaced
 from otf.cli.traces import repeated
 from otf.core.nodes import ITERATED
 from otf.runner.time_spent import TimeSpent
@@ -27,7 +27,6 @@ from otf.trace.reading import bounded
 from otf.trace.result import CampaignResult, counted
 from otf.trace.verdict import Judged, Signature
 
-LONGEST: Final = 60  # bytes of a frame that are shown
 RULE: Final = 72  # columns of the rule above each of several failures
 SLOW: Final = 10.0  # seconds after which a user may ask where the time went
 SHOWN: Final = 0.05  # seconds that are named
@@ -45,18 +44,6 @@ _SHARES: Final = {
     "model": ("the model's functions", "make them faster, or let states recur: each is called once for each state"),
     "otf": ("otf itself", "states that recur cost least; --processes auto uses all cores"),
 }
-
-
-def spaced(data: bytes) -> str:
-    """Return bytes in hexadecimal, as many as fit next to a value.
-
-    >>> spaced(b"coin")
-    "63 6f 69 6e  'coin'"
-    """
-    shown = data[:LONGEST]
-    # of a text protocol one reads the text; where a byte is none, hexadecimal says all
-    read = f"  {shown.decode()!r}" if shown.isascii() and shown.strip().decode().isprintable() else ""
-    return f"{shown.hex(' ')}{read}{f' … ({len(data):,} bytes)' if len(data) > LONGEST else ''}"
 
 
 def raw(trace: Path, number: int) -> bytes:

@@ -59,16 +59,21 @@ def _day(started: str) -> str:
 def _cards(gathered: Gathered) -> list[tuple[str, str]]:
     result, coverage = gathered.result, gathered.coverage
     return [
-        ("paths", f"{result.paths:,}"),
-        ("steps", f"{result.steps:,}"),
-        ("kinds of failure", f"{len(result.failures)}"),
-        ("paths that failed", f"{result.failed:,}"),
-        *([("inconclusive paths", f"{result.undecided:,}")] if result.undecided else []),
-        *([("known issues", f"{len(result.seen_issues)}")] if result.seen_issues else []),
+        _count(result.paths, "path"),
+        _count(result.steps, "step"),
+        _count(len(result.failures), "kind", " of failure"),
+        _count(result.failed, "path", " that failed"),
+        *([_count(result.undecided, "inconclusive path")] if result.undecided else []),
+        *([_count(len(result.seen_issues), "known issue")] if result.seen_issues else []),
         _card("states visited", coverage.states),
         _card("inputs tried in their states", coverage.inputs),
         _card("transitions visited", coverage.transitions),
     ]
+
+
+def _count(number: int, what: str, more: str = "") -> tuple[str, str]:
+    shown, _, name = counted(number, what).partition(" ")
+    return f"{name}{more}", shown
 
 
 def _card(name: str, part: CoveredPart) -> tuple[str, str]:

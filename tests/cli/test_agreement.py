@@ -97,8 +97,12 @@ def _wait_for(trace: Path, inputs: int) -> None:
 
 
 def tiles(page: str) -> dict[str, str]:
-    """Return the tiles of a page by what they count."""
-    return {what: number for number, what in re.findall(r'class="card"><b>([^<]*)</b><span>([^<]*)<', page)}
+    """Return the tiles of a page by what they count, in the plural."""
+    found = re.findall(r'class="card"><b>([^<]*)</b><span>([^<]*)<', page)
+    assert [
+        what for number, what in found if number == "1" and re.match(r"(path|step|kind|known issue)s\b", what)
+    ] == []
+    return {re.sub(r"^(path|step|kind|known issue|inconclusive path)\b", r"\1s", what): each for each, what in found}
 
 
 def clashes(made: Told) -> Iterator[str]:

@@ -13,10 +13,10 @@ def test_the_failing_step_is_marked(trace: Path) -> None:
     rows = [line[11:] for line in done.out.splitlines()]
     assert done.status == 0
     assert rows[2:7] == [
-        "slot   ->    Coin(cents=10)   [63 6f 69 6e 20 31 30]",
+        "slot   ->    Coin(cents=10)   [63 6f 69 6e 20 31 30  'coin 10']",
         "       quiet (timed)",
         " " * 13 + "{ 10 }",
-        "slot   ->    Button()   [62 75 74 74 6f 6e]",
+        "slot   ->    Button()   [62 75 74 74 6f 6e  'button']",
         "       quiet (timed)  <== here",
     ]
     assert "  possible state: 10\n    allows:        Coffee()\n                   -> 0\n" in done.out

@@ -198,7 +198,7 @@ def test_colours(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_command_is_one_line_whatever_the_width() -> None:
     """Who copies it copies no line ends with it."""
-    for line in ("  look at it:      otf show " + "x " * 40, "report: otf report " + "x" * 80):
+    for line in ("  look at it:      otf show " + "x " * 40, "report: otf report " + "x" * 80, "traces: " + "x" * 80):
         assert wrapped(line, 60) == [line]
 
 
