@@ -44,7 +44,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Let the links of a page lead to where things are in the site."""
     del config, files
-    weight = SOUGHT.get(page.file.src_uri, 0.001 if page.file.src_uri.startswith("reference/") else 1)
+    part = page.file.src_uri.partition("/")[0]
+    weight = SOUGHT.get(page.file.src_uri, {"reference": 0.001, "findings": 0.1}.get(part, 1))
     page.meta.setdefault("search", {"boost": weight})
     above = page.file.src_uri in ABOVE.values()
     folder = ROOT if above else (ROOT / "docs" / page.file.src_uri).parent

@@ -34,10 +34,13 @@ from otf.adapter import Bench, Line
 from otf.adapter import line as line_module
 from otf.adapter.observed_rest.place import Delaying, Placed
 from otf.cli.app import COMMANDS, app
+from otf.cli.benches import load
 from otf.trace.reading import TraceReader
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").glob("*.md"))]
+FINDINGS = [*sorted((ROOT / "docs" / "findings").glob("*.md"))]
+PAGES += FINDINGS
 NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
 BLOCK = re.compile(
     r"(?:<!-- file: (?P<file>\S+) -->\n)?^```(?P<kind>\w*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL
@@ -53,6 +56,7 @@ VARIES = (
     # on a busy machine the short campaign of a page counts as slow
     (re.compile(r"^spent: .*\n", re.MULTILINE), ""),
     (re.compile(r"^time: .*\n  to save time: .*\n", re.MULTILINE), ""),
+    (re.compile(r"^otf: paths: .*\n?", re.MULTILINE), ""),
     # of a model with windows a trace has the stalls of the machine, and its verdict counts what they left open
     (re.compile(r"^ *(?:…|\d+\.\d+)? *stall \(.*\n", re.MULTILINE), ""),
     (re.compile(r"; \d+ events? judged while stalls left times open"), ""),
@@ -258,6 +262,22 @@ def test_the_index_has_every_page() -> None:
     index = text_of(ROOT / "docs" / "pages.md")
     pages = {page.name for page in PAGES if page.parent == ROOT / "docs"} - {"index.md", "pages.md"}
     assert {page for page in pages if f"({page})" not in index} == set()
+
+
+def test_findings_have_their_page_and_their_command() -> None:
+    """Each row leads to the page of its system, and its command builds a bench that knows the issue it shows."""
+    listed = [*table("docs/findings.md", "system")]
+    pages = {found["target"] for row in listed for found in LINK.finditer(row[0])}
+    assert {f"findings/{page.name}" for page in FINDINGS} == {
+        found["target"] for found in LINK.finditer(text_of(ROOT / "docs" / "findings.md"))
+    }
+    assert len(pages) > 20
+    for row in listed:
+        for command in code_words(row[6]):
+            name, *rest = shlex.split(command)[2:]
+            bench = load(name, dict(each.split("=", 1) for each in rest if "=" in each))
+            known = bool(bench.known_issues) or "--malformed" in rest or name in {"http", "websocket", "smtp"}
+            assert known, command
 
 
 # Tables

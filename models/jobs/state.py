@@ -69,7 +69,7 @@ def alike(state: object, inp: object) -> Hashable:
     if not (isinstance(state, State) and isinstance(inp, Command)):
         return state, inp  # malformed
     places, words = {job.place for job in state.jobs}, inp.words
-    job = state.job(inp.words[0]) if inp.name in ARGUMENTS and isinstance(inp.words[0], int) else None
+    job = state.job(words[0]) if inp.name in ARGUMENTS and words and isinstance(words[0], int) else None
     its = (job.place, job.ttr) if job else None if inp.name in ARGUMENTS else words
     timed = DELAYED in places or any(map(state.is_soon, CLIENTS))
     return inp.client, inp.name, its, state.waiting, READY in places, BURIED in places, timed

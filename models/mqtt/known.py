@@ -1,6 +1,6 @@
 """The known issues of servers: what they do otherwise than the standards say, by the groups of inputs that show it.
 
-Each was seen without otf too, byte by byte; `docs/findings.md` has the bytes.
+Each was seen without otf too, byte by byte; `docs/findings/` has the bytes.
 """
 
 from __future__ import annotations

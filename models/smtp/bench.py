@@ -16,13 +16,18 @@ from otf.models.smtp.requirements import SMTP_REQUIREMENTS, Smtp
 from otf.models.smtp.spec import smtp
 from otf.models.smtp.upgrade import open_upgrade
 
+
+def _against(says: str, req: Smtp) -> KnownIssue:
+    return KnownIssue(lambda failure: any(each.id == req.name for each in failure.violates), says, req)
+
+
 KNOWN: Final = {
     "bare": known_issue("aiosmtpd 1.4.6 takes a sender without angle brackets", "MAIL FROM:a", "Reply(code=250"),
     "empty": known_issue("aiosmtpd 1.4.6 takes the empty path for a recipient", "RCPT TO:<>", "Reply(code=250"),
     "help": known_issue("aiosmtpd 1.4.6 answers HELP with 250", "HELP", "Reply(code=250", req=Smtp.RFC5321_4_3_2_HELP),
-    "login": known_issue(
-        "aiosmtpd 1.4.6 logs in during a mail transaction", "AUTH PLAIN", "Reply(code=235", req=Smtp.RFC4954_4_MAIL
-    ),
+    # it logs in, or says what is wrong with the words
+    "login": _against("aiosmtpd 1.4.6 takes AUTH during a mail transaction", Smtp.RFC4954_4_MAIL),
+    "newline": _against("aiosmtpd 1.4.6 takes a bare LF for the end of a command", Smtp.RFC5321_2_3_8),
 }
 """The known issues that each of `ALSO` brings to light."""
 SERVER: Final = Path(__file__).with_name("server.py")

@@ -27,7 +27,8 @@ def campaign_data(summary: Summary, settings: Settings, error: OtfError | None) 
         "failures": [_group(group) for group in summary.failures.values()],
         **({"changed": {"transitions": len(parts.changed), "tried": parts.done}} if settings.spend else {}),
     }
-    return result if error is None else {**result, **error_document(str(error))}
+    said = {"ruling": "error", "headline": "ERROR: the campaign did not come to its end"}
+    return result if error is None else {**result, **said, **error_document(str(error))}
 
 
 def _group(group: FailureGroup) -> dict[str, Any]:

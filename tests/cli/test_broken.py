@@ -19,7 +19,8 @@ def test_a_model_that_breaks_late_hides_no_failure(folder: Path) -> None:
     assert "PASS" not in done.out
     assert "the model raised KeyError: 'cup'" in done.err
     document = otf("run", *BROKEN, "--mode", "strict", "--seed", 1, "--json").data
-    assert (document["verdict"], len(document["failures"])) == ("error", 1)
+    assert (document["verdict"], document["ruling"], len(document["failures"])) == ("error", "error", 1)
+    assert "PASS" not in document["headline"]
 
 
 @pytest.mark.parametrize(

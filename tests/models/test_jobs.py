@@ -105,6 +105,7 @@ def test_a_silence_holds_for_all_jobs_that_are_alike() -> None:
     assert alike(first, PUT) != alike(State((), 2), PUT)
     assert alike(first, PUT) != alike(State(first.jobs, 2, frozenset("b")), PUT)
     assert alike(first, "malformed") == (first, "malformed")
+    assert alike(first, Command("a", "delete")) != alike(first, Command("b", "delete"))  # without its argument
 
 
 def test_the_same_command_is_the_same_object_in_each_state() -> None:

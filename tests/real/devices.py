@@ -13,6 +13,7 @@ import threading
 import tty
 from collections.abc import Callable
 from functools import reduce
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 HOST = "127.0.0.1"
 BROKEN = sys.argv[-1] == "broken"
@@ -152,6 +153,35 @@ def chatting(connection: socket.socket) -> None:
         GUESTS.remove(connection)
 
 
+def storing(connection: socket.socket) -> None:
+    """Keep one value. The wrong store forgets it."""
+    value = b"none"
+    with connection, connection.makefile("rb") as lines:
+        for line in lines:
+            word, *rest = line.split()
+            value = rest[0] if word == b"put" else b"none" if BROKEN else value
+            connection.sendall(b"value %s\n" % value)
+
+
+class Shop(BaseHTTPRequestHandler):
+    """Sells two tickets, the wrong shop three."""
+
+    protocol_version = "HTTP/1.1"
+    sold = 0
+
+    def do_POST(self) -> None:
+        """Answer a request."""
+        then = Shop.sold + (1 if self.path == "/buy" else -1)
+        done = 0 <= then <= 2 + BROKEN
+        Shop.sold = then if done else Shop.sold
+        self.send_response(200 if done else 409)
+        self.send_header("content-length", "0")
+        self.end_headers()
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 -- the library calls it so
+        """Print nothing."""
+
+
 def say(text: str) -> None:
     """Print a line at once."""
     sys.stdout.write(f"{text}\n")
@@ -164,6 +194,8 @@ SYSTEMS: dict[str, Callable[[int], None]] = {
     "chat": lambda port: by_tcp(port, chatting),
     "node": by_can,
     "calc": as_child,
+    "shop": lambda port: ThreadingHTTPServer((HOST, port), Shop).serve_forever(),
+    "store": lambda port: by_tcp(port, storing),
     "supply": lambda port: by_tcp(port, instrument),
 }
 
