@@ -155,7 +155,9 @@ class Campaign:
             return Cluster(self.bench, self.settings, workers, self._merged.whole, ends)
         if workers is not None:
             return Processes(self.bench, self.settings, workers, self._merged.whole, ends)
-        return InProcess(self.bench, self.settings, self.listener, ends, self._aftermath)
+        return InProcess(
+            self.bench, self.settings, self.listener, ends, self._aftermath, taken_out=self.summary.taken_out
+        )
 
     async def _all(self, journal: Journal) -> None:
         async with self._executor.running():

@@ -11,7 +11,7 @@ from __future__ import annotations
 import resource
 from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,6 +21,7 @@ import anyio
 
 from otf.adapter import Bench
 from otf.adapter.observed_rest.wakers import LOST, Wakers
+from otf.campaign.boards import Boards, Result, TakenOut
 from otf.campaign.both_ways import both_ways, is_due
 from otf.campaign.bursts import burst, clients
 from otf.campaign.changes import ChangedTransitions
@@ -183,7 +184,7 @@ class InProcess(Executor):
     """The executor of this process: all lanes share its event loop.
 
     `ends` returns the moment at which a path ends, whatever it did; `aftermath` is as in `PathRun`. `lanes` is the
-    number of lanes of all processes, if there are several.
+    number of lanes of all processes, if there are several. `taken_out` is told of devices that stopped answering.
     """
 
     def __init__(  # noqa: PLR0913, PLR0917 -- what a path needs, each once
@@ -194,8 +195,12 @@ class InProcess(Executor):
         ends: Callable[[], float] = lambda: float("inf"),
         aftermath: Aftermath = lambda _: 0.0,
         lanes: int | None = None,
+        taken_out: TakenOut = lambda _number, _why: None,
     ) -> None:
         super().__init__(bench, settings)
+        # lanes of other processes have devices that this one cannot know to be free
+        alone = settings.device is not None and lanes is None and settings.workers is None
+        self._boards = Boards(settings.device, settings.lanes, taken_out) if alone and settings.device else None
         self._listener, self._ends, self._aftermath = listener, ends, aftermath
         self._rounds = Rounds()
         self._oracles: defaultdict[int, Oracle] = defaultdict(bench.oracle)
@@ -212,6 +217,11 @@ class InProcess(Executor):
 
     async def confirm(self, lane: int, failing: PathResult, first: str, until: float, *, strict: bool) -> ConfirmedPath:
         """Drive a failing path again, strictly, at the system's own speed, and from a reset."""
+        return await self._reached(lane, lambda: self._confirm(lane, failing, first, until, strict=strict))
+
+    async def _confirm(
+        self, lane: int, failing: PathResult, first: str, until: float, *, strict: bool
+    ) -> ConfirmedPath:
         bench, settings = self._on(lane), self.settings
         own = bench.at_speed(1).by_reset()
         oracle = self._oracles[lane] if bench is own else own.oracle()
@@ -225,9 +235,18 @@ class InProcess(Executor):
         self, failing: PathResult, seconds: float, watch: ShrinkWatch, *, lane: int, confirmed: bool, scope: Scope
     ) -> Shrunk:
         """Shrink a failing path, at the system's own speed."""
+
+        def shrinker() -> Shrinker:
+            return self._shrinker(failing, seconds, watch, lane=lane, confirmed=confirmed, scope=scope)
+
+        return await self._reached(lane, lambda: shrinker().run(failing))
+
+    def _shrinker(  # noqa: PLR0913 -- the same
+        self, failing: PathResult, seconds: float, watch: ShrinkWatch, *, lane: int, confirmed: bool, scope: Scope
+    ) -> Shrinker:
         bench, settings = self._on(lane), self.settings
         own = bench.at_speed(1)
-        shrinker = Shrinker(
+        return Shrinker(
             bench=own,
             oracle=self._oracles[lane] if bench is own else own.oracle(),
             header=self._head(own, bench, failing.number),
@@ -240,7 +259,6 @@ class InProcess(Executor):
             progress=watch.progress,
             found=watch.found,
         )
-        return await shrinker.run(failing)
 
     def look_for(self, lane: int, changed: Sequence[str]) -> None:
         """Have the paths of a lane look for changed transitions first, where the folder does not have them."""
@@ -258,6 +276,12 @@ class InProcess(Executor):
         """Drive a path against a fresh copy of the system."""
         if not self.takes(lease.known):
             raise AssertionError
+        return await self._reached(lease.lane, lambda: self._drive(lease))
+
+    async def _reached(self, lane: int, does: Callable[[], Awaitable[Result]]) -> Result:
+        return await (does() if self._boards is None else self._boards.drive(lane, does))
+
+    async def _drive(self, lease: Lease) -> Leased:
         lane = self._lane(lease)
         result = await self._driven(lease, lane)
         tries = 0
@@ -307,6 +331,8 @@ class InProcess(Executor):
         return now - self._began >= self._ends() - now
 
     def _on(self, lane: int) -> Bench:
+        if self._boards is not None:
+            return self._boards.on(lane)
         return self.bench if self.settings.device is None else self.settings.device(lane)
 
     def _lane(self, lease: Lease) -> Lane:

@@ -68,6 +68,7 @@ class Summary:
     parts: SpentParts = field(default_factory=SpentParts)
     earlier: float = 0.0
     failed_starts: int = 0
+    devices_out: list[str] = field(default_factory=list[str])
     requirements: RequirementRecord = field(default_factory=RequirementRecord)
     untested: str = ""
     unshown: int = 0
@@ -107,6 +108,7 @@ class Summary:
             unfinished_steps=sum(self.unfinished),
             parts=self.parts.named(self.earlier),
             failed_starts=self.failed_starts,
+            devices_out=tuple(self.devices_out),
             trouble=self.trouble,
             interrupted=self.interrupted,
             requirements=self.requirements.results(),
@@ -185,6 +187,10 @@ class Summary:
             each is not None and (each.kind, each.input, each.seen) == (failure.kind, failure.input, failure.seen)
             for each in seen
         )
+
+    def taken_out(self, device: int, why: str) -> None:
+        """Note that a device stopped answering, and is driven no more."""
+        self.devices_out.append(f"device {device} was taken out, and others drove its paths: {why}")
 
     def unconfirmed(self) -> list[GuessedFailure]:
         """Return what failed only behind a guess, each kind once."""

@@ -112,7 +112,8 @@ class CampaignResult:
     `short` those that the end of the time cut short, `late` the outputs that came after the quiescence time.
     `unfinished` paths, with so many `unfinished_steps`, were under way when the campaign was interrupted, and count
     nowhere else. `parts` are the seconds of the campaign by what they were spent on. `failed_starts` of the
-    system were tried again after a pause. `requirements` are those of the bench. `trouble` is the error that ended
+    system were tried again after a pause; `devices_out` stopped answering. `requirements` are those of the bench.
+    `trouble` is the error that ended
     contact with the system, `untested` the reason why nothing was tested. `full`: there were
     more different failures than are told apart. `unshown` passed before the campaign continued, as its journal says,
     and no trace shows it. `guessed` are failures that were seen only behind others; they do not decide the verdict.
@@ -138,6 +139,7 @@ class CampaignResult:
     unfinished_steps: int = 0
     parts: Mapping[str, float] = field(default_factory=dict[str, float])
     failed_starts: int = 0
+    devices_out: tuple[str, ...] = ()
     trouble: str = ""
     interrupted: bool = False
     requirements: tuple[RequirementResult, ...] = ()
@@ -235,10 +237,11 @@ class CampaignResult:
         return bool(self.known or self.undecided or (self.failed and self.passed))
 
     def away(self) -> Iterator[str]:
-        """Yield how often the system could not be started for a time."""
+        """Yield how often the system could not be started for a time, and which devices not at all."""
         if self.failed_starts:
             starts = counted(self.failed_starts, "start")
             yield f"{starts} of the system failed, each tried again after a pause: campaign.jsonl has the reasons"
+        yield from self.devices_out
 
     def basis(self) -> Iterator[str]:
         """Yield what the verdict rests on: how silences are known, paths that ended early, outputs that came late."""
@@ -283,6 +286,7 @@ class CampaignResult:
             "seconds": self.seconds,
             "parts": {name: round(seconds, 3) for name, seconds in self.parts.items()},
             "failed_starts": self.failed_starts,
+            "devices_out": list(self.devices_out),
             "failures": [each.data() for each in self.failures],
             "guessed": [asdict(each) for each in self.guessed],
             "departures": [each.data() for each in self.known_issues],
