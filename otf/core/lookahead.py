@@ -15,7 +15,7 @@ from otf.core.belief import Belief
 from otf.core.ledger import Ledger
 from otf.core.moves import Limits
 from otf.core.timing import is_later
-from otf.trace.events import Event, Quiet, Seen
+from otf.trace.events import Event, Quiet, Seen, Stalled
 
 EVENTS: Final = 10_000
 """Events that are kept to be judged again; beyond these, what was left out can no longer be decided."""
@@ -54,6 +54,12 @@ class Lookahead:
             # all that was emitted has been seen
             self.clear()
             return
+        if isinstance(event, Stalled):
+            # what was on its way then arrives later
+            self.cuts = deque(
+                each if is_later(event.begun, each.by) else each._replace(by=each.by + event.seconds)
+                for each in self.cuts
+            )
         if cut is not None:
             if not self.cuts:
                 self._first = cut.event

@@ -114,7 +114,7 @@ class Monitor:
             try:
                 # before quiescence is believed: what was left out may still have to answer
                 if self.lookahead.cuts and self.deepens:
-                    self._deepen(event.at)
+                    self._deepen(event.begun if isinstance(event, Stalled) else event.at)
                 if self._doubts.ends:
                     self._doubts.weigh(event, self._now, self.belief, self.oracle.timing.latency)
                 self._now = max(self._now, event.at)
@@ -230,9 +230,10 @@ class Monitor:
             self._judge(event)
             self.slack = slack
         else:
-            # whoever judges again has to know that this failure may go away with still more of them
-            self.lookahead.note(event, self._cut(event, result.cut), self.slack)
             self.verdict = self._empty(event)
+            # whoever judges again has to know that this failure may go away with still more of them
+            if (cut := self._cut(event, result.cut)) is not None:
+                self.lookahead.cuts.append(cut)
 
     def _stall(self, stall: Stalled) -> None:
         """Take a stall: what was to happen then may come later by its length, and so may what arrives soon."""

@@ -177,6 +177,17 @@ class Clock:
         busy = max(self.busy, hi)
         return Span(max(entered.a, self.now - self.latency - self.behind - busy), min(entered.b, self.now + busy))
 
+    def narrowed(self, window: Window, hi: float = 0.0) -> Window:
+        """Return the window of a timer, given an output of the move that set it; see `seen`.
+
+        An output that was held back was seen before now, and stalls since then may have delayed the timer.
+        """
+        (a, b), then = self.seen(window.trigger, hi), window
+        for stall in reversed(list(takewhile(lambda stall: is_later(stall.at, self.now), self.stalls))):
+            then = then._replace(trigger=Span(a, b)).opened(stall, self.latency)
+            b = min(window.trigger.b, then.trigger.b)
+        return window._replace(trigger=Span(a, b))
+
     def running(self, window: Window) -> Window:
         """Return the window of a timer that has shown no effect by now: it must have been set recently."""
         a, b = window.trigger

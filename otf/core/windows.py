@@ -111,10 +111,9 @@ class Windows:
 
     def seen(self, now: Hypothesis, head: Outstanding) -> tuple[Timer, ...]:
         """Return the timers after the last outputs were seen of the move that started those with its stamp."""
+        busy = _lasting(head)
         return tuple(
-            _on(each, each.window._replace(trigger=self.clock.seen(each.window.trigger, _lasting(head))))
-            if each.stamp == head.stamp
-            else each
+            _on(each, self.clock.narrowed(each.window, busy)) if each.stamp == head.stamp else each
             for each in now.timers
         )
 
