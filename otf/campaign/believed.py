@@ -75,7 +75,9 @@ class Believed:
 
     def _measured(self, counted: CountedLine, driven: TraceFile) -> CountedLine:
         counts = self._bench.malformed and self._bench.spec.malformed is None
-        same: dict[str, Any] = {"steps": driven.sent, "malformed": driven.malformed if counts else 0}
+        # of inputs that were dropped nobody knows whether they were malformed
+        malformed = counted.malformed if driven.dropped else driven.malformed
+        same: dict[str, Any] = {"steps": driven.sent, "malformed": malformed if counts else 0}
         if driven.whole:
             late: Any = driven.end.get("late") or ()
             same |= {"truncated": driven.end.get("truncated") is True, "late": len(late)}
@@ -85,6 +87,9 @@ class Believed:
         written = counted.digests.get(name)
         changed = written not in {None, found.digest}
         said, result = found.end.get("verdict") if found.whole else None, None
+        if found.dropped and said == counted.verdict and written == found.digest:
+            # no judge sees what was dropped
+            return counted
         if self._judges_again or written is None or changed or counted.known_issue or said != counted.verdict:
             try:
                 result = judged(self._folder / name, counted.path, self._bench)

@@ -39,6 +39,7 @@ STALLED: Final = 5
 _CAME: Final[set[FailureKind]] = {"wrong", "unasked", "undecodable", "ended"}
 EAGER: Final = "a failure was seen in eager mode"
 FOREVER: Final = float("inf")
+DROPPED: Final = "its trace lacks what was dropped in the middle (--largest)"
 OVER: Final = "the time of the campaign was over before it was seen again"
 STRICT: Final = ".strict.jsonl"
 """How the trace of a strict re-run ends, instead of that of the original."""
@@ -108,6 +109,8 @@ class Confirmer:
         doubtful = (doubtful and not result.trace.name.endswith(STRICT)) or is_trusting(result)
         if not doubtful and not is_stalled(result):
             return ConfirmedPath(result)
+        if not result.events:
+            return ConfirmedPath(_doubted(result, f"a failure was seen that cannot be driven again: {DROPPED}"))
         # of paths that fail alike at the same time one is driven again; the others wait for its result
         async with self._confirming[kind]:
             known = self._known.get(kind)

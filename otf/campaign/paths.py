@@ -23,9 +23,9 @@ from otf.adapter.observed_rest.wakers import Wakers
 from otf.adapter.third_party import blaming, describe, where
 from otf.adapter.threads import ThreadWatch
 from otf.campaign.bursts import alike
-from otf.campaign.recorder import LongTraceError, OnEvent, Recorder, reread
+from otf.campaign.recorder import OnEvent, Recorder, reread
 from otf.campaign.results import PathResult
-from otf.campaign.settings import LARGEST, Mode
+from otf.campaign.settings import Mode
 from otf.codec.malformed import Malformed
 from otf.core import Chooser, Oracle, Pacing, Session, Symbol, Timing, View
 from otf.core.burst import Burst, Joins
@@ -37,7 +37,7 @@ from otf.errors import USERS_OWN, ContactError, OtfError, WriteError
 from otf.runner import TraceWriter, drive
 from otf.runner.driving import Aftermath
 from otf.trace.events import Event, Sent
-from otf.trace.record import Header
+from otf.trace.record import LARGEST, Header
 from otf.trace.verdict import Verdict
 
 TURN: Final = 100  # steps of a system in this process after which the event loop gets a turn
@@ -99,7 +99,7 @@ class PathRun:
             where = bound(run=self.header.run, path=self.header.path)
             with where, blaming(), planned(f"{self.header.seed}/{self.header.path}", self.header.faults):
                 note("path begins", trace=str(self.trace))
-                verdict = await self._bounded(self._until(chooser, until), steps, pacing, until)
+                verdict = await self._tried(self._until(chooser, until), steps, pacing, until)
             self._finish(verdict)
         except Exception as error:
             with suppress(WriteError):
@@ -118,12 +118,12 @@ class PathRun:
         return PathResult(self.header.path, verdict, writer.steps, self.trace, kept, *told, together, writer.digest)
 
     def _begin(self) -> None:
-        self._writer = TraceWriter(self.trace, self.header, datetime.now(UTC))
+        self._writer = TraceWriter(self.trace, self.header, datetime.now(UTC), self.largest)
         types = None if self.bench.codec is None else self.bench.known_types
         # where the model says what follows them, malformed inputs test as others do
         counts = self.bench.malformed and self.bench.spec.malformed is None
         told = self._counted if counts else self._on_event
-        self._record = Recorder(self._writer, _both(self._observe, told), types, largest=self.largest, end=self._end)
+        self._record = Recorder(self._writer, _both(self._observe, told), types)
 
     def _finish(self, verdict: Verdict) -> None:
         head, steps = self.header, self._writer.steps
@@ -141,6 +141,8 @@ class PathRun:
             self._on_event(event)
 
     def _events(self) -> Sequence[Event]:
+        if self._writer.dropped.events:
+            return ()
         return self._record.events if self._record.whole else reread(self.trace, self.bench)
 
     def _known(self, silence: str) -> None:
@@ -150,10 +152,6 @@ class PathRun:
         if not self._record.begun:
             self._writer.known(silence)
 
-    def _end(self) -> None:
-        if self._session is not None:
-            self._session.steps = 0
-
     def _until(self, chooser: Chooser, until: float) -> Chooser:
         # every step makes a choice, and reading the clock takes time: without an end it is not read
         return chooser if until == inf else _Timed(chooser, until, self._over)
@@ -161,25 +159,13 @@ class PathRun:
     def _over(self) -> None:
         self.short = True
 
-    async def _bounded(self, chooser: Chooser, steps: int, pacing: Pacing | None, until: float) -> Verdict:
-        """Return the verdict, with the reason if the path was ended because its trace grew too long."""
-        try:
-            verdict = await self._tried(chooser, steps, pacing, until)
-        except LongTraceError as error:
-            known = None if self._session is None else self._session.verdict
-            return known or Verdict("inconclusive", why=str(error))
-        if self._record.full and verdict.outcome == "pass":
-            self.short = True
-            return replace(verdict, why=f"the path was ended when its trace had {self.largest} bytes")
-        return verdict
-
     async def _walked(self, chooser: Chooser, steps: int, make: Callable[[], Act]) -> Verdict:
         """Walk through a system in this process; the event loop gets its turns, so that interruptions arrive."""
         died = list[BaseException]()
         with ThreadWatch(died.append) as watch:
             walk = Walk(self.oracle, bounded(watch.call(_made, make), died), keep=TURN, goes_past=self._goes_past)
             verdict, recorded, turn = None, 0, 1
-            while verdict is None and not self._record.full and walk.steps < steps:
+            while verdict is None and walk.steps < steps:
                 began = monotonic()
                 verdict = watch.call(walk.chosen, chooser, min(turn, steps - walk.steps))
                 slow = monotonic() - began > SLICE or self._observe is not None

@@ -11,7 +11,6 @@ from typing import Any, Final, TypeAlias
 
 from otf.adapter import Bench
 from otf.adapter.log import is_heard, note
-from otf.campaign.settings import LARGEST
 from otf.errors import TraceError
 from otf.runner import TraceWriter
 from otf.trace.events import Event, Seen, Sent
@@ -30,18 +29,12 @@ HEAVY: Final = 1 << 27
 """Bytes of the trace whose events are kept in memory."""
 
 
-class LongTraceError(Exception):
-    """A path does not end, and its trace is twice as long as it may be."""
-
-
 class Recorder:
     """Records the events of one path; `faults` are those that the tester itself injected.
 
     While `whole`, `events` has all events. The first events of a longer path are dropped, and are read from its trace
     when they are needed. That takes `types`, which decode the values of a trace: without them, or if they do not
     restore the values, all events are kept.
-
-    Once the trace has more than `largest` bytes the path is `full`, and `end` is called to end it.
     """
 
     def __init__(
@@ -49,22 +42,16 @@ class Recorder:
         writer: TraceWriter,
         on_event: OnEvent | None = None,
         types: Iterable[type] | None = None,
-        *,
-        largest: int = LARGEST,
-        end: Callable[[], None] = lambda: None,
     ) -> None:
         self.events: list[Event] = []
         self.faults: list[str] = []
         self.begun: bool = False
         self.whole: bool = True
-        self.full: bool = False
         self._writer = writer
         self._on_event = on_event
         self._types = types
-        self._largest = largest
-        self._end = end
         self._heard = is_heard()
-        self._next = min(HEAVY, largest)  # bytes of the trace
+        self._next = HEAVY  # bytes of the trace
 
     def __call__(self, event: Event, raw: bytes | None = None, /, **more: Any) -> None:  # noqa: ANN401 -- JSON data
         """Record an event."""
@@ -90,25 +77,14 @@ class Recorder:
         if self._on_event is not None:
             self._on_event(event)
         if self._writer.size > self._next:
-            self._grown(self._writer.size)
+            self._next = self._writer.size + HEAVY
+            if self._types is not None:
+                self._forget()
 
     def _log(self, event: Event) -> None:
         line = event_line(len(self.events), event, "")
         fields = {name: what for name, what in line.items() if name not in {"event", "level", "timestamp"}}
         note(line["event"], "debug", **fields)
-
-    def _grown(self, size: int) -> None:
-        if self._types is not None:
-            self._forget()
-        if size > 2 * self._largest:
-            raise LongTraceError(
-                f"the path did not end, and its trace has {size} bytes; at most {self._largest} are allowed"
-            )
-        if size > self._largest and not self.full:
-            self.full = True
-            self._end()
-        bounds = (self._largest, 2 * self._largest, size + HEAVY)
-        self._next = min(bound for bound in bounds if bound >= size)
 
     def _forget(self) -> None:
         if _restored(_kinds(self.events).values(), Registry(self._types or ())):
@@ -137,11 +113,15 @@ def _registry(types: tuple[type, ...]) -> Registry:
 
 
 def reread(trace: Path, bench: Bench) -> list[Event]:
-    """Return all events of a trace of this bench. Raises TraceError for one that cannot be read."""
+    """Return all events of a trace of this bench; none of one that lacks some.
+
+    Raises TraceError for one that cannot be read.
+    """
     try:
         with trace.open("rb") as file:
             reader = TraceReader(bounded(file), str(trace))
-            return [read.event for read in reader.events(_registry(bench.known_types))]
+            events = [read.event for read in reader.events(_registry(bench.known_types))]
+            return [] if reader.dropped else events
     except OSError as error:
         message = f"{trace}: it cannot be read ({error.strerror or error})"
         raise TraceError(message) from error

@@ -12,7 +12,7 @@ from typing import Any, Final
 import anyio
 
 from otf.adapter.third_party import ungrouped
-from otf.campaign.confirm import STRICT
+from otf.campaign.confirm import DROPPED, STRICT
 from otf.campaign.failed_starts import FailedStarts
 from otf.campaign.journal import Journal
 from otf.campaign.lanes import Executor, ShrinkWatch
@@ -225,7 +225,7 @@ class FailureReports:
     def _report(self, group: FailureGroup) -> None:
         self._final.add(group.signature)
         shortest = group.shrunk or group.first
-        if self._saved is not None and (group.shrunk is None or group.shrunk.rate):
+        if self._saved is not None and shortest.events and (group.shrunk is None or group.shrunk.rate):
             self._saved.keep(group.signature, shortest.trace, self._summary.kept(group))
         self._listener.failure(group)
 
@@ -240,6 +240,9 @@ class FailureReports:
 
     async def _shrink(self, group: FailureGroup, seconds: float, lane: int = 0, name: str = "") -> None:
         """Shrink a failure where a lane drives its paths, in at most so many seconds."""
+        if not group.first.events:
+            group.unshrunk = DROPPED
+            return
         if seconds < LEAST:
             group.unshrunk = "the time of the run was used up"
             return

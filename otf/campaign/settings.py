@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Final, Literal, TypedDict
 from otf.errors import UsageError
 from otf.spec import fingerprint
 from otf.trace.kinds import FailurePart
-from otf.trace.record import Header
+from otf.trace.record import LARGEST, Header
 
 if TYPE_CHECKING:
     from otf.adapter import Bench
     from otf.strategy import Coverage, StrategyKind
 
-LARGEST: Final = 1 << 30  # bytes
 UNLIMITED: Final = 1_000_000_000  # paths: another bound ends the campaign
 
 MINUTE: Final = 60
@@ -71,7 +70,7 @@ class Settings:
     | `strategy` | how inputs are chosen: a name, a name with parameters, or a strategy |
     | `mode` | when inputs are sent: `strict` after quiescence, `eager` at once where no output can come |
     | `burst` | inputs that are sent at once; None: of several clients two or three, on a tenth of the paths |
-    | `largest` | bytes of a trace after which its path ends and the next one begins |
+    | `largest` | bytes of a trace; of a longer one the middle is dropped |
     | `aftermath` | seconds for which the ports are heard after a new failure; what comes is not judged |
     | `jobs` | paths that run at the same time, each against its own copy of the system |
     | `keep` | which traces are kept: `all`, or only those of `failures` |

@@ -20,12 +20,14 @@ OF_PATHS: Final = re.compile(r"path-(\d{4,10})(?:\.strict)?\.jsonl")
 """Names of the traces that decide how a path counts."""
 _MALFORMED: Final = b'"type":"Malformed"'
 _SENT: Final = b'{"event":"sent"'
+_DROPPED: Final = b'{"event":"dropped"'
 
 
 class TraceFile(NamedTuple):
     """What a trace says without being judged: its digest, header and last line, and its inputs, also the malformed.
 
-    `header` and `end` are empty if they are not there. A trace without an end was cut, by a kill or a full disk.
+    `header` and `end` are empty if they are not there. A trace without an end was cut, by a kill or a full disk. Of a
+    long one events in the middle are `dropped`; the inputs among these are counted in `sent`.
 
     >>> from tempfile import TemporaryDirectory
     >>> from otf.campaign import run
@@ -42,11 +44,12 @@ class TraceFile(NamedTuple):
     end: Mapping[str, Any]
     sent: int
     malformed: int
+    dropped: bool = False
 
     @classmethod
     def read(cls, path: Path) -> TraceFile:
         """Return what the trace in a file says. Raises FileNotFoundError, OSError."""
-        digest, first, last, sent, malformed = hasher(), b"", b"", 0, 0
+        digest, first, last, sent, malformed, dropped = hasher(), b"", b"", 0, 0, False
         if path.exists() and not path.is_file():  # opening a pipe would block for ever
             raise IsADirectoryError
         with path.open("rb") as file:
@@ -56,8 +59,13 @@ class TraceFile(NamedTuple):
                 if line.startswith(_SENT):
                     sent += 1
                     malformed += _MALFORMED in line
+                elif line.startswith(_DROPPED):
+                    inputs: Any = _object(line).get("inputs")
+                    sent, dropped = sent + (inputs if isinstance(inputs, int) else 0), True
         end = _object(last) if last.endswith(b"\n") else {}
-        return cls(digest.hexdigest(), _object(first), end if end.get("event") == "end" else {}, sent, malformed)
+        return cls(
+            digest.hexdigest(), _object(first), end if end.get("event") == "end" else {}, sent, malformed, dropped
+        )
 
     @property
     def whole(self) -> bool:

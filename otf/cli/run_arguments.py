@@ -140,7 +140,7 @@ class RunOptions:
         typer.Option(
             metavar="MIB",
             min=1,
-            help="How large a trace may become before its path ends.",
+            help="How large a trace may become: of a longer one the middle is dropped.",
             rich_help_panel=KEEPING,
         ),
     ] = MIB

@@ -21,6 +21,7 @@ from otf.trace.verdict import Verdict
 from otf.values import show
 
 CUT: Final = "the trace was cut, and the model allows all that is left of it"
+DROPPED: Final = "of its events {:,} in the middle were dropped, since it grew too long: those before are judged alone"
 EMPTY: Final = "the trace has no event: nothing was tested"
 SECONDS: Final = 2.0
 EACH: Final = 0.001
@@ -109,6 +110,8 @@ def judge(reader: TraceReader, bench: Bench, *, keep: bool = False, on_step: OnS
                 on_step(read, monitor)
             if patience.over():
                 break
+        if reader.dropped:
+            reader.skip()
         verdict = patience.verdict if patience.ended and monitor.verdict is None else _verdict(monitor, reader)
     return Judgement(
         header=reader.header,
@@ -125,6 +128,8 @@ def judge(reader: TraceReader, bench: Bench, *, keep: bool = False, on_step: OnS
 def _doubt(reader: TraceReader, events: int, sent: int) -> str:
     """Return why a trace of so many events, with so many inputs, shows nothing where the model allows all of it."""
     claimed = None if reader.end is None else reader.end.get("steps")
+    if reader.dropped:
+        return DROPPED.format(reader.dropped)
     if reader.cut or not events:
         return CUT if reader.cut else EMPTY
     return (

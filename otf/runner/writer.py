@@ -19,10 +19,11 @@ from typing import Any, Final, Protocol
 import msgspec
 
 from otf.errors import ModelError, WriteError
+from otf.runner.rotation import Count, Tail
 from otf.supervisor import end_copy, supervised
 from otf.trace.digest import hasher
 from otf.trace.events import Event, Quiet, Seen, Sent, Undecodable
-from otf.trace.record import Header, TraceLine, end_line, event_line, header_line
+from otf.trace.record import LARGEST, Header, TraceLine, dropped_line, end_line, event_line, header_line
 from otf.trace.tagged import encode
 from otf.trace.verdict import Verdict
 from otf.values import as_text
@@ -152,12 +153,15 @@ class TraceLines:
 
 
 TRACE: Final = "the trace"
+PART: Final = 1 << 20  # bytes that are copied at once
+_ANEW: Final = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
 
 
 class TraceWriter:
     """The trace file of one run; `began` is the moment to which the seconds of the events are added.
 
-    `trouble` is the first error in writing it, empty if there was none.
+    `trouble` is the first error in writing it, empty if there was none. Of one that grows larger than `largest` bytes
+    the head and the tail are kept; `dropped` is what lies between them.
 
     >>> from datetime import UTC, datetime, timedelta
     >>> from tempfile import TemporaryDirectory
@@ -174,7 +178,7 @@ class TraceWriter:
     (3, '')
     """
 
-    def __init__(self, path: Path, header: Header, began: datetime) -> None:
+    def __init__(self, path: Path, header: Header, began: datetime, largest: int = LARGEST) -> None:
         self.path = path
         self.steps: int = 0
         self.events: int = 0
@@ -186,6 +190,7 @@ class TraceWriter:
         self._process = supervised()
         self._header = header
         self._file = -1
+        self._tail = Tail(path, largest)
         self._begin()
 
     @property
@@ -193,10 +198,18 @@ class TraceWriter:
         """Return the digest of what was written so far: a trace that is changed later has another one."""
         return self._digest.hexdigest()
 
+    @property
+    def dropped(self) -> Count:
+        """Return how much lies between the head of the trace and its tail, and is not kept."""
+        return self._tail.dropped
+
     def _begin(self) -> None:
         end_copy()
         self.close()
-        self.size, self._digest = 0, hasher()
+        self.size, self._digest, self._hashes = 0, hasher(), True
+        self._room = self._tail.head
+        with writing(self.path, TRACE):
+            self._tail.clear()
         self._file = _create(self.path, self._begun)
         self._out(self._lines.line(header_line(self._header, self.began.isoformat())))
         # it gets its name only now: even if the tester is killed, no trace lacks its header
@@ -221,11 +234,38 @@ class TraceWriter:
         except TypeError as error:
             message = f"{self.path}: event {self.events}: {error}"
             raise ModelError(message) from error
+        if self._room <= 0:
+            self._turn(event)
         self._out(line if slack is None else b'%b,"slack":%.6f}\n' % (line[:-2], slack))
 
+    def _turn(self, event: Event) -> None:
+        """Go on in another file, since the head of the trace or a piece of its tail is full."""
+        before = Count(self.events - 1, self.steps - (event.__class__ is Sent))
+        with writing(self.path, TRACE):
+            os.close(self._file)
+            self._file = -1
+            self._file = os.open(self._tail.next(before), _ANEW, 0o666)
+        self._room, self._hashes = self._tail.piece, False
+
     def end(self, verdict: Verdict) -> None:
-        """Write the verdict."""
+        """Write the verdict; the tail of a long trace is put behind its head."""
+        pieces = self._tail.kept
+        if pieces:
+            self._join(pieces)
         self._out(self._lines.line(end_line(verdict, datetime.now(UTC).isoformat(), self.steps)))
+
+    def _join(self, pieces: list[Path]) -> None:
+        with writing(self.path, TRACE):
+            os.close(self._file)
+            self._file = -1
+            self._file, self._hashes = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC), True
+            if self.dropped.events:
+                self._out(self._lines.line(dropped_line(*self.dropped, datetime.now(UTC).isoformat())))
+            for piece in pieces:
+                with piece.open("rb") as file:
+                    while part := file.read(PART):
+                        self._out(part)
+                piece.unlink()
 
     def close(self) -> None:
         """Close the file; without an `end` before, the trace counts as cut off."""
@@ -241,6 +281,7 @@ class TraceWriter:
         if self._process and os.getpid() != self._process:
             end_copy()
         self.size += len(line)
+        self._room -= len(line)
         written = 0
         try:
             while written < len(line):
@@ -249,7 +290,8 @@ class TraceWriter:
             raise self._unwritten(error) from error
         finally:
             # of a whole line no copy is made
-            self._digest.update(line[:written])
+            if self._hashes:
+                self._digest.update(line[:written])
 
     def _unwritten(self, error: OSError) -> WriteError:
         trouble = unwritten(self.path, error, TRACE)
@@ -260,7 +302,7 @@ class TraceWriter:
 def _create(path: Path, begun: Path) -> int:
     with writing(path, TRACE):
         path.parent.mkdir(parents=True, exist_ok=True)
-        return os.open(begun, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
+        return os.open(begun, _ANEW, 0o666)
 
 
 class EventRecord(Protocol):

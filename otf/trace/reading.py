@@ -10,7 +10,7 @@ import msgspec
 
 from otf.errors import TraceError
 from otf.trace.events import Closed, Event, Guess, KnownBy, Quiet, Seen, Sent, Stalled, Taken
-from otf.trace.record import FORMAT, Header, TraceLine
+from otf.trace.record import DROPPED, FORMAT, Header, TraceLine
 from otf.trace.tagged import Registry
 from otf.values import show
 
@@ -45,7 +45,8 @@ class TraceReader:
     """A trace being read, line by line in constant memory.
 
     `header` is available at once; `events` yields the events; then `end` is the last line, None if the trace is cut
-    off, and `aftermath` has what came after the failure and is not judged.
+    off, and `aftermath` has what came after the failure and is not judged. Of a long trace so many events in the middle
+    are `dropped`: `events` ends before them, and yields those after them when called again; `skip` reads over these.
 
     Raises TraceError with the name and the line for anything that cannot be read.
     """
@@ -55,6 +56,7 @@ class TraceReader:
         self.end: TraceLine | None = None
         self.aftermath: list[TracedEvent] = []
         self.cut: bool = False
+        self.dropped: int = 0
         self._lines = self._decoded(source)
         self.header: Header = self._header()
 
@@ -64,6 +66,9 @@ class TraceReader:
             if line["event"] == "end":
                 self.end = line
                 return
+            if line["event"] == DROPPED:
+                self.dropped = self._dropped(number, line)
+                return
             if line["event"] not in _EVENTS:
                 self.fail(number, f"the event {show(line['event'])} is not known; known: {', '.join(_EVENTS)}, end")
             traced = self._traced(number, line, registry)
@@ -72,6 +77,17 @@ class TraceReader:
             elif len(self.aftermath) < AFTERMATH:
                 self.aftermath.append(traced)
         self.cut = True
+
+    def skip(self) -> None:
+        """Read on to the last line."""
+        self.end = next((line for _, line in self._lines if line["event"] == "end"), None)
+        self.cut = self.end is None
+
+    def _dropped(self, number: int, line: TraceLine) -> int:
+        events: Any = line.get("events")
+        if not isinstance(events, int) or events < 1:
+            self.fail(number, f"the number of events that were dropped is {show(events)}")
+        return events
 
     def fail(self, number: int, why: str) -> NoReturn:
         """Raise TraceError about a line."""

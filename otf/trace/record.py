@@ -15,6 +15,9 @@ from otf.trace.tagged import encode
 from otf.trace.verdict import Verdict
 
 FORMAT: Final = 1
+DROPPED: Final = "dropped"
+LARGEST: Final = 1 << 30
+"""Bytes of a trace; of a longer one the middle is dropped."""
 TraceLine = dict[str, Any]
 _NAMES: Final[Mapping[type, str]] = {
     kind: kind.__name__.lower() for kind in (Sent, Seen, Quiet, Taken, Closed, Stalled, Guess)
@@ -67,6 +70,11 @@ def header_line(header: Header, timestamp: str) -> TraceLine:
         if not data[name]:
             del data[name]
     return {"event": "start", "level": "info", "timestamp": timestamp, **data}
+
+
+def dropped_line(events: int, inputs: int, timestamp: str) -> TraceLine:
+    """Return the line in the place of so many events, with so many inputs, in the middle of a long trace."""
+    return {"event": DROPPED, "level": "warning", "timestamp": timestamp, "events": events, "inputs": inputs}
 
 
 def event_line(number: int, event: Event, timestamp: str, raw: bytes | None = None, **more: Any) -> TraceLine:  # noqa: ANN401 -- JSON data

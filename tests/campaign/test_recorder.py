@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import count, pairwise
 from pathlib import Path
 
 import pytest
 
 from otf.adapter import Bench
 from otf.campaign import Settings, recorder
-from otf.campaign.recorder import LongTraceError, Recorder
+from otf.campaign.confirm import DROPPED
+from otf.campaign.recorder import Recorder, reread
 from otf.campaign.settings import header
+from otf.campaign.trace_files import TraceFile
 from otf.codec import Codec
 from otf.runner import TraceWriter
 from otf.spec import Spec, goto
-from otf.trace.events import Event, Seen, Sent
-from tests.campaign.machine import TEA, Coin, Tea, bench, campaign, inputs, judged, run
+from otf.trace.events import Sent
+from tests.campaign.machine import TEA, Coin, bench, campaign, inputs, judged, run
 from tests.runner.playing import on_function, virtually
 
 MOST = 20
@@ -66,54 +71,89 @@ def test_a_long_path_that_fails_is_confirmed_and_shrunk_as_ever(
 LARGEST = 20_000
 
 
-def test_a_path_ends_when_its_trace_is_long(tmp_path: Path) -> None:
-    """It comes to its end as after its last step, and the next one begins; the trace and the journal tell why."""
-    for mode in ("strict", "eager"):
-        summary = run(bench(), tmp_path / mode, traces=2, steps=10_000, mode=mode, largest=LARGEST)
-        assert (summary.verdict, summary.paths) == ("pass", 2)
-        assert 100 < summary.steps < 500
-        for number in (1, 2):
-            trace = tmp_path / mode / f"path-000{number}.jsonl"
-            assert LARGEST < trace.stat().st_size < LARGEST + 2000
-            assert judged(trace).verdict.outcome == "pass"
-        why = f'"why":"the path was ended when its trace had {LARGEST} bytes"'
-        assert why in trace.read_text(encoding="utf-8")
-        assert (tmp_path / mode / "campaign.jsonl").read_text(encoding="utf-8").count(
-            why
-        ) == 4  # where it ends and where it counts
-
-
-def test_a_path_of_a_system_in_this_process_ends_likewise(tmp_path: Path) -> None:
-    """Some steps later, since these are taken many at a time."""
+def counting(fails_after: float = float("inf")) -> Bench:
+    """Return a bench of a system in this process that answers wrongly once it has taken so many inputs."""
     spec = Spec[int, str](lambda state, _inp: [goto(state, "done")], 0, ["do"])
-    tested = Bench(spec, system=lambda: lambda _inp: ["done"], types=(str,), name="does")
-    summary = run(tested, tmp_path, traces=1, steps=100_000, largest=LARGEST)
-    assert summary.verdict == "pass"
-    assert 50 < summary.steps <= 200
+
+    def make() -> Callable[[str], list[str]]:
+        taken = count()
+        return lambda _inp: ["done" if next(taken) < fails_after else "lost"]
+
+    return Bench(spec, system=make, types=(str,), name="does")
 
 
-def test_a_path_that_does_not_end_is_ended(tmp_path: Path) -> None:
-    """An answer of which the model demands every part is no flood, and its trace is bounded all the same."""
-    spec = Spec[int, str](lambda state, _inp: [goto(state, *["p.part"] * 900)], 0, ["p.all"])
-    tested = on_function(lambda: lambda _frame: [b"part"] * 900, spec=spec)
-    summary = run(tested, tmp_path, traces=1, largest=LARGEST)
-    assert (summary.verdict, summary.failures) == ("inconclusive", {})
-    assert summary.inconclusive[0].verdict.why.startswith("the path did not end, and its trace has 4")
-    assert (tmp_path / "path-0001.jsonl").stat().st_size < 2 * LARGEST + 2000
+def numbers(trace: Path) -> tuple[list[int], int]:
+    """Return the numbers of the events in a trace, and how many it says to lack."""
+    lines = [json.loads(line) for line in trace.read_bytes().splitlines()]
+    lacks = sum(line["events"] for line in lines if line["event"] == "dropped")
+    return [line["n"] for line in lines if "n" in line], lacks
 
 
-def test_a_verdict_that_was_found_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The event that made the trace too long may be the one that failed."""
-    call = Recorder.__call__
+@pytest.mark.parametrize("mode", ["strict", "eager", "in this process"])
+def test_of_a_long_path_the_head_and_the_tail_of_the_trace_are_kept(mode: str, tmp_path: Path) -> None:
+    """The path goes on, what lies between them is counted, and the campaign continues as with any trace."""
+    tested, given = (counting(), "eager") if mode == "in this process" else (bench(), mode)
+    summary = run(tested, tmp_path, traces=1, steps=1_000, mode=given, largest=LARGEST)
+    assert (summary.verdict, summary.steps) == ("pass", 1_000)
+    trace = tmp_path / "path-0001.jsonl"
+    assert [*tmp_path.glob("path-*")] == [trace]
+    assert LARGEST / 2 < trace.stat().st_size < LARGEST + 2_000
+    kept, lacks = numbers(trace)
+    [gap] = [at for at, (one, next_one) in enumerate(pairwise(kept)) if next_one != one + 1]
+    assert kept[0] == 1
+    assert kept[gap + 1] == kept[gap] + 1 + lacks
+    assert TraceFile.read(trace).whole
+    again = run(tested, tmp_path, traces=2, steps=1_000, mode=given, largest=LARGEST, resume=True)
+    assert (again.verdict, again.steps, again.altered) == ("pass", 2_000, [])
 
-    def full(self: Recorder, event: Event, *arguments: object, **more: object) -> None:
-        call(self, event, *arguments, **more)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType] -- handed on
-        if isinstance(event, Seen) and event.output == Tea():
-            raise LongTraceError("too long")
 
-    monkeypatch.setattr(Recorder, "__call__", full)
-    summary = run(bench(TEA), tmp_path, shrink=False, stop_first=True)
-    assert [signature.seen for signature in summary.failures] == ["Tea"]
+def test_a_trace_that_lacks_events_is_not_judged_as_if_it_were_whole(tmp_path: Path) -> None:
+    """What comes before the gap is judged, and the rest is in doubt; one that was changed is driven again."""
+    run(counting(), tmp_path, traces=1, steps=1_000, largest=LARGEST)
+    trace = tmp_path / "path-0001.jsonl"
+    found = judged(trace, counting())
+    assert (found.verdict.outcome, found.recorded) == ("pass", "pass")
+    assert found.doubt.endswith("those before are judged alone")
+    assert 0 < found.steps < 1_000
+    assert reread(trace, counting()) == []
+    trace.write_bytes(trace.read_bytes().replace(b'"inputs":', b'"inputs": '))
+    again = run(counting(), tmp_path, traces=1, steps=1_000, largest=LARGEST, resume=True)
+    assert len(again.altered) == 1
+
+
+def test_a_failure_behind_the_gap_counts_and_is_not_shrunk(tmp_path: Path) -> None:
+    """Its trace does not show how it came about."""
+    summary = run(counting(900), tmp_path, traces=1, steps=1_000, largest=LARGEST)
+    [group] = summary.failures.values()
+    assert (group.shrunk, group.unshrunk, group.first.steps) == (None, DROPPED, 901)
+
+
+def test_an_eager_failure_behind_the_gap_cannot_be_driven_again(tmp_path: Path) -> None:
+    """So it is inconclusive, as one that is not seen again."""
+
+    def make() -> Callable[[bytes], list[bytes]]:
+        taken = count()
+        return lambda _frame: [b"done" if next(taken) < 900 else b"lost"]
+
+    spec = Spec[int, str](lambda state, _inp: [goto(state, "p.done")], 0, ["p.do"])
+    summary = run(on_function(make, spec=spec), tmp_path, traces=1, steps=1_000, mode="eager", largest=LARGEST)
+    assert summary.verdict == "inconclusive"
+    assert DROPPED in summary.inconclusive[0].verdict.why
+
+
+def test_a_trace_without_its_end_has_its_tail_beside_it(tmp_path: Path) -> None:
+    """A tester that is killed leaves the head, which counts as cut, and the last events; the next path removes them."""
+    head, path = header(counting(), Settings(out=tmp_path), 1), tmp_path / "path-0001.jsonl"
+    writer = TraceWriter(path, head, datetime.now(UTC), LARGEST)
+    for number in range(400):
+        writer.event(Sent("do", "", float(number)))
+    writer.close()
+    beside = [path.with_name(f"{path.name}.{number}") for number in (1, 2)]
+    assert sum(each.stat().st_size for each in beside) < LARGEST / 2 + 500
+    assert any(b'"n":400,' in each.read_bytes() for each in beside)
+    assert judged(path, counting()).cut
+    TraceWriter(path, head, datetime.now(UTC), LARGEST).close()
+    assert [*tmp_path.iterdir()] == [path]
 
 
 def test_large_events_are_forgotten_sooner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
