@@ -6,36 +6,36 @@ from pathlib import Path
 from typing import NamedTuple
 
 
-class Count(NamedTuple):
+class EventCount(NamedTuple):
     """Events, and the inputs among them."""
 
     events: int
     inputs: int
 
-    def since(self, other: Count) -> Count:
+    def since(self, other: EventCount) -> EventCount:
         """Return what came since another count."""
-        return Count(self.events - other.events, self.inputs - other.inputs)
+        return EventCount(self.events - other.events, self.inputs - other.inputs)
 
 
-class Tail:
+class TraceTail:
     """What follows the head of a long trace: pieces in two files beside it, of which each new one replaces the older.
 
     A path that is killed leaves them there. `head` and `piece` are bytes: two pieces are as large as the head.
 
-    >>> tail = Tail(Path("path-0001.jsonl"), 1000)
-    >>> [tail.next(Count(events, events // 2)).name for events in (10, 14, 18)]
+    >>> tail = TraceTail(Path("path-0001.jsonl"), 1000)
+    >>> [tail.next(EventCount(events, events // 2)).name for events in (10, 14, 18)]
     ['path-0001.jsonl.1', 'path-0001.jsonl.2', 'path-0001.jsonl.1']
     >>> [file.name for file in tail.kept], tail.dropped
-    (['path-0001.jsonl.2', 'path-0001.jsonl.1'], Count(events=4, inputs=2))
+    (['path-0001.jsonl.2', 'path-0001.jsonl.1'], EventCount(events=4, inputs=2))
     """
 
     def __init__(self, trace: Path, largest: int) -> None:
         self.head: int = largest // 2
         self.piece: int = largest // 4
         self._files = [trace.with_name(f"{trace.name}.{number}") for number in (1, 2)]
-        self._begun: list[Count] = []
+        self._begun: list[EventCount] = []
 
-    def next(self, count: Count) -> Path:
+    def next(self, count: EventCount) -> Path:
         """Return the file of the next piece, before which so much was written."""
         # only the first and the last two say what is kept
         self._begun = [*self._begun[:1], *self._begun[1:][-1:], count]
@@ -48,9 +48,9 @@ class Tail:
         return self._files[2 - min(2, len(self._begun)) :]
 
     @property
-    def dropped(self) -> Count:
+    def dropped(self) -> EventCount:
         """Return what was written after the head and is not kept."""
-        older = self._begun[-2:][0] if self._begun else Count(0, 0)
+        older = self._begun[-2:][0] if self._begun else EventCount(0, 0)
         return older.since(self._begun[0]) if self._begun else older
 
     def clear(self) -> None:

@@ -19,7 +19,7 @@ from typing import Any, Final, Protocol
 import msgspec
 
 from otf.errors import ModelError, WriteError
-from otf.runner.rotation import Count, Tail
+from otf.runner.rotation import EventCount, TraceTail
 from otf.supervisor import end_copy, supervised
 from otf.trace.digest import hasher
 from otf.trace.events import Event, Quiet, Seen, Sent, Undecodable
@@ -190,7 +190,7 @@ class TraceWriter:
         self._process = supervised()
         self._header = header
         self._file = -1
-        self._tail = Tail(path, largest)
+        self._tail = TraceTail(path, largest)
         self._begin()
 
     @property
@@ -199,7 +199,7 @@ class TraceWriter:
         return self._digest.hexdigest()
 
     @property
-    def dropped(self) -> Count:
+    def dropped(self) -> EventCount:
         """Return how much lies between the head of the trace and its tail, and is not kept."""
         return self._tail.dropped
 
@@ -240,7 +240,7 @@ class TraceWriter:
 
     def _turn(self, event: Event) -> None:
         """Go on in another file, since the head of the trace or a piece of its tail is full."""
-        before = Count(self.events - 1, self.steps - (event.__class__ is Sent))
+        before = EventCount(self.events - 1, self.steps - (event.__class__ is Sent))
         with writing(self.path, TRACE):
             os.close(self._file)
             self._file = -1
