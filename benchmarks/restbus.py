@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from socket import SOCK_DGRAM
 from tempfile import TemporaryDirectory
 from time import monotonic
 from typing import Any, Final
@@ -23,6 +24,7 @@ from otf.campaign import InconclusiveError, run
 from otf.codec.by_port import codecs
 from otf.codec.can import CanCodec, CanFrame, encode_can
 from otf.compose import cyclic
+from otf.models.serving import free_port
 from otf.spec import Elapse, Spec, Transition, goto, start
 
 FAULTS: Final = ("none", "drift", "skip")
@@ -115,15 +117,16 @@ def message(at: int) -> CyclicMessage:
 
 def bench(fault: str = "none") -> Bench:
     """Return the bench of the node; `fault` is one of `FAULTS`."""
-    group = f"239.255.{os.getpid() >> 8 & 255}.{os.getpid() & 255}"
-    address, mine = f"can://udp_multicast/{group}", [(number, 0x7FF) for number in (node.STATUS, node.TOLD)]
+    # a port of its own: without that the node would hear the groups of others on this machine, too
+    group, port = "239.255.7.1", free_port(SOCK_DGRAM)
+    address, mine = f"can://udp_multicast/{group}?port={port}", [(number, 0x7FF) for number in (node.STATUS, node.TOLD)]
     rest = {f"m{at}": message(at) for at in range(len(node.PERIODS))}
     return Bench.on_ports(
         SPEC,
         codecs(bus=CanCodec(), rest=lines({Way: "{message} {way}"})),
         # the bus first: the node speaks once it hears the rest
         {"bus": can(address, filters=mine), "rest": restbus(address, rest, late=LATE)},
-        life=Life(server=[sys.executable, node.__file__, group, fault], ready="ready"),
+        life=Life(server=[sys.executable, node.__file__, group, str(port), fault], ready="ready"),
         name="restbus",
         outputs=("bus",),
         quiescence=0.05,

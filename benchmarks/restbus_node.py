@@ -1,4 +1,4 @@
-"""The node beside the rest of a bus: `python restbus_node.py GROUP FAULT`. It knows no model and nothing of otf.
+"""The node beside the rest of a bus: `python restbus_node.py GROUP PORT FAULT`. It knows no model and nothing of otf.
 
 It sends a status each 100 ms, with a counter, from the first message that it hears, and watches twelve messages. One
 that stays away for 3.5 of its periods, or whose checksum or counter is wrong, is told once (id 0x7F0: the number of the
@@ -32,8 +32,8 @@ def checksum(data: bytes) -> int:
 class Node:
     """The node; `fault` is what it does wrong."""
 
-    def __init__(self, group: str, fault: str) -> None:
-        self.bus = Bus(interface="udp_multicast", channel=group, ignore_config=True)
+    def __init__(self, group: str, port: int, fault: str) -> None:
+        self.bus = Bus(interface="udp_multicast", channel=group, port=port, ignore_config=True)
         self.fault = fault
         self.next = float("inf")
         self.sent = 0
@@ -97,4 +97,4 @@ class Node:
 
 
 if __name__ == "__main__":
-    Node(sys.argv[1], sys.argv[2]).run()
+    Node(sys.argv[1], int(sys.argv[2]), sys.argv[3]).run()

@@ -50,6 +50,8 @@ class Mailbox:
         self.descriptor: int = self._near.fileno()
         self.dropped: int = 0
         self.stirred: float = NEVER
+        self.doubt: Callable[[], str] = lambda: ""
+        """Says why the silence, or what came, may be the tester's fault; asked before a verdict rests on it."""
 
     def put(self, data: bytes | bytearray | memoryview, trouble: str = "", *, received: float | None = None) -> None:
         """Hand over one frame. If too many wait to be read it is dropped and counted, which ends in no verdict.
@@ -155,9 +157,10 @@ class ThreadLine:
         return arrived
 
     def lost(self) -> str:
-        """Return how many frames were dropped since otf did not read them in time."""
-        dropped = self._mailbox.dropped
-        return f"{dropped} frames arrived faster than they were read, and were dropped" if dropped else ""
+        """Return how many frames were dropped since otf did not read them in time, or the library's own doubt."""
+        if dropped := self._mailbox.dropped:
+            return f"{dropped} frames arrived faster than they were read, and were dropped"
+        return self._mailbox.doubt()
 
     def stirred(self) -> float:
         """Return when the last part of an unfinished frame arrived."""

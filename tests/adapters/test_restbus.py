@@ -7,11 +7,13 @@ import time
 from collections.abc import Callable
 from itertools import pairwise
 
+import anyio
 import pytest
 from can import Bus, BusABC, CanOperationError, Message
 
 from otf.adapter import Line, Trouble
 from otf.adapter.canbus import CanBus
+from otf.adapter.line import Counting
 from otf.adapters import CyclicMessage, restbus
 from otf.adapters.can import can
 from otf.codec.can import CanFrame, encode_can
@@ -106,6 +108,32 @@ async def test_a_bus_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     async with restbus(f"can://virtual/{fresh()}", {"engine": ENGINE}, late=SECONDS)() as line:
         (trouble,) = await arrive(line, 1)
     assert trouble == Trouble("the CAN bus failed: CanOperationError: no such device")
+
+
+class Stuck(Broken):
+    """A bus whose driver does not return for a time."""
+
+    def __init__(self) -> None:
+        self.over = threading.Event()
+
+    def send(self, _message: Message) -> None:
+        self.over.wait(SECONDS)
+
+    def recv(self, _timeout: float) -> None:
+        """Bring nothing."""
+
+
+async def test_a_tester_that_is_late_is_known_before_it_has_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The node may have noticed, and a verdict asks first whether the line lost anything."""
+    bus = Stuck()
+    monkeypatch.setattr(CanBus, "open", lambda _: bus)
+    async with restbus(f"can://virtual/{fresh()}", {"engine": ENGINE}, late=0.001)() as line:
+        assert isinstance(line, Counting)
+        with anyio.fail_after(SECONDS):
+            while not line.lost():  # noqa: ASYNC110 -- what it waits for is in another thread
+                await anyio.sleep(FAST)
+        assert line.lost() == "the tester itself sent a message more than 1 ms late (late=)"
+        bus.over.set()
 
 
 @pytest.mark.parametrize(
