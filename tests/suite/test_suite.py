@@ -78,6 +78,7 @@ def _random(seed: int) -> Answers:
 def test_a_suite_says_for_which_larger_systems_it_is_complete(method: str, wider: bool) -> None:
     """W, Wp and HSI are k-A-complete; H and SPY are not."""
     assert ("and at most 1 input more" in suite(coffee, method, 1).guarantee) is wider
+    assert "larger" not in suite(coffee, method).guarantee, "for k = 0 there is none"
 
 
 def test_extra_states_are_part_of_the_guarantee() -> None:

@@ -74,7 +74,8 @@ def guarantees(states: int, extra: int) -> list[str]:
     """Return in sentences for which systems a machine is right whose suites for so many extra states passed."""
     from otf.suite import ASSUMED, wider
 
-    return [f"Right for every system with at most {states + extra} states, if {ASSUMED};", f"{wider(extra)}."]
+    within = f"Right for every system with at most {counted(states + extra, 'state')}, if {ASSUMED}"
+    return [f"{within};", f"{wider(extra)}."] if extra else [f"{within}."]
 
 
 def tell(pupil: Pupil, learnt: LearntSystem, files: list[Path], extra: int, *, as_json: bool) -> None:
