@@ -73,7 +73,10 @@ class Symbols:
     def text(self, outputs: PortOutputs) -> str:
         """Return the text of an answer."""
         found = ", ".join(self.value(value) for _, value in outputs) or SILENT
-        self.outputs.setdefault(found, outputs)
+        if len(self.outputs.setdefault(found, outputs)) != len(outputs):
+            # the text "nothing" is no silence, and "a, b" is not "a" and "b"
+            found = ", ".join(repr(self.value(value)) for _, value in outputs)
+            self.outputs.setdefault(found, outputs)
         return found
 
     def value(self, value: object) -> str:
@@ -136,8 +139,8 @@ class Symbols:
         return found + re.escape(text[at:])
 
 
-CLOSED: Final = "closed"
-"""The answer to an input that is not sent, since its connection has ended; it changes nothing."""
+CLOSED: Final = "\0closed"
+"""The answer to an input that is not sent, since its connection has ended; it changes nothing. No output is like it."""
 
 CLEAR: Final = 3
 """How many times as often as all others an answer has to come to be the answer."""

@@ -63,6 +63,8 @@ class Heard:
     greeting: list[tuple[str, Any]] = field(default_factory=list[tuple[str, Any]])
     inputs: list[Any] = field(default_factory=list[Any])
     outputs: list[list[tuple[str, Any]]] = field(default_factory=list[list[tuple[str, Any]]])
+    # when each input was sent, and when its outputs came (seconds since the start)
+    times: list[list[float]] = field(default_factory=list[list[float]])
     ended: frozenset[str] = frozenset()
     asked: bool = False
     unopened: set[str] = field(default_factory=set[str])
@@ -72,6 +74,7 @@ class Heard:
         if isinstance(event, Sent):
             self.inputs.append(event.input)
             self.outputs.append([])
+            self.times.append([event.at])
             self.ended = after(self.bench, self.ended, event.input)
         elif isinstance(event, (Seen, Closed)):
             output = event.output
@@ -80,6 +83,7 @@ class Heard:
                 self.unopened |= set() if self.inputs else {event.port}
             if self.outputs:
                 self.outputs[-1].append((event.port, output))
+                self.times[-1].append(event.at)
             elif not (self.asked and isinstance(output, Ended)):
                 # a port without a connection ends when something is sent there: that is no greeting
                 self.greeting.append((event.port, output))
@@ -164,14 +168,18 @@ class ConnectionEnds(Closing):
 class PathDriver:
     """Drives paths on a bench and returns what came; each leaves a trace in the folder, of which the bench is judge.
 
-    `greetings` counts what came before the first input of a path. `inputs_sent` counts inputs.
+    `greetings` counts what came before the first input of a path. `inputs_sent` counts inputs, `paths` paths.
     """
 
-    def __init__(self, bench: Bench, inputs: Sequence[Any], folder: Path, reference: str = "") -> None:
+    def __init__(
+        self, bench: Bench, inputs: Sequence[Any], folder: Path, reference: str = "", *, begin: int = 0
+    ) -> None:
         self.inputs = inputs
         self.bench = bench
         self.inputs_sent: int = 0
         self.silence: str = ""
+        # of the last path, when each input was sent and its outputs came
+        self.times: list[list[float]] = []
         self.unopened: set[str] = set()
         # seconds before each path, for a system that takes time to end what the last connection left
         self.settle: float = 0.0
@@ -179,13 +187,13 @@ class PathDriver:
         self._settings = Settings(out=folder, reference=reference, mode="strict")
         self._folder = folder
         self._bare, self._oracle = listening(bench, inputs)
-        self._number = 0
+        self.paths: int = begin
 
     def stored(self) -> Iterator[tuple[Word, list[PortOutputs]]]:
         """Yield the paths that are in the folder already; those that came to no end are left out."""
         numbers = {key(inp): number for number, inp in enumerate(self.inputs)}
         for trace in sorted(self._folder.glob("path-*.jsonl")):
-            self._number = max(self._number, int(trace.stem.removeprefix("path-")))
+            self.paths = max(self.paths, int(trace.stem.removeprefix("path-")))
             heard = Heard(self.bench)
             try:
                 for event in reread(trace, self._bare):
@@ -201,17 +209,18 @@ class PathDriver:
         """Drive a path; return the outputs after each input, None where it could not be sent. Raises ContactError."""
         why = ""
         for _ in range(TRIES):
-            self._number += 1
+            self.paths += 1
             await sleep(self.settle)
             heard = Heard(self.bench)
-            head = header(self.bench, self._settings, self._number, strategy="learn")
-            trace = self._folder / f"path-{self._number:06}.jsonl"
+            head = header(self.bench, self._settings, self.paths, strategy="learn")
+            trace = self._folder / f"path-{self.paths:06}.jsonl"
             run = PathRun(self._bare, self._oracle, head, trace, observe=heard.take)
             chooser = _Chooser([self.inputs[inp] for inp in word], heard)
             result = await run.run(chooser, len(word), Strict(self.bench.timing))
             self.inputs_sent += len(heard.inputs)
             self.silence = run.silence
             self.unopened |= heard.unopened
+            self.times = heard.times
             if result.verdict.outcome == "pass":
                 self._greeted(heard)
                 came = iter(heard.answers())

@@ -16,6 +16,8 @@ from otf.learn.answers import CLOSED, MOST, AnswerTree, PortOutputs, Symbols
 from otf.learn.learning import ChoiceError, Learner, LearntMachine, OverError
 from otf.learn.learnt import LearntSystem
 from otf.learn.listening import ConnectionEnds, PathDriver
+from otf.learn.timers import LearntTimer, TimerMeasurement
+from otf.spec import Elapse
 from otf.suite.machine import Word
 
 SETTLE: Final = (0.1, 1.0)  # seconds before each path, tried one after the other once a system seems to choose
@@ -48,6 +50,8 @@ class Pupil:
         self.choice: ChoiceError | None = None
         self.resumed: int = 0
         self.began: float = monotonic()
+        self.timers: list[LearntTimer] = []
+        self.timer_notes: list[str] = []
         self._bench = bench
         self._jobs = jobs
         self._paths: list[tuple[Word, list[PortOutputs | None]]] = []
@@ -66,6 +70,14 @@ class Pupil:
         self._retell()
         await run_sync(self._learn, algorithm, extra, abandon_on_cancel=True)
 
+    async def measure(self, folder: Path) -> None:
+        """Measure the timers, where waiting is one of the inputs, by paths whose traces are in a folder."""
+        best = self.learning.best
+        if best is not None and any(isinstance(inp, Elapse) for inp in self.driver.inputs):
+            measurement = TimerMeasurement(self._bench, self.driver.inputs, best, self.symbols, folder)
+            await measurement.run()
+            self.timers, self.timer_notes = measurement.timers, measurement.notes
+
     @property
     def learnt(self) -> LearntSystem | None:
         """Return what was learnt so far; None before the first hypothesis."""
@@ -76,7 +88,7 @@ class Pupil:
         greeting = max(greetings, key=lambda each: greetings[each]) if greetings else ()
         if len(greetings) > 1:
             self.symbols.mask([*greetings])
-        return LearntSystem(self.name, self.driver.inputs, best, self.symbols, greeting)
+        return LearntSystem(self.name, self.driver.inputs, best, self.symbols, greeting, self.timers)
 
     def _learn(self, algorithm: str, extra: int) -> None:
         for _ in range(UNSTABLE):

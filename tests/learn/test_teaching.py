@@ -75,3 +75,15 @@ def test_outputs_of_another_form_are_not_masked() -> None:
     assert Symbols().mask([(), (("net", "on 1"),), (("net", "on 2"),)]), "of several forms each by itself"
     assert symbols.mask([(("net", Coin(5)),), (("net", Coin(10)),)])
     assert symbols.text((("net", Coin(7)), ("net", Ended("over")))) == "Coin(cents=*), Ended(reason='over')"
+
+
+def test_words_of_the_learner_are_words_of_the_system_too(tmp_path: Path) -> None:
+    """A system that says `closed` and `nothing` is learnt, and these are neither an end nor silence."""
+    made = pupil(tmp_path, lambda _: "closed")
+    anyio.run(made.run)
+    assert made.learnt is not None
+    assert [out for _, _, out, _ in made.learnt.rows()] == ["closed", "closed"]
+    symbols = Symbols()
+    assert symbols.text((("net", "nothing"),)) == "'nothing'"
+    assert symbols.text((("net", "a"), ("net", "b"))) == "a, b"
+    assert symbols.text((("net", "a, b"),)) == "'a, b'"

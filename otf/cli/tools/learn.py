@@ -61,6 +61,13 @@ def learn(
             show_default=False,
         ),
     ] = "",
+    wait: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS",
+            help="Waiting so long is an input too; what the system does by itself meanwhile is learnt as timers.",
+        ),
+    ] = None,
     algorithm: Annotated[str, typer.Option(metavar="NAME", help="One of kv, lsharp, lstar.")] = "kv",
     extra: Annotated[
         int,
@@ -119,6 +126,7 @@ def learn(
     """
     from otf.cli.run_options import watched
     from otf.cli.tools import learn_report, learnt_files
+    from otf.spec import Elapse
 
     for option, text in (("only", only), ("mask", mask)):
         try:
@@ -129,6 +137,8 @@ def learn(
     source = _answering(source, silence)
     made = watched(source.bench, silence, None)
     inputs = _inputs(source, alphabet, only)
+    if wait is not None:
+        inputs.append(Elapse(wait))
     folder = out or fresh("learn", made.name)
     folder.mkdir(parents=True, exist_ok=True)
     pupil, number = _learn(made, inputs, folder, source, (algorithm, extra, time, seed, jobs, mask), quiet=as_json)
@@ -244,6 +254,8 @@ def _learn(
         with nullcontext() if quiet else working(lambda: line(pupil)):
             async with keeping():
                 await pupil.run(algorithm, extra)
+                if pupil.complete:
+                    await pupil.measure(folder / "timers")
 
     done = interruptible(work)
     return pupil, done.status(PASS)

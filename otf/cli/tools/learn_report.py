@@ -59,6 +59,7 @@ def known(pupil: Pupil, extra: int) -> list[str]:
         lines.append("No suite has passed: there may be more states.")
     else:
         lines += guarantees(best.size, complete)
+    lines += [f"{each} after it was started." for each in pupil.timers] + pupil.timer_notes
     lost = list(pupil.learning.answers.lost())
     if lost:
         lines.append(f"At {counted(len(lost), 'place')} an answer differed now and then; the others decided:")

@@ -105,7 +105,7 @@ def write(folder: Path, learnt: LearntSystem, origin: LearningSource, known: Seq
 
 
 def _model(learnt: LearntSystem, origin: LearningSource, known: Sequence[str]) -> str:
-    from otf.learn.learnt import written
+    from otf.learn.model_code import written
 
     if origin.plain is not None:
         return written(learnt, known, *origin.plain.code())
