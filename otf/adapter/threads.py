@@ -53,7 +53,7 @@ class ThreadWatch:
 
     @contextmanager
     def running(self) -> Generator[None]:
-        """Let what the body starts be the system's."""
+        """Count the threads that the body starts as the system's."""
         token = _RUNNING.set(self)
         try:
             yield

@@ -1,6 +1,6 @@
 """A system that starts from a snapshot: one path in so many that passed is driven again from a reset.
 
-A snapshot is taken once, and a fault in what the system does at its start would be in none of the paths behind it.
+A snapshot is taken once, after the start. So no path that begins with it would show a fault in the start itself.
 """
 
 from __future__ import annotations

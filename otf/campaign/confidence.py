@@ -46,7 +46,7 @@ def upper_bound(failed: int, runs: int, error: float = 1 - CONFIDENCE) -> float:
 
 
 def lower_bound(failed: int, runs: int, error: float) -> float:
-    """Return the probability of failure that the true one falls below with at most the probability `error`.
+    """Return a lower bound of the rate of failure; the true rate is below it with a probability of at most `error`.
 
     >>> round(lower_bound(10, 10, 0.025), 3), lower_bound(0, 10, 0.025)
     (0.692, 0.0)

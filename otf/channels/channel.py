@@ -1,7 +1,7 @@
 """A system behind a net, as a function of its behaviour without the net.
 
-The sets of states stay small because states that no observation can distinguish are one state: a lost message and one
-that has not arrived yet, a copy that changes nothing and no copy, a copy and the next copy of the same message.
+States that no observation can distinguish are one state, so that the sets of states stay small. A lost message is the
+same as one that has not arrived yet, and a copy that changes nothing is the same as no copy.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A whole step at once: an input, its outputs and quiescence, for systems that answer before they return.
 
-By definition equal to a monitor that is given `Sent`, a `Seen` for each output, and `Quiet`; a step that was seen
-before is one look-up, however many outputs it has.
+The result is by definition that of passing `Sent`, a `Seen` for each output, and `Quiet` to a monitor. A step that was
+seen before takes one look-up, however many outputs it has.
 """
 
 from __future__ import annotations

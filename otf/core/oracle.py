@@ -56,7 +56,7 @@ class Oracle:
         self.beliefs = Beliefs(self.model.memory)
 
     def following(self, spontaneous: int) -> Oracle:
-        """Return the oracle that follows so many spontaneous outputs under way, with beliefs of its own."""
+        """Return an oracle with beliefs of its own that follows up to this many unseen spontaneous outputs."""
         if spontaneous <= self.limits.spontaneous:
             return self
         found = self._deeper.get(spontaneous)

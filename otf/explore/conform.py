@@ -234,7 +234,7 @@ _AnswerPath: TypeAlias = tuple[tuple[str, str], ...]
 
 
 class AnswerDifference(NamedTuple):
-    """Answers to an input of which only one model has some; `way` has the inputs and answers of both up to there.
+    """Answers to an input that only one of two models gives; `way` has the inputs and answers that lead there in both.
 
     `places` counts the pairs of states where that is so.
     """

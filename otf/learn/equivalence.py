@@ -33,7 +33,7 @@ class SuiteProgress:
 
     @property
     def complete(self) -> int | None:
-        """Return the number of extra states for which the suites passed; None if not even for none."""
+        """Return for how many extra states the suites passed; None if the suite for no extra state has not passed."""
         passed = self.extra if self.done >= self.total > 0 else self.extra - 1
         return passed if passed >= 0 else None
 

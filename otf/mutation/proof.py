@@ -83,7 +83,7 @@ class Simulation:
         return len(known), self._covered(known, LITTLE)
 
     def difference(self) -> tuple[Any, ...]:
-        """Return inputs that may show the mutant, if the search found such; spontaneous outputs come between them."""
+        """Return inputs that may show the mutant, if the search found any; spontaneous outputs may come in between."""
         duty = self._unmet.get(PLACES)
         if duty is None:
             return ()

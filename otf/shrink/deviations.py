@@ -51,8 +51,8 @@ Replies: TypeAlias = dict[Inputs, Answer]
 class Deviation(NamedTuple):
     """A step that may have led to a wrong state: the inputs up to it, and those that would show it then.
 
-    `elsewhere` is the run by another way to the state. After the step the run is right, or it fails with another
-    signature, `also`: then two defects show in it.
+    `elsewhere` is a run that reaches the state in another way. After the step the run passes; or it fails with another
+    signature, `also`, and shows two defects.
     """
 
     defect: Defect

@@ -1,4 +1,4 @@
-"""What inputs led to, by the answers: a state of the system as far as anyone can see.
+"""What inputs led to, as the answers show it: all that anyone can see of the state of the system.
 
 A model that allows any answer has one state: each input is enabled in it, and counts of its states say nothing about
 where the system is. There the answers so far tell: what was sent and answered on a path, without the steps that led

@@ -185,7 +185,7 @@ def groups(size: int, apart: SeparatingInputs, sure: set[int]) -> list[frozenset
 
 
 class Decision(NamedTuple):
-    """An input, and for states that may follow it the number of the next decision; in other states the test ends."""
+    """An input, and the number of the next decision for each state that may follow; without one the test ends."""
 
     input: int
     then: tuple[tuple[int, int], ...] = ()

@@ -125,7 +125,7 @@ def _links(folder: Path) -> set[str]:
 
 
 def stranger(host: str, port: int, since: int, *, udp: bool) -> str:
-    """Return who holds a port if that is a process started before `since`; empty if none is, or that is not known."""
+    """Return the process that holds a port, if it started before `since`; empty if none is known."""
     for inode in bound(host, port, udp=udp):
         held = holders(inode)
         if held and all(each.started < since for each in held):

@@ -1,4 +1,4 @@
-"""Parts of a product: their protocol, and those that are lists: test suites (runs of actions) and machines."""
+"""The parts of a product: their protocol, and two that are lists: test suites (runs of actions) and machines."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Chosen:
     exclude: frozenset[str] = frozenset()
 
     def of(self, actions: Iterable[Callable[..., Any]]) -> tuple[Callable[..., Any], ...]:
-        """Return the chosen ones of these actions."""
+        """Return those of the actions that this part has."""
         return tuple(each for each in actions if self.has(each.__name__))
 
     def has(self, name: str) -> bool:
