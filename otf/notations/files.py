@@ -115,7 +115,7 @@ _AUT_EDGE: Final = re.compile(
 def read_aut(text: str, name: str = "aut") -> Written:
     r"""Return the spec in the text of an Aldebaran file; inputs and outputs are strings, states are numbers.
 
-    `name` is the name of the spec, and error messages begin with it. Raises UsageError with the line of the first error.
+    `name` is the name of the spec, and errors begin with it. Raises UsageError with the line of the first error.
 
     >>> read_aut('des (0, 1, 2)\n(0, "coin / tea", 1)').inputs(0)
     ('coin',)
