@@ -9,9 +9,9 @@ import argparse
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.field import etcd, maelstrom, rers, torxakis, wiki
+from benchmarks.field import dropbox, etcd, maelstrom, rers, torxakis, wiki
 
-SUBJECTS: Final[dict[str, Any]] = {each.NAME: each for each in (etcd, maelstrom, rers, torxakis, wiki)}
+SUBJECTS: Final[dict[str, Any]] = {each.NAME: each for each in (dropbox, etcd, maelstrom, rers, torxakis, wiki)}
 
 
 def main() -> None:

@@ -279,3 +279,21 @@ def test_a_register_is_guessed_from_a_recording_and_sent_back(tmp_path: Path) ->
     assert (
         "write NAME=REGEX" in otf("learn", "--sut", sut, "--alphabet", tmp_path / "talk.log", "--register", "job").err
     )
+
+
+def test_properties_are_checked_on_what_was_learnt(tmp_path: Path) -> None:
+    """A property that the machine violates is tried on the system, which confirms it: the exit status is 1."""
+    (tmp_path / "safe.py").write_text(
+        "from otf.logic import never, sometimes\nfrom otf.models.coffee import Coffee\n"
+        "dry, serves = never(Coffee), sometimes(Coffee)\n"
+    )
+    place, out = f"{tmp_path}/safe.py", tmp_path / "out"
+    done = otf("learn", "coffee", "--property", f"{place}:dry", "--property", f"{place}:serves", "--out", out, "--json")
+    assert done.status == 1, done.err
+    assert [(each["law"], each["verdict"], each["confirmed"]) for each in done.data["properties"]] == [
+        ("property dry", "refuted", True),
+        ("property serves", "proven", None),
+    ]
+    text = otf("learn", "coffee", "--property", f"{place}:dry", "--out", out).out
+    assert "property dry: refuted: after these steps it cannot hold any more\n" in text
+    assert "the system does so, too\n" in text

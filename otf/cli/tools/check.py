@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,6 +17,7 @@ from otf.errors import FAIL, PASS, UsageError
 if TYPE_CHECKING:
     from otf.explore import Graph
     from otf.explore.finding import Finding
+    from otf.temporal import Formula
 
 EXAMPLES = """\b
 Examples:
@@ -140,15 +141,25 @@ def _invariants(graph: Graph, places: Iterable[str]) -> Iterable[Finding]:
 
 def _properties(graph: Graph, bench: str, sets: list[str] | None, places: Iterable[str]) -> Iterator[Finding]:
     """Yield what is true of the properties of a bench, and of those at these places."""
-    from otf.cli.benches import load, named, parsed
+    from otf.cli.benches import load, parsed
     from otf.explore.expiring import temporal
-    from otf.logic import Formula
 
     known: dict[str, object] = {}
     with suppress(UsageError):  # a file of another tool, or a bare model, has no properties
         known = dict(load(bench, parsed(sets)).properties)
-    for name, what in (known | {place.rpartition(":")[2]: named(place) for place in places}).items():
+    for name, what in formulas(known, places).items():
+        yield temporal(graph, name, what)
+
+
+def formulas(known: Mapping[str, object], places: Iterable[str]) -> dict[str, Formula]:
+    """Return the properties that are known, and those at these places. Raises UsageError for what is none."""
+    from otf.cli.benches import named
+    from otf.logic import Formula
+
+    found = dict[str, Formula]()
+    for name, what in ({**known} | {place.rpartition(":")[2]: named(place) for place in places}).items():
         if not isinstance(what, Formula):
             message = f"--property {name}: this is no temporal property; write always(…), never(…) or within(n, …)"
             raise UsageError(message)
-        yield temporal(graph, name, what)
+        found[name] = what
+    return found

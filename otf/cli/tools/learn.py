@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import webbrowser
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,14 +15,17 @@ import typer
 
 from otf.cli.options import AsJson, Quiescence, Sets, SilenceOption, Suts, fresh
 from otf.cli.output import guarded, warn
-from otf.errors import INCONCLUSIVE, PASS, UsageError
+from otf.errors import FAIL, INCONCLUSIVE, PASS, UsageError
 from otf.trace.result import counted
 
 if TYPE_CHECKING:
     from otf.adapter import Bench
     from otf.cli.tools.learnt_files import LearningSource
+    from otf.learn.checking import CheckedProperty
     from otf.learn.learning import LearntMachine
+    from otf.learn.learnt import LearntSystem
     from otf.learn.teaching import Pupil
+    from otf.temporal import Formula
 
 MOST: Final = 200  # inputs of an alphabet: each is tried in each state
 STATES: Final = 1_000  # of a bench's own model in which its inputs are looked up
@@ -66,6 +69,15 @@ def learn(
         typer.Option(
             metavar="SECONDS",
             help="Waiting so long is an input too; what the system does by itself meanwhile is learnt as timers.",
+        ),
+    ] = None,
+    properties: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--property",
+            metavar="PLACE",
+            help="A temporal property, such as lamp.py:safe, to check on the result beside those of the bench; a run "
+            "that violates it is tried on the system. Repeatable.",
         ),
     ] = None,
     algorithm: Annotated[str, typer.Option(metavar="NAME", help="One of kv, lsharp, lstar.")] = "kv",
@@ -122,10 +134,11 @@ def learn(
 
     Each question is a path after a reset: inputs, each followed by outputs until the system rests. The folder gets a
     trace of each, and learned.dot, learned.py (a bench which the system passes), and learned.html to walk on. The exit
-    status is 3 if the time was over, or if the system chooses between answers.
+    status is 1 if the system violates a property, 3 if the time was over, or if the system chooses between answers.
     """
     from otf.cli.run_options import watched
     from otf.cli.tools import learn_report, learnt_files
+    from otf.cli.tools.check import formulas
     from otf.spec import Elapse
 
     for option, text in (("only", only), ("mask", mask)):
@@ -136,9 +149,8 @@ def learn(
     source = learnt_files.source(bench, sut, alphabet, sets, quiescence, framing, start, reset or (), register or ())
     source = _answering(source, silence)
     made = watched(source.bench, silence, None)
-    inputs = _inputs(source, alphabet, only)
-    if wait is not None:
-        inputs.append(Elapse(wait))
+    promised = formulas(made.properties, properties or ())
+    inputs = [*_inputs(source, alphabet, only), *([] if wait is None else [Elapse(wait)])]
     folder = out or fresh("learn", made.name)
     folder.mkdir(parents=True, exist_ok=True)
     pupil, number = _learn(made, inputs, folder, source, (algorithm, extra, time, seed, jobs, mask), quiet=as_json)
@@ -146,10 +158,28 @@ def learn(
     if learnt is None:
         raise UsageError("nothing was learnt: not even the answers to single inputs are known; give it more --time")
     files = learnt_files.write(folder, learnt, source, learn_report.known(pupil, extra))
-    learn_report.tell(pupil, learnt, files, extra, as_json=as_json)
+    judged = _checked(pupil, learnt, promised)
+    learn_report.tell(pupil, learnt, files, judged, extra, as_json=as_json)
     if opens and not webbrowser.open(files[-1].resolve().as_uri()):
         warn(f"no browser could be started: open {files[-1]} yourself")
-    return number or (PASS if pupil.complete else INCONCLUSIVE)
+    return number or _status(judged, complete=pupil.complete)
+
+
+def _status(judged: Iterable[CheckedProperty], *, complete: bool) -> int:
+    confirms = {each.confirms for each in judged}
+    return FAIL if True in confirms else PASS if complete and False not in confirms else INCONCLUSIVE
+
+
+def _checked(pupil: Pupil, learnt: LearntSystem, properties: Mapping[str, Formula]) -> list[CheckedProperty]:
+    from otf.adapter.kept import keeping
+    from otf.cli.signals import interruptible
+    from otf.learn.checking import checked
+
+    async def work() -> list[CheckedProperty]:
+        async with keeping():
+            return await checked(pupil.driver, learnt, properties)
+
+    return (interruptible(work).value if properties else None) or []
 
 
 def _answering(source: LearningSource, silence: str | None) -> LearningSource:

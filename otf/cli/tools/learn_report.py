@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 from time import monotonic
@@ -12,6 +13,7 @@ from otf.trace.result import counted
 
 if TYPE_CHECKING:
     from otf.learn.answers import Parted
+    from otf.learn.checking import CheckedProperty
     from otf.learn.learnt import LearntSystem
     from otf.learn.teaching import Pupil
 
@@ -79,11 +81,21 @@ def guarantees(states: int, extra: int) -> list[str]:
     return [f"{within};", f"{wider(extra)}."] if extra else [f"{within}."]
 
 
-def tell(pupil: Pupil, learnt: LearntSystem, files: list[Path], extra: int, *, as_json: bool) -> None:
-    """Say what was learnt and asked, where its files are, and how to go on."""
+def tell(
+    pupil: Pupil,
+    learnt: LearntSystem,
+    files: list[Path],
+    judged: Sequence[CheckedProperty],
+    extra: int,
+    *,
+    as_json: bool,
+) -> None:
+    """Say what was learnt and asked, what is true of properties, where the files are, and how to go on."""
     seconds = monotonic() - pupil.began
     sent, best = pupil.driver.inputs_sent, learnt.machine
     if as_json:
+        from otf.cli.tools.laws import as_law
+
         document(
             {
                 "states": best.size,
@@ -96,6 +108,7 @@ def tell(pupil: Pupil, learnt: LearntSystem, files: list[Path], extra: int, *, a
                 "extra": extra if pupil.complete else -1 if (most := best.progress.complete) is None else most,
                 "chooses": _choice(pupil),
                 "files": list(map(str, files)),
+                "properties": [{**as_law(each.finding), "confirmed": each.confirms} for each in judged],
             }
         )
         return
@@ -114,6 +127,8 @@ def tell(pupil: Pupil, learnt: LearntSystem, files: list[Path], extra: int, *, a
             say(f"{row}:")
             say("what counts without end has no finite machine; leave it out (--only), or mask its answers (--mask)")
         say(f"it has not come to its end; go on with --out {files[0].parent}")
+    for each in judged:
+        say(str(each))
     for file in files:
         say(f"  {file}")
 
