@@ -156,7 +156,8 @@ WAYS: Final[dict[str, str]] = _EXITS | _SIGNALS | _RAISING | _THREADS | _PYTHON 
 """All of them, as statements."""
 HARMLESS: Final = frozenset({"a thread that ends", "no collector", "SIGCHLD", "SIGCONT", "SIGWINCH", "stdin closed"})
 """What has to change nothing: the status is to be 0."""
-SPEECHLESS: Final = frozenset({name for name in WAYS if name in _STREAMS or name in {"no print", "no write"}})
+_MUTE: Final = {"no print", "no write", "no file may grow"}  # what a command says goes to files here
+SPEECHLESS: Final = frozenset({name for name in WAYS if name in _STREAMS or name in _MUTE})
 """What may end without a word."""
 PRELOADED: Final = frozenset({name for name, code in WAYS.items() if code.startswith(("disk(", "clock("))})
 

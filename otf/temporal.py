@@ -14,7 +14,7 @@ from functools import reduce
 from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from otf.errors import ModelError, UsageError
-from otf.values import show
+from otf.values import as_text, show
 
 MOST: Final = 1_000
 """Alternatives of what is left of a property; beyond, it is open for the rest of the run."""
@@ -106,7 +106,7 @@ class StepTest:
         try:
             return bool(what(step))
         except Exception as error:
-            message = f"the property {self} raised {type(error).__name__}: {error}; it was asked about {step}"
+            message = f"the property {self} raised {type(error).__name__}: {as_text(error)}; it was asked about {step}"
             raise ModelError(message) from error
 
     def __str__(self) -> str:

@@ -28,7 +28,7 @@ from otf.core.model_calls import own_frames
 from otf.core.timing import Learnt, Timing
 from otf.errors import ModelError, OtfError, UsageError
 from otf.spec import Elapse, Requirements, Spec, at_speed, total
-from otf.values import show
+from otf.values import as_text, show
 
 if TYPE_CHECKING:  # a model file needs none of it until it is run
     from otf.adapter.lifecycle import Life
@@ -305,7 +305,7 @@ class Bench:
         except OtfError:
             raise
         except Exception as error:
-            message = f"the codec raised on the port of {show(value)}: {type(error).__name__}: {error}"
+            message = f"the codec raised on the port of {show(value)}: {type(error).__name__}: {as_text(error)}"
             raise ModelError(message + own_frames(error)) from error
         if not isinstance(named, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- a codec of the user's may give anything
             message = f"the codec gave {show(named)} as the port of {show(value)}; a port is a name"

@@ -29,10 +29,11 @@ from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from functools import partial
-from typing import Final, Protocol, TypeVar, cast
+from typing import Final, TypeVar, cast
 
 import anyio
 
+from otf.adapter.loop_check import LoopCheck, Wait
 from otf.core.model_calls import CURRENT, ModelCall, own_frames
 from otf.errors import INCONCLUSIVE, USERS_OWN, ModelError, OtfError
 from otf.values import as_text, show
@@ -221,20 +222,12 @@ def watched(tell: Tell = warn, patience: float = PATIENCE) -> Generator[None]:
     # a process that may start no thread goes without: the watchdog decides nothing
     with suppress(RuntimeError):
         # Thread.start would wait for ever for a thread that had no memory to begin
-        start_new_thread(watch, (ClockCheck(over, tell), tell, patience))
+        start_new_thread(watch, (LoopCheck(ClockCheck(over, tell), tell), tell, patience))
     try:
         yield
     finally:
         over.set()
         _ONE.release()
-
-
-class _Wait(Protocol):
-    """What a watchdog waits for."""
-
-    def wait(self, timeout: float, /) -> bool:
-        """Return whether it is over, at once or after so many seconds."""
-        ...
 
 
 class ClockCheck:
@@ -245,7 +238,7 @@ class ClockCheck:
     False
     """
 
-    def __init__(self, over: _Wait, tell: Tell) -> None:
+    def __init__(self, over: Wait, tell: Tell) -> None:
         self._over, self._tell = over, tell
         self._then, self._late = time.monotonic(), 0
 
@@ -273,7 +266,7 @@ class ClockCheck:
             select.select([], [], [], 1.0)  # the kernel counts this one, whatever the clock says
 
 
-def watch(over: _Wait, tell: Tell, patience: float) -> None:
+def watch(over: Wait, tell: Tell, patience: float) -> None:
     """Look at what the model is asked, four times in `patience` seconds, until it is over."""
     seen, looks = CURRENT.now, 0
     while not over.wait(patience / LOOKS):

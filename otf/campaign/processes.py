@@ -7,9 +7,11 @@ seed and the same knowledge. If the coordinator dies, its workers see the end of
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from subprocess import PIPE
 from typing import Final
@@ -84,6 +86,16 @@ class _Worker:
         except (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError, msgspec.DecodeError, KeyError):
             pass
 
+    async def follow(self) -> None:
+        """Wait for the end of the process: a copy that its bench forked would keep its pipes open for ever."""
+        await self.process.wait()
+        self.kill()
+
+    def kill(self) -> None:
+        """Kill the process, and what is left of its group."""
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+
     def end(self) -> None:
         """Wake everything that waits for a result: there will be none."""
         self.dead = True
@@ -148,6 +160,7 @@ class Processes(Remote):
                 note("worker started", lane=at, pid=process.pid)
                 await worker.send(self.workers.greeting)
                 self._readers.start_soon(worker.read)
+                self._readers.start_soon(worker.follow)
             return worker
 
 
@@ -158,6 +171,6 @@ async def _ended(worker: _Worker) -> None:
     with anyio.move_on_after(ENDING):
         await process.wait()
     if process.returncode is None:
-        process.kill()
+        worker.kill()
         await process.wait()
     worker.reading.cancel()

@@ -244,11 +244,16 @@ def _exited(error: SystemExit, arguments: Sequence[str], *, as_json: bool) -> in
 
 
 def _broken(error: BaseException, *, as_json: bool) -> int:
-    from otf.values import as_text  # the list of commands does not wait for it
+    from otf.cli.broken_python import broken_by  # the list of commands does not wait for them
+    from otf.values import as_text
 
     what = f"{type(error).__name__}: {as_text(error)}"
     if limit := _limit(error):
         return _limited(limit, what, as_json=as_json)
+    if broke := broken_by(error):
+        return _nothing(
+            f"code of the bench, its model or its system changed or closed {broke}: {what}", as_json=as_json
+        )
     warn("".join(traceback.format_exception(error)).rstrip())
     warn(f"this is a defect of otf, or of a bench's own adapter; it says nothing about the system under test: {what}")
     if as_json:
@@ -281,6 +286,10 @@ def _limit(error: BaseException | None) -> str:
 
 def _limited(limit: str, what: str, *, as_json: bool) -> int:
     why = f"this machine gives the command no more {limit}: {what}; raise that limit, or run less at the same time"
+    return _nothing(why, as_json=as_json)
+
+
+def _nothing(why: str, *, as_json: bool) -> int:
     sys.unraisablehook = lambda _: None  # what cannot be cleaned up for the same reason is no news
     warn(f"{why}; nothing is decided")
     if as_json:

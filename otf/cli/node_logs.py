@@ -16,7 +16,7 @@ from otf.offline.entries import LogEntry
 from otf.offline.formats import FORMATS, guessed
 from otf.offline.formats import named as format_named
 from otf.offline.nodes import NodeEvent, NodeLogs, NodesOpinion, judge_nodes, smallest_slice
-from otf.values import show
+from otf.values import as_text, show
 
 
 def replay_nodes(files: Sequence[str], place: str, form: str, *, as_json: bool) -> int:
@@ -41,7 +41,7 @@ def _events(name: str, logs: NodeLogs, form: str) -> Iterator[NodeEvent]:
             try:
                 event = logs.event(entry, Path(name).name)
             except Exception as error:
-                message = f"{name}, line {entry.place}: `event` raised {type(error).__name__}: {error}"
+                message = f"{name}, line {entry.place}: `event` raised {type(error).__name__}: {as_text(error)}"
                 raise ModelError(message) from error
             if event is not None:
                 yield event if event.place else replace(event, place=entry.place)

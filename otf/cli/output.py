@@ -47,6 +47,11 @@ def guarded(command: Callable[P, int]) -> Callable[P, None]:
             status = command(*args, **kwargs)
         except OtfError as error:
             fail(error, as_json=bool(kwargs.get("as_json")))
+        except KeyboardInterrupt as error:
+            # where our handlers are, Ctrl-C raises none: this is one of the bench
+            if not SIGNALS.installed:
+                raise
+            fail(_exited(error), as_json=bool(kwargs.get("as_json")))
         except (Exception, *USERS_OWN):
             raise
         except BaseException as error:  # noqa: BLE001 -- a model that exits must not end the command as if it had passed
@@ -118,8 +123,10 @@ def say(text: str = "", *, exact: bool = False) -> None:
 
 def columns() -> int | None:
     """Return the width of the terminal in characters; None if standard output is not a terminal."""
-    stdout: TextIO | None = sys.stdout
-    return shutil.get_terminal_size().columns if stdout is not None and stdout.isatty() else None
+    stdout = _STDOUT[0][0] if _STDOUT else sys.stdout
+    with suppress(ValueError, AttributeError):  # it is closed, or something else took its place
+        return shutil.get_terminal_size().columns if stdout is not None and stdout.isatty() else None
+    return None
 
 
 def wrapped(line: str, width: int) -> list[str]:

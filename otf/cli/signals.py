@@ -12,7 +12,7 @@ import signal
 import sys
 import time
 from collections.abc import Awaitable, Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from types import FrameType
 from typing import Final, Generic, NamedTuple, TypeVar, cast
@@ -52,6 +52,11 @@ class Signals:
         A bound in seconds is one of the whole command, and on a busy machine its imports take more than a second.
         """
         return 0.0 if self._begun is None else time.monotonic() - self._begun
+
+    @property
+    def installed(self) -> bool:
+        """Return whether the handlers are installed."""
+        return self._begun is not None
 
     def install(self) -> None:
         """Install the handlers."""
@@ -145,6 +150,8 @@ def _leave(number: int) -> None:
         # readers get a document whenever the command ends; what print has buffered is not one yet
         os.write(1, b'{"verdict": "inconclusive", "interrupted": true}\n')
         reported()
+    with suppress(OSError):
+        os.write(2, f"otf: ended by {signal.Signals(number).name} before a result was reported\n".encode())
     decide(128 + number)
     sign()
     os._exit(128 + number)

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Final
 
+from otf.cli.broken_python import note_python
 from otf.cli.output import warn
 from otf.errors import OtfError, UsageError
 from otf.values import as_text
@@ -61,6 +62,7 @@ def _executed(path: Path) -> ModuleType:
 @contextmanager
 def located(name: str, path: Path | None = None) -> Generator[None]:
     """Turn errors of the user's own code into a UsageError with file and line; `path` is the file of that code."""
+    note_python()
     try:
         with _watched(name):
             yield

@@ -7,20 +7,20 @@ command did; it ends with its input.
 from __future__ import annotations
 
 import os
+import select
 import shutil
-import sys
 import traceback
-from collections.abc import Awaitable, Callable
+from _thread import start_new_thread
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
 from socket import gethostname
-from threading import Lock
-from typing import Final
+from typing import Final, NoReturn
 
 import anyio
 import msgspec
-from anyio.to_thread import run_sync
 
+from otf import supervisor
 from otf.adapter import Bench
 from otf.adapter.kept import keeping
 from otf.adapter.third_party import blamed, blaming, watched
@@ -41,8 +41,8 @@ from otf.trace.record import Header
 from otf.trace.verdict import Signature, Verdict
 from otf.values import as_text
 
+ENDING: Final = 5.0  # seconds in which this process ends by itself
 Answers = Callable[[JobLine], Awaitable[ResultLine | None]]
-_WRITING: Final = Lock()
 
 
 class Greeting(msgspec.Struct):
@@ -153,24 +153,42 @@ class Worker:
 
 
 def main() -> None:
-    """Serve until the input ends. What the bench prints goes to standard error: the output has results alone."""
-    out = os.dup(1)
+    """Serve until the input ends. What the bench prints goes to standard error, and it has nothing to read."""
+    given, out = os.dup(0), os.dup(1)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
-    greeted = sys.stdin.buffer.readline()
+    with open(given, "rb", buffering=0, closefd=False) as lines:  # nothing may be read ahead
+        greeted = lines.readline()
     if not greeted.endswith(b"\n"):  # who started this process was killed before it had said what to do
         os._exit(1)
     greeting = msgspec.json.decode(greeted, type=Greeting)
+    supervisor.end_copies()
+    with suppress(RuntimeError):  # there may be no thread left for it
+        start_new_thread(_follow, (given, greeting))
     status = 1
     try:
-        anyio.run(_serve, _begun(greeting), out)
+        anyio.run(_serve, _begun(greeting), given, out)
         status = 0
-    except Exception:  # noqa: BLE001 -- a defect of otf, or of a bench's own adapter
+    except Exception:  # noqa: BLE001 -- a defect of otf, or code of the bench that broke Python itself
         traceback.print_exc()
     finally:
-        if greeting.removes:
-            shutil.rmtree(greeting.out, ignore_errors=True)
-        # a thread may still be reading the input, and Python would wait for it
-        os._exit(status)
+        _end(greeting, status)
+
+
+def _follow(given: int, greeting: Greeting) -> None:
+    """End some time after the input has, also where code of the bench never returns or broke the event loop."""
+    ends = select.poll()
+    ends.register(given, 0)
+    ends.poll()
+    select.select([], [], [], ENDING)
+    _end(greeting, 1)
+
+
+def _end(greeting: Greeting, status: int) -> NoReturn:
+    if greeting.removes:
+        shutil.rmtree(greeting.out, ignore_errors=True)
+    # threads of the bench may go on, and Python would wait for them
+    os._exit(status)
 
 
 def _begun(greeting: Greeting) -> Answers:
@@ -193,24 +211,41 @@ def _begun(greeting: Greeting) -> Answers:
     return Worker(bench, settings, greeting.lanes, checks=greeting.checks).do
 
 
-async def _serve(answers: Answers, out: int) -> None:
+async def _serve(answers: Answers, given: int, out: int) -> None:
+    os.set_blocking(out, False)
+    writing = anyio.Lock()
+
     async def answer(line: JobLine) -> None:
         result = await answers(line)
         if result is not None:
-            await run_sync(written, out, msgspec.json.encode(result, enc_hook=as_text) + b"\n")
+            async with writing:
+                await written(out, msgspec.json.encode(result, enc_hook=as_text) + b"\n")
 
     with undisturbed(), watched():
         async with keeping(), anyio.create_task_group() as tasks:
-            while text := await run_sync(sys.stdin.buffer.readline, abandon_on_cancel=True):
+            async for text in _lines(given):
                 tasks.start_soon(answer, msgspec.json.decode(text, type=JobLine))
             tasks.cancel_scope.cancel()
 
 
-def written(out: int, text: bytes) -> None:
+async def _lines(given: int) -> AsyncGenerator[bytes]:
+    """Yield the lines of the input. No thread reads them: one that died of what a bench did would say so to nobody."""
+    rest = b""
+    while True:
+        await anyio.wait_readable(given)
+        part = os.read(given, 1 << 16)
+        if not part:
+            return
+        *lines, rest = (rest + part).split(b"\n")
+        for line in lines:
+            yield line
+
+
+async def written(out: int, text: bytes) -> None:
     """Write an answer as a whole; if the coordinator was killed, the input ends as well, and that ends this process."""
-    # one write at a time is whole only up to the size of a pipe: the rest follows under the same lock
-    with _WRITING, suppress(BrokenPipeError):
+    with suppress(BrokenPipeError):
         while text:
+            await anyio.wait_writable(out)
             text = text[os.write(out, text) :]
 
 

@@ -16,7 +16,7 @@ from otf.errors import USERS_OWN, ModelError, OtfError
 from otf.spec import Elapse, Idle, Spec
 from otf.spec.offering import INPUTS, Always, limited
 from otf.spec.places import Uncounted, places
-from otf.values import key, likeness, show
+from otf.values import as_text, key, likeness, show
 from otf.values.identity import weight
 
 Answered = TypeVar("Answered")
@@ -326,7 +326,7 @@ def _guard(call: Callable[[], Answered], own: Callable[..., object], name: str, 
     except BaseException as error:  # also one that would end the program: in a model it is a defect like any other
         call_text = f"{name}({', '.join(map(show, arguments))})"
         raised = "" if isinstance(error, OtfError) else f"the model raised {type(error).__name__}: "
-        message = f"{call_text}: {raised}{error}{own_frames(error, own)}"
+        message = f"{call_text}: {raised}{as_text(error)}{own_frames(error, own)}"
         raise ModelError(message) from error
     finally:
         CURRENT.now = None
@@ -337,5 +337,5 @@ def _key(what: str, value: object, naming: Callable[[Any], Hashable] = key) -> H
     try:
         return naming(value)
     except Exception as error:
-        message = f"the {what} {show(value)} cannot be compared: {error}"
+        message = f"the {what} {show(value)} cannot be compared: {as_text(error)}"
         raise ModelError(message) from error

@@ -20,7 +20,7 @@ from otf.errors import USERS_OWN, OtfError, UsageError
 from otf.temporal import PropertyStep
 from otf.trace.events import Closed, Ended, Event, Guess
 from otf.trace.verdict import Failure, Verdict
-from otf.values import fresh, show
+from otf.values import as_text, fresh, show
 from otf.values.identity import shape, weight
 
 
@@ -175,7 +175,7 @@ class Walk:
         except (OtfError, *USERS_OWN):
             raise
         except BaseException as error:  # noqa: BLE001 -- whatever it raises, the system under test has ended with it
-            outputs = (Ended(f"raised {type(error).__name__}: {error}"),)
+            outputs = (Ended(f"raised {type(error).__name__}: {as_text(error)}"),)
         self._note(inp, outputs := _kept(outputs))
         following = follow(self._oracle, self._ways, inp, table, outputs)
         self._ways = following or self._ways

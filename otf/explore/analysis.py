@@ -21,7 +21,7 @@ from otf.explore.naming import observed, output_name
 from otf.explore.refine import blocks
 from otf.spec import Spec
 from otf.spec.transition import RequirementIds
-from otf.values import show
+from otf.values import as_text, show
 
 SEARCHED: Final = 1_000  # states that are searched for the actions of a scenario
 LIMIT: Final = 20_000
@@ -205,7 +205,7 @@ def _asked(law: str, holds: Callable[..., object], *arguments: object) -> bool:
     except (ModelError, UsageError):
         raise
     except Exception as error:
-        message = f"{law}: it raised {type(error).__name__} on {', '.join(map(show, arguments))}: {error}"
+        message = f"{law}: it raised {type(error).__name__} on {', '.join(map(show, arguments))}: {as_text(error)}"
         raise ModelError(message + own_frames(error)) from error
 
 

@@ -15,7 +15,7 @@ from otf.explore.naming import Alike, is_flat, name, output_name
 from otf.spec import Accept, Spec, Transition
 from otf.spec.offering import INPUTS, TRANSITIONS, Always, limited
 from otf.spec.transition import in_words, is_transition
-from otf.values import Values, show
+from otf.values import Values, as_text, show
 from otf.values.all_values import name_of
 
 Progress = Callable[[int, int], None]
@@ -150,7 +150,9 @@ class _Explorer:
                 f"{_asking(state, asked)}: {error}{own_frames(error, self._spec.step if asked else self._spec.emits)}"
             ) from error
         except Exception as error:
-            message = f"{_asking(state, asked)}: the model raised {type(error).__name__}: {error}{own_frames(error)}"
+            message = (
+                f"{_asking(state, asked)}: the model raised {type(error).__name__}: {as_text(error)}{own_frames(error)}"
+            )
             raise ModelError(message) from error
         finally:
             CURRENT.now = None

@@ -15,7 +15,7 @@ from typing import Any, Final, cast
 
 from otf.errors import ModelError
 from otf.spec import AnyOrder
-from otf.values import key, likeness, show
+from otf.values import as_text, key, likeness, show
 
 _Kinds = tuple[type, ...]
 # no float: nan differs from itself, which `key` takes care of
@@ -35,7 +35,7 @@ def name(value: Any) -> Hashable:  # noqa: ANN401 -- any state
     try:
         return key(value)
     except Exception as error:
-        raise ModelError(f"the value {show(value)} cannot be compared: {error}") from error
+        raise ModelError(f"the value {show(value)} cannot be compared: {as_text(error)}") from error
 
 
 def output_name(outputs: Any) -> Hashable:  # noqa: ANN401 -- outputs, or an item of them

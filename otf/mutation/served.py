@@ -27,7 +27,7 @@ from otf.mutation.examples import Examples
 from otf.mutation.near import attempted
 from otf.spec import Accept, AnyOrder, On, OneOf, Spec, Transition
 from otf.spec.outputs import vague
-from otf.values import key, show
+from otf.values import as_text, key, show
 
 Ways: TypeAlias = tuple[Transition[Any], ...]
 REMEMBERED: Final = 200_000
@@ -82,7 +82,9 @@ class ServedModel:
         except USERS_OWN:
             raise
         except BaseException as error:
-            message = f"the model raised {type(error).__name__}: {error}, asked about {show(inp)} in {show(state)}"
+            message = (
+                f"the model raised {type(error).__name__}: {as_text(error)}, asked about {show(inp)} in {show(state)}"
+            )
             raise ModelError(message) from error
         for way in yields:
             yield from self._served(way, state, inp)

@@ -21,7 +21,7 @@ from otf.offline.logs import Noted
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Stalled, Taken, Undecodable
 from otf.trace.pcap import Capture, Endpoint, Packet, Stream
 from otf.trace.reading import BAD_JSON, LONGEST
-from otf.values import show
+from otf.values import as_text, show
 
 _FIN, _SYN, _RST = 1, 2, 4
 FORM: Final = "say where it was: --sut PORT=udp://HOST:PORT?bind=HOST:PORT, or --sut PORT=tcp://HOST:PORT"
@@ -250,7 +250,7 @@ def _mapped(bench: Bench, text: bytes, where: str) -> Any:  # noqa: ANN401 -- ch
     except OtfError:
         raise
     except Exception as error:
-        message = f"{where}: the bench's foreign raised {type(error).__name__}: {error}"
+        message = f"{where}: the bench's foreign raised {type(error).__name__}: {as_text(error)}"
         raise TraceError(message) from error
     if event is not None and not isinstance(event, (Sent, Seen, Quiet, Taken, Closed, Stalled)):
         message = f"{where}: the bench's foreign returned {show(event)}, which is no event: Sent, Seen, Closed or Quiet"

@@ -18,7 +18,7 @@ from otf.framing.lines import LineFraming, Prompt
 from otf.offline.logs import Noted
 from otf.spec import Elapse
 from otf.trace.events import Event, Seen, Sent, Undecodable
-from otf.values import show
+from otf.values import as_text, show
 
 Way: TypeAlias = Literal["sent", "seen", "shown", "unknown"]
 """What a log says of an entry: "shown" was received too, but a terminal shows there what was sent as well."""
@@ -83,7 +83,9 @@ class InputFinder:
             try:
                 data, port = codec.encode(inp), self.bench.port(inp)
             except Exception as error:  # noqa: BLE001 -- a codec may raise anything, and other inputs have bytes
-                self._refused = self._refused or f"; the codec encodes no {show(inp)}: {type(error).__name__}: {error}"
+                self._refused = (
+                    self._refused or f"; the codec encodes no {show(inp)}: {type(error).__name__}: {as_text(error)}"
+                )
                 continue
             if isinstance(data, bytes):
                 self._known[port, data] = inp
@@ -96,7 +98,7 @@ def decoded(decode: object, port: str, data: bytes) -> object:
     except CodecError as error:
         return Undecodable(data, str(error))
     except Exception as error:  # noqa: BLE001 -- a codec may raise anything on bytes of a capture
-        return Undecodable(data, f"{type(error).__name__}: {error}")
+        return Undecodable(data, f"{type(error).__name__}: {as_text(error)}")
 
 
 class Entries:

@@ -7,7 +7,7 @@ from typing import Final
 from otf.codec import Codec, PortAction
 from otf.core.model_calls import own_frames
 from otf.errors import CodecError, ModelError
-from otf.values import show
+from otf.values import as_text, show
 
 KEPT: Final = 16_384  # values and frames; the next one clears the cache. Of 10,000 inputs, 4,096 were hardly met again
 SHORT: Final = 512  # bytes: longer frames hardly ever repeat, and would take much memory
@@ -39,7 +39,7 @@ class CodecCache:
             message = f"the codec has no bytes for the input {show(value)}: {error}"
             raise ModelError(message) from error
         except Exception as error:
-            message = f"the codec raised for the input {show(value)}: {type(error).__name__}: {error}"
+            message = f"the codec raised for the input {show(value)}: {type(error).__name__}: {as_text(error)}"
             raise ModelError(message + own_frames(error)) from error
         if isinstance(data, bytes | PortAction):  # pyright: ignore[reportUnnecessaryIsInstance] -- a user's codec may return anything
             return data

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from functools import partial
 from random import Random
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
-from otf.core import Chooser, InputMode
-from otf.errors import UsageError
+from otf.core import Chooser, InputMode, Symbol, View
+from otf.core.model_calls import own_frames
+from otf.errors import USERS_OWN, ModelError, OtfError, UsageError
 from otf.spec.redrawing import Redraw
 from otf.spec.transition import RequirementIds, requirements
 from otf.strategy.fresh import FreshValues
@@ -18,7 +20,9 @@ from otf.strategy.novelty import Novelty
 from otf.strategy.planned import AfterWaits, Goal, Nearest, ToChanged
 from otf.strategy.pool import FailingIn, PlanPatience, Pool, Script, Uniform, Weighted, Weights, endless
 from otf.strategy.visits import ChangedFirst, LeastAction, LeastInput, LeastNext, LeastState, VisitCounts
+from otf.values import as_text
 
+Answered = TypeVar("Answered")
 Maker: TypeAlias = Callable[[Pool, VisitCounts], Chooser]
 
 
@@ -99,7 +103,27 @@ def own(make: Callable[[], Chooser]) -> StrategyKind:
     >>> own(First).name
     'First'
     """
-    return StrategyKind(getattr(make, "__name__", "own"), "a class of your own", (lambda _pool, _visits: make(),))
+    return StrategyKind(getattr(make, "__name__", "own"), "a class of your own", (lambda _pool, _visits: _Own(make),))
+
+
+class _Own:
+    """A chooser of the user's. Whatever its code raises is a ModelError that says where."""
+
+    def __init__(self, make: Callable[[], Chooser]) -> None:
+        self._chooser = _asked(make)
+
+    def choose(self, view: View) -> Symbol | None:
+        return _asked(partial(self._chooser.choose, view))
+
+
+def _asked(call: Callable[[], Answered]) -> Answered:
+    try:
+        return call()
+    except (OtfError, *USERS_OWN):
+        raise
+    except BaseException as error:
+        message = f"the strategy raised {type(error).__name__}: {as_text(error)}{own_frames(error)}"
+        raise ModelError(message) from error
 
 
 def _covering(name: str, *makers: Maker) -> StrategyKind:

@@ -23,6 +23,10 @@ FOUND = [
     Case("run", "step", "stdout null"),
     Case("run", "step", "no print"),
     Case("run", "exit", "os._exit(0)"),
+    Case("run", "hook", "raise KeyboardInterrupt"),
+    Case("run", "step", "wrong length"),
+    Case("run", "model", "no open"),
+    Case("suite", "model", "SIGTERM of the group"),
     Case("pytest", "step", "os._exit(0)", wrong=True),
     Case("rerun", "step", "disk full", wrong=True),
     *(Case(command, "step", "a thread that ends") for command in ("run", "rerun", "suite", "pytest")),
@@ -40,7 +44,5 @@ def prepared() -> Generator[tuple[Path, Path | None]]:
 @pytest.mark.real
 @pytest.mark.parametrize("case", [*FOUND, *SAMPLE], ids=str)
 def test_a_status_0_is_earned(prepared: tuple[Path, Path | None], case: Case) -> None:
-    """No way of this sample ends a command with a 0 that was not earned; what harms nothing does not change it."""
-    verdict = run(case, *prepared)
-    assert not verdict.startswith("0 ")
-    assert not verdict.endswith("for what harms nothing")
+    """No way of this sample ends a command with an unearned 0, without a word, late, or as what otf is to blame for."""
+    assert run(case, *prepared) in {"right", "not run", "not reached"}

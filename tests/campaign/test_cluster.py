@@ -14,6 +14,7 @@ from threading import Thread
 from types import SimpleNamespace
 from typing import Any
 
+import anyio
 import msgspec
 import pytest
 
@@ -245,7 +246,7 @@ def test_a_coordinator_that_is_killed(tmp_path: Path) -> None:
     assert [*tmp_path.iterdir()] == []
     reading, writing = os.pipe()
     os.close(reading)
-    written(writing, b"an answer")
+    anyio.run(written, writing, b"an answer")
     os.close(writing)
 
 

@@ -170,6 +170,73 @@ def test_a_worker_that_cannot_begin(folder: Path, guard: str, status: int, messa
     assert message in done.said
 
 
+@pytest.mark.parametrize(
+    "breaks",
+    [
+        "os.fork() and os._exit(0)",
+        "sys.modules.clear()",
+        "ctypes.pythonapi.Py_Exit(0)",
+        "os.close(0)",
+        "builtins.len = lambda _: 0",
+    ],
+)
+def test_a_worker_that_its_bench_breaks(folder: Path, breaks: str) -> None:
+    """Its end is seen, whatever is left of it; another worker drives the path again."""
+    machine(folder)
+    bench = f"""
+import builtins, ctypes, os, sys
+from dataclasses import replace
+from pathlib import Path
+
+import machine
+
+BROKEN = Path("broken").absolute()
+
+
+def make():
+    made = machine.make()
+
+    def step(state, inp):
+        if sys.argv[0].endswith("worker.py") and not BROKEN.exists():
+            BROKEN.touch()
+            {breaks}
+        return made.spec.step(state, inp)
+
+    return replace(made, spec=replace(made.spec, step=step))
+"""
+    (folder / "bench.py").write_text(bench, encoding="utf-8")
+    done = otf("run", "bench.py:make", "--seed", 1, "--processes", 2, "--traces", 2, "--no-saved", "--out", "out")
+    assert done.status == 0
+    assert (folder / "broken").exists()
+
+
+def test_a_worker_whose_model_hangs_ends_with_the_coordinator(folder: Path) -> None:
+    """A coordinator that was killed leaves no worker behind, whatever that is doing."""
+    bench = """
+import sys, time
+from otf import Bench, Spec, goto
+
+
+def step(state, inp):
+    if sys.argv[0].endswith("worker.py"):
+        print("hangs", file=sys.stderr, flush=True)
+        time.sleep(1000)
+    return [goto(state, "x")]
+
+
+def make():
+    return Bench(Spec(step, 0, ["a"]), system=lambda: lambda inp: ["x"], types=(str,))
+"""
+    (folder / "bench.py").write_text(bench, encoding="utf-8")
+    call = [sys.executable, "-m", "otf", "run", "bench.py:make", "--processes", "2", "--no-saved", "--out", "out"]
+    with subprocess.Popen(call, cwd=folder, stderr=subprocess.PIPE) as run:
+        assert run.stderr is not None
+        assert run.stderr.readline() == b"hangs\n"
+        run.kill()
+        # every process that could write there has ended
+        assert b"Traceback" not in run.stderr.read()
+
+
 BOARDS = """
 import os
 import sys

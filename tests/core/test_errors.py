@@ -316,6 +316,20 @@ def test_a_bench_that_names_no_output_ports_may_use_any() -> None:
     assert outcome(judge, "a?", seen(Mute(1), "line"), "quiet") == "pass"
 
 
+def test_an_error_of_a_model_that_has_no_text() -> None:
+    """It is told by its name."""
+
+    class Wordless(Exception):  # noqa: N818 -- its name is told
+        def __str__(self) -> str:
+            raise ValueError
+
+    def wordless() -> Iterable[Transition[int]]:
+        raise Wordless
+
+    with pytest.raises(ModelError, match="the model raised Wordless: "):
+        run(answering(wordless), "a? quiet")
+
+
 def test_ctrl_c_within_a_model_is_no_defect_of_it() -> None:
     """KeyboardInterrupt goes through as it is: the user meant the tester."""
 

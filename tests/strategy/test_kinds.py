@@ -12,7 +12,7 @@ import pytest
 
 from otf import Accept, Bench, InconclusiveError, Spec, Transition, goto, run
 from otf.core import Model, Symbol, View
-from otf.errors import UsageError
+from otf.errors import ModelError, UsageError
 from otf.explore import explore
 from otf.notations import Call
 from otf.strategy import STRATEGIES, Coverage, StrategyKind, Until, covering, goal, own, script, weighted
@@ -137,6 +137,29 @@ class Shy:
 def test_a_strategy_of_ones_own_is_a_small_class(tmp_path: Path) -> None:
     """Each path gets a new object."""
     assert sent(own(Shy), tmp_path, traces=2) == [["on"] * 3, ["on"] * 3]
+
+
+class Broken:
+    """A strategy of one's own with a mistake."""
+
+    def choose(self, view: View) -> Symbol | None:
+        """Raise an error, whose text raises another."""
+        del view
+        raise Mute
+
+
+class Mute(Exception):  # noqa: N818 -- its name is told
+    """An error without a text."""
+
+    def __str__(self) -> str:
+        """Raise an error."""
+        raise ValueError
+
+
+def test_a_strategy_of_ones_own_that_raises(tmp_path: Path) -> None:
+    """The error is the user's, and says what was raised, and where."""
+    with pytest.raises(ModelError, match=r"^the strategy raised Mute: .*\n.*test_kinds.py\", line \d+, in choose"):
+        sent(own(Broken), tmp_path)
 
 
 def test_kinds_of_input_are_used_evenly(tmp_path: Path) -> None:

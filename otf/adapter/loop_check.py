@@ -1,0 +1,100 @@
+"""Ends a process in which Python itself does not work any more: code of a bench can break what every loop needs.
+
+With another `len` than Python's, asyncio finds nothing to do and turns for ever, as may any loop of otf, and no bound
+of time and no Ctrl-C ever comes to its turn. Only another thread sees that.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import threading
+from asyncio import AbstractEventLoop
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Final, Protocol
+
+from otf.errors import INCONCLUSIVE
+
+LOOKS: Final = 12
+"""Looks in a row at which the loop itself was at work, and had not done what it was asked before; 3 s."""
+_BY: Final = "code of the bench, its model or its system replaced what it needs; nothing can be judged"
+NO_LOOP: Final = f"the event loop does nothing that it is asked: {_BY}"
+NO_PYTHON: Final = f"len, range and other functions of Python do not work: {_BY}"
+
+
+class Wait(Protocol):
+    """What a watchdog waits for."""
+
+    def wait(self, timeout: float, /) -> bool:
+        """Return whether it is over, at once or after so many seconds."""
+        ...
+
+
+class LoopCheck:
+    """Waits as an event does, and ends the process where the loop of this thread does nothing any more.
+
+    >>> LoopCheck(threading.Event(), print).wait(0.01)
+    False
+    """
+
+    def __init__(self, over: Wait, tell: Callable[[str], object]) -> None:
+        self._over, self._tell = over, tell
+        self._loop, self._thread = _running(), threading.get_ident()
+        self._beats, self._missed = True, 0
+
+    def wait(self, seconds: float) -> bool:
+        """Return whether it is over."""
+        if self._over.wait(seconds):
+            return True
+        if not sound():
+            self._end(NO_PYTHON)
+        if self._loop is not None:
+            self._look(self._loop)
+        return False
+
+    def _look(self, loop: AbstractEventLoop) -> None:
+        if self._beats:
+            self._beats, self._missed = False, 0
+            with suppress(RuntimeError):  # it was closed
+                loop.call_soon_threadsafe(self._beat)
+        # a model or a system that is at work for long keeps the loop from its turn, and breaks nothing
+        self._missed = self._missed + 1 if in_loop(self._thread) else 0
+        if self._missed >= LOOKS:
+            self._end(NO_LOOP)
+
+    def _end(self, why: str) -> None:
+        self._tell(why)
+        os._exit(INCONCLUSIVE)
+
+    def _beat(self) -> None:
+        self._beats = True
+
+
+def _running() -> AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
+
+
+def sound() -> bool:
+    """Return whether what every loop rests on still does what it did; another way to do it is none of our business.
+
+    >>> sound()
+    True
+    """
+    with suppress(Exception):
+        counts = len((1, 2)), max(1, 2), min(2, 3), sum((1, 1)), [*range(2)][1] + 1, sorted((2, 1))[1]
+        return set(counts) == {2} and isinstance(1, int) and bool(next(iter((1,))))
+    return False
+
+
+def in_loop(thread: int) -> bool:
+    """Return whether a thread is in the event loop itself: not in what that calls."""
+    frame = sys._current_frames().get(thread)  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] -- Python offers no other way
+    return frame is not None and frame.f_globals.get("__name__") in _LOOP
+
+
+_LOOP: Final = {"selectors", "asyncio.base_events", "asyncio.selector_events"}

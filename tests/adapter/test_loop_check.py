@@ -1,0 +1,87 @@
+"""An event loop that does nothing any more ends its process."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+import pytest
+
+from otf.adapter import loop_check
+from otf.adapter.loop_check import LOOKS, NO_LOOP, NO_PYTHON, LoopCheck, in_loop
+from otf.errors import INCONCLUSIVE
+
+
+class Looks(threading.Event):
+    """Takes no time, and is never over."""
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Return at once."""
+        del timeout
+        return False
+
+
+@pytest.fixture
+def ended(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The statuses with which the process would have ended."""
+    statuses = list[int]()
+    monkeypatch.setattr("otf.adapter.loop_check.os._exit", statuses.append)
+    return statuses
+
+
+async def _checked(told: list[str], turns: bool) -> None:
+    check = LoopCheck(Looks(), told.append)
+    for _ in range(LOOKS + 1):
+        assert not check.wait(0.25)
+        await asyncio.sleep(0) if turns else None
+
+
+@pytest.mark.parametrize(
+    ("turns", "at_work", "ends"), [(False, True, True), (True, True, False), (False, False, False)]
+)
+def test_a_loop_that_does_nothing(
+    ended: list[int], monkeypatch: pytest.MonkeyPatch, turns: bool, at_work: bool, ends: bool
+) -> None:
+    """It ends the process if it was at work itself all the time; one that turns, or waits for a model, does not."""
+    monkeypatch.setattr("otf.adapter.loop_check.in_loop", lambda _: at_work)
+    told = list[str]()
+    asyncio.run(_checked(told, turns))
+    assert (ended[:1], told[:1]) == (([INCONCLUSIVE], [NO_LOOP]) if ends else ([], []))
+
+
+def test_where_a_thread_is() -> None:
+    """A loop that waits is at work itself; code that it calls is not."""
+
+    async def work() -> bool:
+        here, waits = threading.get_ident(), asyncio.Event()
+        loop = asyncio.get_running_loop()
+
+        def look() -> None:
+            while not in_loop(here):
+                pass
+            loop.call_soon_threadsafe(waits.set)
+
+        called = in_loop(here)
+        threading.Thread(target=look).start()
+        await waits.wait()
+        return called
+
+    assert not asyncio.run(work())
+
+
+@pytest.mark.parametrize("broken", ["len", "range", "isinstance", "set"])
+def test_python_itself(ended: list[int], monkeypatch: pytest.MonkeyPatch, broken: str) -> None:
+    """Without what every loop rests on, the process ends at the next look."""
+    told = list[str]()
+    with monkeypatch.context() as patch:
+        patch.setitem(vars(loop_check), broken, lambda *_: 0)
+        LoopCheck(Looks(), told.append).wait(0.25)
+    assert (ended, told) == ([INCONCLUSIVE], [NO_PYTHON])
+
+
+def test_without_a_loop(ended: list[int]) -> None:
+    """There is nothing to look at; a loop that was closed is none."""
+    check = LoopCheck(Looks(), print)
+    for _ in range(2 * LOOKS):
+        check.wait(0.25)
+    assert ended == []
