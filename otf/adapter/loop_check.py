@@ -19,9 +19,10 @@ from otf.errors import INCONCLUSIVE
 
 LOOKS: Final = 12
 """Looks in a row at which the loop itself was at work, and had not done what it was asked before; 3 s."""
-_BY: Final = "code of the bench, its model or its system replaced what it needs; nothing can be judged"
+_BY: Final = "code of the bench, its model or its system changed what it needs; nothing can be judged"
 NO_LOOP: Final = f"the event loop does nothing that it is asked: {_BY}"
-NO_PYTHON: Final = f"len, range and other functions of Python do not work: {_BY}"
+NO_PYTHON: Final = f"len, range and the like do not work, or the recursion limit is below 200: {_BY}"
+DEEP: Final = 200  # calls that otf and its event loop need within one another; Python allows 1,000
 
 
 class Wait(Protocol):
@@ -86,6 +87,8 @@ def sound() -> bool:
     True
     """
     with suppress(Exception):
+        if sys.getrecursionlimit() < DEEP:
+            return False
         counts = len((1, 2)), max(1, 2), min(2, 3), sum((1, 1)), [*range(2)][1] + 1, sorted((2, 1))[1]
         return set(counts) == {2} and isinstance(1, int) and bool(next(iter((1,))))
     return False

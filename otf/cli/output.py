@@ -232,8 +232,11 @@ def _print(text: str) -> None:
             unread(error)
     except OSError as error:
         stdout_failed(error)
+    except (ValueError, AttributeError):  # it is closed, or something else took its place
+        stdout_failed(OSError(errno.EBADF, _REPLACED))
 
 
+_REPLACED: Final = "it is closed, or code of the bench replaced it"
 _UNREAD: Final[list[BrokenPipeError]] = []
 _PASSES: Final = re.compile(r'(\x1b\[[\d;]*m)*PASS\b|\{\s*"verdict": "pass"')
 """A pass that nobody read is none: whoever reads exit statuses must not believe it."""
@@ -265,7 +268,7 @@ def _open_stdout(text: str) -> TextIO | None:
     """Return standard output. Raises OSError for a pass if it is none, or another than at the start of the command."""
     stream, file = _STDOUT[0] if _STDOUT else (sys.stdout, _file_of(sys.stdout))
     if _PASSES.match(text) and (_UNREAD or stream is None or _file_of(stream) != file):
-        raise _UNREAD[0] if _UNREAD else OSError(errno.EBADF, "it is closed, or code of the bench replaced it")
+        raise _UNREAD[0] if _UNREAD else OSError(errno.EBADF, _REPLACED)
     return stream
 
 

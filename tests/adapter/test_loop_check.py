@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from otf.adapter import loop_check
-from otf.adapter.loop_check import LOOKS, NO_LOOP, NO_PYTHON, LoopCheck, in_loop
+from otf.adapter.loop_check import DEEP, LOOKS, NO_LOOP, NO_PYTHON, LoopCheck, in_loop
 from otf.errors import INCONCLUSIVE
 
 
@@ -75,6 +75,15 @@ def test_python_itself(ended: list[int], monkeypatch: pytest.MonkeyPatch, broken
     told = list[str]()
     with monkeypatch.context() as patch:
         patch.setitem(vars(loop_check), broken, lambda *_: 0)
+        LoopCheck(Looks(), told.append).wait(0.25)
+    assert (ended, told) == ([INCONCLUSIVE], [NO_PYTHON])
+
+
+def test_a_recursion_limit_that_leaves_no_room(ended: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Errors would end in errors of their own, anywhere; a lower limit that leaves room is the bench's business."""
+    told = list[str]()
+    for limit in (DEEP, DEEP - 1):
+        monkeypatch.setattr("sys.getrecursionlimit", lambda limit=limit: limit)
         LoopCheck(Looks(), told.append).wait(0.25)
     assert (ended, told) == ([INCONCLUSIVE], [NO_PYTHON])
 
