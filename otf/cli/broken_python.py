@@ -18,7 +18,7 @@ from otf.core.model_calls import ENGINE
 _NAMES: Final = ("builtins", "os", "time", "json", "threading", "signal", "socket", "select", "asyncio", "gc")
 _BEFORE: Final[dict[str, tuple[ModuleType, dict[str, object]]]] = {}
 _LIMIT: Final = sys.getrecursionlimit()
-_LOOP: Final = f"{ENGINE}cli/signals.py"  # where the event loop begins and ends
+_LOOP: Final = f"{ENGINE}cli/signals.py", "_run"  # where the event loop begins and ends
 
 
 def note_python() -> None:
@@ -54,6 +54,5 @@ def _descriptor(error: BaseException | None) -> str:
 def _loop(error: BaseException) -> str:
     """Return that the event loop ended or could not be closed: no code of otf was at work in it then."""
     frames = traceback.extract_tb(error.__traceback__)
-    own = [at for at, frame in enumerate(frames) if frame.filename.startswith(ENGINE)]
-    inner = frames[own[-1] + 1 :] if own else []
-    return "the event loop" if inner and own and frames[own[-1]].filename == _LOOP else ""
+    own = [(frame.filename, frame.name) for frame in frames if frame.filename.startswith(ENGINE)]
+    return "the event loop" if own and own[-1] == _LOOP and frames[-1].filename != _LOOP[0] else ""
