@@ -25,7 +25,7 @@ NO_PYTHON: Final = f"len, range and the like do not work, or the recursion limit
 DEEP: Final = 200  # calls that otf and its event loop need within one another; Python allows 1,000
 
 
-class Wait(Protocol):
+class Waitable(Protocol):
     """What a watchdog waits for."""
 
     def wait(self, timeout: float, /) -> bool:
@@ -40,7 +40,7 @@ class LoopCheck:
     False
     """
 
-    def __init__(self, over: Wait, tell: Callable[[str], object]) -> None:
+    def __init__(self, over: Waitable, tell: Callable[[str], object]) -> None:
         self._over, self._tell = over, tell
         self._loop, self._thread = _running(), threading.get_ident()
         self._beats, self._missed = True, 0

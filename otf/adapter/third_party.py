@@ -33,7 +33,7 @@ from typing import Final, TypeVar, cast
 
 import anyio
 
-from otf.adapter.loop_check import LoopCheck, Wait
+from otf.adapter.loop_check import LoopCheck, Waitable
 from otf.core.model_calls import CURRENT, ModelCall, own_frames
 from otf.errors import INCONCLUSIVE, USERS_OWN, ModelError, OtfError
 from otf.values import as_text, show
@@ -238,7 +238,7 @@ class ClockCheck:
     False
     """
 
-    def __init__(self, over: Wait, tell: Tell) -> None:
+    def __init__(self, over: Waitable, tell: Tell) -> None:
         self._over, self._tell = over, tell
         self._then, self._late = time.monotonic(), 0
 
@@ -266,7 +266,7 @@ class ClockCheck:
             select.select([], [], [], 1.0)  # the kernel counts this one, whatever the clock says
 
 
-def watch(over: Wait, tell: Tell, patience: float) -> None:
+def watch(over: Waitable, tell: Tell, patience: float) -> None:
     """Look at what the model is asked, four times in `patience` seconds, until it is over."""
     seen, looks = CURRENT.now, 0
     while not over.wait(patience / LOOKS):
