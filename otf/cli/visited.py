@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -13,6 +15,7 @@ from otf.cli.traces import reading
 from otf.core import Model, Monitor
 from otf.explore.space import VisitedSpace, Walker, space
 from otf.offline import judge
+from otf.trace.events import Sent
 from otf.trace.reading import TracedEvent
 
 PATH: Final = re.compile(r"path-\d+\.jsonl")
@@ -22,28 +25,38 @@ WALKED: Final = 1_000  # steps that are judged once more where the user waits
 
 
 def visited(campaign: Campaign) -> str:
-    """Return what a campaign that passed visited, as its report has it; "" where it would take the user's time."""
+    """Return what a campaign that passed visited, as its report has it, and which kinds of inputs it never sent.
+
+    It is "" where it would take the user's time.
+    """
     summary, settings, bench = campaign.summary, campaign.settings, campaign.bench
     if summary.verdict != "pass" or summary.steps > WALKED or settings.keep != "all":
         return ""
-    visits, until = (
-        VisitedSpace(space(Model(bench.spec, bench.oracle().model.routes), FEW)),
-        time.process_time() + PATIENCE,
-    )
+    visits = VisitedSpace(space(Model(bench.spec, bench.oracle().model.routes), FEW))
+    until, sent = time.process_time() + PATIENCE, set[type]()
     try:
         for file in sorted(file for file in settings.out.iterdir() if PATH.fullmatch(file.name)):
-            _follow(file, bench, visits, until)
+            _follow(file, bench, visits, until, sent)
     except TimeoutError:
         return ""
-    return str(visits.coverage)
+    return "\n".join([str(visits.coverage), *_never_sent(bench, sent)])
 
 
-def _follow(file: Path, bench: Bench, visits: VisitedSpace, until: float) -> None:
+def _never_sent(bench: Bench, sent: set[type]) -> Iterator[str]:
+    """Yield a line if the model offers a kind of input at the beginning that no path sent: `step` may misspell it."""
+    kinds = dict.fromkeys(type(inp) for inp in islice(bench.spec.inputs(bench.spec.initial), FEW))
+    if never := [kind.__name__ for kind in kinds if kind not in sent]:
+        yield f"never sent: {', '.join(never)}, since step() yields nothing for such an input in the states visited"
+
+
+def _follow(file: Path, bench: Bench, visits: VisitedSpace, until: float, sent: set[type]) -> None:
     walkers = list[Walker]()
 
     def step(traced: TracedEvent, monitor: Monitor) -> None:
         if time.process_time() > until:
             raise TimeoutError
+        if isinstance(traced.event, Sent):
+            sent.add(type(traced.event.input))
         if not walkers:
             walkers.append(Walker(visits, monitor.oracle.model))
         walkers[0].event(traced.event, monitor)

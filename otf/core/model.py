@@ -291,7 +291,9 @@ class Model:
             given = islice(values, size) if size <= INPUTS else limited(values, INPUTS, "inputs")
             return _guard(lambda: list(map(self.symbol, given)), self.spec.inputs, "inputs", node.value)
 
-        return EnabledInputs(size, drawn, every=every)
+        # a sequence of the user's own may raise
+        known = values[:size] if isinstance(values, (list, tuple)) else ()
+        return EnabledInputs(size, drawn, every=every, values=known)
 
     def _timed(self, move: Move) -> bool:
         return bool(move.within or move.starts or (isinstance(move.position, Node) and self.windows(move.position)))

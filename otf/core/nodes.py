@@ -36,7 +36,7 @@ class EnabledInputs:
     (1000000, 999999)
     """
 
-    __slots__ = ("_all", "_every", "at", "kept", "size")
+    __slots__ = ("_all", "_every", "_kinds", "_values", "at", "kept", "size")
 
     def __init__(
         self,
@@ -45,6 +45,7 @@ class EnabledInputs:
         *,
         kept: bool = False,
         every: Callable[[], Iterable[Symbol]] | None = None,
+        values: Iterable[object] = (),
     ) -> None:
         # read at each step, and for each draw: an attribute takes a fifth of the time of `len` or an index
         self.size: int = size
@@ -52,13 +53,16 @@ class EnabledInputs:
         self._all: tuple[Symbol, ...] | None = None
         # in one call of the model: the guard of a call takes five times as long as an input
         self._every = every
+        self._values = values
+        self._kinds: list[list[int]] | None = None
         self.kept: bool = kept
 
     @staticmethod
     def fixed(symbols: Iterable[Symbol]) -> EnabledInputs:
         """Return inputs whose symbols are made already."""
         made = tuple(symbols)
-        return EnabledInputs(len(made), made.__getitem__, kept=True, every=lambda: made)
+        values = (symbol.value for symbol in made)
+        return EnabledInputs(len(made), made.__getitem__, kept=True, every=lambda: made, values=values)
 
     def __len__(self) -> int:
         """Return how many there are, with repetitions."""
@@ -75,9 +79,28 @@ class EnabledInputs:
             self._all = tuple(dict.fromkeys(self.listed()))
         return self._all
 
+    @property
+    def kinds(self) -> list[list[int]]:
+        """Return the numbers of the inputs of each kind; none if they are of one kind, or too many to look at.
+
+        A kind is the first word of a text or of a tuple, and of other values their type.
+        """
+        if self._kinds is None:
+            found: dict[object, list[int]] = {}
+            for number, value in enumerate(self._values if self.kept or self.size <= KEPT else ()):
+                found.setdefault(_kind(value), []).append(number)
+            # of kinds with hardly two inputs each none is seldom drawn
+            self._kinds = list(found.values()) if 1 < len(found) <= self.size // 2 else []
+        return self._kinds
+
     def listed(self) -> Iterable[Symbol]:
         """Return every input, with repetitions. Raises ModelError if there are more than `INPUTS`."""
         return map(self.at, limited(range(self.size), INPUTS, "inputs")) if self._every is None else self._every()
+
+
+def _kind(value: object) -> object:
+    first = value[0] if type(value) is tuple and value else value
+    return first.partition(" ")[0] if isinstance(first, str) else type(first)
 
 
 NO_INPUTS: Final = EnabledInputs.fixed(())

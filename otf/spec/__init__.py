@@ -59,9 +59,10 @@ class Spec(Generic[State, Input]):
 
     `step(state, input)` yields a transition for each thing that may happen; if it yields nothing, the input is
     unspecified in that state. `emits(state)` yields the transitions with spontaneous outputs. `inputs` are the inputs
-    to try: a list, or a function of the state. Without `inputs`, they are the values of the type that `step` declares
-    for its input, and `values` may replace the values of types (see `bounded`). Functions as specifications are from
-    Koopman and Plasmeijer, "Testing Reactive Systems with GAST", section 8.5.
+    to try: a list, in which a Hypothesis strategy stands for its values, or a function of the state. Without `inputs`,
+    they are the values of the type that `step` declares for its input, and `values` may replace the values of types
+    (see `bounded`). Functions as specifications are from Koopman and Plasmeijer, "Testing Reactive Systems with GAST",
+    section 8.5.
 
     `malformed(state, input)` yields what may happen on an input that is no message, a
     `otf.codec.malformed.Malformed`; without it, and where it returns None, any answer may come (see `otf run
@@ -99,7 +100,10 @@ class Spec(Generic[State, Input]):
         self,
         step: Step[State, Input],
         initial: State,
-        inputs: Iterable[Input] | Callable[[State], Iterable[Input]] | SearchStrategy[Input] | None = None,
+        inputs: Iterable[Input | SearchStrategy[Input]]
+        | Callable[[State], Iterable[Input]]
+        | SearchStrategy[Input]
+        | None = None,
         emits: Emits[State] | None = None,
         *,
         name: str = "",

@@ -87,9 +87,9 @@ def offering(step: object, inputs: Any, values: Values | None) -> Offering:  # n
         raise UsageError(f"{_name(step)}: give inputs or values, not both; values replace those of the declared type")
     if inputs is None:
         return _declared(step, values or {})
-    if is_enumeration(inputs) or is_strategy(inputs):
-        return _all([("the given values", lambda drawn: drawn(given(inputs, "inputs")))])
-    return cast("Offering", inputs) if callable(inputs) else _always(inputs)
+    if _gives_values(inputs):
+        return _all([_values_of(inputs)])
+    return cast("Offering", inputs) if callable(inputs) else _listed(inputs)
 
 
 def worth_trying(values: Enumeration[Any]) -> list[Any]:
@@ -135,8 +135,22 @@ class Always:
         return self.inputs
 
 
-def _always(inputs: Iterable[Any]) -> Offering:
-    return Always(tuple(limited(inputs, INPUTS, "inputs")))
+def _listed(inputs: Iterable[Any]) -> Offering:
+    row = tuple(limited(inputs, INPUTS, "inputs"))
+    # a strategy in a list stands for its values: as an input no model would specify it, and it would never be sent
+    return (
+        _all([_values_of(each if _gives_values(each) else [each]) for each in row])
+        if any(map(_gives_values, row))
+        else Always(row)
+    )
+
+
+def _gives_values(source: object) -> bool:
+    return is_enumeration(source) or is_strategy(source)
+
+
+def _values_of(source: object) -> tuple[str, Make]:
+    return "the given values", lambda drawn: drawn(given(source, "inputs"))
 
 
 class ByState:

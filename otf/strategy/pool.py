@@ -101,18 +101,21 @@ class Pool:
         return iter([inp for inp in drawn if not left_out(inp)] or drawn)
 
     def _drawn(self, view: View) -> Iterator[Symbol]:
-        """Yield up to `FEW` inputs to choose from, each drawn uniformly and independently; none if none is enabled.
+        """Yield up to `FEW` inputs to choose from, each drawn independently; none if none is enabled.
+
+        Half of the draws are uniform, and half are uniform in a kind of inputs that is drawn first: of `begin` and a
+        hundred different `put`, `begin` would else be one choice in a hundred.
 
         An input that is drawn and not wanted is dropped, which leaves the others equally likely. One that is drawn
         again counts, and is not yielded again: no comparison needs it twice.
         """
         wanted, enabled, random = self._side(), view.enabled, self.random.random
-        size, at, left, over, known = enabled.size, enabled.at, FEW, self.patience(), view.known
+        size, at, kinds, left, over, known = enabled.size, enabled.at, enabled.kinds, FEW, self.patience(), view.known
         specifies, looked_for = view.specifies, SPECIFIED if wanted else LEFT_OPEN
         drawn: set[int] = set()
         for _ in range(DRAWN if size else 0):
             # as `choice` draws an index, at half the cost
-            index = int(random() * size)
+            index = _of_a_kind(kinds, random) if kinds and random() < HALF else int(random() * size)
             if wanted is not None:
                 answer = UNKNOWN_YET if known is None else known[index]
                 if answer == UNKNOWN_YET:
@@ -155,6 +158,11 @@ class Pool:
         inputs = view.enabled.all
         found = [inp for inp in inputs if wanted(inp)]
         return found or (inputs if self.mode == "mixed" else ())
+
+
+def _of_a_kind(kinds: Sequence[Sequence[int]], random: Callable[[], float]) -> int:
+    kind = kinds[int(random() * len(kinds))]
+    return kind[int(random() * len(kind))]
 
 
 def _test(view: View, *, wanted: bool | None) -> WantedInput:

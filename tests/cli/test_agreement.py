@@ -182,6 +182,20 @@ def test_a_model_without_an_end_was_visited_where_it_was(folder: Path) -> None:
     assert tiles(made.page)[f"states visited, {states['within']:,} of them among the {states['explored']:,} explored"]
 
 
+def test_inputs_that_no_path_sent(folder: Path) -> None:
+    """The summary of a pass names a kind of input that the model offers and never specifies, such as a misspelt one."""
+    text = """
+from otf import Bench, Spec, goto
+
+spec = Spec(lambda state, inp: [goto(state, inp)] if isinstance(inp, str) else [], 0, ["ping", 7, b"raw"])
+bench = Bench.in_process(spec, lambda: lambda inp: [inp])
+"""
+    (folder / "misspelt.py").write_text(text, encoding="utf-8")
+    said = otf("run", "misspelt.py", "--traces", "1").out
+    assert "\nnever sent: int, bytes, since step() yields nothing for such an input in the states visited\n" in said
+    assert "never sent" not in otf("run", "coffee", "--traces", "1").out
+
+
 def test_a_known_issue_is_not_a_bare_pass(folder: Path) -> None:
     """The verdict has its number, and so has a tile; its shrunk run is explained, and nothing says "no failure"."""
     made = told(folder, "a known issue")

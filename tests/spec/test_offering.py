@@ -14,6 +14,7 @@ from otf.core import Model
 from otf.errors import UsageError
 from otf.explore import explore
 from otf.spec import Spec, Transition, goto, restrict, total
+from otf.spec.redrawing import redraw_of
 from otf.values import Range, every
 
 Ticket = NewType("Ticket", int)
@@ -119,6 +120,14 @@ def test_an_enumeration_or_a_strategy_is_a_list_of_inputs(inputs: Any) -> None: 
     spec = Spec(numbered, 0, inputs)
     assert len(list(spec.inputs(0))) == 100
     assert list(spec.inputs(0)) == list(spec.inputs(1))
+
+
+def test_a_strategy_in_a_list_stands_for_its_values() -> None:
+    """Beside other inputs, in their order: as an input of its own no model would specify it."""
+    spec = Spec(numbered, 0, [7, st.integers(100, 200), every(int)])
+    found = list(spec.inputs(0))
+    assert (found[0], len(found), sum(100 <= each <= 200 for each in found)) == (7, 201, 100)
+    assert redraw_of(spec.inputs) is not None
 
 
 def test_inputs_and_values_exclude_each_other() -> None:

@@ -378,3 +378,34 @@ def test_the_choices_of_a_path_that_lasts_all_night_take_bounded_memory(monkeypa
         tally.note(number)
         tally.note(number)
     assert len(tally) <= 11
+
+
+@pytest.mark.parametrize(
+    ("inputs", "share"),
+    [
+        (["begin", *(("put", number) for number in range(99))], 0.255),
+        (["begin", *(f"put {number}" for number in range(99))], 0.255),
+        ([1.5, *range(99)], 0.255),
+        # of one kind, and of as many kinds as inputs, each is as likely
+        (["begin now", *(f"begin {number}" for number in range(99))], 0.01),
+        ([f"word{number}" for number in range(100)], 0.01),
+    ],
+)
+@pytest.mark.parametrize("fixed", [True, False])
+def test_a_kind_with_one_input_is_drawn_beside_one_with_many(
+    inputs: list[object], share: float, *, fixed: bool
+) -> None:
+    """Half of the draws are of a kind that is drawn first: so `begin` is no choice in a hundred."""
+    offered = inputs if fixed else lambda _state: inputs
+    spec: Spec[int, object] = Spec(lambda state, _inp: [goto(state)], 0, offered)
+    judge = Oracle(Model(spec))
+    pool, view = Pool("uioco", Random(7)), judge.view(judge.start())
+    found = Counter(next(pool.candidates(view)).value for _ in range(4_000))
+    assert found[inputs[0]] / 4_000 == pytest.approx(share, abs=0.02)
+
+
+def test_of_a_very_long_list_of_one_state_the_kinds_are_not_looked_for() -> None:
+    """That would take longer than a step, in each state."""
+    spec: Spec[int, object] = Spec(lambda state, _inp: [goto(state)], 0, lambda _state: ["begin", *range(KEPT)])
+    judge = Oracle(Model(spec))
+    assert judge.view(judge.start()).enabled.kinds == []
