@@ -100,10 +100,7 @@ class Spec(Generic[State, Input]):
         self,
         step: Step[State, Input],
         initial: State,
-        inputs: Iterable[Input | SearchStrategy[Input]]
-        | Callable[[State], Iterable[Input]]
-        | SearchStrategy[Input]
-        | None = None,
+        inputs: Iterable[Input] | Callable[[State], Iterable[Input]] | SearchStrategy[Input] | None = None,
         emits: Emits[State] | None = None,
         *,
         name: str = "",

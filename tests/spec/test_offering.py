@@ -124,7 +124,8 @@ def test_an_enumeration_or_a_strategy_is_a_list_of_inputs(inputs: Any) -> None: 
 
 def test_a_strategy_in_a_list_stands_for_its_values() -> None:
     """Beside other inputs, in their order: as an input of its own no model would specify it."""
-    spec = Spec(numbered, 0, [7, st.integers(100, 200), every(int)])
+    inputs: list[Any] = [7, st.integers(100, 200), every(int)]
+    spec = Spec(numbered, 0, inputs)
     found = list(spec.inputs(0))
     assert (found[0], len(found), sum(100 <= each <= 200 for each in found)) == (7, 201, 100)
     assert redraw_of(spec.inputs) is not None
