@@ -193,7 +193,7 @@ def test_what_changed_comes_first(folder: Path, cluster: Cluster) -> None:
     for where in (one, two):
         otf(*call, *where, "--seed", 2, "--traces", 8)
     machine(folder, {"yield goto(paid - 10, Coffee())": "yield goto(max(paid - 10, 0), Coffee(), Coffee())"})
-    tried = [otf(*call, *where, "--seed", 2, "--traces", 8).data["parts"]["tried"] for where in (one, two)]
+    tried = [otf(*call, *where, "--seed", 2, "--traces", 8).data["changed"]["tried"] for where in (one, two)]
     assert tried[0] == tried[1] > 0
     assert sent(folder / "two") == sent(folder / "one")
 
