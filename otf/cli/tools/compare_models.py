@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
+from otf.adapter import Bench
+from otf.cli.benches import load, named
 from otf.cli.output import document, say
+from otf.cli.signals import interruptible
+from otf.cli.tools.explore import model
+from otf.explore import Graph, explore
+from otf.explore.conform import AnswerDifference, Differences, differences, plain
+from otf.learn.answers import Symbols
+from otf.learn.listening import answers_to
+from otf.spec import Spec
 from otf.trace.result import counted
-
-if TYPE_CHECKING:
-    from otf.adapter import Bench
-    from otf.explore import Graph
-    from otf.explore.conform import AnswerDifference, Differences
 
 LEARNED: Final = "learned.py"
 JOURNAL: Final = "campaign.jsonl"
@@ -44,8 +48,6 @@ def _is_model(name: str) -> bool:
 
 def compare_models(a: str, b: str, sets: Mapping[str, object], *, as_json: bool) -> bool:
     """Show what two models answer differently; return whether they do."""
-    from otf.explore.conform import differences
-
     names = [str(Path(each) / LEARNED) if Path(each).is_dir() else each for each in (a, b)]
     one, other = (_graph(name, sets) for name in names)
     found = differences(one, other)
@@ -59,17 +61,11 @@ def compare_models(a: str, b: str, sets: Mapping[str, object], *, as_json: bool)
 
 
 def _graph(name: str, sets: Mapping[str, object]) -> Graph:
-    from otf.cli.tools.explore import model
-    from otf.explore import explore
-
     return explore(model(name, dict(sets)), LIMIT)
 
 
 def _bench(name: str, sets: Mapping[str, object]) -> Bench | None:
     """Return the bench of a system; a file of another tool has none, nor has a bare model."""
-    from otf.cli.benches import load, named
-    from otf.spec import Spec
-
     if name.endswith(FILES) or isinstance(named(name), Spec):
         return None
     return load(name, sets)
@@ -88,12 +84,6 @@ def _driven(found: Sequence[AnswerDifference], benches: Sequence[Bench | None]) 
 
 def _answer(bench: Bench, inputs: Sequence[str]) -> str:
     """Return what the system of a bench answers to the last of these inputs."""
-    from otf.cli.signals import interruptible
-    from otf.explore import explore
-    from otf.explore.conform import plain
-    from otf.learn.answers import Symbols
-    from otf.learn.listening import answers_to
-
     known = {plain(each): each for each in explore(bench.spec, LIMIT).inputs}
     if not inputs or any(each not in known for each in inputs):
         return ""

@@ -6,15 +6,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from anyio.lowlevel import checkpoint
+
+from otf.adapter import Bench
 from otf.cli.output import document, say
+from otf.cli.progress import working
 from otf.cli.signals import Done, interruptible
 from otf.errors import FAIL, INCONCLUSIVE, PASS, UsageError
-
-if TYPE_CHECKING:
-    from otf.adapter import Bench
-    from otf.mutation import HuntMode, JudgedMutant, MutationAnalysis, MutationReport
+from otf.mutation import Fate, HuntBudget, HuntMode, JudgedMutant, MutationAnalysis, MutationReport
+from otf.mutation.operators import OPERATORS
+from otf.report.mutants import FILE
+from otf.runner.writer import put, writing
+from otf.trace.result import counted
 
 SHOWN: Final = 6  # inputs of a path
 LONG: Final = 120  # characters of a state
@@ -39,9 +44,6 @@ def mutate_model(bench: Bench, plan: MutationPlan, out: Path | None, *, as_json:
 
     `out`: the folder into which they are written, for `otf report`.
     """
-    from otf.mutation import HuntBudget, MutationAnalysis
-    from otf.mutation.operators import OPERATORS
-
     unknown = [name for name in plan.operators if name not in OPERATORS]
     if unknown:
         raise UsageError(f"--operator {unknown[0]}: choose among {', '.join(OPERATORS)}")
@@ -61,8 +63,6 @@ def mutate_model(bench: Bench, plan: MutationPlan, out: Path | None, *, as_json:
 
 
 def _status(report: MutationReport) -> int:
-    from otf.mutation import Fate
-
     if report.control is not None:
         return INCONCLUSIVE
     return FAIL if report.of(Fate.OPEN) else PASS
@@ -70,10 +70,6 @@ def _status(report: MutationReport) -> int:
 
 def _hunted(analysis: MutationAnalysis, plan: MutationPlan) -> Done[None]:
     """Hunt one mutant after another; an interruption keeps the results so far."""
-    from anyio.lowlevel import checkpoint
-
-    from otf.cli.progress import working
-
     begun, report = monotonic(), analysis.report
 
     async def work() -> None:
@@ -91,8 +87,6 @@ def _hunted(analysis: MutationAnalysis, plan: MutationPlan) -> Done[None]:
 
 
 def _print(report: MutationReport, plan: MutationPlan, *, coded: bool, interrupted: bool) -> None:
-    from otf.mutation import Fate
-
     if report.control is not None:
         _print_control(report)
         return
@@ -137,8 +131,6 @@ def _print_equivalent(found: Sequence[JudgedMutant]) -> None:
 
 
 def _print_end(report: MutationReport, plan: MutationPlan, *, coded: bool, interrupted: bool) -> None:
-    from otf.trace.result import counted
-
     counts, tried = report.counts, len(report.results)
     kinds = ", ".join(f"{number} {fate}" for fate, number in counts.items() if number or fate == "open")
     ended = " (interrupted)" if interrupted else ""
@@ -205,9 +197,6 @@ def _json(each: JudgedMutant) -> dict[str, Any]:
 
 def _write(folder: Path, found: dict[str, Any]) -> None:
     import msgspec
-
-    from otf.report.mutants import FILE
-    from otf.runner.writer import put, writing
 
     advice = "choose another folder with --out"
     with writing(folder, advice=advice):

@@ -13,7 +13,6 @@ from otf.cli.option_values import faults
 from otf.cli.options import AsJson, BenchName, Jobs, Out, Pids, Quiescence, Sets, SilenceOption, Suts, fresh
 from otf.cli.output import document, guarded, say
 from otf.cli.signals import Done, interruptible
-from otf.cli.tools.model_mutants import MutationPlan, mutate_model
 from otf.errors import FAIL, INCONCLUSIVE, PASS, UsageError
 
 if TYPE_CHECKING:
@@ -98,6 +97,7 @@ def mutants(
     from otf.cli.benches import load, parsed
     from otf.cli.run_options import watched
     from otf.cli.sut_addresses import addressed
+    from otf.cli.tools.model_mutants import MutationPlan, mutate_model
 
     def loaded(**fault: object) -> Bench:
         return watched(addressed(load(bench, {**parsed(sets, quiescence), **fault}), sut), silence, pids)
