@@ -1,11 +1,13 @@
-"""A short run as a table with the states of the model: `input -> outputs {states}`."""
+"""Runs as tables: a short one with the states of the model, `input -> outputs {states}`; a trace, a row an event."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from otf.core import Monitor, Oracle
-from otf.trace.events import Closed, Event, Quiet, Seen, Sent
+from otf.trace.events import GUESSED, Closed, Event, Guess, Quiet, Seen, Sent, Stalled
+from otf.trace.reading import TracedEvent
 from otf.values import became, show
 
 
@@ -56,3 +58,59 @@ def _seen(event: Event, *, over: bool) -> list[str]:
             return ["nothing more"]
         case _:
             return []
+
+
+class TraceRows:
+    """Collects the rows of a table; `states` are the possible states that the last one showed."""
+
+    def __init__(self) -> None:
+        self.rows: list[dict[str, Any]] = []
+        self._states: list[object] = []
+
+    def add(self, traced: TracedEvent, monitor: Monitor) -> None:
+        """Add the row of an event that was judged."""
+        failure = None if monitor.verdict is None else monitor.verdict.failure
+        settled = isinstance(traced.event, Quiet) and failure is None
+        now = _states(monitor) if settled else []
+        row = _row(traced, now, failed=failure is not None and failure.event == monitor.events)
+        if now:
+            row["changes"] = became(self._states, now)
+            self._states = now
+        self.rows.append(row)
+
+    def add_after(self, traced: TracedEvent) -> None:
+        """Add the row of an event after the failure, which was not judged."""
+        row = _row(traced)
+        self.rows.append({**row, "what": f"{row['what']}  (afterwards)"})
+
+
+def _row(traced: TracedEvent, states: Iterable[object] = (), *, failed: bool = False) -> dict[str, Any]:
+    kind, what = _described(traced.event)
+    return {
+        "line": traced.line,
+        "at": traced.event.at,
+        "kind": kind,
+        "port": getattr(traced.event, "port", ""),
+        "what": what,
+        "states": [show(state) for state in states],
+        "raw": traced.raw.hex(" ") if traced.raw is not None else "",
+        "failed": failed,
+    }
+
+
+def _described(event: Event) -> tuple[str, str]:  # noqa: PLR0911 -- one for each kind of event
+    match event:
+        case Sent(value):
+            return "->", show(value)
+        case Seen(value):
+            return "<-", show(value)
+        case Closed(_, reason):
+            return "<-", f"the port ended: {reason}"
+        case Quiet(by=by):
+            return "quiet", f"({by})" if by else ""
+        case Guess():
+            return "guess", f"({GUESSED})"
+        case Stalled(seconds):
+            return "stall", f"({seconds:.3f} s)"
+        case _:
+            return "taken", ""

@@ -13,10 +13,7 @@ from otf.cli.output import columns, document, guarded, say, spaced
 from otf.errors import PASS
 
 if TYPE_CHECKING:
-    from otf.core import Monitor
     from otf.report import Chart
-    from otf.trace.events import Event
-    from otf.trace.reading import TracedEvent
 
 PAGE: Final = 80  # columns of a chart that goes to a file or a pipe
 HERE: Final = "  <== here"
@@ -75,6 +72,7 @@ def show(
 
 def _show(trace: str, bench: str | None, sets: dict[str, object], form: Form) -> dict[str, Any]:
     """Print a trace, unless as a document; return that."""
+    from otf.campaign.table import TraceRows
     from otf.cli.replay import notes
     from otf.cli.traces import bench_of, reading
     from otf.offline import judge
@@ -84,15 +82,16 @@ def _show(trace: str, bench: str | None, sets: dict[str, object], form: Form) ->
     with reading(trace) as reader:
         loaded = bench_of(reader, bench, sets, drives=False)
         judgement = judge(reader, loaded, keep=form in CHARTS, on_step=rows.add)
-    rows.rows += [_after(each) for each in reader.aftermath]
+    for traced in reader.aftermath:
+        rows.add_after(traced)
     if form in CHARTS:
         from otf.report import chart
 
         _draw(chart(judgement.events, judgement.verdict.failure), form)
     elif form is Form.TABLE:
         header = judgement.header
-        lines = [f"{trace}: bench {header.bench}, seed {header.seed}, path {header.path}", *_table(rows.rows)]
-        say("\n".join([*lines, explanation(judgement.verdict), *(f"note: {note}" for note in notes(judgement))]))
+        shown = [f"{trace}: bench {header.bench}, seed {header.seed}, path {header.path}", *_table(rows.rows)]
+        say("\n".join([*shown, explanation(judgement.verdict), *(f"note: {note}" for note in notes(judgement))]))
     return {"trace": trace, "verdict": judgement.verdict.outcome, "events": [_data(row) for row in rows.rows]}
 
 
@@ -108,73 +107,6 @@ def _draw(drawn: Chart, form: Form) -> None:
         say(lifelines(drawn, within=columns() or PAGE), exact=True)
     else:
         say({Form.SVG: standalone, Form.MERMAID: mermaid}[form](drawn).rstrip("\n"), exact=True)
-
-
-class TraceRows:
-    """Collects the rows of a table; `states` are the possible states that the last one showed."""
-
-    def __init__(self) -> None:
-        self.rows: list[dict[str, Any]] = []
-        self._states: list[object] = []
-
-    def add(self, traced: TracedEvent, monitor: Monitor) -> None:
-        """Add the row of an event that was judged."""
-        from otf.values import became
-
-        row = _row(traced, monitor)
-        if row["states"]:
-            now = [node.value for node in monitor.states]
-            row["changes"] = became(self._states, now)
-            self._states = now
-        self.rows.append(row)
-
-
-def _row(traced: TracedEvent, monitor: Monitor) -> dict[str, Any]:
-    from otf.trace.events import Quiet
-    from otf.values import show as text
-
-    event, failure = traced.event, monitor.verdict.failure if monitor.verdict is not None else None
-    kind, what = _described(event)
-    settled = isinstance(event, Quiet) and failure is None
-    return {
-        "line": traced.line,
-        "at": event.at,
-        "kind": kind,
-        "port": getattr(event, "port", ""),
-        "what": what,
-        "states": [text(node.value) for node in monitor.states] if settled else [],
-        "raw": traced.raw.hex(" ") if traced.raw is not None else "",
-        "failed": failure is not None and failure.event == monitor.events,
-    }
-
-
-def _after(traced: TracedEvent) -> dict[str, Any]:
-    """Return the row of an event after the failure, which was not judged."""
-    kind, what = _described(traced.event)
-    row = {"line": traced.line, "at": traced.event.at, "kind": kind, "port": getattr(traced.event, "port", "")}
-    raw = traced.raw.hex(" ") if traced.raw is not None else ""
-    return {**row, "what": f"{what}  (afterwards)", "states": [], "raw": raw, "failed": False}
-
-
-def _described(event: Event) -> tuple[str, str]:  # noqa: PLR0911 -- one for each kind of event
-    from otf.trace.events import GUESSED, Closed, Guess, Quiet, Seen, Sent, Stalled
-    from otf.values import show as text
-
-    match event:
-        case Sent(value):
-            return "->", text(value)
-        case Seen(value):
-            return "<-", text(value)
-        case Closed(_, reason):
-            return "<-", f"the port ended: {reason}"
-        case Quiet(by=by):
-            return "quiet", f"({by})" if by else ""
-        case Guess():
-            return "guess", f"({GUESSED})"
-        case Stalled(seconds):
-            return "stall", f"({seconds:.3f} s)"
-        case _:
-            return "taken", ""
 
 
 def _table(rows: list[dict[str, Any]]) -> Iterator[str]:
