@@ -1,24 +1,32 @@
-"""`otf replay` on logs of other programs, whole or while they grow."""
+"""What `otf replay` does: traces are judged again, and logs of other programs, whole or while they grow."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BufferedReader
-from typing import BinaryIO, Final
+from typing import Any, BinaryIO, Final, TypeAlias
 
 import msgspec
 
 from otf.adapter import Bench
+from otf.cli.benches import load
+from otf.cli.output import error_document, report_error, say, show_traceback
 from otf.cli.signals import SIGNALS
+from otf.cli.sut_addresses import addressed
+from otf.cli.traces import bench_of, opened
+from otf.errors import STATUS_OF, OtfError, UsageError
+from otf.offline import Judgement, judge
 from otf.offline.captured import Captured, listed
 from otf.offline.entries import Entries
 from otf.offline.formats import FORMATS, guessed, unknown
 from otf.offline.logs import ForeignJudge, Noted, Opinion, timed
+from otf.trace.explain import explanation
 from otf.trace.pcap import Capture
-from otf.trace.reading import BAD_JSON, LONGEST, bounded
+from otf.trace.reading import BAD_JSON, LONGEST, TraceReader, bounded
+from otf.trace.result import counted
 from otf.trace.verdict import Verdict
 
 POLL: Final = 0.05  # seconds between two looks at a file that does not grow
@@ -128,13 +136,13 @@ def _is_other(line: bytes) -> bool:
 
 def opinion(name: str, file: BinaryIO, bench: Bench, how: How) -> Opinion:
     """Judge a foreign log; one that grows is read until there is a verdict or a signal."""
-    judge = ForeignJudge(bench, lost=how.lost)
+    foreign = ForeignJudge(bench, lost=how.lost)
     latest = time.monotonic()
 
     def idle() -> None:
         SIGNALS.reached()
-        judge.until(judge.last + time.monotonic() - latest)
-        if judge.decided or SIGNALS.number:
+        foreign.until(foreign.last + time.monotonic() - latest)
+        if foreign.decided or SIGNALS.number:
             raise _OverError
 
     source = Growing(file, idle) if how.follow else Whole(file)
@@ -142,13 +150,13 @@ def opinion(name: str, file: BinaryIO, bench: Bench, how: How) -> Opinion:
     log = Captured(capture, bench, how.port) if capture is not None else _log(name, source, bench, how)
     with _until_over(), SIGNALS.stopping(lambda: None) if how.follow else nullcontext():
         for noted in timed(log):
-            judge.take(noted, log.unit if isinstance(log, Entries) else 0.0)
+            foreign.take(noted, log.unit if isinstance(log, Entries) else 0.0)
             latest = time.monotonic()
-            if judge.decided or SIGNALS.number:
+            if foreign.decided or SIGNALS.number:
                 break
     entries = log if isinstance(log, Entries) else log.bus if isinstance(log, Captured) and log.has_bus else None
     cut = _cut(capture, entries) or (isinstance(log, Captured) and log.cut)
-    found = judge.end(ended=how.ended, cut=cut)
+    found = foreign.end(ended=how.ended, cut=cut)
     return found if entries is None else _doubted(found, entries)
 
 
@@ -192,3 +200,98 @@ def _until_over() -> Generator[None]:
 def beginning(file: BinaryIO) -> bytes:
     """Return the first bytes of a file, which are not consumed."""
     return file.peek(_HEAD)[:_HEAD] if isinstance(file, BufferedReader) else b""
+
+
+Judged: TypeAlias = Judgement | Opinion | OtfError
+"""What is known of a trace or a log; an error where it cannot be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class TraceSource:
+    """What the command line specifies for the traces: bench, addresses, parameters, and how to read them."""
+
+    bench: str | None
+    suts: list[str] | None
+    sets: Mapping[str, object]
+    how: How
+
+    def named(self, name: str) -> Bench:
+        """Return the bench that a foreign log needs. Raises UsageError if none was named."""
+        if self.bench is None:
+            message = f"{name}: this is not a trace of otf; name its bench with --bench BENCH"
+            raise UsageError(message)
+        return addressed(load(self.bench, self.sets), self.suts)
+
+
+def judged(name: str, source: TraceSource) -> Judged:
+    """Return the judgement of a trace or a log, or its error: it must not hide failures in the others."""
+    try:
+        with opened(name) as file:
+            if form := form_of(name, file, source.how, source.named if source.bench is not None else None):
+                return _seen(opinion(name, file, source.named(name), replace(source.how, form=form)))
+            reader = TraceReader(bounded(file), "standard input" if name == "-" else name)
+            judgement = judge(reader, bench_of(reader, source.bench, source.sets, drives=False))
+            if judgement.doubt:
+                judgement = replace(judgement, verdict=Verdict("inconclusive", why=judgement.doubt))
+            return judgement
+    except OtfError as error:
+        return error
+
+
+def _seen(found: Opinion) -> Opinion:
+    """Return an opinion, which is none without an event of the system."""
+    if found.events or found.verdict.outcome != "pass":
+        return found
+    why = f"there is no event of the bench in it, {found.strange:,} messages of others: nothing was tested"
+    return replace(found, verdict=Verdict("inconclusive", why=why))
+
+
+def status_of(judgement: Judged) -> int:
+    """Return the exit status for a judgement, or an error."""
+    return judgement.exit_status if isinstance(judgement, OtfError) else STATUS_OF[judgement.verdict.outcome]
+
+
+def as_data(name: str, judgement: Judged) -> dict[str, Any]:
+    """Return a judgement as JSON data."""
+    if isinstance(judgement, OtfError):
+        show_traceback(judgement)
+        return {"trace": name, **error_document(str(judgement))}
+    failure = judgement.verdict.failure
+    common = {
+        "trace": name,
+        "verdict": judgement.verdict.outcome,
+        "steps": judgement.steps,
+        "signature": str(failure.signature) if failure else None,
+        "cut": judgement.cut,
+    }
+    if isinstance(judgement, Opinion):
+        own = {"place": judgement.place, "skipped": judgement.skipped, "strange": judgement.strange}
+        return {**common, **own, "why": judgement.verdict.why}
+    event = failure.event if failure else None
+    return {**common, "recorded": judgement.recorded, "event": event, "changed": judgement.changed}
+
+
+def report(name: str, judgement: Judged) -> None:
+    """Print a judgement."""
+    if isinstance(judgement, OtfError):
+        report_error(judgement)
+        return
+    say(f"{name}: {counted(judgement.steps, 'step')}")
+    say(explanation(judgement.verdict))
+    if isinstance(judgement, Opinion):
+        say(f"note: {position(judgement)}")
+        return
+    for note in notes(judgement):
+        say(f"note: {note}")
+
+
+def notes(judgement: Judgement) -> Iterator[str]:
+    """Yield what a person should know about a judgement besides its verdict."""
+    if judgement.cut:
+        yield "the trace was cut: it was judged up to its last whole line"
+    if judgement.changed:
+        yield "the model has changed since this trace was recorded; it was judged against the current model"
+    if judgement.recorded not in (None, judgement.verdict.outcome):
+        yield f"the recorded verdict is {judgement.recorded}"
+    if judgement.header.faults:
+        yield f"faults were injected on the ports, only these: {', '.join(judgement.header.faults)}"

@@ -58,7 +58,7 @@ def show(
     model allowed there. The exit status is 0 even for a failing trace: `otf replay` judges.
     """
     from otf.cli.benches import parsed
-    from otf.cli.replay import each_trace
+    from otf.cli.traces import each_trace
     from otf.values import showing
 
     form = Form.JSON if as_json else Form.CHART if as_chart else form
@@ -73,7 +73,7 @@ def show(
 def _show(trace: str, bench: str | None, sets: dict[str, object], form: Form) -> dict[str, Any]:
     """Print a trace, unless as a document; return that."""
     from otf.campaign.table import TraceRows
-    from otf.cli.replay import notes
+    from otf.cli.replay_logs import notes
     from otf.cli.traces import bench_of, reading
     from otf.offline import judge
     from otf.trace.explain import explanation

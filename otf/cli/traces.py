@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from io import BufferedReader, RawIOBase
@@ -20,6 +20,7 @@ import msgspec
 
 from otf.adapter import Bench
 from otf.adapter.bench_options import allowed, settable
+from otf.campaign.journal_lines import JOURNAL
 from otf.cli.benches import LONGEST, is_shipped, load, named, parameters
 from otf.cli.catalogue import TIMES
 from otf.cli.output import warn
@@ -147,6 +148,23 @@ def bench_of(reader: TraceReader, named: str | None, sets: Mapping[str, object],
     except OtfError as error:
         raise type(error)(f"{reader.name}: {error}") from error
     return replace(bench, inputs=header.inputs).at_speed(header.speed).with_malformed(header.malformed)
+
+
+def each_trace(names: list[str]) -> Iterator[str]:
+    """Yield the names of traces; for a folder those of the traces in it. Raises TraceError if it has none."""
+    for name in names:
+        if Path(name).is_dir():
+            yield from map(str, _inside(Path(name)))
+        else:
+            yield name
+
+
+def _inside(folder: Path) -> list[Path]:
+    found = sorted(path for path in folder.glob("*.jsonl") if path.name != JOURNAL)
+    if not found:
+        message = f"{folder}: there is no trace in this folder (their names end in .jsonl)"
+        raise TraceError(message)
+    return [ordinary(path) for path in found]
 
 
 def _standard_input() -> BinaryIO:
