@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,11 +17,7 @@ from otf.errors import FAIL, PASS, UsageError
 if TYPE_CHECKING:
     from otf.adapter import Bench
     from otf.campaign import Settings
-    from otf.campaign.settings import Mode
-    from otf.cli.tools import stored_suites
-    from otf.explore import Graph
-    from otf.strategy import StrategyKind
-    from otf.suite import AdaptiveSuite
+    from otf.cli.tools.planned_suites import PlannedSuite
 
 EXAMPLES = """\b
 Examples:
@@ -79,18 +73,18 @@ def suite(
     from otf.cli.benches import load, parsed
     from otf.cli.summary import given as given_options
     from otf.cli.sut_addresses import addressed
-    from otf.cli.tools import stored_suites
+    from otf.cli.tools import planned_suites, stored_suites
     from otf.cli.tools.explore import modelled
 
     given = parsed(sets)
     if read is not None and write is not None:
         raise UsageError("--read and --write: a suite that is read cannot be written again; leave one of them out")
     if read is not None:
-        plan = _read(read, load(bench, given), runs)
+        plan = planned_suites.stored(read, load(bench, given), runs)
     else:
         origin = stored_suites.SuiteOrigin(*modelled(bench, given), limit)
         with watched():
-            plan = _made(origin, method, extra, runs, write, reset_cost)
+            plan = planned_suites.generated(origin, method, extra, runs, write, reset_cost)
     driven = None if dry or write is not None else addressed(load(bench, parsed(sets, quiescence)), sut)
     if not as_json:
         say(plan.data["says"])
@@ -104,72 +98,7 @@ def suite(
     )
 
 
-class _Intended(NamedTuple):
-    """What will run: the description, the paths, the inputs in the longest path, and how inputs are chosen."""
-
-    data: dict[str, Any]
-    paths: int
-    longest: int
-    kind: Callable[[], StrategyKind]
-    mode: Mode = "eager"
-
-
-def _made(
-    origin: stored_suites.SuiteOrigin,
-    method: str,
-    extra: int,
-    runs: int | None,
-    write: Path | None,
-    reset_cost: float,
-) -> _Intended:
-    from otf.cli.tools import adaptive_suites, stored_suites
-    from otf.suite import adaptive
-    from otf.suite import suite as made
-
-    if method in ADAPTIVE:
-        graph = origin.graph()
-        tests = adaptive(graph, method, extra, RUNS if runs is None else runs)
-        if write is not None:
-            adaptive_suites.write(write, tests, extra, origin)
-        return _adaptive(tests, graph)
-    _no_runs(runs)
-    built = made(origin.graph(), method, extra, reset_cost=reset_cost)
-    if write is not None:
-        stored_suites.write(write, built, extra, origin)
-    return _fixed(built.paths, stored_suites.as_data(built))
-
-
-def _read(path: Path, bench: Bench, runs: int | None) -> _Intended:
-    from otf.cli.tools import adaptive_suites, stored_suites
-
-    content = stored_suites.content(path)
-    if "decisions" in content:
-        return _adaptive(*adaptive_suites.read(path, content, bench, runs))
-    _no_runs(runs)
-    return _fixed(*stored_suites.read(path, content, bench))
-
-
-def _no_runs(runs: int | None) -> None:
-    if runs is not None:
-        raise UsageError("--runs: only adaptive tests are run several times; leave it out, or use an adaptive method")
-
-
-def _fixed(paths: list[list[Any]], data: dict[str, Any]) -> _Intended:
-    from otf.strategy import script
-
-    name = f"suite {data['method']}"
-    return _Intended(data, len(paths), max(map(len, paths), default=0), lambda: replace(script(*paths), name=name))
-
-
-def _adaptive(tests: AdaptiveSuite, graph: Graph) -> _Intended:
-    from otf.cli.tools import adaptive_suites
-
-    data, kind = adaptive_suites.as_data(tests), partial(adaptive_suites.kind, tests, graph)
-    # the state of the model is known only at quiescence
-    return _Intended(data, data["paths"], tests.longest, kind, "strict")
-
-
-def _run(bench: Bench, plan: _Intended, asked: Settings, given: str, *, as_json: bool) -> int:
+def _run(bench: Bench, plan: PlannedSuite, asked: Settings, given: str, *, as_json: bool) -> int:
     from otf.campaign import Campaign
     from otf.cli.progress import listening
     from otf.cli.summary import SummaryPrinter
