@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -13,11 +12,6 @@ from otf.cli.option_values import LAWS, LIVE, REQUIRED, among
 from otf.cli.options import AsJson, BenchName, Sets
 from otf.cli.output import document, guarded, say
 from otf.errors import FAIL, PASS, UsageError
-
-if TYPE_CHECKING:
-    from otf.explore import Graph
-    from otf.explore.finding import Finding
-    from otf.temporal import Formula
 
 EXAMPLES = """\b
 Examples:
@@ -80,7 +74,7 @@ def check(
     from otf.cli.benches import parsed
     from otf.cli.tools.explore import bar, model
     from otf.cli.tools.folder_check import checked_folder
-    from otf.cli.tools.laws import as_law, summary
+    from otf.cli.tools.laws import as_law, cited_sentences, invariant_findings, property_findings, summary
     from otf.explore import explore as explored
     from otf.explore.analysis import ask_twice, general, liveness
     from otf.explore.expiring import expiring
@@ -94,11 +88,11 @@ def check(
         graph = explored(spec, limit, depth=depth, progress=progress)
         ask_twice(spec, graph)
         timers = expiring(spec, limit)
-    given = (*_invariants(graph, invariants or ()), *_properties(graph, bench, sets, properties or ()))
+    given = (*invariant_findings(graph, invariants or ()), *property_findings(graph, bench, sets, properties or ()))
     found = [*general(graph), liveness(graph, law=LIVE), *timers, *given]
     must = [each for each in found if each.law in asked or each.law not in LAWS]
     data = {"name": graph.name, "whole": graph.whole, "laws": [as_law(each) for each in found]}
-    document(data) if as_json else say("\n".join([summary(graph, found, must), *_sentences(bench, sets, found)]))
+    document(data) if as_json else say("\n".join([summary(graph, found, must), *cited_sentences(bench, sets, found)]))
     return FAIL if any(each.verdict is LawVerdict.REFUTED for each in must) else PASS
 
 
@@ -108,58 +102,3 @@ def _asked(laws: list[str] | None) -> Sequence[str]:
         message = f"--law {unknown[0]}: choose among {', '.join(LAWS)}"
         raise UsageError(message)
     return laws or REQUIRED
-
-
-def _sentences(bench: str, sets: list[str] | None, found: Iterable[Finding]) -> Iterator[str]:
-    """Yield the requirements that refuted laws state, with their sentences where the bench has a table of them."""
-    from otf.cli.benches import load, parsed
-    from otf.explore.finding import LawVerdict
-    from otf.trace.verdict import Citation
-
-    broken = [name for each in found if each.verdict is LawVerdict.REFUTED for name in each.req]
-    table = None
-    with suppress(UsageError):  # a file of another tool, or a bare model, has no table
-        table = load(bench, parsed(sets)).requirements if broken else None
-    for name in broken:
-        known = table.get(name) if table else None
-        if known is not None:
-            yield f"violates: {Citation(name, f'{known.level}: {known.text}')}"
-
-
-def _invariants(graph: Graph, places: Iterable[str]) -> Iterable[Finding]:
-    from otf.cli.benches import named
-    from otf.explore.analysis import safety
-
-    for given in places:
-        place, _, req = given.partition("=")
-        holds = named(place)
-        if not callable(holds):
-            message = f"--invariant {place}: this is not a function of a state"
-            raise UsageError(message)
-        yield safety(graph, holds, f"always {place.rpartition(':')[2]}", req.split(",") if req else ())
-
-
-def _properties(graph: Graph, bench: str, sets: list[str] | None, places: Iterable[str]) -> Iterator[Finding]:
-    """Yield what is true of the properties of a bench, and of those at these places."""
-    from otf.cli.benches import load, parsed
-    from otf.explore.expiring import temporal
-
-    known: dict[str, object] = {}
-    with suppress(UsageError):  # a file of another tool, or a bare model, has no properties
-        known = dict(load(bench, parsed(sets)).properties)
-    for name, what in formulas(known, places).items():
-        yield temporal(graph, name, what)
-
-
-def formulas(known: Mapping[str, object], places: Iterable[str]) -> dict[str, Formula]:
-    """Return the properties that are known, and those at these places. Raises UsageError for what is none."""
-    from otf.cli.benches import named
-    from otf.logic import Formula
-
-    found = dict[str, Formula]()
-    for name, what in ({**known} | {place.rpartition(":")[2]: named(place) for place in places}).items():
-        if not isinstance(what, Formula):
-            message = f"--property {name}: this is no temporal property; write always(…), never(…) or within(n, …)"
-            raise UsageError(message)
-        found[name] = what
-    return found

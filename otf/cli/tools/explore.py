@@ -14,8 +14,6 @@ import typer
 from otf.cli.option_values import FORMATS, among
 from otf.cli.options import AsJson, BenchName, Sets, WholeValues
 from otf.cli.output import guarded, say
-from otf.cli.tools.graph_files import write
-from otf.cli.tools.laws import overview, summary
 from otf.errors import FAIL, PASS, UsageError
 
 if TYPE_CHECKING:
@@ -71,6 +69,8 @@ def explore(
     or from which no final state can be reached) or if its invariant does not hold.
     """
     from otf.cli.benches import parsed
+    from otf.cli.tools.graph_files import write
+    from otf.cli.tools.laws import overview, summary
     from otf.explore.analysis import general, liveness, safety
     from otf.explore.exports import marks
     from otf.explore.refine import grouped
@@ -151,6 +151,7 @@ def _page(
     opens: bool,
 ) -> None:
     """Write the page on which the states are walked, and open it."""
+    from otf.cli.tools.laws import summary
     from otf.cli.tools.report import open_page, write_page
     from otf.report.states import model_page
 

@@ -6,16 +6,15 @@ import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from otf.cli.output import document, say
 from otf.cli.tools.laws import as_law, summary
 from otf.errors import UsageError
-
-if TYPE_CHECKING:
-    from otf.explore import Graph
-    from otf.explore.exports import Marks
-    from otf.explore.finding import Finding
+from otf.explore import Graph
+from otf.explore.exports import Marks, as_data, aut, dot, graphml, listed, marks, mermaid
+from otf.explore.finding import Finding
+from otf.explore.refine import drawable
 
 SECONDS: Final = 60
 DRAWN: Final = ("dot", "svg", "png", "mermaid")
@@ -31,9 +30,6 @@ def write(
     graph: Graph, marked: Marks, form: str, out: Path | None, found: list[Finding], required: list[Finding]
 ) -> None:
     """Write a graph in a form, to a file or to standard output, and below it its laws. Raises UsageError."""
-    from otf.explore.exports import as_data, marks
-    from otf.explore.refine import drawable
-
     if form == "json":
         data = {**as_data(graph, marked), "laws": [as_law(each) for each in found]}
         document(data) if out is None else _file(out, _dumped(data))
@@ -54,8 +50,6 @@ def write(
 
 
 def _content(graph: Graph, marked: Marks, form: str) -> str | bytes:
-    from otf.explore.exports import aut, dot, graphml, listed, mermaid
-
     if form in {"svg", "png"}:
         return picture(dot(graph, marked), form)
     if form == "aut":

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from typing import Any, Final
 
-if TYPE_CHECKING:
-    from otf.explore import Graph
-    from otf.explore.finding import Finding
+from otf.cli.benches import load, named, parsed
+from otf.errors import UsageError
+from otf.explore import Graph
+from otf.explore.analysis import safety
+from otf.explore.expiring import temporal
+from otf.explore.finding import Finding, LawVerdict
+from otf.logic import Formula
+from otf.trace.verdict import Citation
+from otf.values import show
 
 KINDS: Final = 12  # of states or inputs that are counted
 MEANINGS: Final = {
@@ -42,8 +49,6 @@ def _law(finding: Finding, *, required: bool) -> str:
 
 def overview(graph: Graph) -> Iterator[str]:
     """Yield what a large model consists of, and how to see its states."""
-    from otf.values import show
-
     states = Counter(type(value).__name__ for value in graph.values)
     inputs = Counter(type(value).__name__ for value in graph.inputs)
     if graph.parent:  # groups of states have no types, and no ways to them
@@ -72,3 +77,46 @@ def as_law(finding: Finding) -> dict[str, Any]:
         "way": list(map(str, finding.way)),
         **({"requirements": list(finding.req)} if finding.req else {}),
     }
+
+
+def cited_sentences(bench: str, sets: list[str] | None, found: Iterable[Finding]) -> Iterator[str]:
+    """Yield the requirements that refuted laws state, with their sentences where the bench has a table of them."""
+    broken = [name for each in found if each.verdict is LawVerdict.REFUTED for name in each.req]
+    table = None
+    with suppress(UsageError):  # a file of another tool, or a bare model, has no table
+        table = load(bench, parsed(sets)).requirements if broken else None
+    for name in broken:
+        known = table.get(name) if table else None
+        if known is not None:
+            yield f"violates: {Citation(name, f'{known.level}: {known.text}')}"
+
+
+def invariant_findings(graph: Graph, places: Iterable[str]) -> Iterable[Finding]:
+    """Yield what is true of the functions of a state at these places."""
+    for given in places:
+        place, _, req = given.partition("=")
+        holds = named(place)
+        if not callable(holds):
+            message = f"--invariant {place}: this is not a function of a state"
+            raise UsageError(message)
+        yield safety(graph, holds, f"always {place.rpartition(':')[2]}", req.split(",") if req else ())
+
+
+def property_findings(graph: Graph, bench: str, sets: list[str] | None, places: Iterable[str]) -> Iterator[Finding]:
+    """Yield what is true of the properties of a bench, and of those at these places."""
+    known: dict[str, object] = {}
+    with suppress(UsageError):  # a file of another tool, or a bare model, has no properties
+        known = dict(load(bench, parsed(sets)).properties)
+    for name, what in formulas(known, places).items():
+        yield temporal(graph, name, what)
+
+
+def formulas(known: Mapping[str, object], places: Iterable[str]) -> dict[str, Formula]:
+    """Return the properties that are known, and those at these places. Raises UsageError for what is none."""
+    found = dict[str, Formula]()
+    for name, what in ({**known} | {place.rpartition(":")[2]: named(place) for place in places}).items():
+        if not isinstance(what, Formula):
+            message = f"--property {name}: this is no temporal property; write always(…), never(…) or within(n, …)"
+            raise UsageError(message)
+        found[name] = what
+    return found

@@ -138,7 +138,7 @@ def learn(
     """
     from otf.cli.run_options import watched
     from otf.cli.tools import learn_report, learnt_files
-    from otf.cli.tools.check import formulas
+    from otf.cli.tools.laws import formulas
     from otf.spec import Elapse
 
     for option, text in (("only", only), ("mask", mask)):
