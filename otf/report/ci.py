@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from otf.report.failures import KINDS
 from otf.report.gather import Gathered, ReportedFailure
-from otf.report.markup import MARK, Markup, joined, tag, text
+from otf.report.markup import MARK, Markup, joined, plain, tag, text
 from otf.trace.explain import explanation
 from otf.trace.result import CampaignResult, KnownIssueResult, counted
 from otf.trace.verdict import Verdict
@@ -154,9 +154,7 @@ def _annotation(kind: str, title: str, message: str, at: dict[str, str]) -> str:
 
 
 def _escaped(value: str, table: dict[str, str]) -> str:
-    return "".join(
-        table.get(char) or (char if char.isprintable() else char.encode("unicode_escape").decode()) for char in value
-    )
+    return "".join(table.get(char) or plain(char) for char in value)
 
 
 def markdown(gathered: Gathered) -> str:

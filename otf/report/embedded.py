@@ -15,8 +15,8 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 import msgspec
 
 from otf.report.gather import Gathered, PathSummary
+from otf.report.markup import plain
 from otf.report.path_view import ViewData
-from otf.report.sequence import plain
 
 EACH: Final = 10
 """Paths of each kind: of each failure, each known issue, each reason to be inconclusive, and of those that passed."""

@@ -22,6 +22,17 @@ class Markup(str):
     __slots__ = ()
 
 
+def plain(text: str, kept: str = "") -> str:
+    r"""Return a text without control characters but those `kept`: it may come from a trace, and so from a stranger.
+
+    >>> plain("a\nb")
+    'a\\nb'
+    """
+    return "".join(
+        char if char.isprintable() or char in kept else char.encode("unicode_escape").decode() for char in text
+    )
+
+
 def text(value: object) -> Markup:
     r"""Return a text as markup: markup in it and control characters, which XML cannot hold, are escaped.
 
@@ -30,7 +41,7 @@ def text(value: object) -> Markup:
     """
     if isinstance(value, Markup):
         return value
-    return Markup(escape("".join(char if _plain(char) else _shown(char) for char in str(value))))
+    return Markup(escape(plain(str(value), "\n")))
 
 
 def tag(name: str, /, *inner: object, **attributes: object) -> Markup:
@@ -95,11 +106,3 @@ def _hash(content: str) -> str:
 
 def _name(key: str) -> str:
     return key.rstrip("_").replace("_", "-")
-
-
-def _plain(char: str) -> bool:
-    return char.isprintable() or char == "\n"
-
-
-def _shown(char: str) -> str:
-    return char.encode("unicode_escape").decode()

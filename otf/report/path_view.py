@@ -21,7 +21,7 @@ from otf.core.failure import allowed
 from otf.core.ledger import FailedStep
 from otf.core.timing import FOREVER, Clock, Span
 from otf.offline import Judgement
-from otf.report.sequence import plain
+from otf.report.markup import plain
 from otf.trace.events import GUESSED, Closed, Event, Guess, Quiet, Seen, Sent, Stalled, Taken
 from otf.trace.near import NearestOutput, Output, alternatives, nearest
 from otf.trace.reading import TracedEvent

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, assert_never
 
+from otf.report.markup import plain
 from otf.trace.events import GUESSED, Closed, Event, Guess, Quiet, Seen, Sent, Stalled, Taken
 from otf.trace.verdict import Failure
 from otf.values import show
@@ -89,15 +90,6 @@ def _row(number: int, event: Event, *, failed: bool) -> SequenceRow:  # noqa: PL
             return SequenceRow(number, at, "quiet", "", f"{'nothing more' if failed else 'quiet'}{known}", failed)
         case _:
             assert_never(event)
-
-
-def plain(text: str) -> str:
-    r"""Return a text on one line: the names of ports come from a trace, and a trace may come from a stranger.
-
-    >>> plain("a\nb")
-    'a\\nb'
-    """
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 
 def _ports(rows: Sequence[SequenceRow]) -> tuple[str, ...]:
