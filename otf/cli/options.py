@@ -60,23 +60,16 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document an
 Out = Annotated[
     Path | None, typer.Option("--out", metavar="DIR", help="The folder for traces; default: a new one in otf-runs.")
 ]
-BenchName = Annotated[
-    str,
-    typer.Argument(
-        metavar="BENCH",
-        help="A shipped bench, package.module[:name], path/to/file.py[:name], or a TOML file.",
-        autocompletion=benches,
-    ),
-]
-MaybeBench = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="BENCH",
-        help="A shipped bench, package.module[:name], path/to/file.py[:name], or a TOML file.",
-        autocompletion=benches,
-        show_default=False,
-    ),
-]
+BENCH: Final = typer.Argument(
+    metavar="BENCH",
+    help="A shipped bench, package.module[:name], path/to/file.py[:name], or a TOML file.",
+    autocompletion=benches,
+    show_default=False,
+)
+BenchName = Annotated[str, BENCH]
+MaybeBench = Annotated[str | None, BENCH]
+StateLimit = Annotated[int, typer.Option(metavar="NUMBER", help="At most this many states.")]
+Depth = Annotated[int | None, typer.Option(metavar="NUMBER", help="At most this many steps away from the start.")]
 TraceName = Annotated[str, typer.Argument(metavar="TRACE", help="A trace file of `otf run`; - reads standard input.")]
 WholeValues = Annotated[
     bool, typer.Option("--whole", help="Show whole values and states: no field is left out, and nothing is cut.")

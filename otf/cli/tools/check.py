@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from otf.cli.option_values import LAWS, LIVE, REQUIRED, among
-from otf.cli.options import AsJson, BenchName, Sets
+from otf.cli.options import AsJson, BenchName, Depth, Sets, StateLimit
 from otf.cli.output import document, guarded, say
 from otf.errors import FAIL, PASS, UsageError
 
@@ -52,10 +52,8 @@ def check(
             help="A temporal property, such as always(…), that must hold for every run; repeatable.",
         ),
     ] = None,
-    limit: Annotated[int, typer.Option(metavar="NUMBER", help="At most this many states.")] = 10_000,
-    depth: Annotated[
-        int | None, typer.Option(metavar="NUMBER", help="At most this many steps away from the start.")
-    ] = None,
+    limit: StateLimit = 10_000,
+    depth: Depth = None,
     sets: Sets = None,
     as_json: AsJson = False,
 ) -> int:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TextIO, TypeGuard
 import typer
 
 from otf.cli.option_values import FORMATS, among
-from otf.cli.options import AsJson, BenchName, Sets, WholeValues
+from otf.cli.options import AsJson, BenchName, Depth, Sets, StateLimit, WholeValues
 from otf.cli.output import guarded, say
 from otf.errors import FAIL, PASS, UsageError
 
@@ -44,10 +44,8 @@ def explore(
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="The file to write; default: standard output.")
     ] = None,
-    limit: Annotated[int, typer.Option(metavar="NUMBER", help="At most this many states.")] = 10_000,
-    depth: Annotated[
-        int | None, typer.Option(metavar="NUMBER", help="At most this many steps away from the start.")
-    ] = None,
+    limit: StateLimit = 10_000,
+    depth: Depth = None,
     scenario: Annotated[
         str | None, typer.Option(metavar="ACTIONS", help="Only this scenario: a regular expression over actions.")
     ] = None,
