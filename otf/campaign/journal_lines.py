@@ -127,6 +127,10 @@ class SpentLine(msgspec.Struct, frozen=True):
         return sum(self.parts.values())
 
 
+OF_SHRUNK: Final = ("steps", "transitions", "resets", "rate", "runs", "before", "tried", "minimal", "ended")
+"""What a shrunk failure and the line of it both have."""
+
+
 class ShrunkLine(msgspec.Struct, frozen=True):
     """A shrunk failure, as the journal has it."""
 
@@ -147,21 +151,10 @@ class ShrunkLine(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, signature: str, shrunk: Shrunk) -> Self:
         """Return the line of a shrunk failure."""
-        return cls(
-            signature,
-            str(shrunk.trace),
-            shrunk.steps,
-            shrunk.transitions,
-            shrunk.resets,
-            shrunk.rate,
-            shrunk.runs,
-            shrunk.before,
-            shrunk.tried,
-            minimal=shrunk.minimal,
-            ended=shrunk.ended,
-            others=[each.trace.name for each in shrunk.others],
-            program=None if shrunk.program is None else str(shrunk.program),
-        )
+        same: dict[str, Any] = {name: getattr(shrunk, name) for name in OF_SHRUNK}
+        others = [each.trace.name for each in shrunk.others]
+        program = None if shrunk.program is None else str(shrunk.program)
+        return cls(signature, str(shrunk.trace), others=others, program=program, **same)
 
 
 class StartedLine(msgspec.Struct, frozen=True):

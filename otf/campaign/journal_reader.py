@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from otf.adapter import Bench
 from otf.campaign.believed import Believed
@@ -24,6 +25,7 @@ from otf.campaign.journal_lines import (
     LEARNED,
     MARKS,
     NEW,
+    OF_SHRUNK,
     SHRUNK,
     SHRUNK_LINES,
     SPENT,
@@ -305,22 +307,10 @@ def shrunk_of(folder: Path, line: ShrunkLine, number: int, bench: Bench) -> Shru
         shortest, *others = (judged(folder / Path(trace).name, number, bench) for trace in (line.trace, *line.others))
     except (OSError, TraceError):
         return None
-    return Shrunk(
-        shortest.trace,
-        line.steps,
-        line.transitions,
-        line.resets,
-        line.rate,
-        shortest.verdict,
-        minimal=line.minimal,
-        events=shortest.events,
-        runs=line.runs,
-        before=line.before,
-        tried=line.tried,
-        others=others,
-        ended=line.ended,
-        program=None if line.program is None else folder / Path(line.program).name,
-    )
+    same: dict[str, Any] = {name: getattr(line, name) for name in OF_SHRUNK}
+    program = None if line.program is None else folder / Path(line.program).name
+    trace, verdict, events = shortest.trace, shortest.verdict, shortest.events
+    return Shrunk(trace=trace, verdict=verdict, events=events, others=others, program=program, **same)
 
 
 def _shown(value: object) -> str:

@@ -10,7 +10,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import anyio
 import msgspec
@@ -34,6 +34,13 @@ STOPPING: Final = 5.0  # seconds in which a worker says what an interrupted sear
 DEATHS: Final = 10
 """Workers that may die of one path before the campaign ends: a path that kills its tester would do so for ever."""
 ERRORS: Final = {kind.__name__: kind for kind in (ContactError, ModelError, TraceError, UsageError, WriteError)}
+
+
+SAME: Final = (
+    *("number", "verdict", "steps", "faults", "unwritten", "silence"),
+    *("seconds", "short", "malformed", "together", "digest"),
+)
+"""What a run and the line of it both have."""
 
 
 class ResultLine(msgspec.Struct, omit_defaults=True):
@@ -68,30 +75,16 @@ class ResultLine(msgspec.Struct, omit_defaults=True):
     @classmethod
     def of(cls, job: int, result: PathResult) -> ResultLine:
         """Return the line of a run."""
-        name, faults = result.trace.name, result.faults
-        told = result.unwritten, result.silence, result.seconds, result.short, result.malformed, result.together
-        return cls(job, result.number, result.verdict, result.steps, name, faults, *told, result.digest)
+        same: dict[str, Any] = {name: getattr(result, name) for name in SAME}
+        return cls(job, trace=result.trace.name, **same)
 
     def result(self, settings: Settings, bench: Bench) -> PathResult:
         """Return the run, whose trace is in the folder of the campaign. Raises TraceError if that cannot be read."""
         # a name, whatever a worker says: it leads nowhere else
         trace = settings.out / Path(self.trace).name
         events = reread(trace, bench) if self.verdict.failed else ()
-        return PathResult(
-            self.number,
-            self.verdict,
-            self.steps,
-            trace,
-            events,
-            self.faults,
-            self.unwritten,
-            self.silence,
-            self.seconds,
-            self.short,
-            malformed=self.malformed,
-            together=self.together,
-            digest=self.digest,
-        )
+        same: dict[str, Any] = {name: getattr(self, name) for name in SAME}
+        return PathResult(trace=trace, events=events, **same)
 
 
 class JobLine(msgspec.Struct, omit_defaults=True):

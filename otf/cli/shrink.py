@@ -134,24 +134,18 @@ def _nothing(judgement: Judgement, trace: str, *, as_json: bool) -> int:
 
 
 def _json(shrunk: Shrunk) -> dict[str, Any]:
-    return {
-        "trace": str(shrunk.trace),
-        "steps": shrunk.steps,
-        "transitions": shrunk.transitions,
-        "resets": shrunk.resets,
-        "rate": shrunk.rate,
-        "runs": shrunk.runs,
-        "before": shrunk.before,
-        "tried": shrunk.tried,
-        "minimal": shrunk.minimal,
-        "ended": shrunk.ended,
-        "program": None if shrunk.program is None else str(shrunk.program),
-        "others": [
-            {"signature": str(other.verdict.failure.signature), "trace": str(other.trace), "steps": other.steps}
-            for other in shrunk.others
-            if other.verdict.failure
-        ],
-    }
+    import msgspec
+
+    from otf.campaign.journal_lines import ShrunkLine
+
+    line: dict[str, Any] = msgspec.to_builtins(ShrunkLine.of("", shrunk))
+    del line["signature"]
+    others = [
+        {"signature": str(other.verdict.failure.signature), "trace": str(other.trace), "steps": other.steps}
+        for other in shrunk.others
+        if other.verdict.failure
+    ]
+    return {**line, "others": others}
 
 
 def _report(shrunk: Shrunk, failing: PathResult, bench: Bench) -> None:
