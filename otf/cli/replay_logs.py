@@ -202,7 +202,7 @@ def beginning(file: BinaryIO) -> bytes:
     return file.peek(_HEAD)[:_HEAD] if isinstance(file, BufferedReader) else b""
 
 
-Judged: TypeAlias = Judgement | Opinion | OtfError
+Replayed: TypeAlias = Judgement | Opinion | OtfError
 """What is known of a trace or a log; an error where it cannot be read."""
 
 
@@ -223,7 +223,7 @@ class TraceSource:
         return addressed(load(self.bench, self.sets), self.suts)
 
 
-def judged(name: str, source: TraceSource) -> Judged:
+def judged(name: str, source: TraceSource) -> Replayed:
     """Return the judgement of a trace or a log, or its error: it must not hide failures in the others."""
     try:
         with opened(name) as file:
@@ -246,12 +246,12 @@ def _seen(found: Opinion) -> Opinion:
     return replace(found, verdict=Verdict("inconclusive", why=why))
 
 
-def status_of(judgement: Judged) -> int:
+def status_of(judgement: Replayed) -> int:
     """Return the exit status for a judgement, or an error."""
     return judgement.exit_status if isinstance(judgement, OtfError) else STATUS_OF[judgement.verdict.outcome]
 
 
-def as_data(name: str, judgement: Judged) -> dict[str, Any]:
+def as_data(name: str, judgement: Replayed) -> dict[str, Any]:
     """Return a judgement as JSON data."""
     if isinstance(judgement, OtfError):
         show_traceback(judgement)
@@ -271,7 +271,7 @@ def as_data(name: str, judgement: Judged) -> dict[str, Any]:
     return {**common, "recorded": judgement.recorded, "event": event, "changed": judgement.changed}
 
 
-def report(name: str, judgement: Judged) -> None:
+def report(name: str, judgement: Replayed) -> None:
     """Print a judgement."""
     if isinstance(judgement, OtfError):
         report_error(judgement)
