@@ -1,4 +1,4 @@
-"""The page of the evaluation, made from stored figures: `python -m benchmarks.evaluation [--write]`.
+"""The page of the evaluation and its plots, from stored figures: `python -m benchmarks.evaluation [--write]`.
 
 The figures are in `evaluation.json`, each table with the command that measures it again; nothing is computed here.
 """
@@ -11,8 +11,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from benchmarks.evaluation_plots import plot
+
 STORED: Final = Path(__file__).with_suffix(".json")
 PAGE: Final = Path(__file__).parents[1] / "docs" / "topics-evaluation.md"
+PICTURES: Final = PAGE.parent / "pictures"
 
 
 def page(stored: dict[str, Any]) -> str:
@@ -39,10 +42,17 @@ def _table(table: dict[str, Any]) -> Iterator[str]:
     yield "|" + "---|" * len(table["columns"])
     yield from map(_row, table["rows"])
     yield ""
+    if "plot" in table:
+        yield f"![{table['plot']['axis']}](pictures/{table['plot']['file']})\n"
 
 
 def _row(cells: Sequence[object]) -> str:
     return f"| {' | '.join(f'{each:,}' if isinstance(each, int) else str(each) for each in cells)} |"
+
+
+def plots(stored: dict[str, Any]) -> dict[str, str]:
+    """Return the plots by their files."""
+    return {table["plot"]["file"]: plot(table) for table in stored["tables"] if "plot" in table}
 
 
 def _tail(stored: dict[str, Any]) -> Iterator[str]:
@@ -55,11 +65,14 @@ def _tail(stored: dict[str, Any]) -> Iterator[str]:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print the page, or write it."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.evaluation", description=__doc__)
-    parser.add_argument("--write", action="store_true", help=f"write {PAGE.name}")
+    parser.add_argument("--write", action="store_true", help=f"write {PAGE.name} and its plots")
     write = parser.parse_args(arguments).write
-    text = page(json.loads(STORED.read_text()))
+    stored = json.loads(STORED.read_text())
+    text = page(stored)
     if write:
         PAGE.write_text(text)
+        for name, picture in plots(stored).items():
+            (PICTURES / name).write_text(picture)
     else:
         print(text)
 
