@@ -2,7 +2,8 @@
 
 Systems made from random specs, as in `benchmarks.simulating`. Now and then everything stands still, for a random time:
 what was to happen meanwhile happens at its end, and the tester learns of it then. No conforming run may fail. With
-`--mutants` the systems are wrong: a fault counts that no delay explains, however long all stalls of its run together.
+`--mutants` the systems are wrong: a fault counts that no delay of a message, an input or a timer explains, however long
+all stalls of its run together.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Final
 
+from benchmarks.blueprints import Blueprint, Branch
 from benchmarks.campaigns import PATHS, TESTERS
 from benchmarks.measure import command, positive, save
 from benchmarks.simulating import FLOOD, Playing, Rehearsal, RunName, StuckError
@@ -104,15 +106,28 @@ def stalling(name: RunName) -> Iterator[tuple[RunName, Verdict, Playing]]:
 
 
 def _is_certain(name: RunName, playing: Playing) -> bool:
-    """Return whether a run is impossible, even if each delay may be longer by all stalls together."""
+    """Return whether a run is impossible, even if each delay and each timer may be longer by all stalls together."""
     rehearsal, events = Rehearsal(name), playing.events
     lost = sum(each.seconds for each in events if isinstance(each, Stalled))
     plain, bounds = [each for each in events if not isinstance(each, Stalled)], rehearsal.bounds
     # of a longer run the solver would try too many sequences
-    return (
-        len(plain) <= SHORT
-        and decided(rehearsal.blueprint, plain, bounds.latency + lost, bounds.busy + lost) == "impossible"
+    return len(plain) <= SHORT and all(
+        decided(blueprint, plain, bounds.latency + lost, bounds.busy + lost) == "impossible"
+        for blueprint in (rehearsal.blueprint, _later(rehearsal.blueprint, lost))
     )
+
+
+def _later(blueprint: Blueprint, seconds: float) -> Blueprint:
+    """Return the spec of a system whose timers may also go off so much later: in a stall they stand still, too."""
+
+    def changed(branch: Branch) -> Branch:
+        within = branch.within and (branch.within[0], branch.within[1] + seconds)
+        starts = tuple((name, (lo, hi + seconds)) for name, (lo, hi) in branch.starts)
+        return replace(branch, within=within, starts=starts)
+
+    steps = {place: tuple(map(changed, branches)) for place, branches in blueprint.steps.items()}
+    spontaneous = {state: tuple(map(changed, branches)) for state, branches in blueprint.spontaneous.items()}
+    return replace(blueprint, steps=steps, spontaneous=spontaneous, _known={}, _said={})
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
