@@ -70,8 +70,8 @@ def rerun(
         loaded = watched(addressed(bench_of(reader, bench, parsed(sets, quiescence), drives=True), sut), silence, pids)
         judgement = judge(reader, loaded, keep=True)
     recorded = judgement.header
-    if judgement.doubt == EMPTY:
-        return _untested(trace, EMPTY, as_json=as_json)
+    if judgement.doubt == EMPTY or (judgement.dropped and judgement.verdict.failure is None):
+        return _untested(trace, judgement.doubt, as_json=as_json)
     settings = Settings(
         out=out or fresh("rerun"),
         reference=bench or recorded.bench,

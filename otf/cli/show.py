@@ -91,7 +91,9 @@ def _show(trace: str, bench: str | None, sets: dict[str, object], form: Form) ->
     elif form is Form.TABLE:
         header = judgement.header
         shown = [f"{trace}: bench {header.bench}, seed {header.seed}, path {header.path}", *_table(rows.rows)]
-        say("\n".join([*shown, explanation(judgement.verdict), *(f"note: {note}" for note in notes(judgement))]))
+        more = [judgement.doubt] if judgement.dropped and judgement.doubt else []
+        said = [f"note: {note}" for note in (*more, *notes(judgement))]
+        say("\n".join([*shown, explanation(judgement.verdict), *said]))
     return {"trace": trace, "verdict": judgement.verdict.outcome, "events": [_data(row) for row in rows.rows]}
 
 

@@ -53,7 +53,8 @@ class Judgement:
     """The result of a replay: today's verdict, the recorded one (None: the trace was cut), and the events.
 
     `changed`: the spec has changed since the trace was recorded. `doubt` is why a pass says nothing of the system: its
-    events are missing, or some of them; "" if none are.
+    events are missing, or some of them; "" if none are. So many were `dropped` in the middle, since the trace grew too
+    long: what follows them is not judged.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -75,6 +76,7 @@ class Judgement:
     changed: bool
     cut: bool
     doubt: str = ""
+    dropped: int = 0
 
 
 def judge(reader: TraceReader, bench: Bench, *, keep: bool = False, on_step: OnStep | None = None) -> Judgement:
@@ -122,6 +124,7 @@ def judge(reader: TraceReader, bench: Bench, *, keep: bool = False, on_step: OnS
         changed=fingerprint(bench.spec) != reader.header.fingerprint,
         cut=reader.cut,
         doubt=_doubt(reader, number, sent) if verdict.outcome == "pass" else "",
+        dropped=reader.dropped,
     )
 
 

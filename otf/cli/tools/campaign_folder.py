@@ -253,6 +253,8 @@ class _Gathering:
             self._discoveries.end()
         if judgement.header.bench != self._found.header.bench:
             self._note(f"{file.name} is of the bench {judgement.header.bench}")
+        if judgement.dropped and judgement.doubt:
+            self._note(f"{file.name}: {judgement.doubt}")
         if judgement.changed:
             self._note(
                 "the model has changed since these traces were recorded; they were judged against the current model"
@@ -284,7 +286,7 @@ def _result(read: Read, file: Path, record: CountedLine | None) -> Walked:
         outcome, why = "inconclusive", (record and record.why) or "recorded as inconclusive: see `otf show`"
     elif judgement.cut and outcome == "pass":
         outcome, why = "inconclusive", "the trace was cut: the tester was killed"
-    elif judgement.doubt not in {"", EMPTY}:
+    elif judgement.doubt not in {"", EMPTY} and not (judgement.dropped and judgement.recorded == outcome):
         outcome, why = "inconclusive", judgement.doubt
     silence = judgement.header.silence
     return Walked(
