@@ -32,7 +32,12 @@ def failures(gathered: Gathered, names: Container[str], folder: Path | None = No
     The traces are linked from a page in this `folder`.
     """
     result = gathered.result
-    issues = (_known_issue(each, gathered.excused.get(each.says), names, folder) for each in result.known_issues)
+    # those that occurred first; where nothing else failed, the first of them is what one came to see
+    known = sorted(result.known_issues, key=lambda each: not each.paths)
+    issues = (
+        _known_issue(each, gathered.excused.get(each.says), names, folder, opened=at == 0 and not gathered.failures)
+        for at, each in enumerate(known)
+    )
     apart = [f"inconclusive ({counted(each.paths, 'path')}): {each.why}" for each in result.inconclusive]
     apart += [f"{each}" for each in result.guessed]
     others = joined(*issues, tag("ul", *(tag("li", each) for each in apart)) if apart else "")
@@ -78,11 +83,16 @@ def _coloured(told: str, name: str, where: str) -> Markup:
 
 
 def _known_issue(
-    known: KnownIssueResult, found: ReportedFailure | None, names: Container[str], folder: Path | None
+    known: KnownIssueResult,
+    found: ReportedFailure | None,
+    names: Container[str],
+    folder: Path | None,
+    *,
+    opened: bool,
 ) -> Markup:
     if found is None:
         return tag("p", f"known issue that did not occur: {known.says}")
-    return _card(f"known issue: {known.says}", found, names, folder, opened=False)
+    return _card(f"known issue: {known.says}", found, names, folder, opened=opened)
 
 
 def _drawing(name: str) -> Markup:

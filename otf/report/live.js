@@ -22,7 +22,12 @@
     place("verdict").className = `verdict ${state.tone}`;
     const number = (count) => count.toLocaleString("en");
     say("paths", state.traces === null ? number(state.paths) : `${number(state.paths)} of ${number(state.traces)}`);
-    for (const name of ["steps", "met", "kinds", "known", "undecided"]) say(name, state[name].toLocaleString("en"));
+    for (const name of ["steps", "met", "kinds", "known", "undecided"]) {
+      const label = place(name).nextElementSibling;
+      label.dataset.many ??= label.textContent;
+      label.textContent = state[name] === 1 ? label.dataset.many.replace(/s(?= |$)/u, "") : label.dataset.many;
+      say(name, number(state[name]));
+    }
     say("rate", state.rate.toLocaleString("en", { maximumFractionDigits: state.rate < 10 ? 1 : 0 }));
     say("passed", clock(state.seconds));
     say("left", state.done ? "done" : clock(state.left));

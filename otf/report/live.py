@@ -40,7 +40,12 @@ def live_page(title: str, state: dict[str, Any] | None = None) -> str:
         "main",
         tag("div", *cards, class_="cards"),
         tag("h2", "Failures"),
-        tag("div", tag("div", tag("ul", id="failures"), tag("pre", id="story")), _curve(), class_="beside"),
+        tag(
+            "div",
+            tag("div", tag("ul", id="failures"), tag("pre", id="story")),
+            tag("figure", tag("figcaption", "states met over the steps"), _curve()),
+            class_="beside",
+        ),
         tag("h2", "Possible states now"),
         tag("ul", id="possible"),
         id="content",

@@ -90,7 +90,7 @@ def paths(gathered: Gathered, names: Container[str]) -> Markup:
         tag(
             "tr",
             tag("td", _link(path, names), class_="number"),
-            tag("td", path.verdict, class_=path.verdict),
+            tag("td", path.verdict, class_="known" if path.known_issue else path.verdict),
             tag("td", f"{path.steps:,}", class_="number"),
             tag("td", duration(path.seconds), class_="number"),
             tag(

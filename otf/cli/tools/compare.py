@@ -144,7 +144,7 @@ def _gathered(folder: Path, bench: str | None, sets: Mapping[str, object]) -> Ga
 
 
 def _figures(found: Gathered) -> Iterator[str]:
-    yield found.verdict
+    yield found.result.ruling
     yield f"{len(found.paths):,}"
     yield f"{found.steps:,}"
     yield f"{len(found.failures):,}"
