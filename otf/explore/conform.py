@@ -250,6 +250,12 @@ class AnswerDifference(NamedTuple):
         """Return the inputs that show it."""
         return (*(inp for inp, _ in self.way if inp != ALONE), *((self.input,) if self.input != ALONE else ()))
 
+    @property
+    def wider(self) -> str:
+        """Return which side has all answers of the other, and more that this one never gives; "" if neither."""
+        one, other = ({*answers} - {LEFT_OPEN} for answers in (self.one, self.other))
+        return "B" if one and one < other else "A" if other and other < one else ""
+
 
 @dataclass(frozen=True)
 class Differences:

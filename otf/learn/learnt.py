@@ -85,13 +85,14 @@ class LearntSystem:
         waits = isinstance(self.inputs[inp], Elapse)
         return next((each for each in self.timers if waits and state in each.states), None)
 
-    def actions(self, state: int, inp: int) -> list[str]:
-        """Return what a transition does to timers, as code."""
+    def actions(self, state: int, inp: int, *, perhaps: bool = False) -> list[str]:
+        """Return what a transition does to timers, as code; `perhaps` with what it may do."""
         then, expired = self.machine.next[state][inp], self.timer(state, inp)
         found = list[str]()
         for each in self.timers:
             runs = state in each.states and each is not expired
-            if then in each.states and (not runs or (state, inp) in each.restarted):
+            again = each.restarted | (each.unsure if perhaps else set())
+            if then in each.states and (not runs or (state, inp) in again):
                 found.append(each.started)
             elif runs and then not in each.states:
                 found.append(f"stop({each.name!r})")

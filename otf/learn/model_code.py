@@ -134,7 +134,7 @@ def _everywhere(learnt: LearntSystem) -> dict[int, str]:
     machine, found = learnt.machine, dict[int, str]()
     if machine.size == 1:
         return found
-    restarting = {inp for timer in learnt.timers for _, inp in timer.restarted}
+    restarting = {inp for timer in learnt.timers for _, inp in timer.restarted | timer.unsure}
     for inp in range(len(learnt.inputs)):
         if inp in restarting:
             continue
@@ -145,17 +145,19 @@ def _everywhere(learnt: LearntSystem) -> dict[int, str]:
 
 
 def _state(learnt: LearntSystem, state: int, names: list[str], done: set[int], code: ValueCode) -> Iterator[str]:
-    groups = defaultdict[tuple[str, int, tuple[str, ...]], list[int]](list)
+    groups = defaultdict[tuple[str, int, tuple[tuple[str, ...], ...]], list[int]](list)
     for inp, (out, then) in enumerate(zip(learnt.machine.out[state], learnt.machine.next[state], strict=True)):
         waits = isinstance(learnt.inputs[inp], Elapse) and (
             learnt.timer(state, inp) or (out == SILENT and then == state)
         )
         if inp not in done and out != CLOSED and not waits:
-            groups[out, then, tuple(learnt.actions(state, inp))].append(inp)
-    for (out, then, actions), inputs in groups.items():
+            either = (tuple(learnt.actions(state, inp, perhaps=perhaps)) for perhaps in (False, True))
+            groups[out, then, tuple(dict.fromkeys(either))].append(inp)
+    for (out, then, ways), inputs in groups.items():
         target = "state" if then == state else literal(names[then])
         yield from _case(literal(names[state]), [code.of(learnt.inputs[inp]) for inp in inputs])
-        yield f"            yield goto({', '.join([target, *_items(learnt, out, code), *_timers(actions, code)])})"
+        for actions in ways:
+            yield f"            yield goto({', '.join([target, *_items(learnt, out, code), *_timers(actions, code)])})"
 
 
 def _timers(actions: Sequence[str], code: ValueCode) -> list[str]:

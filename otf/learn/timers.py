@@ -44,7 +44,10 @@ class _Probe(NamedTuple):
 
 @dataclass
 class LearntTimer:
-    """A timer: its bounds in seconds, the states in which it runs, and the transitions that start it again."""
+    """A timer: its bounds in seconds, the states in which it runs, and the transitions that start it again.
+
+    Of the `unsure` ones it could not be told whether they do.
+    """
 
     name: str
     lo: float
@@ -52,6 +55,7 @@ class LearntTimer:
     answer: str
     states: set[int] = field(default_factory=set[int])
     restarted: set[tuple[int, int]] = field(default_factory=set[tuple[int, int]])
+    unsure: set[tuple[int, int]] = field(default_factory=set[tuple[int, int]])
 
     @property
     def started(self) -> str:
@@ -177,7 +181,8 @@ class TimerMeasurement:
             found = await self._restarted(timer, state, inp)
             if found is None:
                 self.notes.append(f"Whether {show(self._inputs[inp])} starts {timer.name} again could not be told.")
-            if found is not False:
+                timer.unsure.add((state, inp))
+            elif found:
                 timer.restarted.add((state, inp))
 
     async def _restarted(self, timer: LearntTimer, state: int, inp: int) -> bool | None:

@@ -158,6 +158,22 @@ def test_two_versions_that_were_learnt_are_told_apart_in_one_command(tmp_path: P
     assert otf("compare", *pictures, "--exit-code").status == 1
 
 
+def test_what_a_model_allows_and_the_system_never_does(tmp_path: Path) -> None:
+    """Of a model with a choice and one without it: which allows more, and by which inputs that is reached."""
+    head = "from otf import Spec, goto\n"
+    (tmp_path / "one.py").write_text(f"{head}spec = Spec(lambda state, inp: [goto(state, 'ok')], 0, ['get'])\n")
+    (tmp_path / "both.py").write_text(
+        f"{head}spec = Spec(lambda state, inp: [goto(state, 'ok'), goto(state, 'busy')], 0, ['get'])\n"
+    )
+    done = otf("compare", f"{tmp_path}/one.py:spec", f"{tmp_path}/both.py:spec", "--exit-code")
+    assert done.status == 1
+    assert "1. after 1 input: B allows what A never does\n  A   get / ok\n  B   get / busy or ok\n" in done.out
+    assert (
+        otf("compare", f"{tmp_path}/both.py:spec", f"{tmp_path}/one.py:spec", "--json").data["differences"][0]["wider"]
+        == "A"
+    )
+
+
 def test_runs_that_part_have_a_status_if_it_is_asked_for(runs: Path) -> None:
     """`--exit-code`: 1 for two traces and two campaigns that differ, 0 for those that do not."""
     assert both(runs, "--exit-code").status == 1

@@ -114,5 +114,9 @@ def test_the_code_of_timers() -> None:
         f"""goto("start", "bye", after='timer 1', timers=[{again}])""",
     ):
         assert line in code
+    timer.restarted, timer.unsure = set(), {(1, 0)}
+    assert f"""goto(state, "hello")\n            yield goto(state, "hello", timers=[{started}])""" in written(
+        made, [], []
+    )
     assert 'label="timer 1: 0.5 to 0.7 s / bye"' in made.dot()
     compile(code, "learned.py", "exec")

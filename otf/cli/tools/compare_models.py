@@ -105,6 +105,7 @@ def _data(a: str, b: str, found: Differences, shown: Sequence[ShownDifference]) 
                 "a": list(each.difference.one),
                 "b": list(each.difference.other),
                 "places": each.difference.places,
+                "wider": each.difference.wider,
                 "system_a": each.a,
                 "system_b": each.b,
             }
@@ -134,7 +135,9 @@ def _lines(
 def _difference(number: int, shown: ShownDifference) -> Iterator[str]:
     way, inp, one, other, places = shown.difference
     where = f", at {places} places" if places > 1 else ""
-    yield f"{number}. after {counted(len(shown.difference.inputs), 'input')}{where}"
+    wider = shown.difference.wider
+    more = f": {wider} allows what {'B' if wider == 'A' else 'A'} never does" if wider else ""
+    yield f"{number}. after {counted(len(shown.difference.inputs), 'input')}{where}{more}"
     yield from (f"      {before} / {answer}" for before, answer in way)
     yield f"  A   {inp} / {' or '.join(one)}" + _told(shown.a)
     yield f"  B   {inp} / {' or '.join(other)}" + _told(shown.b)
