@@ -4,6 +4,7 @@
 of AALpy (`DotModels`). A perfect teacher knows the machine and returns a shortest counterexample. AALpy's own loop has
 the same algorithm (KV), alphabet and kind of cache, its random Wp oracle, and as many inputs as otf sent in all. With
 `--loss 0.01` one message in a hundred is lost in either direction: AALpy ends then, since its cache allows one answer.
+With `--late 0.01` the machine stalls: one answer in a hundred comes with that to the next input.
 """
 
 from __future__ import annotations
@@ -46,12 +47,17 @@ class Outcome(NamedTuple):
 
 
 class Simulated:
-    """A machine behind a line that loses a share of the messages in either direction; `sent` counts inputs."""
+    """A machine behind a line that loses a share of the messages in either direction, and brings a share of them late.
 
-    def __init__(self, machine_: NumberedMachine, loss: float, seed: int) -> None:
+    `sent` counts inputs.
+    """
+
+    def __init__(self, machine_: NumberedMachine, loss: float, seed: int, late: float = 0.0) -> None:
         self.sent = 0
         self._machine = machine_
         self._loss = loss
+        self._late = late
+        self._held = ""
         self._random = Random(f"{seed}/line")
         self._state = 0
 
@@ -62,7 +68,7 @@ class Simulated:
 
     def reset(self) -> None:
         """Go to the initial state."""
-        self._state = 0
+        self._state, self._held = 0, ""
 
     def step(self, inp: int) -> str:
         """Return the answer to an input."""
@@ -73,7 +79,11 @@ class Simulated:
         self._state = self._machine.next[here][inp]
         if self._loss and self._random.random() < self._loss:
             return "nothing"
-        return str(self._machine.out[here][inp])
+        answer = self._held + str(self._machine.out[here][inp])
+        self._held = ""
+        if self._late and self._random.random() < self._late:
+            self._held, answer = f"{answer}, ", "nothing"
+        return answer
 
 
 def apart(machine_: NumberedMachine, found: LearntMachine) -> Word | None:
@@ -110,9 +120,9 @@ def perfect(machine_: NumberedMachine) -> Outcome:
     return _run(learner, machine_, 0)
 
 
-def by_otf(machine_: NumberedMachine, seed: int, loss: float, extra: int) -> Outcome:
+def by_otf(machine_: NumberedMachine, seed: int, loss: float, extra: int, late: float = 0.0) -> Outcome:
     """Learn as `otf learn` does."""
-    system = Simulated(machine_, loss, seed)
+    system = Simulated(machine_, loss, seed, late)
     learner = Learner(
         len(machine_.inputs),
         lambda words: list(map(system.path, words)),
@@ -141,14 +151,14 @@ class _SpentError(Exception):
     """AALpy has sent as many inputs as it may."""
 
 
-def by_aalpy(machine_: NumberedMachine, seed: int, loss: float, budget: int) -> Outcome:
+def by_aalpy(machine_: NumberedMachine, seed: int, loss: float, budget: int, late: float = 0.0) -> Outcome:
     """Learn with AALpy's own loop: KV, its cache, and its random Wp oracle."""
     import random
 
     base: Any = import_module("aalpy.base")
     oracles: Any = import_module("aalpy.oracles")
     algorithms: Any = import_module("aalpy.learning_algs")
-    system = Simulated(machine_, loss, seed)
+    system = Simulated(machine_, loss, seed, late)
 
     class System(base.SUL):  # type: ignore[misc]  # AALpy has no types
         def pre(self) -> None:
@@ -226,6 +236,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--drawn", type=int, nargs="*", default=[], metavar="SEED", help="seeds of drawn machines")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--loss", type=float, default=0.0, help="the share of messages that the line loses")
+    parser.add_argument("--late", type=float, default=0.0, help="the share of answers that come with the next one")
     parser.add_argument("--extra", type=int, default=1)
     parser.add_argument("--only", default="", help="only machines with this in their names")
     given = parser.parse_args(arguments)
@@ -237,8 +248,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         best = perfect(each)
         print(f"{each.name}: {each.size} states, {len(each.inputs)} inputs; perfect teacher {best.asked:,}", flush=True)
         for seed in range(given.seeds):
-            ours = by_otf(each, seed, given.loss, given.extra)
-            theirs = by_aalpy(each, seed, given.loss, ours.sent)
+            ours = by_otf(each, seed, given.loss, given.extra, given.late)
+            theirs = by_aalpy(each, seed, given.loss, ours.sent, given.late)
             ratio = ours.asked / max(1, best.asked)
             print(f"  seed {seed}: otf {ours} ({ratio:.1f}); aalpy {theirs}", flush=True)
 
