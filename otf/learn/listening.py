@@ -209,11 +209,11 @@ class PathDriver:
         """Drive a path; return the outputs after each input, None where it could not be sent. Raises ContactError."""
         why = ""
         for _ in range(TRIES):
-            self.paths += 1
+            self.paths = number = self.paths + 1  # other paths begin while this one settles
             await sleep(self.settle)
             heard = Heard(self.bench)
-            head = header(self.bench, self._settings, self.paths, strategy="learn")
-            trace = self._folder / f"path-{self.paths:06}.jsonl"
+            head = header(self.bench, self._settings, number, strategy="learn")
+            trace = self._folder / f"path-{number:06}.jsonl"
             run = PathRun(self._bare, self._oracle, head, trace, observe=heard.take)
             chooser = _Chooser([self.inputs[inp] for inp in word], heard)
             result = await run.run(chooser, len(word), Strict(self.bench.timing))

@@ -213,7 +213,7 @@ def test_what_counts_without_end_is_named_and_may_be_masked(tmp_path: Path) -> N
     (tmp_path / "counts.py").write_text(COUNTS)
     done = otf("learn", tmp_path / "counts.py", "--time", "2", "--out", tmp_path / "endless")
     assert done.status == 3
-    assert "times in a row:\nwhat counts without end has no finite machine" in done.out
+    assert "times in a row:\nwhat counts or queues without end has no finite machine" in done.out
     masked = otf("learn", tmp_path / "counts.py", "--mask", "count", "--out", tmp_path / "masked", "--json")
     assert (masked.status, masked.data["states"]) == (0, 1), masked.err
     assert "--mask (: it is no regular expression" in otf("learn", "coffee", "--mask", "(").err

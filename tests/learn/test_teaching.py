@@ -11,6 +11,7 @@ import anyio
 import pytest
 
 from otf.learn.answers import PortOutputs, Symbols
+from otf.learn.listening import PathDriver
 from otf.learn.teaching import Pupil
 from otf.models.coffee import Button, Coin, bench
 from otf.suite.machine import Word
@@ -87,3 +88,17 @@ def test_words_of_the_learner_are_words_of_the_system_too(tmp_path: Path) -> Non
     assert symbols.text((("net", "nothing"),)) == "'nothing'"
     assert symbols.text((("net", "a"), ("net", "b"))) == "a, b"
     assert symbols.text((("net", "a, b"),)) == "'a, b'"
+
+
+def test_paths_at_the_same_time_have_traces_of_their_own(tmp_path: Path) -> None:
+    """Four paths at once leave four traces, with the inputs of each."""
+    driver = PathDriver(bench(), [Coin(5), Button()], tmp_path)
+    words = [(0,), (1,), (0, 1), (1, 0)]
+
+    async def all_at_once() -> None:
+        async with anyio.create_task_group() as group:
+            for word in words:
+                group.start_soon(driver.drive, word)
+
+    anyio.run(all_at_once)
+    assert sorted(word for word, _ in PathDriver(bench(), driver.inputs, tmp_path).stored()) == sorted(words)

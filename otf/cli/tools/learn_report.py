@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from otf.learn.teaching import Pupil
 
 ROW: Final = 5  # times that one input is sent in a row, from which on it is told
-ROW_TEXT: Final = "times in a row"
 FORGETS: Final = "A system that remembers earlier paths has to be reset (--start, --reset, or the Life of its bench)"
 SHOWN: Final = 4  # answers of a system that chooses
 LONGEST: Final = 120  # characters of each
@@ -45,7 +44,7 @@ def _deepest(pupil: Pupil) -> str:
     word = max(pupil.learning.since or (), key=len, default=())
     runs = [(len([*group]), inp) for inp, group in groupby(word)]
     many, inp = max(runs, default=(0, 0))
-    row = f", {plain(pupil.driver.inputs[inp])} {many} {ROW_TEXT}" if many >= ROW else ""
+    row = f", {plain(pupil.driver.inputs[inp])} {many} times in a row" if many >= ROW else ""
     return f"looking for more states, by paths up to {counted(len(word), 'input')}{row}"
 
 
@@ -123,9 +122,10 @@ def tell(
     if _choice(pupil):
         say(_choice(pupil))
     elif not pupil.complete:
-        if ROW_TEXT in (row := _deepest(pupil)):
-            say(f"{row}:")
-            say("what counts without end has no finite machine; leave it out (--only), or mask its answers (--mask)")
+        if pupil.learning.since:
+            say(f"{_deepest(pupil)}:")
+            say("what counts or queues without end has no finite machine; leave that input out (--only),")
+            say("or mask the answers that count (--mask)")
         say(f"it has not come to its end; go on with --out {files[0].parent}")
     for each in judged:
         say(str(each))
