@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from otf.adapter.inband import Expect
     from otf.adapter.lifecycle import Life
     from otf.adapter.line import LINE_PROTOCOL, Arrival, Ending, Line, LineLost, Port, Trouble
-    from otf.adapter.snapshot import Snapshot
+    from otf.adapter.snapshot import Snapshot, command_qemu
     from otf.channels import duplicating, lossy, reordering
     from otf.codec import Codec, PortAction, lines
     from otf.core import Barrier, InputMode, Limits
@@ -58,6 +58,7 @@ __all__ = [
     "Snapshot",
     "Trouble",
     "Undecodable",
+    "command_qemu",
     "duplicating",
     "lines",
     "lossy",
@@ -76,7 +77,7 @@ if not TYPE_CHECKING:
             "adapter.inband": ("Expect",),
             "adapter.lifecycle": ("Life",),
             "adapter.line": ("LINE_PROTOCOL", "Arrival", "Ending", "Line", "LineLost", "Port", "Trouble"),
-            "adapter.snapshot": ("Snapshot",),
+            "adapter.snapshot": ("Snapshot", "command_qemu"),
             "channels": ("duplicating", "lossy", "reordering"),
             "codec": ("Codec", "PortAction", "lines"),
             "core": ("Barrier", "InputMode", "Limits"),

@@ -48,39 +48,50 @@ class Snapshot:
 
     async def save(self) -> None:
         """Save the state of the machine, which stands still meanwhile and runs on. Raises ContactError."""
-        await self._told("saving", "stop", f"savevm {_NAME}", "cont")
+        await self._told("stop", f"savevm {_NAME}", "cont")
 
     async def restore(self) -> None:
         """Restore the state; the machine stands still until `go`. Raises ContactError."""
-        await self._told("restoring", "stop", f"loadvm {_NAME}")
+        await self._told("stop", f"loadvm {_NAME}")
 
     async def go(self) -> None:
         """Let the machine run on. Raises ContactError."""
-        await self._told("running on from", "cont")
+        await self._told("cont")
 
-    async def _told(self, what: str, *commands: str) -> None:
-        began = monotonic()
-        try:
-            with anyio.fail_after(self.timeout):
-                async with await self._connected() as stream:
-                    await _obeyed(stream, *commands)
-        except TimeoutError as error:
-            raise ContactError(f"{what} the snapshot took longer than {self.timeout:g} s at {self.monitor}") from error
-        except (OSError, ValueError, KeyError, *_BROKEN) as error:
-            why = f"{type(error).__name__}: {error}"
-            raise ContactError(f"{what} the snapshot failed: no QMP at {self.monitor}: {why}") from error
-        except _Refusal as refusal:
-            raise ContactError(f"{what} the snapshot failed: QEMU says: {refusal}") from refusal
-        note(f"{what} the snapshot", seconds=round(monotonic() - began, 4))
+    async def _told(self, *commands: str) -> None:
+        await command_qemu(self.monitor, *commands, timeout=self.timeout)
 
-    async def _connected(self) -> ByteStream:
-        host, _, port = self.monitor.rpartition(":")
-        while True:
-            with suppress(FileNotFoundError, ConnectionRefusedError):
-                if port.isdigit():
-                    return await anyio.connect_tcp(host or "127.0.0.1", int(port))
-                return await anyio.connect_unix(self.monitor)
-            await anyio.sleep(_LISTENING)
+
+async def command_qemu(monitor: str, *commands: str, timeout: float = 10.0) -> None:  # noqa: ASYNC109 -- a hook has one
+    """Have a QEMU that listens for QMP carry out commands ("system_reset", "stop", "cont"): a hook for `Life.actions`.
+
+    One with an argument is for its human monitor ("drive_add …"). Raises ContactError in QEMU's words.
+
+    >>> from functools import partial
+    >>> reset = partial(command_qemu, "/tmp/board/qmp", "system_reset")
+    """
+    began, told = monotonic(), " ".join(map(repr, commands))
+    try:
+        with anyio.fail_after(timeout):
+            async with await _connected(monitor) as stream:
+                await _obeyed(stream, *commands)
+    except TimeoutError as error:
+        raise ContactError(f"QEMU took longer than {timeout:g} s for {told}, at {monitor}") from error
+    except (OSError, ValueError, KeyError, *_BROKEN) as error:
+        raise ContactError(f"{told}: no QMP at {monitor}: {type(error).__name__}: {error}") from error
+    except _Refusal as refusal:
+        raise ContactError(f"{told}: QEMU says: {refusal}") from refusal
+    note("QEMU was told", commands=told, seconds=round(monotonic() - began, 4))
+
+
+async def _connected(monitor: str) -> ByteStream:
+    host, _, port = monitor.rpartition(":")
+    while True:
+        with suppress(FileNotFoundError, ConnectionRefusedError):
+            if port.isdigit():
+                return await anyio.connect_tcp(host or "127.0.0.1", int(port))
+            return await anyio.connect_unix(monitor)
+        await anyio.sleep(_LISTENING)
 
 
 class _Refusal(Exception):  # noqa: N818 -- what QEMU says

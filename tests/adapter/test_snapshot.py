@@ -154,8 +154,8 @@ async def test_what_fails_from_a_snapshot_alone_is_no_failure(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("fails", "why"),
     [
-        ("savevm otf", "saving the snapshot failed: QEMU says: Error: no disk"),
-        ("stop", "saving the snapshot failed: QEMU says: not now"),
+        ("savevm otf", "'stop' 'savevm otf' 'cont': QEMU says: Error: no disk"),
+        ("stop", "'stop' 'savevm otf' 'cont': QEMU says: not now"),
     ],
 )
 async def test_what_qemu_refuses_is_told_in_its_words(tmp_path: Path, fails: str, why: str) -> None:
@@ -168,7 +168,7 @@ async def test_what_qemu_refuses_is_told_in_its_words(tmp_path: Path, fails: str
 
 async def test_a_monitor_that_is_not_there(tmp_path: Path) -> None:
     """It is waited for, and then said."""
-    with pytest.raises(ContactError, match=r"^restoring the snapshot took longer than 0\.05 s at .*/qmp$"):
+    with pytest.raises(ContactError, match=r"^QEMU took longer than 0\.05 s for 'stop' 'loadvm otf', at .*/qmp$"):
         await Snapshot(str(tmp_path / "qmp"), timeout=0.05).restore()
 
 
