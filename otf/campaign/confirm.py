@@ -32,7 +32,7 @@ from otf.trace.events import Sent
 from otf.trace.record import Header
 from otf.trace.verdict import FailureKind, Signature, Verdict
 
-EVERY: Final = 2  # of the strict re-runs, the second and the fourth wait only where the original did, before their end
+EVERY: Final = 2  # of the strict re-runs, the first and the third wait only where the original did, before their end
 TRIES: Final = 3  # strict re-runs; if none of them fails, the failure does not count
 STALLED: Final = 5
 """Strict runs of which one failed beside a stall; if no other fails in the same way, the stall may be the reason."""
@@ -192,8 +192,8 @@ async def confirm(  # noqa: PLR0913 -- what a run needs, each once
     while tries + strict < (STALLED if seen else TRIES) and anyio.current_time() < until:
         tries += 1
         # late in a campaign few timers are waited for: a session that ends meanwhile would hide what was seen in it, as
-        # would one that goes on where the original waited for its end
-        every = tries % EVERY != 0
+        # would one that goes on where the original waited for its end; and waiting for every timer takes most of a run
+        every = tries % EVERY == 0
         timers, gaps = Timers(last=True, between=every), [] if every else _gaps(failing, speed)
         pace = Pace("strict", header.burst, bench.timing, timers=timers, joins=joins, lasts=lasts, gaps=gaps)
         run = PathRun(bench, oracle, header, trace, aftermath=lambda _: aftermath)

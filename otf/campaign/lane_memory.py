@@ -189,8 +189,10 @@ class _Failing:
         signature, layers = str(failure.signature), (self._own, *self._layers)
         seen = any(signature in layer.failures for layer in layers)
         new = Knowledge(failures=[] if seen else [signature])
-        if len(nodes) == 1:
-            new.failing[f"{named((nodes[0].place or nodes[0]).key)} {named(inp.key)}"] = 1
+        # a heartbeat that may be under way counts on: many states, and one place
+        places = {node.place or node for node in nodes}
+        if len(places) == 1:
+            new.failing[f"{named(places.pop().key)} {named(inp.key)}"] = 1
         self._own.add(new)
         self._new.add(new)
         self._past += 1

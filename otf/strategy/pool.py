@@ -21,6 +21,8 @@ DRAWN: Final = 128
 
 SELDOM: Final = 0.1
 """The share of choices in which inputs that failed in this state are among the others: what follows them is known."""
+RARELY: Final = 0.01
+"""The same where a path ends at its failure, as in a model with times: of ten inputs one would end each path."""
 
 WantedInput: TypeAlias = Callable[[Symbol], bool]
 
@@ -76,7 +78,8 @@ class Pool:
     def _left_out(self, view: View, failing: FailingIn) -> WantedInput | None:
         """Return the test for inputs that are left out, as they failed here; most of the time, if there are others."""
         left = failing(view)
-        return left if left is not None and self.random.random() >= SELDOM else None
+        share = RARELY if view.model.timed else SELDOM
+        return left if left is not None and self.random.random() >= share else None
 
     def _side_of(self, view: View) -> tuple[Symbol, ...]:
         match self.mode:
