@@ -152,7 +152,7 @@ class SummaryPrinter:
         yield f"  look at it:      otf show {self._call(shown)}"
         yield f"  judge it again:  otf replay {self._call(shown)}"
         yield f"  drive it again:  otf rerun {self._call(shown, drives=True)}"
-        if shrunk is not None and 0 < shrunk.rate < 1:
+        if shrunk is not None and shrunk.rate and min(shrunk.rate, shrunk.before) < 1:
             yield f"  is it repaired:  otf rerun {self._call(shown, drives=True)} --confidence 0.99"
         if (recorded := kept_recording(group.first.trace)) is not None:
             yield f"  recorded:        {shlex.quote(str(recorded))}"

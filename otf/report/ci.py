@@ -100,7 +100,9 @@ def _failure_case(signature: str, found: ReportedFailure, suite: str) -> Markup:
 
 def _explained(found: ReportedFailure) -> str:
     paths = counted(found.count, "path") if found.count else "the run of a saved failure"
-    return f"{explanation(Verdict('fail', found.failure), found.events)}\nshown by: {paths}, trace: {found.file}"
+    told = explanation(Verdict("fail", found.failure), found.events)
+    chance = f"\n{found.chance}" if found.chance else ""
+    return f"{told}{chance}\nshown by: {paths}, trace: {found.file}"
 
 
 def _known_case(known: KnownIssueResult, found: ReportedFailure | None, suite: str) -> Markup:

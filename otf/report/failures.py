@@ -71,6 +71,7 @@ def _card(what: object, found: ReportedFailure, names: Container[str], folder: P
         tag("summary", what, " ", tag("span", f"({count})", class_="soft")),
         tag("div", words, drawn, class_=view and "beside"),
         tag("p", unshrunk) if unshrunk else "",
+        tag("p", f"{found.chance}.") if found.chance else "",
         _ways(found.file, names, folder),
         open="" if opened else None,
     )

@@ -65,8 +65,8 @@ class PathSummary:
 class ReportedFailure:
     """All failures of one signature: how many paths showed it, and the shortest trace, with its events.
 
-    `ended` is the reason why the search for a shorter trace ended early, `kind` what the campaign calls it, if it tells
-    failures of this signature apart.
+    `ended` is the reason why the search for a shorter trace ended early, `chance` how often its steps fail, `kind` what
+    the campaign calls it, if it tells failures of this signature apart.
 
     >>> from otf.trace import Failure, Signature
     >>> signature = Signature("wrong", "int", "Button", "Coffee", "Tea")
@@ -82,6 +82,7 @@ class ReportedFailure:
     count: int = 1
     shrunk: bool = False
     ended: str = ""
+    chance: str = ""
     kind: str = ""
 
     @property

@@ -28,6 +28,7 @@ from otf.trace.events import Guess
 from otf.trace.reading import TracedEvent
 from otf.trace.record import Header
 from otf.trace.requirements import RequirementRecord
+from otf.trace.result import counted
 
 # a failure of an earlier campaign that was driven again, or one that was seen behind another and shown without that
 SAVED: Final = re.compile(r"(saved|path-\d+\.behind)-\d+\.jsonl")
@@ -234,8 +235,11 @@ class _Gathering:
             ordinary(shrunk)
             judgement = self._read(shrunk).judgement
             if judgement.verdict.failure is not None:
-                ended = "" if judgement.header.minimal else judgement.header.ended or INTERRUPTED
-                yield replace(self._seen(judgement, shrunk), count=0, shrunk=True, ended=ended)
+                header = judgement.header
+                ended = "" if header.minimal else header.ended or INTERRUPTED
+                failed = f"{round(header.rate * header.runs)} of {counted(header.runs, 'run')}"
+                chance = f"it depends on chance: these steps failed in {failed}" if 0 < header.rate < 1 else ""
+                yield replace(self._seen(judgement, shrunk), count=0, shrunk=True, ended=ended, chance=chance)
 
     def _read(self, file: Path, *, follow: bool = False) -> Read:
         started, seconds = "", 0.0

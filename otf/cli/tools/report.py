@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 STEP = "GITHUB_STEP_SUMMARY"  # the variable with the name of the file that GitHub shows beside a step
 HEAD = 200  # bytes of a file that contain the mark of a report
-COMMANDS = {"look at it": "show", "judge it again": "replay", "drive it again": "rerun", "shrink it": "shrink"}
+AGAIN = "drive it again"
+COMMANDS = {"look at it": "show", "judge it again": "replay", AGAIN: "rerun", "shrink it": "shrink"}
 DRIVE = {"rerun", "shrink"}
 EXAMPLES = """\b
 Examples:
@@ -126,16 +127,22 @@ def _in_the_page(found: Gathered, folder: Path, reference: str) -> list[Embedded
     named = "" if is_shipped(reference) else f" --bench {shlex.quote(reference)}"
     options = {drives: named + repeated(bench, reference, drives=drives) for drives in (False, True)}
 
+    by_chance = set[Path]()
+
     def read(file: Path) -> ViewData:
         view = PathView()
         with reading(str(file)) as reader:
-            return view.data(judge(reader, bench, on_step=view.event), reader.aftermath)
+            judgement = judge(reader, bench, on_step=view.event)
+            if 0 < judgement.header.rate < 1:
+                by_chance.add(file)
+            return view.data(judgement, reader.aftermath)
 
     def commands(file: Path) -> Mapping[str, str]:
-        return {
+        found = {
             what: f"otf {command} {shlex.quote(str(file))}{options[command in DRIVE]}"
             for what, command in COMMANDS.items()
         }
+        return {**found, "is it repaired": f"{found[AGAIN]} --confidence 0.99"} if file in by_chance else found
 
     return embedded(chosen(found, folder), read, commands)
 
