@@ -281,7 +281,8 @@ class ModelMap:
         if self.model.spec.emits is None:
             return nodes
         reached = self._reached(nodes)
-        return reached.difference(filter(self._passing, reached)) or reached if len(reached) > 1 else reached
+        passing = {node for node in reached if self._passing(node)} if len(reached) > 1 else set[Node]()
+        return reached - passing or reached
 
     def _reached(self, nodes: NodeSet) -> NodeSet:
         oracle = self._oracle
