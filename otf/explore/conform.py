@@ -9,9 +9,8 @@ can be compared with one in Python.
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Hashable, Iterable, Iterator
-from dataclasses import dataclass, field
 from itertools import permutations, product
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -22,7 +21,7 @@ from otf.core.macro_step import MacroSteps, follow
 from otf.errors import UsageError
 from otf.explore.explorer import explore
 from otf.explore.finding import Finding, LawVerdict, TakenStep, taken
-from otf.explore.graph import OPEN, SPONTANEOUS, Graph
+from otf.explore.graph import OPEN, Graph
 from otf.explore.naming import name, observed, output_name
 from otf.spec import Accept, AnyOrder, On, Spec, Transition
 from otf.spec.outputs import vague
@@ -222,112 +221,3 @@ def _after(graph: Graph, states: _Set) -> _After:
             label = inp, output_name(observed(graph.outputs[arc.outputs]))
             found.setdefault(label, (set(), taken(graph, arc.input, arc.outputs)))[0].add(arc.target)
     return {label: (frozenset(targets), step) for label, (targets, step) in found.items()}
-
-
-MOST: Final = 100  # kinds of differences
-PAIRS: Final = 200_000  # pairs of sets of states
-LEFT_OPEN: Final = "(left open)"
-ALONE: Final = "(spontaneous)"
-_StateSet: TypeAlias = frozenset[int]
-_Onward: TypeAlias = dict[str, dict[str, _StateSet]]
-_AnswerPath: TypeAlias = tuple[tuple[str, str], ...]
-
-
-class AnswerDifference(NamedTuple):
-    """Answers to an input that only one of two models gives; `way` has the inputs and answers that lead there in both.
-
-    `places` counts the pairs of states where that is so.
-    """
-
-    way: tuple[tuple[str, str], ...]
-    input: str
-    one: tuple[str, ...]
-    other: tuple[str, ...]
-    places: int = 1
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        """Return the inputs that show it."""
-        return (*(inp for inp, _ in self.way if inp != ALONE), *((self.input,) if self.input != ALONE else ()))
-
-    @property
-    def wider(self) -> str:
-        """Return which side has all answers of the other, and more that this one never gives; "" if neither."""
-        one, other = ({*answers} - {LEFT_OPEN} for answers in (self.one, self.other))
-        return "B" if one and one < other else "A" if other and other < one else ""
-
-
-@dataclass(frozen=True)
-class Differences:
-    """The differences of two models, the nearest first; `only_one` and `only_other` are inputs that just one has.
-
-    `whole`: all pairs of states were seen, so that there are no others.
-    """
-
-    found: list[AnswerDifference]
-    only_one: list[str] = field(default_factory=list[str])
-    only_other: list[str] = field(default_factory=list[str])
-    whole: bool = True
-
-    @property
-    def any(self) -> bool:
-        """Return whether the models differ."""
-        return bool(self.found or self.only_one or self.only_other)
-
-
-def differences(one: Graph, other: Graph) -> Differences:
-    """Return what two models answer differently. Raises UsageError where outputs decide the next state.
-
-    >>> from otf.explore import explore
-    >>> from otf.spec import Spec, goto
-    >>> lamp = explore(Spec(lambda lit, inp: [goto(not lit, "off" if lit else "on")], False, ["press"]))
-    >>> stuck = explore(Spec(lambda lit, inp: [goto(True, "on")], False, ["press"]))
-    >>> differences(lamp, stuck).found
-    [AnswerDifference(way=(('press', 'on'),), input='press', one=('off',), other=('on',), places=1)]
-    """
-    for graph in (one, other):
-        if OPEN in graph.target:
-            raise UsageError(f"{graph.name}: outputs decide the next state (Accept); it cannot be compared as a model")
-    inputs, others = ({plain(each) for each in graph.inputs} for graph in (one, other))
-    common = inputs & others
-    start = frozenset([0]), frozenset([0])
-    seen, queue = {start}, deque[tuple[_StateSet, _StateSet, _AnswerPath]]([(*start, ())])
-    kinds = dict[tuple[object, ...], AnswerDifference]()
-    while queue and len(seen) < PAIRS and len(kinds) <= MOST:
-        here, there, way = queue.popleft()
-        left, right = _answered(one, here), _answered(other, there)
-        for inp in [each for each in dict.fromkeys([*left, *right]) if each in common or each == ALONE]:
-            ours, theirs = left.get(inp, {}), right.get(inp, {})
-            if ours.keys() != theirs.keys():
-                found = AnswerDifference(way, inp, _answers(ours), _answers(theirs))
-                known = kinds.setdefault(found[1:4], found._replace(places=0))
-                kinds[found[1:4]] = known._replace(places=known.places + 1)
-            for answer in ours.keys() & theirs.keys():
-                pair = ours[answer], theirs[answer]
-                if pair not in seen:
-                    seen.add(pair)
-                    queue.append((*pair, (*way, (inp, answer))))
-    whole = not queue and one.whole and other.whole
-    return Differences([*kinds.values()][:MOST], sorted(inputs - others), sorted(others - inputs), whole)
-
-
-def plain(value: object) -> str:
-    """Return an input or output as text: one that is a text as it is."""
-    return value if isinstance(value, str) and value else show(value)
-
-
-def _answers(ways: dict[str, _StateSet]) -> tuple[str, ...]:
-    return tuple(sorted(ways)) or (LEFT_OPEN,)
-
-
-def _answered(graph: Graph, states: _StateSet) -> _Onward:
-    found = defaultdict[str, defaultdict[str, set[int]]](lambda: defaultdict(set))
-    for state in states:
-        for arc in graph.arcs(state):
-            inp = ALONE if arc.input == SPONTANEOUS else plain(graph.inputs[arc.input])
-            outputs = graph.outputs[arc.outputs]
-            bare = all(isinstance(each, str) for each in outputs)
-            texts = [*map(plain, outputs)] if bare else taken(graph, arc.input, arc.outputs).outputs
-            answer = ", ".join(filter(None, texts)) or "nothing"
-            found[inp][answer].add(arc.target)
-    return {inp: {answer: frozenset(targets) for answer, targets in ways.items()} for inp, ways in found.items()}

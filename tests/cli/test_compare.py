@@ -158,6 +158,16 @@ def test_two_versions_that_were_learnt_are_told_apart_in_one_command(tmp_path: P
     assert otf("compare", *pictures, "--exit-code").status == 1
 
 
+def test_models_that_differ_where_their_systems_do_not(tmp_path: Path) -> None:
+    """A model of the same system that is wrong: both systems are asked, and the output says so."""
+    wrong = "from dataclasses import replace\nfrom otf import goto\nfrom otf.models.coffee import bench as right\n"
+    wrong += "made = right()\ndef step(state, inp): yield goto(state)\n"
+    wrong += "spec = type(made.spec)(step, made.spec.initial, [*made.spec.inputs(made.spec.initial)])\n"
+    (tmp_path / "wrong.py").write_text(f"{wrong}bench = replace(made, spec=spec)\n")
+    done = otf("compare", "coffee", tmp_path / "wrong.py")
+    assert "  both systems answer the same there: a model is wrong" in done.out
+
+
 def test_what_a_model_allows_and_the_system_never_does(tmp_path: Path) -> None:
     """Of a model with a choice and one without it: which allows more, and by which inputs that is reached."""
     head = "from otf import Spec, goto\n"

@@ -6,7 +6,7 @@ import pytest
 
 from otf.errors import UsageError
 from otf.explore import explore
-from otf.explore.conform import Differences, differences
+from otf.explore.differences import Differences, differences
 from otf.explore.graph import Graph
 from otf.models.tea import COFFEE_ONLY, TEA
 from otf.notations import table
@@ -42,6 +42,18 @@ def test_every_kind_is_found_and_not_only_the_first() -> None:
         (("login", "read"), ("data",), ("ok",)),
     ]
     assert found[1].way == (("login", "ok"),)
+
+
+def test_a_difference_hides_none_behind_it() -> None:
+    """Two versions greet otherwise, and read otherwise: both are told; what is left open behind is no difference."""
+    other = [("out", "login", "welcome", "in"), LOGIN[1], ("in", "read", "DATA", "in")]
+    found = compared(LOGIN, other)
+    assert [(each.inputs, each.one, each.other) for each in found.found] == [
+        (("login",), ("ok",), ("welcome",)),
+        (("login", "read"), ("data",), ("DATA",)),
+    ]
+    assert found.found[1].way == (("login", "ok, and B: welcome"),)
+    assert found.whole
 
 
 def test_the_same_difference_in_many_places_is_one() -> None:

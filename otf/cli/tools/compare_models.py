@@ -13,7 +13,7 @@ from otf.cli.output import document, say
 from otf.cli.signals import interruptible
 from otf.cli.tools.explore import model
 from otf.explore import Graph, explore
-from otf.explore.conform import AnswerDifference, Differences, differences, plain
+from otf.explore.differences import AnswerDifference, Differences, differences, plain
 from otf.learn.answers import Symbols
 from otf.learn.listening import answers_to
 from otf.spec import Spec
@@ -141,6 +141,8 @@ def _difference(number: int, shown: ShownDifference) -> Iterator[str]:
     yield from (f"      {before} / {answer}" for before, answer in way)
     yield f"  A   {inp} / {' or '.join(one)}" + _told(shown.a)
     yield f"  B   {inp} / {' or '.join(other)}" + _told(shown.b)
+    if shown.a and shown.a == shown.b:
+        yield "  both systems answer the same there: a model is wrong (if it was learnt, learn on)"
 
 
 def _told(answer: str) -> str:

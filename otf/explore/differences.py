@@ -1,0 +1,147 @@
+"""What two models answer differently: each kind of difference once, by the nearest way, and on past a difference."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple, TypeAlias
+
+from otf.errors import UsageError
+from otf.explore.finding import taken
+from otf.explore.graph import OPEN, SPONTANEOUS, Graph
+from otf.values import show
+
+MOST: Final = 100  # kinds of differences
+PAIRS: Final = 200_000  # pairs of sets of states
+LEFT_OPEN: Final = "(left open)"
+ALONE: Final = "(spontaneous)"
+_StateSet: TypeAlias = frozenset[int]
+_Onward: TypeAlias = dict[str, dict[str, _StateSet]]
+_AnswerPath: TypeAlias = tuple[tuple[str, str], ...]
+
+
+class _Pair(NamedTuple):
+    """The states that two models may be in after the same inputs and answers."""
+
+    one: _StateSet
+    other: _StateSet
+    way: _AnswerPath
+
+
+class AnswerDifference(NamedTuple):
+    """Answers to an input that only one of two models gives; `way` has the inputs and answers that lead there in both.
+
+    `places` counts the pairs of states where that is so.
+    """
+
+    way: tuple[tuple[str, str], ...]
+    input: str
+    one: tuple[str, ...]
+    other: tuple[str, ...]
+    places: int = 1
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Return the inputs that show it."""
+        return (*(inp for inp, _ in self.way if inp != ALONE), *((self.input,) if self.input != ALONE else ()))
+
+    @property
+    def wider(self) -> str:
+        """Return which side has all answers of the other, and more that this one never gives; "" if neither."""
+        one, other = ({*answers} - {LEFT_OPEN} for answers in (self.one, self.other))
+        return "B" if one and one < other else "A" if other and other < one else ""
+
+
+@dataclass(frozen=True)
+class Differences:
+    """The differences of two models, the nearest first; `only_one` and `only_other` are inputs that just one has.
+
+    `whole`: all pairs of states were seen, so that there are no others.
+    """
+
+    found: list[AnswerDifference]
+    only_one: list[str] = field(default_factory=list[str])
+    only_other: list[str] = field(default_factory=list[str])
+    whole: bool = True
+
+    @property
+    def any(self) -> bool:
+        """Return whether the models differ."""
+        return bool(self.found or self.only_one or self.only_other)
+
+
+def differences(one: Graph, other: Graph) -> Differences:
+    """Return what two models answer differently. Raises UsageError where outputs decide the next state.
+
+    >>> from otf.explore import explore
+    >>> from otf.spec import Spec, goto
+    >>> lamp = explore(Spec(lambda lit, inp: [goto(not lit, "off" if lit else "on")], False, ["press"]))
+    >>> stuck = explore(Spec(lambda lit, inp: [goto(True, "on")], False, ["press"]))
+    >>> differences(lamp, stuck).found
+    [AnswerDifference(way=(('press', 'on'),), input='press', one=('off',), other=('on',), places=1)]
+    """
+    for graph in (one, other):
+        if OPEN in graph.target:
+            raise UsageError(f"{graph.name}: outputs decide the next state (Accept); it cannot be compared as a model")
+    inputs, others = ({plain(each) for each in graph.inputs} for graph in (one, other))
+    common = inputs & others
+    start = frozenset([0]), frozenset([0])
+    seen, queue = {start}, deque[_Pair]([_Pair(*start, ())])
+    # what lies behind a difference is looked at last: the nearest way to a difference has no other before it
+    behind = deque[_Pair]()
+    kinds = dict[tuple[object, ...], AnswerDifference]()
+    while (queue or behind) and len(seen) < PAIRS and len(kinds) <= MOST:
+        after = not queue
+        here = (queue or behind).popleft()
+        left, right = _answered(one, here.one), _answered(other, here.other)
+        for inp in [each for each in dict.fromkeys([*left, *right]) if each in common or each == ALONE]:
+            ours, theirs = left.get(inp, {}), right.get(inp, {})
+            if ours.keys() != theirs.keys() and (not after or (ours and theirs)):
+                found = AnswerDifference(here.way, inp, _answers(ours), _answers(theirs))
+                known = kinds.setdefault(found[1:4], found._replace(places=0))
+                kinds[found[1:4]] = known._replace(places=known.places + 1)
+            for pair, parted in _onward(ours, theirs, here.way, inp):
+                if pair[:2] not in seen:
+                    seen.add(pair[:2])
+                    (behind if after or parted else queue).append(pair)
+    whole = not queue and not behind and one.whole and other.whole
+    return Differences([*kinds.values()][:MOST], sorted(inputs - others), sorted(others - inputs), whole)
+
+
+def _onward(
+    ours: Mapping[str, _StateSet], theirs: Mapping[str, _StateSet], way: _AnswerPath, inp: str
+) -> Iterator[tuple[_Pair, bool]]:
+    """Yield the pairs after an input, and whether the answers were different: those that only one has lead on too."""
+    for answer in ours.keys() & theirs.keys():
+        yield _Pair(ours[answer], theirs[answer], (*way, (inp, answer))), False
+    left, right = sorted(ours.keys() - theirs.keys()), sorted(theirs.keys() - ours.keys())
+    if left and right:
+        told = f"{' or '.join(left)}, and B: {' or '.join(right)}"
+        one, other = (
+            frozenset(state for each in answers for state in ways[each])
+            for ways, answers in ((ours, left), (theirs, right))
+        )
+        yield _Pair(one, other, (*way, (inp, told))), True
+
+
+def plain(value: object) -> str:
+    """Return an input or output as text: one that is a text as it is."""
+    return value if isinstance(value, str) and value else show(value)
+
+
+def _answers(ways: dict[str, _StateSet]) -> tuple[str, ...]:
+    return tuple(sorted(ways)) or (LEFT_OPEN,)
+
+
+def _answered(graph: Graph, states: _StateSet) -> _Onward:
+    found = defaultdict[str, defaultdict[str, set[int]]](lambda: defaultdict(set))
+    for state in states:
+        for arc in graph.arcs(state):
+            inp = ALONE if arc.input == SPONTANEOUS else plain(graph.inputs[arc.input])
+            outputs = graph.outputs[arc.outputs]
+            bare = all(isinstance(each, str) for each in outputs)
+            texts = [*map(plain, outputs)] if bare else taken(graph, arc.input, arc.outputs).outputs
+            answer = ", ".join(filter(None, texts)) or "nothing"
+            found[inp][answer].add(arc.target)
+    return {inp: {answer: frozenset(targets) for answer, targets in ways.items()} for inp, ways in found.items()}
