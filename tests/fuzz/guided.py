@@ -12,8 +12,9 @@ from typing import Any
 
 if __name__ == "__main__":
     atheris: Any = import_module("atheris")
-    with atheris.instrument_imports(include=["otf", "tomllib", "cantools", "http.server"]):
+    with atheris.instrument_imports(include=["otf", "tomllib", "cantools", "textparser", "http.server"]):
         targets = import_module("tests.fuzz.targets")
+        import_module("cantools.database")  # which otf imports where it is needed
     sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 -- what is said of a folder
     atheris.Setup(sys.argv[1:], partial(targets.call, sys.argv[1]))
     atheris.Fuzz()
