@@ -15,7 +15,7 @@ from otf.runner.time_spent import TimeSpent
 from otf.trace.clock import TimedOutput, by_clock, timed_output
 from otf.trace.kinds import Kinds, Scope
 from otf.trace.requirements import RequirementRecord
-from otf.trace.result import ONLY_MALFORMED, CampaignResult, InconclusiveResult
+from otf.trace.result import CampaignResult, InconclusiveResult, untested
 from otf.trace.verdict import Failure, Judged, Outcome, Signature
 
 APART: Final = Scope(parts=("state", "input"))
@@ -330,8 +330,8 @@ class Summary:
             over = "the time was over before the first input, or " * timed
             none = "the model enables no input in its initial state, or the strategy chooses none"
             self.untested = f"nothing was sent: {over}{none}"
-        elif self.steps == self.malformed and not driven:
-            self.untested = ONLY_MALFORMED
+        elif not driven:
+            self.untested = untested(self.steps, self.malformed, self.truncated)
 
     def rest(self, before: int) -> None:
         """Note that a campaign continued and had nothing to drive: the result is that of an earlier day."""

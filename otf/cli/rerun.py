@@ -170,29 +170,32 @@ def _worth(passed: int, needed: int, confidence: str, why: str) -> str:
 def _driven_again(bench: Bench, judgement: Judgement, settings: Settings, which: str = "") -> Done[PathResult]:
     from otf.campaign import rerun as drive_again
     from otf.cli.progress import working
-    from otf.trace.events import Sent
+    from otf.trace.events import Seen, Sent
     from otf.trace.result import counted
 
-    sent = 0
+    sent = seen = 0
 
     def count(event: Event) -> None:
-        nonlocal sent
+        nonlocal sent, seen
         sent += isinstance(event, Sent)
+        seen += isinstance(event, Seen)
 
     async def work() -> PathResult:
         with working(lambda: f"driving it again, {sent:,} of {counted(judgement.steps, 'step')}{which}"):
-            return _tested(await drive_again(bench, judgement.events, settings, judgement.header, count), judgement)
+            result = await drive_again(bench, judgement.events, settings, judgement.header, count)
+            return result if sent + seen else _untested_run(result, judgement.steps)
 
     return interruptible(work)
 
 
-def _tested(result: PathResult, judgement: Judgement) -> PathResult:
-    """Return the result of a run, which is no pass if it sent none of the inputs."""
+def _untested_run(result: PathResult, inputs: int) -> PathResult:
+    """Return the result of a run in which nothing was sent and nothing seen: that is no pass."""
     from otf.trace.verdict import Verdict
 
-    if result.verdict.outcome != "pass" or result.steps or not judgement.steps:
+    if result.verdict.outcome != "pass":
         return result
-    why = f"none of the {judgement.steps} inputs of the trace was sent: the model allows none of them now"
+    why = f"none of the {inputs} inputs of the trace was sent: the model allows none of them now"
+    why = why if inputs else "the trace has no input, and no output was seen: nothing was tested"
     return replace(result, verdict=Verdict("inconclusive", why=why))
 
 

@@ -16,12 +16,12 @@ from otf.trace.events import Closed, Event, Guess, Quiet, Seen, Sent, Stalled, T
 from otf.trace.record import Header
 from otf.trace.requirements import RequirementRecord
 from otf.trace.result import (
-    ONLY_MALFORMED,
     CampaignResult,
     FailureResult,
     GuessedResult,
     InconclusiveResult,
     KnownIssueResult,
+    untested,
 )
 from otf.trace.verdict import Failure, Outcome
 
@@ -235,7 +235,8 @@ class Gathered:
     def _untested(self) -> str:
         if not self.steps:
             return "nothing was sent"
-        return ONLY_MALFORMED if self.steps == sum(path.malformed for path in self.paths) else ""
+        malformed, truncated = (sum(getattr(path, name) for path in self.paths) for name in ("malformed", "truncated"))
+        return untested(self.steps, malformed, truncated)
 
     def follow(self, event: Event, monitor: Monitor) -> None:
         """Add an event of the current path, with the monitor after that event."""

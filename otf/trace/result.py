@@ -18,6 +18,21 @@ ONLY_MALFORMED: Final = (
     "only malformed inputs were sent, and after these the model allows any answer: what they did to the system shows "
     "in valid inputs; send some (a lower share, --malformed 0.1)"
 )
+ONLY_UNSPECIFIED: Final = (
+    "each path ended at its first input, which the model does not specify, and after which it allows any answer: send "
+    "specified inputs, too, or let the model specify these (`--inputs all` expects that they are ignored)"
+)
+
+
+def untested(steps: int, malformed: int, truncated: int) -> str:
+    """Return why so many inputs tested nothing, of which so many were malformed, and ended a path as unspecified.
+
+    >>> untested(9, 0, 3), untested(3, 0, 3) == ONLY_UNSPECIFIED
+    ('', True)
+    """
+    if steps == malformed:
+        return ONLY_MALFORMED
+    return ONLY_UNSPECIFIED if steps <= malformed + truncated else ""
 
 
 def counted(number: int, what: str) -> str:

@@ -8,10 +8,13 @@ from pathlib import Path
 import anyio
 import pytest
 
+from otf import InconclusiveError, run
 from otf.adapter import Bench
 from otf.adapters import inprocess
 from otf.campaign import Campaign, Settings, Summary
+from otf.core import Symbol, View
 from otf.spec import Elapse, Spec, Transition, goto
+from otf.strategy import own
 from tests.runner.playing import Words, virtually
 
 
@@ -48,3 +51,20 @@ def test_a_path_that_waits_ends_with_the_time(tmp_path: Path, inp: object, why: 
     trace = (tmp_path / "out" / "path-0001.jsonl").read_text(encoding="utf-8")
     assert "no input could be sent in the last 1 s or more" in trace
     assert why in trace
+
+
+class Wrong:
+    """A strategy that sends what the model does not specify."""
+
+    def choose(self, view: View) -> Symbol | None:
+        """Choose the last."""
+        return [*view.enabled][-1]
+
+
+def test_unspecified_inputs_alone_test_nothing(tmp_path: Path) -> None:
+    """After one the model allows any answer: a system that answers all wrongly would pass."""
+    spec = Spec(lambda state, inp: [goto(state, "right")] if inp == "a" else [], 0, ["a", "b"])
+    bench = Bench(spec, system=lambda: lambda _: ["wrong"], types=(str,), inputs="any")
+    for resume in (False, True):
+        with pytest.raises(InconclusiveError, match=r"each path ended at its first input|nothing was driven"):
+            run(bench, out=tmp_path / "out", traces=2, strategy=own(Wrong), resume=resume)

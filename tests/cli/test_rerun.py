@@ -148,3 +148,13 @@ def test_a_rate_that_was_never_measured(trace: Path) -> None:
     alone = by_chance(trace, rate=0.0, runs=0)
     text = failed("rerun", alone, *FROM, "--confidence", 0.9)
     assert "how often it fails was not measured; give it: --rate 0.5 for every second run" in text
+
+
+@pytest.mark.parametrize("left", [1, 3], ids=["its header alone", "an output of a system that is silent now"])
+def test_a_run_in_which_nothing_happened_is_no_pass(folder: Path, trace: Path, left: int) -> None:
+    """Neither an input was sent nor an output seen: nothing was tested."""
+    lines = [line for line in recorded(trace) if line["event"] in {"start", "quiet", "end"}][:left]
+    (folder / "cut.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    done = otf("rerun", "cut.jsonl", "--bench", "machine.py:make", "--json")
+    assert (done.status, done.data["verdict"], done.data["steps"]) == (3, "inconclusive", 0)
+    assert "nothing was tested" in done.data["why"]
