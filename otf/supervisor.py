@@ -15,7 +15,7 @@ from contextlib import suppress
 from mmap import mmap
 from typing import Final, NoReturn
 
-from otf.errors import INCONCLUSIVE
+from otf.errors import FAIL, INCONCLUSIVE
 
 _SIZE: Final = 4096
 _SIGNED, _STATUS, _REPORTED, _PLACE = 0, 1, 2, 3  # where they lie in the memory
@@ -42,6 +42,11 @@ def decide(status: int) -> None:
     """Note the status with which this process wants to end: a failure stays one, however it ends."""
     _CHILD.decided = True
     _CHILD.write(_STATUS, bytes([status & 0xFF]))
+
+
+def failed() -> None:
+    """Note that a failure was told: if code of the bench ends this process now, it has failed."""
+    _CHILD.write(_STATUS, bytes([FAIL]))
 
 
 def sign() -> None:

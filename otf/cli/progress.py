@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from time import monotonic
 from typing import TYPE_CHECKING, TextIO
 
+from otf import supervisor
 from otf.campaign import Budget, FailureGroup, Listener, PathResult, Settings, Summary
 from otf.campaign.settings import UNLIMITED
 from otf.cli.output import harmless, warn
@@ -266,6 +267,7 @@ class Reporting(Listener):
         self._now = ""
         if self._printer is not None:
             self._printer.failure(group)
+        supervisor.failed()
 
 
 class Moving(Reporting):

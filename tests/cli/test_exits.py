@@ -1,5 +1,7 @@
 """Code of a bench that would end the program: it is reported as an error, and never as a pass."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -178,3 +180,13 @@ def test_a_broken_pipe_of_the_bench_is_no_page_of_help_without_a_reader(
     (folder / "own.py").write_text(lines, encoding="utf-8")
     assert call(["run", "coffee", "--strategy", "own.py:Own", "--traces", "1"]) == 2
     assert "BrokenPipeError: [Errno 32] gone" in capsys.readouterr().err
+
+
+@pytest.mark.real
+def test_a_failure_that_was_told_stays_one() -> None:
+    """A system that ends the command after a failure was told does not make it undecided."""
+    program = "import os; from otf.supervisor import failed, supervise; supervise('it'); failed(); os._exit(0)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert "it was ended from inside with status 0" in done.stderr
+    assert "its status was to be 1" in done.stderr
+    assert done.returncode == 1
