@@ -281,11 +281,13 @@ def difference(a: str, b: str) -> str:
     >>> difference("200", "1,000"), difference("4 of 4", "3 of 4"), difference("pass", "fail")
     ('+400 %', '-25 %', '')
     """
+    if a == b:
+        return "the same"
     numbers = [each.replace(",", "").partition(" of ")[0] for each in (a, b)]
     if not all(each.isdecimal() for each in numbers):
         return ""
     before, after = map(int, numbers)
-    return "" if not before else f"{100 * (after - before) / before:+.0f} %" if before != after else "the same"
+    return f"{100 * (after - before) / before:+.0f} %" if before else ""
 
 
 def seeds_differ(conditions: Sequence[ConditionPair]) -> bool:

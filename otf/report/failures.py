@@ -77,9 +77,17 @@ def _card(what: object, found: ReportedFailure, names: Container[str], folder: P
     )
 
 
+def toned(told: str) -> list[tuple[str, str]]:
+    r"""Return the lines of an explanation, each with the name of its colour before it.
+
+    >>> toned("FAIL (missing): …\n  step  input")
+    [('fail', 'FAIL (missing): …'), ('', '  step  input')]
+    """
+    return [(next((tone for tone, line in TONES if line.match(each)), ""), each) for each in told.split("\n")]
+
+
 def _coloured(told: str, name: str, where: str) -> Markup:
-    lines = ((next((tone for tone, line in TONES if line.match(each)), None), each) for each in told.split("\n"))
-    shown = (tag("span", f"{each}\n", class_=tone) if tone else f"{each}\n" for tone, each in lines)
+    shown = (tag("span", f"{each}\n", class_=tone) if tone else f"{each}\n" for tone, each in toned(told))
     return tag("pre", *shown, class_=where, tabindex=0, role="region", aria_label=f"failure {name} in words")
 
 

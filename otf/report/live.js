@@ -34,8 +34,13 @@
     say("now", state.now);
     listed("possible", state.possible);
     listed("failures", state.failures.length ? state.failures : ["none so far"]);
-    say("story", state.story ?? "");
-    place("story").hidden = !state.story;
+    place("story").replaceChildren(...state.story.map(([tone, line]) => {
+      const shown = document.createElement("span");
+      shown.className = tone;
+      shown.textContent = `${line}\n`;
+      return shown;
+    }));
+    place("story").hidden = !state.story.length;
     curve(state.growth);
   };
   let missed = 0;

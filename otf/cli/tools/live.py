@@ -126,7 +126,7 @@ class LiveFigures(Listener):
             "failures": [
                 f"{each.signature} ({each.count:,} of {counted(summary.paths, 'path')})" for each in groups[:KINDS]
             ],
-            "story": _story(groups[-1]) if groups else "",
+            "story": _story(groups[-1]) if groups else [],
             "growth": [*self._growth, *({(steps, len(self._met))} - {self._growth[-1]})],
         }
 
@@ -315,7 +315,9 @@ def live(where: str, campaign: Campaign, title: str, tell: Callable[[str], None]
             thread.join()
 
 
-def _story(group: FailureGroup) -> str:
-    """Return the failure of a group in words: of the shortest trace that is known so far."""
+def _story(group: FailureGroup) -> list[tuple[str, str]]:
+    """Return the failure of a group in words, with their colours: of the shortest trace that is known so far."""
+    from otf.report.failures import toned
+
     shown = group.shrunk or group.first
-    return explanation(shown.verdict, shown.events)
+    return toned(explanation(shown.verdict, shown.events))
