@@ -6,12 +6,13 @@ An item of a transition's outputs is one of: a value (exactly this one), a class
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from inspect import isroutine
 from typing import Any
 
+from otf.errors import UsageError
 from otf.spec.transition import RequirementIds, TimerAction, requirements, timely
 
 Test = Callable[[Any], bool]
@@ -23,12 +24,14 @@ class AnyOrder:
 
     >>> AnyOrder("pong", "ready").items
     ('pong', 'ready')
+
+    Raises UsageError for a list of outputs in their place.
     """
 
     items: tuple[object, ...]
 
     def __init__(self, *items: object) -> None:
-        object.__setattr__(self, "items", items)
+        object.__setattr__(self, "items", _one_by_one(self, items))
 
 
 @dataclass(frozen=True, init=False, slots=True)
@@ -37,12 +40,22 @@ class OneOf:
 
     >>> OneOf("tea", "coffee").items
     ('tea', 'coffee')
+
+    Raises UsageError for a list of outputs in their place.
     """
 
     items: tuple[object, ...]
 
     def __init__(self, *items: object) -> None:
-        object.__setattr__(self, "items", items)
+        object.__setattr__(self, "items", _one_by_one(self, items))
+
+
+def _one_by_one(group: object, items: tuple[object, ...]) -> tuple[object, ...]:
+    """Return the items. Raises UsageError for a collection in their place: it would be one output that never comes."""
+    if len(items) == 1 and isinstance(items[0], (list, set, frozenset, Iterator)):
+        name, what = type(group).__name__, type(items[0]).__name__
+        raise UsageError(f"{name}({what}): it takes outputs one by one: {name}(*outputs)")
+    return items
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from functools import partial
 
 import pytest
 
+from otf.errors import UsageError
 from otf.spec import AnyOrder, OneOf, Where, on
 from otf.trace.events import Closed, Ended, Undecodable
 from tests.core.scripts import once, outcome, seen
@@ -196,3 +197,11 @@ def test_an_end_that_was_not_expected_fails() -> None:
 def test_an_end_is_no_output_like_others(item: object) -> None:
     """Any output, or one that passes any test, must still be an output."""
     assert outcome(once(on("P", item)), "a?", Closed("P", "exit status 1", 0)) == "fail: ended"
+
+
+@pytest.mark.parametrize("group", [AnyOrder, OneOf])
+@pytest.mark.parametrize("items", [["x", "y"], {"x", "y"}, map(str, "xy")])
+def test_a_collection_of_outputs_is_refused(group: type[AnyOrder | OneOf], items: object) -> None:
+    """As one output it would never come, and a right system would fail."""
+    with pytest.raises(UsageError, match=rf"^{group.__name__}\((list|set|map)\): .* {group.__name__}\(\*outputs\)$"):
+        group(items)
