@@ -241,6 +241,10 @@ class Monitor:
         # a monitor that judges events again knows those of the run
         if stall not in self.explainer.late:
             self.explainer.late.appendleft(stall)
+        if self.belief.timed:
+            # as much work as moves, where hundreds of outputs are under way
+            under_way = (len(outputs) for each in self.belief.hypotheses for _, outputs in each.outstanding)
+            self.explainer.work += sum(under_way)
         self.belief = self._doubts.opened(self.belief, stall, self.oracle.timing.latency)
         self.ledger = self.ledger.delayed(stall)
         self.requirements = NONE

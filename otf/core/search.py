@@ -24,6 +24,7 @@ from otf.values import show
 
 NONE: Final = frozenset[str]()
 _SETTLED: Final = attrgetter("settled")
+UNDER_WAY: Final = 32  # outputs under way with which a move in a state with timers takes twice as long
 PAIRS: Final = 16  # pairs of inputs in flight that take as long as a move
 
 HypothesisSet: TypeAlias = dict[Hypothesis, None]
@@ -157,6 +158,8 @@ class Search:
             steps = self._awake(now, asleep, goal, woken)
             # whether two inputs commute is asked of all pairs
             self.work += len(steps) + len(now.flight) ** 2 // PAIRS
+            if now.timers:
+                self.work += len(steps) * sum(len(outputs) for _, outputs in now.outstanding) // UNDER_WAY
             for step, sleeping in reversed(steps):
                 if follow is None or follow(now, step.then):
                     stack.append(Following(*bounded(now, step.then, depth), sleeping))

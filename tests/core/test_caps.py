@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import pytest
 
-from otf.core import Limits, Monitor, Routes, lookahead
+from otf.core import Limits, Model, Monitor, Oracle, Routes, lookahead
+from otf.core.hypothesis import Hypothesis
 from otf.core.model import HEAVY
+from otf.core.search import UNDER_WAY
+from otf.core.windows import Windows
 from otf.errors import ModelError
 from otf.spec import Accept, Spec, Transition, goto, on, total
 from otf.trace.events import Event, Seen, Sent
@@ -276,3 +280,31 @@ def test_large_values_are_judged_and_not_remembered() -> None:
         assert outcome(judge, "a?", seen(output), "quiet") == "pass"
     taken = judge.start().after["sent", "A", judge.model.symbol("a")].belief
     assert [*taken.after] == [("seen", "P", judge.model.symbol(short))]
+
+
+def test_an_output_that_nothing_explains_takes_no_longer_where_hundreds_may_be_under_way(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A move among many outputs with windows counts as several."""
+    spontaneous, carried = Windows.spontaneous, 0
+
+    def counted(self: Windows, now: Hypothesis, *arguments: Any, **more: Any) -> Hypothesis:  # noqa: ANN401 -- handed on
+        nonlocal carried
+        carried += sum(len(outputs) for _, outputs in now.outstanding)
+        return spontaneous(self, now, *arguments, **more)
+
+    monkeypatch.setattr(Windows, "spontaneous", counted)
+    spec = Spec[int, str](
+        lambda state, _: [goto(state, "answer")],
+        0,
+        ["ask"],
+        emits=lambda state: [goto(state, "tick", within=(0, 0.26))],
+    )
+    limits = Limits(hypotheses=200)
+    monitor = Monitor(Oracle(Model(spec), "uioco", limits))
+    monitor.tell(Sent("ask", "sut", 0.1))
+    verdict = monitor.tell(Seen("tick", "elsewhere", 0.1))
+    assert verdict is not None
+    assert verdict.outcome == "inconclusive"
+    # it follows 3 of them, 12, 48, 192, 768, 1,000
+    assert carried < 6 * UNDER_WAY * limits.work
