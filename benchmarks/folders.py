@@ -205,7 +205,7 @@ def wrong(folder: Path, fault: str, status: int) -> str:
         return "a correct system failed"
     if status:
         return ""
-    found = json.loads(said)
+    found = document(said)
     if fault != "none":
         return "a faulty system passed"
     # an edit may have the campaign drop traces: then those that it drove now are gone, too
@@ -213,6 +213,11 @@ def wrong(folder: Path, fault: str, status: int) -> str:
     if found["passed"] - found["not_shown"] > known or found["passed"] == found["not_shown"]:
         return f"{found['passed']} paths passed, {found['not_shown']} are not shown, traces: {known}"
     return ""
+
+
+def document(said: str) -> Any:  # noqa: ANN401 -- JSON
+    """Return the document of a command; a long one told its progress before."""
+    return json.loads(said[said.index("{\n") :])
 
 
 def dropped(folder: Path) -> int:
@@ -270,7 +275,8 @@ def interrupted(base: Path, folder: Path, draw: Random) -> tuple[str, str]:  # n
     if not finding and status not in expected:
         finding = f"status {status}, not {expected}: {(folder / 'said').read_text(encoding='utf-8')[-900:]}"
     if not finding and status < 2:  # noqa: PLR2004 -- a verdict
-        finding = _differs(json.loads((whole / "said").read_bytes()), json.loads((folder / "said").read_bytes()))
+        told = [document((each / "said").read_text(encoding="utf-8")) for each in (whole, folder)]
+        finding = _differs(told[0], told[1])
     when = "after its end" if had_ended else how if words[1:] and "--resume" in words else "before its start"
     return (
         f"interrupted ({when}), {fault}, keep {keep}: status {status}",
