@@ -215,7 +215,7 @@ def wrong(folder: Path, fault: str, status: int) -> str:
     return ""
 
 
-def document(said: str) -> Any:  # noqa: ANN401 -- JSON
+def document(said: str) -> Any:
     """Return the document of a command; a long one told its progress before."""
     return json.loads(said[said.index("{\n") :])
 
