@@ -214,8 +214,8 @@ def _earned(case: Case, end: End) -> str:
         return "0 after wrong answers"
     if not end.said(case):
         return "0 without a word"
-    # what a conftest does to the folder after the tests is no part of them
-    asked = 0 if case.place == "finish" else 1 if case.command in {"rerun", "suite"} else PATHS
+    # what a conftest or a handler of the exit does to the folder, after all was judged and said, is no part of that
+    asked = 0 if case.place in {"finish", "exit"} else 1 if case.command in {"rerun", "suite"} else PATHS
     return "right" if (driven := end.driven(case)) >= asked else f"0 for {driven} paths of {asked}"
 
 
