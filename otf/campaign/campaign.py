@@ -114,11 +114,16 @@ class Campaign:
                 self._end(journal)
             if self._past.idle(self.summary):
                 self.summary.rest(len(self._past.counted))
-            elif self.bench.spec.emits is None:  # spontaneous outputs are judged without any input
+            elif self.bench.spec.emits is None or self._offers():
                 self.summary.conclude(timed=self.settings.time is not None)
             journal.kinds(self.summary.names(), self.summary.result.guessed, full=self.summary.kinds.full)
             journal.completed(self.summary.trouble, self.summary.spent.shares())
         return self.summary
+
+    def _offers(self) -> bool:
+        """Return whether the model has inputs at the beginning: if not, spontaneous outputs are judged without any."""
+        spec = self.bench.spec
+        return any(True for _ in spec.inputs(spec.initial))
 
     def _end(self, journal: Journal) -> None:
         """Note what was under way and does not count, and what the campaign spent its time on."""

@@ -328,7 +328,8 @@ class Summary:
         driven = any(not each.why or each.known_issue for each in self.saved)
         if not self.steps and not driven:
             over = "the time was over before the first input, or " * timed
-            none = "the model enables no input in its initial state, or the strategy chooses none"
+            none = "the model enables no input in its initial state, or the strategy chooses none; "
+            none += "otf waits for an output that has to come first if its transition has a window (within=)"
             self.untested = f"nothing was sent: {over}{none}"
         elif not driven:
             self.untested = untested(self.steps, self.malformed, self.truncated)

@@ -165,6 +165,23 @@ def silence(timing: Timing, moment: Moment) -> Pause:
     return Pause(until, "quiet", until - times.event)
 
 
+def starving(timing: Timing, moment: Moment) -> Pause | None:
+    """Return the wait for an output that is due where no input is enabled; None if none is, or it is far off.
+
+    A device that boots takes no input until its banner came. Where inputs were sent before, the wait takes no longer
+    than the run so far, beyond ten seconds: else each path that ends with a long timer would wait for it.
+    """
+    due, now = moment.monitor.due(), moment.times.event
+    if due is None or (moment.monitor.sent and due - now > max(FIRST, now)):
+        return None
+    return _until_due(timing, due)
+
+
+def _until_due(timing: Timing, due: float) -> Pause:
+    # an output at the last moment is still in time: look after it
+    return Pause(due + max(timing.latency, 2 * ROUNDING), window=timing.quiescence)
+
+
 def hindrance(moment: Moment) -> str:
     """Return what keeps a run from sending an input now, in words."""
     due = moment.monitor.pending() or moment.monitor.due()
@@ -223,8 +240,7 @@ class Timers:
             due = moment.monitor.due()
             if due is None or not self._waits(moment, due):
                 return None
-        # an output at the last moment is still in time: look after it
-        return Pause(due + max(timing.latency, 2 * ROUNDING), window=timing.quiescence)
+        return _until_due(timing, due)
 
     def _waits(self, moment: Moment, due: float) -> bool:
         # a stall is no visit

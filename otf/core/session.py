@@ -15,7 +15,7 @@ from otf.core.memory import Symbol
 from otf.core.monitor import Monitor
 from otf.core.nodes import UNCONSTRAINED
 from otf.core.oracle import Oracle
-from otf.core.pacing import PATIENCE, Moment, Pacing, Pause, SentInput, Times, hindrance, silence
+from otf.core.pacing import PATIENCE, Moment, Pacing, Pause, SentInput, Times, hindrance, silence, starving
 from otf.core.view import View
 from otf.core.waits import Barrier, Pings
 from otf.spec import Elapse
@@ -79,6 +79,8 @@ class Session:
         # what follows at once after the input that is sent now
         self.others: list[Send] = []
         self.over: bool = False
+        # whether that is so because no input is enabled: an output may lead to a state where one is
+        self._starved = False
         # the most inputs that were in flight together: no event had shown of them that they were taken
         self.together: int = 0
         # spontaneous outputs may come at once: such a run begins with a look at what is there
@@ -151,6 +153,8 @@ class Session:
                 if isinstance(self.pacing, Burst):
                     self._begin_burst(self.pacing, first)
                 return first
+        if pause is None and self._starved and moment.quiet:
+            pause = starving(monitor.oracle.timing, moment)
         if pause is None and self.over and moment.quiet:
             return Stop(self._verdict())
         self._pause = pause or Pause(self.times.event)
@@ -197,6 +201,7 @@ class Session:
             return monitor.tell(event)
         if isinstance(event, (Seen, Closed)):
             spontaneous = self._count(event, size)
+            self.over, self._starved = self.over and not self._starved, False
             moment.restless = moment.restless and spontaneous
             moment.quiet = moment.quiet and moment.restless
         else:
@@ -300,6 +305,7 @@ class Session:
                 view, pacing = self.view(), self.pacing
                 first = isinstance(pacing, Burst) and pacing.held(view)
                 self.plan(first or self.chooser.choose(view))
+                self._starved = self.moment.next is None and not view.specified
             self.over = self.moment.next is None
 
     def _begin_burst(self, pacing: Burst, first: Send) -> None:

@@ -256,6 +256,25 @@ def test_a_model_that_enables_no_input(folder: Path) -> None:
     assert "INCONCLUSIVE: nothing was tested" in otf("report", str(kept), "--bench", "machine.py").out
 
 
+def test_a_model_whose_first_output_is_never_waited_for(folder: Path) -> None:
+    """Spontaneous outputs alone make no pass where the model has inputs: the note says what to do."""
+    text = """
+from otf import Bench, Spec, goto
+
+spec = Spec(
+    lambda state, inp: [goto(state)] if state == "up" else [],
+    "boot",
+    ["go"],
+    lambda state: [goto("up", "hello")] if state == "boot" else [],
+)
+bench = Bench.in_process(spec, lambda: lambda inp: [])
+"""
+    (folder / "boots.py").write_text(text, encoding="utf-8")
+    done = otf("run", "boots.py", "--traces", "1")
+    assert done.status == 3
+    assert "otf waits for an output that has to come first if its transition has a window (within=)" in done.out
+
+
 @pytest.mark.real
 def test_a_system_that_ends_before_the_first_input_was_tested(folder: Path) -> None:
     """Its failure is the result; the model has inputs that were not sent."""

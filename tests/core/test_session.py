@@ -7,9 +7,24 @@ from typing import Any
 
 import pytest
 
-from otf.core import Limits, Monitor, Oracle, Pacing, Send, Session, SessionCommand, Stop, Symbol, Timing, View, Wait
+from otf.core import (
+    Limits,
+    Model,
+    Monitor,
+    Oracle,
+    Pacing,
+    Send,
+    Session,
+    SessionCommand,
+    Stop,
+    Symbol,
+    Timing,
+    View,
+    Wait,
+)
+from otf.core.pacing import Timers
 from otf.core.waits import Strict
-from otf.spec import Accept, Spec
+from otf.spec import Accept, Spec, Transition, goto
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent
 from otf.trace.verdict import Verdict
 from tests.core.scripts import PORTS, machine, oracle, spec_of
@@ -353,3 +368,72 @@ def test_another_judge() -> None:
     assert waits(run.command()) == 1.0
     answer(run, "x", 0.5)
     assert (first.events, run.monitor.events, run.monitor.sent) == (0, 2, 1)
+
+
+class LastEnabled:
+    """Chooses the last of the enabled inputs, None if there is none."""
+
+    def choose(self, view: View) -> Symbol | None:
+        """Return the next input."""
+        return view.specified[-1] if view.specified else None
+
+
+def _booting(window: tuple[float, float] | None, *, reset: bool = False) -> Session:
+    """Return the session of a device that says hello when it has booted, and takes no input before."""
+
+    def step(state: str, inp: str) -> list[Transition[str]]:
+        return [goto("boot") if inp == "reset" else goto("up", "ok")] if state == "up" else []
+
+    def emits(state: str) -> list[Transition[str]]:
+        return [goto("up", "hello", within=window)] if state == "boot" else []
+
+    model = Model(Spec(step, "up" if reset else "boot", ["go", "reset"], emits))
+    oracle = Oracle(model, timing=Timing(0.1, 0.01, 0.01))
+    return Session(oracle, LastEnabled(), Strict(oracle.timing, Timers(between=False)), steps=3)
+
+
+def _rest(session: Session) -> None:
+    """Let the present wait end in silence."""
+    command = session.command()
+    assert isinstance(command, Wait)
+    session.silence(command.until)
+
+
+def test_a_device_that_boots_is_waited_for() -> None:
+    """Its window says by when: until then there is nothing to send, and then the path goes on."""
+    session = _booting((0.3, 2.0))
+    _rest(session)
+    assert isinstance(wait := session.command(), Wait)
+    assert wait.until == pytest.approx(2.02)
+    session.tell(Seen("hello", "sut", 1.0))
+    _rest(session)
+    assert isinstance(sent := session.command(), Send)
+    assert sent.input.value == "reset"
+
+
+def test_a_device_that_never_boots_fails() -> None:
+    """The window is over, and its output is missing, also after a second look."""
+    session = _booting((0.3, 2.0))
+    for _ in range(3):
+        _rest(session)
+    assert isinstance(stop := session.command(), Stop)
+    assert stop.verdict.failure is not None
+    assert stop.verdict.failure.kind == "missing"
+
+
+def test_a_device_that_boots_for_an_hour_in_the_middle_of_a_path_ends_it() -> None:
+    """At the beginning it is waited for: without it there is no path at all."""
+    for reset, ended in ((True, True), (False, False)):
+        session = _booting((0.3, 3600.0), reset=reset)
+        if reset:
+            assert isinstance(session.command(), Send)
+            session.tell(Sent("reset", "sut", 0.0))
+        _rest(session)
+        assert isinstance(session.command(), Stop) == ended
+
+
+def test_a_device_that_may_boot_at_any_time_or_never() -> None:
+    """Without a window nothing says how long to wait: the path ends with nothing sent."""
+    session = _booting(None)
+    _rest(session)
+    assert isinstance(session.command(), Stop)
