@@ -24,7 +24,7 @@ from otf.values import show
 
 NONE: Final = frozenset[str]()
 _SETTLED: Final = attrgetter("settled")
-UNDER_WAY: Final = 32  # outputs under way with which a move in a state with timers takes twice as long
+UNDER_WAY: Final = 128  # outputs under way with which a move in a state with timers takes twice as long
 PAIRS: Final = 16  # pairs of inputs in flight that take as long as a move
 
 HypothesisSet: TypeAlias = dict[Hypothesis, None]

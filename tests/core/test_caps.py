@@ -300,7 +300,7 @@ def test_an_output_that_nothing_explains_takes_no_longer_where_hundreds_may_be_u
         ["ask"],
         emits=lambda state: [goto(state, "tick", within=(0, 0.26))],
     )
-    limits = Limits(hypotheses=200)
+    limits = Limits(hypotheses=2000)
     monitor = Monitor(Oracle(Model(spec), "uioco", limits))
     monitor.tell(Sent("ask", "sut", 0.1))
     verdict = monitor.tell(Seen("tick", "elsewhere", 0.1))
