@@ -64,6 +64,8 @@ class Monitor:
         self.lookahead: Lookahead = Lookahead()
         # whether it judges again with more spontaneous outputs under way
         self.deepens: bool = True
+        # the seconds by which the tester itself may have seen outputs late
+        self.slack: float = 0.0
         # how many stalls were told
         self.stalls: int = 0
         self._doubts = Doubts()
@@ -79,15 +81,6 @@ class Monitor:
     def states(self) -> tuple[Node, ...]:
         """Return the nodes that the system may be in, as far as events have required moves."""
         return self.belief.nodes
-
-    @property
-    def slack(self) -> float:
-        """The seconds by which the tester itself may have seen the next event late; whoever measures it sets it."""
-        return self.explainer.slack
-
-    @slack.setter
-    def slack(self, seconds: float) -> None:
-        self.explainer.slack = seconds
 
     @property
     def sent(self) -> int:
@@ -107,6 +100,7 @@ class Monitor:
     def tell(self, event: Event) -> Verdict | None:
         """Judge one event; return the verdict of the run if it is decided now, else None."""
         self.events += 1
+        self.explainer.slack = self.slack
         if isinstance(event, Guess):
             self._go_past(event)
         elif self.verdict is None:
@@ -185,6 +179,7 @@ class Monitor:
 
     def would(self, event: Event) -> bool:
         """Return whether the event would leave a possible state, without judging it."""
+        self.explainer.slack = self.slack
         try:
             if self._deep is not None:
                 return self._deep.would(event, self.ledger)
@@ -225,7 +220,7 @@ class Monitor:
             self._adopt(event, deeper, result)
         elif self.slack:
             # the tester itself was late by this
-            slack, self.slack = self.slack, 0.0
+            slack, self.slack, self.explainer.slack = self.slack, 0.0, 0.0
             self._stall(Stalled(slack, event.at))
             self._judge(event)
             self.slack = slack

@@ -13,7 +13,7 @@ from otf.core.failure import flooded
 from otf.core.ledger import Ledger
 from otf.core.memory import Symbol
 from otf.core.monitor import Monitor
-from otf.core.nodes import UNCONSTRAINED
+from otf.core.nodes import UNCONSTRAINED, Node
 from otf.core.oracle import Oracle
 from otf.core.pacing import PATIENCE, Moment, Pacing, Pause, SentInput, Times, hindrance, silence, starving
 from otf.core.view import View
@@ -81,6 +81,8 @@ class Session:
         self.over: bool = False
         # whether that is so because no input is enabled: an output may lead to a state where one is
         self._starved = False
+        # the states in which that was waited for since the last input, each with the number of the event before it
+        self._starved_in: dict[frozenset[Node], int] = {}
         # the most inputs that were in flight together: no event had shown of them that they were taken
         self.together: int = 0
         # spontaneous outputs may come at once: such a run begins with a look at what is there
@@ -154,7 +156,7 @@ class Session:
                     self._begin_burst(self.pacing, first)
                 return first
         if pause is None and self._starved and moment.quiet:
-            pause = starving(monitor.oracle.timing, moment)
+            pause = self._starving(monitor)
         if pause is None and self.over and moment.quiet:
             return Stop(self._verdict())
         self._pause = pause or Pause(self.times.event)
@@ -162,6 +164,14 @@ class Session:
         probes = self._pings is not None and self._pause.means != "taken" and not moment.quiet
         ping = self._pings.next(monitor.belief.in_flight) if probes and self._pings is not None else None
         return ping or Wait(self._deadline())
+
+    def _starving(self, monitor: Monitor) -> Pause | None:
+        """Return the wait for an output that is due where no input is enabled; None in states waited in before."""
+        # a message that comes again and again must not keep alive a run in which nothing can be sent
+        places, events = frozenset(map(monitor.oracle.model.place, monitor.states)), monitor.events - monitor.stalls
+        if self._starved_in.setdefault(places, events) != events:
+            return None
+        return starving(monitor.oracle.timing, self.moment)
 
     def _past_failure(self) -> Wait | None:
         """Return the wait after which the run goes on past its failure; None if it ends there."""
@@ -282,6 +292,7 @@ class Session:
         moment.restless = isinstance(event, Quiet) and event.restless
         if isinstance(event, Sent):
             moment.burst += 1
+            self._starved_in.clear()
             moment.last = SentInput(self.view().nodes, moment.monitor.oracle.model.symbol(event.input))
             if moment.next is None and self.others:
                 del self.others[0]

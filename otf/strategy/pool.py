@@ -115,10 +115,11 @@ class Pool:
         wanted, enabled, random = self._side(), view.enabled, self.random.random
         size, at, kinds, left, over, known = enabled.size, enabled.at, enabled.kinds, FEW, self.patience(), view.known
         specifies, looked_for = view.specifies, SPECIFIED if wanted else LEFT_OPEN
-        drawn: set[int] = set()
+        drawn, whole = set[int](), range(size)
         for _ in range(DRAWN if size else 0):
             # as `choice` draws an index, at half the cost
-            index = _of_a_kind(kinds, random) if kinds and random() < HALF else int(random() * size)
+            row = kinds[int(random() * len(kinds))] if kinds and random() < HALF else whole
+            index = row[int(random() * len(row))]
             if wanted is not None:
                 answer = UNKNOWN_YET if known is None else known[index]
                 if answer == UNKNOWN_YET:
@@ -161,11 +162,6 @@ class Pool:
         inputs = view.enabled.all
         found = [inp for inp in inputs if wanted(inp)]
         return found or (inputs if self.mode == "mixed" else ())
-
-
-def _of_a_kind(kinds: Sequence[Sequence[int]], random: Callable[[], float]) -> int:
-    kind = kinds[int(random() * len(kinds))]
-    return kind[int(random() * len(kind))]
 
 
 def _test(view: View, *, wanted: bool | None) -> WantedInput:

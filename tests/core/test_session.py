@@ -437,3 +437,17 @@ def test_a_device_that_may_boot_at_any_time_or_never() -> None:
     session = _booting(None)
     _rest(session)
     assert isinstance(session.command(), Stop)
+
+
+def test_a_message_that_comes_again_and_again_keeps_no_run_alive() -> None:
+    """Where no input will ever be enabled, its first coming is waited for, and then the path ends."""
+    spec: Spec[str, str] = Spec(
+        lambda _state, _inp: [], "dead", ["go"], lambda state: [goto(state, "tick", within=(0.1, 0.2))]
+    )
+    oracle = Oracle(Model(spec), timing=Timing(0.05, 0.01, 0.01))
+    session = Session(oracle, LastEnabled(), Strict(oracle.timing, Timers(between=False)), steps=3)
+    _rest(session)
+    assert isinstance(session.command(), Wait)
+    session.tell(Seen("tick", "sut", 0.15))
+    _rest(session)
+    assert isinstance(session.command(), Stop)
