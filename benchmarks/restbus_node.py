@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import sys
 import time
+from argparse import ArgumentParser
+from collections.abc import Sequence
 from typing import Final
 
 from can import Bus, Message
@@ -96,5 +98,15 @@ class Node:
         self.bus.send(Message(arbitration_id=number, data=data, is_extended_id=False))
 
 
+def main(arguments: Sequence[str]) -> None:
+    """Be the node that the command line asks for."""
+    parser = ArgumentParser("python -m benchmarks.restbus_node", description=__doc__)
+    parser.add_argument("group")
+    parser.add_argument("port", type=int)
+    parser.add_argument("fault")
+    asked = parser.parse_args(arguments)
+    Node(asked.group, asked.port, asked.fault).run()
+
+
 if __name__ == "__main__":
-    Node(sys.argv[1], int(sys.argv[2]), sys.argv[3]).run()
+    main(sys.argv[1:])

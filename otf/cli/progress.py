@@ -259,7 +259,9 @@ class Reporting(Listener):
         if self._shrinking is None or self._shrinking[0] is not group:
             self._shrinking = group, ShrinkFigures(self._settings.budget, timed=self._settings.time is None)
         kinds = [*self._summary.failures]
-        which = f"{kinds.index(group.signature) + 1} of {len(kinds)}: " if len(kinds) > 1 else ""
+        # one that is told apart meanwhile has no place among them yet
+        known = len(kinds) > 1 and group.signature in kinds
+        which = f"{kinds.index(group.signature) + 1} of {len(kinds)}: " if known else ""
         self._now = which + self._shrinking[1].text(group.first.steps, length, transitions)
 
     def failure(self, group: FailureGroup) -> None:

@@ -150,8 +150,9 @@ def _leave(number: int) -> None:
         # readers get a document whenever the command ends; what print has buffered is not one yet
         os.write(1, b'{"verdict": "inconclusive", "interrupted": true}\n')
         reported()
-    with suppress(OSError):
-        os.write(2, f"otf: ended by {signal.Signals(number).name} before a result was reported\n".encode())
+    else:
+        with suppress(OSError):
+            os.write(2, f"otf: ended by {signal.Signals(number).name} before a result was reported\n".encode())
     decide(128 + number)
     sign()
     os._exit(128 + number)

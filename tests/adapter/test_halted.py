@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import sys
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 
 import anyio
@@ -57,16 +55,6 @@ def test_a_name_with_brackets_and_no_process(tmp_path: Path, monkeypatch: pytest
         (tmp_path / str(pid) / "stat").write_bytes(stat)
     found = [guard.halted(pid) for pid in (1, 2, 3, 4)]
     assert [each.partition(";")[0] for each in found] == ["", "the process 2 is stopped by a debugger", "", ""]
-
-
-async def test_without_credentials(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the system does not tell who listens, nothing is known."""
-    monkeypatch.setattr(import_module("otf.adapters.unix"), "_PEER", 0)
-    with socket.socket(socket.AF_UNIX) as server:
-        server.bind(str(tmp_path / "s"))
-        server.listen()
-        async with open_unix(str(tmp_path / "s")) as line:
-            assert (line.pid, line.lost()) == (0, "")
 
 
 async def until(come: Callable[[], bool]) -> None:

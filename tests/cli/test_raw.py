@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from otf.cli.summary import LONGEST, raw, spaced
+from otf.cli.output import LONGEST, spaced
+from otf.cli.summary import raw
 from tests.cli.command import otf
 
 
