@@ -251,7 +251,8 @@ def finished(trace: Path, ended: str, rate: float, runs: int) -> None:
     """Mark a trace in its header: as minimal, or with the reason why the search ended; and with how often it fails."""
     with writing(trace, "the trace"):
         whole = trace.read_bytes()
-    _marked(whole, trace, ({"ended": ended} if ended else {"minimal": True}) | {"rate": rate, "runs": runs})
+    marks: dict[str, object] = {"ended": ended} if ended else {"minimal": True}
+    _marked(whole, trace, {**marks, "rate": rate, "runs": runs})
 
 
 def _marked(whole: bytes, trace: Path, marks: dict[str, object]) -> None:

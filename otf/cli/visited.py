@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -44,7 +44,8 @@ def visited(campaign: Campaign) -> str:
 
 def _never_sent(bench: Bench, sent: set[type]) -> Iterator[str]:
     """Yield a line if the model offers a kind of input at the beginning that no path sent: `step` may misspell it."""
-    kinds = dict.fromkeys(type(inp) for inp in islice(bench.spec.inputs(bench.spec.initial), FEW))
+    offered: Iterable[object] = islice(bench.spec.inputs(bench.spec.initial), FEW)
+    kinds = dict.fromkeys(map(type, offered))
     if never := [kind.__name__ for kind in kinds if kind not in sent]:
         yield f"never sent: {', '.join(never)}, since step() yields nothing for such an input in the states visited"
 

@@ -6,7 +6,7 @@ Enabled inputs are drawn from by index: a long list is not looked through in eac
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias, cast
 
 from otf.core.expectations import Emitted, texts_of
 from otf.core.memory import Symbol
@@ -99,7 +99,7 @@ class EnabledInputs:
 
 
 def _kind(value: object) -> object:
-    first = value[0] if type(value) is tuple and value else value
+    first = cast("tuple[object, ...]", value)[0] if type(value) is tuple and value else value
     return first.partition(" ")[0] if isinstance(first, str) else type(first)
 
 

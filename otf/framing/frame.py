@@ -90,7 +90,7 @@ class Buffered:
     gap: float = 0.0
 
     def __init__(self) -> None:
-        self._buffer = bytearray()
+        self._buffer: bytearray = bytearray()
 
     @property
     def unfinished(self) -> bool:

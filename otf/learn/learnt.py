@@ -91,7 +91,7 @@ class LearntSystem:
         found = list[str]()
         for each in self.timers:
             runs = state in each.states and each is not expired
-            again = each.restarted | (each.unsure if perhaps else set())
+            again = each.restarted | each.unsure if perhaps else each.restarted
             if then in each.states and (not runs or (state, inp) in again):
                 found.append(each.started)
             elif runs and then not in each.states:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from inspect import isroutine
-from typing import Any
+from typing import Any, cast
 
 from otf.errors import UsageError
 from otf.spec.transition import RequirementIds, TimerAction, requirements, timely
@@ -52,8 +52,9 @@ class OneOf:
 
 def _one_by_one(group: object, items: tuple[object, ...]) -> tuple[object, ...]:
     """Return the items. Raises UsageError for a collection in their place: it would be one output that never comes."""
-    if len(items) == 1 and isinstance(items[0], (list, set, frozenset, Iterator)):
-        name, what = type(group).__name__, type(items[0]).__name__
+    first: Any = items[0] if len(items) == 1 else None
+    if isinstance(first, (list, set, frozenset, Iterator)):
+        name, what = type(group).__name__, type(cast("object", first)).__name__
         raise UsageError(f"{name}({what}): it takes outputs one by one: {name}(*outputs)")
     return items
 

@@ -58,7 +58,7 @@ class Wrong:
 
     def choose(self, view: View) -> Symbol | None:
         """Choose it, where anything can be sent."""
-        return next(iter([*view.enabled][-1:]), None)
+        return next(iter(view.enabled.all[-1:]), None)
 
 
 def test_unspecified_inputs_alone_test_nothing(tmp_path: Path) -> None:

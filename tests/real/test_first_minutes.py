@@ -166,8 +166,8 @@ def test_a_newcomer_has_a_verdict(kind: str, tmp_path: Path, monkeypatch: pytest
         file = tmp_path / typed.commands[-1].split()[-1]
         if not place:
             library(tmp_path, broken=True)
-        text = typed.files.get(file.name)
-        text = file.read_text(encoding="utf-8").replace(real, wrong) if text is None else at(place, wrong, text)
+        given = typed.files.get(file.name)
+        text = file.read_text(encoding="utf-8").replace(real, wrong) if given is None else at(place, wrong, given)
         file.write_text(text, encoding="utf-8")
         done = otf(*shlex.split(typed.commands[-1])[1:], "--stop-first", "--no-shrink")
     assert done.status == 1, done.out

@@ -215,6 +215,7 @@ def _recorded(file: Path, *, registers: bool) -> Messages | None:
     from otf.trace.pcap import MAGIC
     from otf.trace.pcapng import MAGIC as NEXT_MAGIC
 
+    captured = False
     try:
         with file.open("rb") as opened:
             captured = opened.read(4) in {*MAGIC, NEXT_MAGIC}
