@@ -99,7 +99,9 @@ class EnabledInputs:
 
 
 def _kind(value: object) -> object:
-    first = cast("tuple[object, ...]", value)[0] if type(value) is tuple and value else value
+    first: object = value
+    if type(value) is tuple and value:
+        first = cast("tuple[object, ...]", value)[0]
     return first.partition(" ")[0] if isinstance(first, str) else type(first)
 
 
