@@ -208,7 +208,7 @@ class Bench:
         check_system(call, system)
         return cls(spec, system=system, **options)
 
-    @property
+    @cached_property
     def known_types(self) -> tuple[type, ...]:
         """Return the types of all inputs and outputs, so that traces can be read back."""
         decoded = () if self.codec is None else self.codec.types
