@@ -255,6 +255,8 @@ class Weighted:
 class Script:
     """Chooses the given inputs in order; those that the model does not allow (any more) are skipped.
 
+    In a state without enabled inputs, which an output may leave, the next one is kept.
+
     Skipping instead of stopping makes shrinking work: an input that has become disabled does not remove those after it.
     Without `skip` such an input raises ModelError when it is chosen.
 
@@ -275,8 +277,13 @@ class Script:
     def choose(self, view: View) -> Symbol | None:
         """Return the next allowed input, None after the last."""
         while self._left:
-            symbol = view.model.symbol(self._left.popleft())
-            if view.allows(symbol):
+            symbol = view.model.symbol(self._left[0])
+            allowed = view.allows(symbol)
+            # a device that boots: what it says next enables the input
+            if not allowed and not view.specified and any(map(view.model.spontaneous, view.nodes)):
+                return None
+            self._left.popleft()
+            if allowed:
                 self._sent += 1
                 return symbol
             if not self._skip:

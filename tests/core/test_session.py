@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from otf import strategy
 from otf.core import (
     Limits,
     Model,
@@ -451,3 +452,14 @@ def test_a_message_that_comes_again_and_again_keeps_no_run_alive() -> None:
     session.tell(Seen("tick", "sut", 0.15))
     _rest(session)
     assert isinstance(session.command(), Stop)
+
+
+def test_a_script_waits_for_a_device_that_boots() -> None:
+    """So a failure of a device that boots is driven again: its inputs are not skipped before the banner."""
+    session = _booting((0.3, 2.0))
+    session.chooser = strategy.Script(["go"])
+    _rest(session)
+    assert isinstance(session.command(), Wait)
+    session.tell(Seen("hello", "sut", 1.0))
+    _rest(session)
+    assert isinstance(session.command(), Send)
