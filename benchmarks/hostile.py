@@ -138,14 +138,16 @@ class End:
         if case.command == "suite":
             journal = (self.folder / "out" / "campaign.jsonl").read_text(encoding="utf-8")
             return sum('"event":"path counted"' in line and '"verdict":"pass"' in line for line in journal.splitlines())
-        count = 0
-        # a command that is called in a folder may be moved to another before it writes anything
+        driven = set()
+        # a command that is called in a folder may be moved to another before it writes anything; what a handler of the
+        # exit removes after all was said lies in a copy of the folder that was made before it
         for trace in self.folder.glob("**/out/*-[0-9]*.jsonl"):
             with suppress(OSError, ValueError):
                 lines = [json.loads(line) for line in trace.read_text(encoding="utf-8").splitlines()]
                 inputs = any(line["event"] == "sent" for line in lines)
-                count += inputs and (lines[-1]["event"], lines[-1].get("verdict")) == ("end", "pass")
-        return count
+                if inputs and (lines[-1]["event"], lines[-1].get("verdict")) == ("end", "pass"):
+                    driven.add(trace.name)
+        return len(driven)
 
     def said(self, case: Case) -> bool:
         """Return whether the result was printed."""
@@ -214,8 +216,7 @@ def _earned(case: Case, end: End) -> str:
         return "0 after wrong answers"
     if not end.said(case):
         return "0 without a word"
-    # what a conftest or a handler of the exit does to the folder, after all was judged and said, is no part of that
-    asked = 0 if case.place in {"finish", "exit"} else 1 if case.command in {"rerun", "suite"} else PATHS
+    asked = 1 if case.command in {"rerun", "suite"} else PATHS
     return "right" if (driven := end.driven(case)) >= asked else f"0 for {driven} paths of {asked}"
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import shutil
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -20,7 +21,8 @@ from otf.adapters import inprocess
 PLACE, WAY = os.environ.get("HOSTILE_PLACE", ""), os.environ.get("HOSTILE_WAY", "")
 WRONG = "HOSTILE_WRONG" in os.environ
 ONCE = {"import", "make", "inputs", "finish"}
-OUT, LIED = Path("out").absolute(), Path("lied").absolute()
+LAST = {"finish", "exit"}  # after all was judged and said: what lay on the disk until then is kept
+OUT, BEFORE, LIED = (Path(name).absolute() for name in ("out", "before/out", "lied"))
 _met: dict[str, int] = {}
 
 
@@ -29,6 +31,8 @@ def at(place: str) -> None:
     _met[place] = met = _met.get(place, 0) + 1
     if place == PLACE and met == 1 + (place not in ONCE):
         _met["struck"] = 1
+        if place in LAST and OUT.exists():
+            shutil.copytree(OUT, BEFORE)
         strike(WAY, OUT)
 
 
