@@ -10,9 +10,9 @@ from typing import Final
 from benchmarks.subjects import TICK, Subject
 from otf.core import Limits, Model, Monitor, Oracle, Pacing, Routes, Session, Timing
 from otf.core.burst import Burst
-from otf.core.pacing import Timers
+from otf.core.pacing import Eager, Strict
+from otf.core.timer_waits import Timers
 from otf.core.timing import Learnt
-from otf.core.waits import Eager, Strict
 from otf.simulate import System, TimeBounds, World, conduct
 from otf.simulate.world import Chance
 from otf.strategy import Strategy

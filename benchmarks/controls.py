@@ -15,9 +15,8 @@ from otf.core.belief import Belief, EventResult
 from otf.core.explainer import EventName, Explainer, Finder
 from otf.core.hypothesis import Hypothesis, QueuedInput, sent
 from otf.core.ledger import Ledger
-from otf.core.pacing import Moment, Pause
+from otf.core.pacing import Eager, Moment, Pause, Strict
 from otf.core.search import Search
-from otf.core.waits import Eager, Strict
 from otf.trace.events import Event, Seen, Sent
 from otf.trace.verdict import Verdict
 

@@ -16,8 +16,8 @@ from benchmarks.late import node
 from benchmarks.measure import command, positive, save
 from otf.compose import cyclic
 from otf.core import Model, Oracle, Routes, Session, Timing
-from otf.core.pacing import Timers
-from otf.core.waits import Eager
+from otf.core.pacing import Eager
+from otf.core.timer_waits import Timers
 from otf.simulate import System, TimeBounds, World, conduct
 from otf.spec import Spec, Transition, start
 from otf.strategy import Strategy

@@ -17,8 +17,8 @@ from otf.adapter import Bench
 from otf.campaign.paths import Pace, PathRun
 from otf.campaign.results import PathResult
 from otf.core import Monitor, Node, Oracle, Symbol
-from otf.core.pacing import Timers
 from otf.core.stalls import CERTAIN
+from otf.core.timer_waits import Timers
 from otf.runner.lookout import patience
 from otf.shrink import AllowedInputs, Candidate, ModelStep, StepPlan
 from otf.shrink.issue import ANYWHERE, completed

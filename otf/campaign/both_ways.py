@@ -14,7 +14,7 @@ from otf.campaign.paths import Pace, PathRun
 from otf.campaign.recorder import reread
 from otf.campaign.results import PathResult
 from otf.core import Oracle
-from otf.core.pacing import Timers
+from otf.core.timer_waits import Timers
 from otf.strategy import Script
 from otf.trace.events import Sent
 from otf.trace.record import Header

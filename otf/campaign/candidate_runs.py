@@ -24,7 +24,7 @@ from otf.campaign.paths import Pace, PathRun
 from otf.campaign.results import PathResult
 from otf.campaign.settings import Budget, Mode
 from otf.core import Oracle
-from otf.core.pacing import Timers
+from otf.core.timer_waits import Timers
 from otf.core.timing import FOREVER
 from otf.errors import WriteError
 from otf.runner.writer import put, writing

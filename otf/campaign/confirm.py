@@ -22,9 +22,9 @@ from otf.campaign.paths import Pace, PathRun
 from otf.campaign.results import KnownIssueCount, PathResult
 from otf.campaign.summary import Summary
 from otf.core import Oracle
-from otf.core.pacing import Timers
 from otf.core.repeatable import ask_again
 from otf.core.stalls import CERTAIN
+from otf.core.timer_waits import Timers
 from otf.errors import ContactError, WriteError
 from otf.runner.observing import TRUSTING
 from otf.strategy import Script

@@ -39,7 +39,7 @@ from otf.campaign.shrinking import OnShrunk, Shrinker, ShrinkProgress
 from otf.campaign.speed import check_speed
 from otf.codec.malformed import MalformedCodec
 from otf.core import Oracle
-from otf.core.pacing import Timers
+from otf.core.timer_waits import Timers
 from otf.runner.driving import Aftermath
 from otf.runner.lookout import patience
 from otf.runner.observing import WRONGLY

@@ -30,8 +30,8 @@ from otf.codec.malformed import Malformed
 from otf.core import Chooser, Oracle, Pacing, Session, Symbol, Timing, View
 from otf.core.burst import Burst, Joins
 from otf.core.commands import GoesPast
-from otf.core.pacing import Timers
-from otf.core.waits import Eager, Strict
+from otf.core.pacing import Eager, Strict
+from otf.core.timer_waits import Timers
 from otf.core.walk import Act, Walk, bounded, excused
 from otf.errors import USERS_OWN, ContactError, OtfError, WriteError
 from otf.runner import TraceWriter, drive

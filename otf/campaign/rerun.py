@@ -16,8 +16,8 @@ from otf.campaign.recorder import OnEvent
 from otf.campaign.results import PathResult
 from otf.campaign.settings import Settings, header
 from otf.core import Chooser
-from otf.core.pacing import Timers
 from otf.core.repeatable import ask_again
+from otf.core.timer_waits import Timers
 from otf.runner.lookout import patience
 from otf.shrink import again, issue_of
 from otf.strategy import Script

@@ -22,8 +22,8 @@ from otf.campaign.recorder import header_of, reread
 from otf.campaign.results import PathResult, Retried
 from otf.campaign.settings import Settings, header
 from otf.core import Monitor, Oracle
-from otf.core.pacing import Timers
 from otf.core.repeatable import ask_again
+from otf.core.timer_waits import Timers
 from otf.errors import TraceError
 from otf.runner.writer import writing
 from otf.shrink import Issue, again, issue_of, repeats

@@ -15,8 +15,8 @@ from otf.campaign.confirm import FOREVER, confirm
 from otf.campaign.paths import PathRun
 from otf.campaign.results import PathResult
 from otf.campaign.settings import Settings, header
-from otf.core.pacing import Timers
-from otf.core.waits import Strict
+from otf.core.pacing import Strict
+from otf.core.timer_waits import Timers
 from otf.strategy import Strategy
 
 PATHS: Final = 3  # that pass, or show a known issue

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from otf._exports import fetching
 
 if TYPE_CHECKING:
+    from otf.core.barrier import Barrier
     from otf.core.commands import Chooser, Ping, Send, SessionCommand, Stop, Wait
     from otf.core.compile import Routes
     from otf.core.memory import Symbol
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from otf.core.session import Session
     from otf.core.timing import Timing
     from otf.core.view import InputMode, View
-    from otf.core.waits import Barrier
 
 __all__ = [
     "FEW",
@@ -65,6 +65,6 @@ if not TYPE_CHECKING:
             "core.session": ("Session",),
             "core.timing": ("Timing",),
             "core.view": ("InputMode", "View"),
-            "core.waits": ("Barrier",),
+            "core.barrier": ("Barrier",),
         },
     )

@@ -11,7 +11,8 @@ from otf.core.deadlines import slow
 from otf.core.hypothesis import sent
 from otf.core.memory import Symbol
 from otf.core.monitor import Monitor
-from otf.core.pacing import Moment, Pause, Timers, silence
+from otf.core.pacing import Moment, Pause, at_rest, silence
+from otf.core.timer_waits import Timers
 from otf.core.timing import Timing
 from otf.core.view import View
 from otf.spec import Elapse
@@ -54,7 +55,7 @@ class Burst:
 
     def pause(self, moment: Moment) -> Pause | None:
         """Return the wait for quiescence, or for a timer."""
-        return self.timers.pause(self.timing, moment) if moment.quiet else silence(self.timing, moment)
+        return at_rest(self.timers, self.timing, moment) if moment.quiet else silence(self.timing, moment)
 
     def learn(self, moment: Moment) -> None:
         """Learn nothing from quiescence."""

@@ -17,10 +17,10 @@ from otf.core.belief import Belief, EventResult, silent
 from otf.core.ledger import Ledger
 from otf.core.memory import Symbol
 from otf.core.oracle import Oracle
+from otf.core.pacing import Eager
 from otf.core.session import Session
 from otf.core.timing import Timing
 from otf.core.view import View
-from otf.core.waits import Eager
 from otf.trace.events import Event, Seen, Sent
 from otf.values.identity import light
 

@@ -1,15 +1,21 @@
-"""When to send: the protocol of a pacing, the pauses before an input, and timers that are waited for now and then."""
+"""When to send: what a run waits for before an input, quiescence (strict) or quiescence not yet proven (eager).
+
+Waiting for silence costs the most time. If every explanation of what was seen says that no output is outstanding or
+possible, there is nothing to wait for.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol
 
+from otf.core.deadlines import answered
 from otf.core.memory import Symbol
 from otf.core.monitor import Monitor
 from otf.core.nodes import Node
-from otf.core.timing import FOREVER, ROUNDING, Timing
+from otf.core.timer_waits import FIRST, Timers
+from otf.core.timing import ROUNDING, Timing
 from otf.spec import Elapse
 from otf.trace.events import Event, Seen, Sent, Taken
 from otf.values.identity import light
@@ -177,142 +183,130 @@ def starving(timing: Timing, moment: Moment) -> Pause | None:
     return _until_due(timing, due)
 
 
+def at_rest(timers: Timers, timing: Timing, moment: Moment) -> Pause | None:
+    """Return the wait of a system at rest, for a timer; None if no output is due, or this visit does not wait."""
+    due = timers.due(moment) if moment.monitor.belief.timed else None
+    return None if due is None else _until_due(timing, due)
+
+
 def _until_due(timing: Timing, due: float) -> Pause:
     # an output at the last moment is still in time: look after it
     return Pause(due + max(timing.latency, 2 * ROUNDING), window=timing.quiescence)
 
 
-def hindrance(moment: Moment) -> str:
-    """Return what keeps a run from sending an input now, in words."""
-    due = moment.monitor.pending() or moment.monitor.due()
-    if due is not None:
-        return f"an output is due, by {due:.3f} s of the run: see the windows (within=) and timers of the model"
-    event = moment.times.event
-    seen = f"the last output came at {event:.3f} s of the run" if event > moment.times.input else "no output came"
-    return f"the system did not come to rest, and the model leaves open what answers an input ({seen})"
-
-
-REMEMBERED: Final = 100_000  # timed states; counting starts anew for a forgotten one
-FIRST: Final = 10.0  # seconds that may be spent on distant timers at once
-NEW: Final = 8  # new states with the same timers, which are all awaited
-HEARD: Final = 1.0  # seconds that may be spent at once on spontaneous outputs that may never come
-LISTENING: Final = 0.1  # of all time, which may be spent on them later
-SHARE: Final = 0.5  # of all time, which may be spent on them later
+# silent inputs in flight: more would fill the peer's buffer, and the search considers each of them again
+MOST: Final = 30
+REMEMBERED: Final = 100_000  # transitions known to be followed by silence; a forgotten one is waited for once more
 
 
 @dataclass(slots=True)
-class Timers:
-    """Waits for timers of the system now and then: on the first, second, fourth, eighth … visit to each timed state.
+class Eager:
+    """Sends the next input as soon as all answers to the last are there, if quiescence was seen there once before.
 
-    A tester that always sends at once never sees a timer of the system expire, and never learns that one is dead. Of
-    several timers the one that is due first is awaited, and the others on visits that are counted for each of them: a
-    message that comes each second must not hide a watchdog of five seconds. Such distant timers take at most half of
-    the time, beyond their first ten seconds.
-
-    Keep the object over the paths of a campaign: a wait that costs a second each time soon becomes rare. `last`:
-    all timers that run after the last input are waited for too, as when a run that failed so is driven again; no longer
-    than `patience` seconds after that input. Without `between`, only these are.
+    `proven` holds the transitions of the model after which silence was observed, or what the bench remembers them under
+    (`Oracle.silence_of`): keep it over the paths of a campaign.
+    Before an input goes to another port than inputs not proven taken, the pacing waits until they must have been taken:
+    L after the last, and R for each that may still have been before it.
     """
 
-    last: bool = False
-    between: bool = True
-    patience: float = FOREVER
-    passed: dict[tuple[Hashable, ...], int] = field(default_factory=dict[tuple[Hashable, ...], int])
-    # the timers that are awaited, and until when; None: whichever is due first
-    _awaited: dict[str | int | None, float] = field(default_factory=dict[str | int | None, float])
-    _decided: int = -1
-    # the states whose timers were waited for since the last input: one that repeats must not keep the run alive
-    _ended: set[tuple[Node, ...]] = field(default_factory=set[tuple[Node, ...]])
-    # the timers of the last new state, and when the last input before it was sent
-    _new: tuple[tuple[str, ...], float] = ((), 0.0)
-    _clock: float = 0.0
-    _ran: float = 0.0
-    _waited: float = 0.0
-    _listened: float = 0.0
+    timing: Timing
+    proven: set[Hashable] = field(default_factory=set[Hashable])
+    timers: Timers = field(default_factory=Timers)
+    # the last input that was found proven: it is checked several times a step
+    _trusted: SentInput | None = None
+    # the last input after which spontaneous outputs are waited for
+    _awaited: SentInput | None = None
 
-    def pause(self, timing: Timing, moment: Moment) -> Pause | None:
-        """Return the wait for a timer; None if no output is due, or this visit does not wait."""
-        if not moment.monitor.belief.timed:
+    def ready(self, moment: Moment) -> bool:
+        """Return whether a conforming system has no more answers."""
+        if moment.quiet:
+            return True
+        # cached answers first: most calls come between an input and its answer
+        monitor = moment.monitor
+        return (
+            monitor.belief.answered is not False
+            and self._sure(moment)
+            and answered(monitor.oracle.model, monitor.belief)
+        )
+
+    def pause(self, moment: Moment) -> Pause | None:
+        """Return the wait for quiescence, or for the inputs on another port to be taken."""
+        if moment.quiet:
+            return at_rest(self.timers, self.timing, moment)
+        if moment.port is None or not self.ready(moment):
+            return silence(self.timing, moment)
+        monitor = moment.monitor
+        in_flight = monitor.belief.in_flight
+        if (not in_flight or in_flight == frozenset((moment.port,))) and monitor.ledger.unproven < MOST:
             return None
-        # until the answer is due, the system may be busy with an input, whatever else it may have done
-        due = moment.monitor.pending()
-        if due is None:
-            due = moment.monitor.due()
-            if due is None or not self._waits(moment, due):
-                return None
-        return _until_due(timing, due)
+        # what was emitted spontaneously before they were taken must have been seen, too
+        later = 0.0 if monitor.oracle.model.spec.emits is None else self.timing.latency
+        return Pause(monitor.ledger.taken_by + later, "taken")
 
-    def _waits(self, moment: Moment, due: float) -> bool:
-        # a stall is no visit
-        events = moment.monitor.events - moment.monitor.stalls
-        if self._decided != events:
-            self._decided = events
-            self._count(moment.times.event)
-            self._decide(moment, due)
-        return bool(self._awaited)
+    def learn(self, moment: Moment) -> None:
+        """Remember that there was silence after the last transition."""
+        learn_reply(self.timing, moment)
+        if len(self.proven) > REMEMBERED:
+            self.proven.clear()
+            self._trusted = None
+        if moment.last is not None:
+            oracle = moment.monitor.oracle
+            for node in moment.last.nodes:
+                self.proven.update(
+                    (oracle.silence_of(node, moment.last.input), oracle.answers_of(node, moment.last.input))
+                )
 
-    def listens(self, moment: Moment) -> bool:
-        """Return whether this visit waits for spontaneous outputs that may come at any time, or never.
-
-        These waits take at most a tenth of the time, beyond the first second.
-        """
-        nodes, oracle = moment.monitor.states, moment.monitor.oracle
-        if oracle.model.spec.emits is None or not any(map(oracle.model.spontaneous, nodes)):
+    def _sure(self, moment: Moment) -> bool:
+        last = moment.last
+        if last is None or last is self._trusted:
+            return last is not None
+        if last is self._awaited:
             return False
-        self._count(moment.times.event)
-        if not self._visit(("listens", *nodes)) or self._listened > max(HEARD, LISTENING * self._ran):
+        proven, inp, oracle = self.proven, last.input, moment.monitor.oracle
+        for node in last.nodes:
+            if oracle.silence_of(node, inp) not in proven and oracle.answers_of(node, inp) not in proven:
+                return False
+        if self.timers.listens(moment):
+            self._awaited = last
             return False
-        self._listened += oracle.timing.quiescence
+        self._trusted = last
         return True
 
-    def _count(self, now: float) -> None:
-        # the clock of another run begins anew
-        self._ran += now - self._clock if now >= self._clock else now
-        self._clock = now
 
-    def _decide(self, moment: Moment, due: float) -> None:
-        running = moment.monitor.timers()
-        self._awaited = {
-            name: until for name, until in self._awaited.items() if name in running and until > moment.times.event
-        }
-        # without counters: a numbered message brings ever new states
-        places = tuple(dict.fromkeys(map(moment.monitor.oracle.model.place, moment.monitor.states)))
+@dataclass(frozen=True, slots=True)
+class Strict:
+    """Sends one input, waits for quiescence, then sends the next.
+
+    `timers` decides when it waits for spontaneous outputs. After the last input a run goes on until `lasts`, in seconds
+    since its start: what a system does by its own clock comes as late as before, also where its inputs went faster.
+    `gaps` has how long it waits at least after the first input, the second and so on, in seconds: where an earlier run
+    waited, a session may have ended.
+    """
+
+    timing: Timing
+    timers: Timers = field(default_factory=Timers)
+    lasts: float = 0.0
+    gaps: Sequence[float] = ()
+
+    def ready(self, moment: Moment) -> bool:
+        """Return whether nothing has happened since quiescence."""
+        return moment.quiet
+
+    def pause(self, moment: Moment) -> Pause | None:
+        """Return the wait for quiescence, or for a timer."""
+        if not moment.quiet:
+            return silence(self.timing, moment)
+        pause = at_rest(self.timers, self.timing, moment) if moment.monitor.belief.timed else None
+        if pause is None and (self.lasts or self.gaps) and moment.times.event < (least := self._least(moment)):
+            return Pause(least)
+        return pause
+
+    def _least(self, moment: Moment) -> float:
         if moment.port is None:
-            if self.last and places not in self._ended:
-                late = moment.times.input + self.patience
-                self._awaited.update((name, until) for name, until in {**running, None: due}.items() if until <= late)
-            self._ended.add(places)
-            return
-        self._ended.clear()
-        if self.between:
-            if len(self.passed) > REMEMBERED:
-                self.passed.clear()
-            if self._visit(places) and (self.passed[places] > 1 or self._is_early(running, moment.times.input)):
-                self._awaited[None] = due
-            for name, until in running.items():
-                if until > due and name not in self._awaited and self._visit((*places, name)):
-                    self._await(name, until)
+            return self.lasts
+        sent = moment.monitor.sent
+        return moment.times.input + self.gaps[sent - 1] if 0 < sent <= len(self.gaps) else 0.0
 
-    def _await(self, name: str | int | None, until: float) -> None:
-        """Wait for a distant timer, if there is time for it."""
-        more = until - max([self._clock, *self._awaited.values()])
-        if more <= 0 or self._waited + more <= max(FIRST, SHARE * self._ran):
-            self._waited += max(0.0, more)
-            self._awaited[name] = until
-
-    def _is_early(self, running: Iterable[str | int | None], sent: float) -> bool:
-        """Return whether so few states were new that their timers are awaited, once after each input.
-
-        A device that counts is never in a state twice: of its states the first are awaited, then ever fewer, and none
-        right after another, or its heartbeat would leave no time for an input.
-        """
-        name = "new", *sorted(map(str, running))
-        again = self._new == (name, sent)
-        self._new = name, sent
-        return not again and (self._visit(name) or self.passed[name] <= NEW)
-
-    def _visit(self, name: tuple[Hashable, ...]) -> bool:
-        """Count a visit to a state; return whether it is one on which the timer is awaited."""
-        visits = self.passed[name] = self.passed.get(name, 0) + 1
-        # the powers of two have one bit
-        return visits.bit_count() == 1
+    def learn(self, moment: Moment) -> None:
+        """Let the timing learn from the replies."""
+        learn_reply(self.timing, moment)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from otf.core.barrier import Barrier, Pings
 from otf.core.belief import Belief, silent
 from otf.core.burst import Burst
 from otf.core.commands import Chooser, GoesPast, Send, SessionCommand, Stop, Wait
@@ -15,9 +16,9 @@ from otf.core.memory import Symbol
 from otf.core.monitor import Monitor
 from otf.core.nodes import UNCONSTRAINED, Node
 from otf.core.oracle import Oracle
-from otf.core.pacing import PATIENCE, Moment, Pacing, Pause, SentInput, Times, hindrance, silence, starving
+from otf.core.pacing import PATIENCE, Moment, Pacing, Pause, SentInput, Times, silence, starving
+from otf.core.timer_waits import hindrance
 from otf.core.view import View
-from otf.core.waits import Barrier, Pings
 from otf.spec import Elapse
 from otf.trace.events import Closed, Event, Guess, KnownBy, Quiet, Seen, Sent, Stalled, Taken
 from otf.trace.verdict import Verdict
@@ -35,7 +36,7 @@ class Session:
 
     >>> from otf.spec import Spec, goto
     >>> from otf.core import Model
-    >>> from otf.core.waits import Strict
+    >>> from otf.core.pacing import Strict
     >>> from otf.strategy import Script
     >>> from otf.trace import Quiet, Seen, Sent
     >>> oracle = Oracle(Model(Spec(lambda lit, inp: [goto(not lit, "on" if not lit else "off")], False, ["press"])))

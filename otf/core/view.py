@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
@@ -59,8 +60,12 @@ class View:
     _alone: Node | None
     _targets: dict[Symbol, tuple[Node, ...]] = field(default_factory=dict[Symbol, tuple[Node, ...]], compare=False)
     _sorted: list[tuple[Symbol, ...]] = field(default_factory=list[tuple[Symbol, ...]], compare=False)
-    _known: bytearray = field(default_factory=bytearray, compare=False, repr=False)
     enabled: EnabledInputs = field(init=False, compare=False, repr=False)
+    # for each enabled input, by index, `UNKNOWN_YET`, `LEFT_OPEN` or `SPECIFIED`: strategies note here what they asked,
+    # since most draws come again. None for a list that is not kept
+    known: bytearray | None = field(init=False, compare=False, repr=False)
+    # the nodes without their counters, which strategies count
+    places: tuple[Node, ...] = field(init=False, compare=False, repr=False)
 
     @staticmethod
     def of(
@@ -74,14 +79,30 @@ class View:
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:  # noqa: ANN401 -- a slot that is not set yet
-            """List the inputs: a slot that is filled when it is first read costs nothing afterwards."""
-            if name != "enabled":
+            """Fill a slot when it is first read, which costs nothing afterwards."""
+            make = {"enabled": self._listed, "known": self._unasked, "places": self._places}.get(name)
+            if make is None:
                 raise AttributeError(name)
-            enabled = _union([self.model.offered(node) for node in self.nodes])
-            object.__setattr__(self, "enabled", enabled)
-            if not enabled.kept:
-                self._long(self)
-            return enabled
+            found = make()
+            object.__setattr__(self, name, found)
+            return found
+
+    def _listed(self) -> EnabledInputs:
+        enabled = _union([self.model.offered(node) for node in self.nodes])
+        if not enabled.kept:
+            self._long(self)
+        return enabled
+
+    def _unasked(self) -> bytearray | None:
+        enabled = self.enabled
+        if not (enabled.kept and enabled.size):
+            return None
+        if enabled.size > NOTED:
+            self._long(self)
+        return bytearray(enabled.size)
+
+    def _places(self) -> tuple[Node, ...]:
+        return tuple(dict.fromkeys(map(self.model.place, self.nodes)))
 
     def on(self, ports: Container[str]) -> View:
         """Return the view in which only inputs to these ports are enabled."""
@@ -99,10 +120,10 @@ class View:
 
     def forget(self) -> None:
         """Drop the list of inputs and the notes; they are made again when they are needed."""
-        object.__delattr__(self, "enabled")
         self._sorted.clear()
-        # not cleared: a draw that uses them may go on
-        object.__setattr__(self, "_known", bytearray())
+        for name in ("enabled", "known"):
+            with suppress(AttributeError):
+                object.__delattr__(self, name)
 
     @property
     def specified(self) -> tuple[Symbol, ...]:
@@ -123,28 +144,6 @@ class View:
             # extended at once: an error of the model must not leave half of it
             self._sorted.extend((tuple(specified), tuple(inp for inp in inputs if inp in others)))
         return self._sorted
-
-    @property
-    def known(self) -> bytearray | None:
-        """Return for each enabled input, by index, `UNKNOWN_YET`, `LEFT_OPEN` or `SPECIFIED`.
-
-        None for a list that is not kept: strategies note here what they asked, since most draws come again.
-        """
-        enabled = self.enabled
-        if not self._known and enabled.kept and enabled.size:
-            self._known.extend(bytes(enabled.size))
-            if enabled.size > NOTED:
-                self._long(self)
-        return self._known or None
-
-    @property
-    def places(self) -> tuple[Node, ...]:
-        """The nodes without their counters, which strategies count."""
-        place = self.model.place
-        # nearly always there is one
-        if len(self.nodes) == 1:
-            return (place(self.nodes[0]),)
-        return tuple(dict.fromkeys(map(place, self.nodes)))
 
     def targets(self, inp: Symbol) -> tuple[Node, ...]:
         """Return the nodes that an input may lead to."""

@@ -19,7 +19,7 @@ from otf.campaign.settings import Settings, header
 from otf.codec import PortAction
 from otf.codec.malformed import MalformedCodec
 from otf.core import Model, Oracle, Routes, Symbol, View
-from otf.core.waits import Strict
+from otf.core.pacing import Strict
 from otf.errors import ContactError, TraceError
 from otf.learn.answers import Closing, PortOutputs, Symbols
 from otf.spec import Elapse, Spec, Transition, goto, on

@@ -9,8 +9,8 @@ from typing import Any, Final, Literal, TypeAlias
 
 from otf.adapter import Bench
 from otf.core import Chooser, Oracle, Pacing, Session, Symbol, View
-from otf.core.pacing import Timers
-from otf.core.waits import Eager, Strict
+from otf.core.pacing import Eager, Strict
+from otf.core.timer_waits import Timers
 from otf.mutation.served import CodecWire
 from otf.simulate import Happening, System, TimeBounds, World, conduct
 from otf.simulate.system import Emission, SystemMove

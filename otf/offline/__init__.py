@@ -10,7 +10,7 @@ from typing import Any, Final
 from otf.adapter import Bench
 from otf.adapter.third_party import watched
 from otf.core import Monitor, Session
-from otf.core.waits import Strict
+from otf.core.pacing import Strict
 from otf.spec import fingerprint
 from otf.strategy import Script
 from otf.trace.events import Event, Sent

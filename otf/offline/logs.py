@@ -13,9 +13,8 @@ from typing import Final, NamedTuple
 from otf.adapter import Bench
 from otf.core import Monitor, Oracle, Session
 from otf.core.belief import Belief
-from otf.core.pacing import PATIENCE
+from otf.core.pacing import PATIENCE, Strict
 from otf.core.timing import FOREVER, Span
-from otf.core.waits import Strict
 from otf.errors import UsageError
 from otf.explore import explore
 from otf.strategy import Script

@@ -47,7 +47,7 @@ async def drive(  # noqa: PLR0913, PLR0917 -- what a run needs, each once
     bench is.
 
     >>> import anyio
-    >>> from otf.core.waits import Strict
+    >>> from otf.core.pacing import Strict
     >>> from otf.models.coffee import Button, Coin, bench
     >>> from otf.strategy import Script
     >>> made, seen = bench(), []

@@ -77,7 +77,8 @@ class FastPath:
         finally:
             if self._later:
                 self._wire.acknowledge(later=False)
-                self._wire.known_empty.clear()
+            # these reads went past it
+            self._wire.known_empty.clear()
             cached_run.finish()
             self._between = 0 if cached_run.steps >= WORTH else min(SELDOM, 2 * self._between + 1)
             self._left = self._between

@@ -12,9 +12,8 @@ from anyio.lowlevel import checkpoint
 from otf.adapter import Bench, Frame
 from otf.adapter.observed_rest.place import Placed
 from otf.core import Session
-from otf.core.pacing import PATIENCE
+from otf.core.pacing import PATIENCE, Strict
 from otf.core.stalls import NOISE, STALL, CpuUse, Stalls
-from otf.core.waits import Strict
 from otf.runner.cpu_use import cpu_use, in_real_time
 from otf.runner.observing import Observer
 from otf.runner.time_spent import spent

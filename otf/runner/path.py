@@ -16,7 +16,7 @@ from otf.adapter.third_party import blaming, describe, stumbled, where
 from otf.codec import Codec, PortAction
 from otf.codec.malformed import Malformed, MalformedCodec, Unreadable
 from otf.core import Ping, Send, Session, Wait
-from otf.core.waits import Eager
+from otf.core.pacing import Eager
 from otf.errors import CodecError, ContactError, ModelError, OtfError, UsageError, WriteError
 from otf.runner.codec_cache import CodecCache
 from otf.runner.fast_path import FastPath
@@ -44,7 +44,7 @@ class Conduct:
     """Conducts one run on an open wire.
 
     >>> import anyio
-    >>> from otf.core.waits import Strict
+    >>> from otf.core.pacing import Strict
     >>> from otf.models.coffee import Button, Coin, bench
     >>> from otf.strategy import Script
     >>> from otf.runner.driving import opened
@@ -310,7 +310,8 @@ class Conduct:
             if self._model.timed and not self.session.monitor.would(Quiet(at)):
                 self._lookout.sample()
                 self._tell_stalls()
-            if lost := self.wire.lost(rested=observed):
+            # a process that was seen asleep is not stopped, and what else was lost is still told at the end
+            if not observed and (lost := self.wire.lost()):
                 raise _Undecided(f"{AT_FAULT}: {lost}")
             believed = self.session.silence(at, "observed" if observed else "timed")
             if believed is not None:

@@ -12,9 +12,9 @@ from otf.adapter.third_party import describe, watched
 from otf.adapter.threads import ThreadWatch
 from otf.core import Oracle, Pacing, Session
 from otf.core.burst import Burst, Joins
-from otf.core.pacing import Timers
+from otf.core.pacing import Strict
 from otf.core.repeatable import ask_again
-from otf.core.waits import Strict
+from otf.core.timer_waits import Timers
 from otf.core.walk import Walk, bounded, excused
 from otf.runner.driving import drive
 from otf.runner.lookout import patience

@@ -17,7 +17,6 @@ from anyio.abc import TaskGroup
 from otf.adapter import Arrival, Frame, Line
 from otf.adapter.faults import Noting
 from otf.adapter.line import NEVER, Acknowledging, Counting, Stamping, Stirring
-from otf.adapter.observed_rest.place import Placed
 from otf.adapter.waiting import clock
 from otf.core.stalls import NOISE
 from otf.runner.waiting import FIRST, SHORT, SpinWait, Watching, watching
@@ -70,18 +69,17 @@ class Wire:
         self._tasks: TaskGroup
         self._watching: Watching
         self.watched: dict[int, str] = {}  # the descriptors, with their ports
-        # ports that had nothing when they were read last, through the wire: their descriptors show when that changes
+        # ports that had nothing when they were read last, through the wire, and no frame that has begun: their
+        # descriptors show when that changes
         self.known_empty: set[str] = set()
         # the only port with descriptors; None if several have some, or none
         self.port: str | None = None
         self._woken = anyio.Event()
         self._paused = self._sleeping = False
         self.hints: set[str] = set()
-        self._stirring = [line for line in lines.values() if isinstance(line, Stirring)]
+        self._stirring = {port: line for port, line in lines.items() if isinstance(line, Stirring)}
         self._counting = {port: line for port, line in lines.items() if isinstance(line, Counting)}
         self.noting: list[Noting] = [line for line in lines.values() if isinstance(line, Noting)]
-        # a process that was seen asleep is not stopped, so nothing needs to be asked about it
-        self._apart = {port for port, line in lines.items() if isinstance(line, Placed) and line.place().pid}
         self._acknowledging = [line for line in lines.values() if isinstance(line, Acknowledging)]
         # a poll takes a third of the time of a select, but waits in whole milliseconds
         self._poll = select.poll()
@@ -130,20 +128,15 @@ class Wire:
     def stirred(self) -> float:
         """Return when the last bytes of an incomplete frame came, on any port; before all times if there is none."""
         latest = NEVER
-        for line in self._stirring:
-            latest = max(latest, line.stirred())
+        for port, line in self._stirring.items():
+            if port not in self.known_empty:
+                latest = max(latest, line.stirred())
         return latest - self.zero
 
-    def lost(self, *, rested: bool = False) -> str:
-        """Return a description of the data that the tester's side of the lines lost; empty if none was lost.
-
-        A process is not looked at if it `rested` a moment ago: one that is stopped does not.
-        """
-        lost = list[str]()
-        for port, line in self._counting.items():
-            if (not rested or port not in self._apart) and (what := line.lost()):
-                lost.append(f"{port}: {what}")
-        return "; ".join(lost)
+    def lost(self) -> str:
+        """Return a description of the data that the tester's side of the lines lost; empty if none was lost."""
+        lost = {port: line.lost() for port, line in self._counting.items()}
+        return "; ".join(f"{port}: {what}" for port, what in lost.items() if what)
 
     def noted(self) -> list[str]:
         """Return the faults that were injected since the last call."""
@@ -162,9 +155,8 @@ class Wire:
 
     def empty(self) -> bool:
         """Take in whatever is there now, like `poll`; return whether that is nothing, and nothing was there before."""
-        # nearly always there is nothing, and one call of the kernel says so for all lines that were empty before; time
-        # may end half a frame
-        nothing = not self._poll.poll(0) and self.stirred == NEVER
+        # nearly always there is nothing, and one call of the kernel says so for all lines that were empty before
+        nothing = not self._poll.poll(0)
         at = self.clock() - self.zero
         for port, line in self.lines.items():
             if self._paused or (nothing and port in self.known_empty):
@@ -172,9 +164,15 @@ class Wire:
             if arrivals := line.receive():
                 self.keep(port, arrivals, at)
                 self._drain(port)
-            elif (wanted := line.descriptors()) and not any(map(os.isatty, wanted)):  # of these only a read is sure
+            elif self._shows(port, line):
                 self.known_empty.add(port)
         return not self.waiting
+
+    def _shows(self, port: str, line: Line) -> bool:
+        """Return whether the descriptors of a line that had nothing show when that changes."""
+        wanted, stirring = line.descriptors(), self._stirring.get(port)
+        # of a terminal only a read is sure, and time may end half a frame
+        return bool(wanted) and not any(map(os.isatty, wanted)) and (stirring is None or stirring.stirred() == NEVER)
 
     def arrived(self) -> list[Arrived]:
         """Return the arrivals that were not returned yet, in their order."""
@@ -192,14 +190,6 @@ class Wire:
         if self._paused:
             self._pause(paused=False)
         return arrived
-
-    def drop(self) -> None:
-        """Drop the first of the arrivals that were not returned yet: it was judged."""
-        self.inbox.popleft()
-        if not self.inbox:
-            self._bytes = 0
-            if self._paused:
-                self._pause(paused=False)
 
     def over(self, until: float) -> bool:
         """Return whether the time `until` has come."""

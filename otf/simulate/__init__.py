@@ -29,7 +29,7 @@ def conduct(
 
     >>> from random import Random
     >>> from otf.core import Model, Oracle, Session
-    >>> from otf.core.waits import Strict
+    >>> from otf.core.pacing import Strict
     >>> from otf.simulate import System, TimeBounds, World
     >>> from otf.spec import Spec, goto
     >>> from otf.strategy import Script

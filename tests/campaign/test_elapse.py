@@ -16,7 +16,7 @@ from otf.campaign import Campaign, Settings, Summary
 from otf.codec import lines
 from otf.core import Pacing, Session
 from otf.core.burst import Burst
-from otf.core.waits import Eager, Strict
+from otf.core.pacing import Eager, Strict
 from otf.runner import drive
 from otf.spec import Elapse, Spec, Transition, goto, start, stop
 from otf.strategy import Script

@@ -12,7 +12,7 @@ from otf.adapters import inprocess
 from otf.campaign import Shrinker, Shrunk
 from otf.campaign.paths import Pace, PathRun
 from otf.campaign.settings import Settings, header
-from otf.core.pacing import Timers
+from otf.core.timer_waits import Timers
 from otf.strategy import Script
 from tests.campaign.test_elapse import BRIEF, CODEC, TIMED, Get
 from tests.runner.playing import virtually

@@ -11,8 +11,8 @@ from otf.core import Limits, Model, Oracle, Send, Session, Stop, Symbol, Timing
 from otf.core.cached_run import LONG, CachedInput, CachedOutput, CachedRun
 from otf.core.hypothesis import Hypothesis, Outstanding
 from otf.core.nodes import OpenAccept
-from otf.core.pacing import Timers
-from otf.core.waits import Eager
+from otf.core.pacing import Eager
+from otf.core.timer_waits import Timers
 from otf.spec import Accept
 from otf.strategy import Strategy
 from otf.trace.events import Event, Seen, Sent

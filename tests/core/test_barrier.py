@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 from otf.core import Barrier, Model, Oracle, Ping, Routes, Session, Timing
-from otf.core.waits import Eager, Strict
+from otf.core.pacing import Eager, Strict
 from otf.simulate import System, TimeBounds, World, conduct
 from otf.spec import Spec, Transition, goto, on
 from otf.strategy import Script

@@ -11,9 +11,9 @@ from otf.core import Model, Monitor, Oracle, Routes, Send, Session, Stop, Timing
 from otf.core.burst import Burst
 from otf.core.hypothesis import Hypothesis
 from otf.core.memory import Symbol
-from otf.core.pacing import Timers
+from otf.core.pacing import Eager, Strict
 from otf.core.search import HypothesisSet, Search
-from otf.core.waits import Eager, Strict
+from otf.core.timer_waits import Timers
 from otf.spec import Accept, Spec, Transition, goto
 from otf.strategy import Script
 from otf.trace.events import Event, Quiet, Seen, Sent, Taken

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from otf.core import Model, Monitor, Oracle, Routes, Session, Timing
-from otf.core.pacing import Timers
-from otf.core.waits import Strict
+from otf.core.pacing import Strict
+from otf.core.timer_waits import Timers
 from otf.simulate import System, TimeBounds, World, conduct
 from otf.spec import Idle, Spec, Transition, goto, start
 from otf.strategy import Script

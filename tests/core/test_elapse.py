@@ -10,7 +10,7 @@ import pytest
 
 from otf.channels import duplicating, lossy, reordering
 from otf.core import Model, Monitor, Session, Timing, Wait
-from otf.core.waits import Strict
+from otf.core.pacing import Strict
 from otf.simulate import System, World, conduct
 from otf.spec import Elapse, Spec, Transition, goto, total
 from otf.strategy import Script

@@ -8,12 +8,11 @@ from typing import Any, Final
 
 import pytest
 
-from otf.core import Barrier, Limits, Model, Send, Session, Symbol, View, waits
+from otf.core import Barrier, Limits, Model, Send, Session, Symbol, View, pacing
 from otf.core.belief import Belief, EventResult
 from otf.core.burst import Burst
 from otf.core.cached_run import LONG, CachedRun
-from otf.core.pacing import Moment
-from otf.core.waits import Eager, Strict
+from otf.core.pacing import Eager, Moment, Strict
 from otf.spec import Spec
 from otf.strategy import Script
 from otf.trace.events import Seen, Sent
@@ -271,8 +270,8 @@ def test_other_pacings_barriers_and_timed_models_have_no_trips() -> None:
     """Strict pacing waits each time, a barrier asks, and windows depend on the time."""
     side = warm()
     run = begun(side, "ab")
-    for pacing in (Strict(side.timing), Burst(side.timing, 5)):
-        run.session.pacing = pacing
+    for each in (Strict(side.timing), Burst(side.timing, 5)):
+        run.session.pacing = each
         assert no_cached_run(run)
     run = begun(side, "ab")
     assert not no_cached_run(run)
@@ -375,7 +374,7 @@ def test_what_is_known_is_forgotten_with_the_rest() -> None:
 
 def test_what_a_pacing_has_forgotten_is_waited_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """It forgets all that was proven when that is too much; a cached run does not go on with what it knew."""
-    monkeypatch.setattr(waits, "REMEMBERED", 2)
+    monkeypatch.setattr(pacing, "REMEMBERED", 2)
     spec = machine("s0 -a/x-> s0", "s0 -b/z-> s0", "s0 -d/w-> s0", "s0 -c/y-> s0")
 
     def answer(inp: str) -> list[Output]:

@@ -10,7 +10,7 @@ import pytest
 
 from otf.core import Model, Oracle, Session, Symbol, Timing, View
 from otf.core.burst import Burst
-from otf.core.waits import MOST, Eager, Strict
+from otf.core.pacing import MOST, Eager, Strict
 from otf.errors import ModelError
 from otf.simulate import System, TimeBounds, World, conduct
 from otf.spec import Spec, goto

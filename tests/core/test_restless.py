@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from otf.core import Barrier, Model, Oracle, Ping, Routes, Send, Session, Stop, Timing, Wait
-from otf.core.pacing import Timers
-from otf.core.waits import Strict
+from otf.core.pacing import Strict
+from otf.core.timer_waits import Timers
 from otf.spec import Spec, Transition, goto
 from otf.strategy import Script
 from otf.trace.events import Quiet, Seen, Sent

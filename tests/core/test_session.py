@@ -23,8 +23,8 @@ from otf.core import (
     View,
     Wait,
 )
-from otf.core.pacing import Timers
-from otf.core.waits import Strict
+from otf.core.pacing import Strict
+from otf.core.timer_waits import Timers
 from otf.spec import Accept, Spec, Transition, goto
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent
 from otf.trace.verdict import Verdict

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from otf.core import Timing
 from otf.core.ledger import Ledger
+from otf.core.pacing import Strict
 from otf.core.timing import ENOUGH, MANY, Learnt
-from otf.core.waits import Strict
 from otf.trace.events import Quiet, Sent
 from tests.core.scripts import machine
 from tests.core.test_session import answer, sent, session, silent, waits

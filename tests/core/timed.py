@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from otf.core import Model, Monitor, Oracle, Pacing, Send, Session, Stop, Timing, Wait
 from otf.core.burst import Burst
-from otf.core.waits import Eager, Strict
+from otf.core.pacing import Eager, Strict
 from otf.simulate import System, TimeBounds, World, conduct
 from otf.spec import Spec
 from otf.strategy import Script

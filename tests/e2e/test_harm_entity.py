@@ -16,7 +16,7 @@ import pytest
 from otf.adapter import Line
 from otf.adapters.process import ProcessLine
 from otf.core import Chooser
-from otf.core.waits import MOST
+from otf.core.pacing import MOST
 from otf.models.conference import bench
 from otf.strategy import Strategy
 from otf.trace.events import Closed, Quiet, Seen, Sent

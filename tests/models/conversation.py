@@ -8,7 +8,7 @@ from functools import cache
 from random import Random
 
 from otf.core import Chooser, Oracle, Ping, Send, Session, Stop, Wait
-from otf.core.waits import Strict
+from otf.core.pacing import Strict
 from otf.models.conference import bench
 from otf.models.conference.codec import ConferenceCodec
 from otf.models.conference.entity import Effect, Entity

@@ -18,7 +18,7 @@ from otf.adapters import tcp, udp
 from otf.campaign import Settings
 from otf.campaign.settings import header
 from otf.core import Session
-from otf.core.waits import Strict
+from otf.core.pacing import Strict
 from otf.errors import TraceError, UsageError
 from otf.framing import Framing, prompt
 from otf.framing import lines as by_line

@@ -11,7 +11,7 @@ from benchmarks.unreliable import Net, UnreliableWorld
 from otf.channels import duplicating, lossy, reordering
 from otf.core import Limits, Model, Oracle, Pacing, Routes, Session, Timing
 from otf.core.burst import Burst
-from otf.core.waits import Eager, Strict
+from otf.core.pacing import Eager, Strict
 from otf.models import altbit
 from otf.models.conference import Sizes, conference
 from otf.models.conference.codec import ConferenceCodec

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from otf.core import Model, Oracle, Pacing, Routes, Session, Timing
-from otf.core.waits import Eager, Strict
+from otf.core.pacing import Eager, Strict
 from otf.simulate import System, TimeBounds, World, conduct
 from otf.spec import Spec, Transition, goto
 from otf.strategy import Strategy

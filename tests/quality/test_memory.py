@@ -13,7 +13,7 @@ import sys
 import pytest
 
 from benchmarks.memory import NEVER_BACK, Go, never_back, paths, vending
-from otf.core import model, pacing, waits
+from otf.core import model, pacing, timer_waits
 from otf.core.memory import Memory
 
 STEPS = int(os.environ.get("OTF_STEPS", "10000000"))
@@ -44,7 +44,7 @@ MODES = "strict", "eager"
 def _little_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     """Remember a thousandth of what is remembered otherwise, so that it is full soon."""
     monkeypatch.setattr(Memory.__init__, "__defaults__", (200,))
-    for part in (waits, pacing):
+    for part in (timer_waits, pacing):
         monkeypatch.setattr(part, "REMEMBERED", 200)
     monkeypatch.setattr(model, "LATELY", 200)
 

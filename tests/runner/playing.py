@@ -18,7 +18,7 @@ from otf.adapter import Arrival, Bench, Ending, Frame, Line
 from otf.adapter.waiting import Alarm, alarms
 from otf.adapters.inprocess import FrameHandler, Reply, inprocess
 from otf.core import Session
-from otf.core.waits import Strict
+from otf.core.pacing import Strict
 from otf.errors import CodecError
 from otf.runner import drive
 from otf.spec import Spec, Transition, goto

@@ -18,7 +18,7 @@ from otf.adapter import Arrival, Bench, Ending, Frame, Line, LineLost
 from otf.campaign.recorder import Recorder
 from otf.core import Pacing, Session, Symbol, View
 from otf.core.cached_run import CachedInput, CachedOutput, CachedRun
-from otf.core.waits import Eager
+from otf.core.pacing import Eager
 from otf.runner import TraceWriter, drive
 from otf.runner.fast_path import FastPath
 from otf.spec import Accept, Spec, Transition, goto

@@ -10,7 +10,7 @@ import pytest
 
 from otf.adapter import Bench, Ending, LineLost
 from otf.core import Barrier, Session
-from otf.core.waits import Strict
+from otf.core.pacing import Strict
 from otf.errors import CodecError, ModelError
 from otf.runner.driving import opened as opened_lines
 from otf.runner.lookout import Lookout

@@ -18,7 +18,7 @@ from otf.adapter import Bench, Life, Line
 from otf.adapters import tcp
 from otf.adapters.process import ProcessLine, open_process
 from otf.core import Session
-from otf.core.waits import Strict
+from otf.core.pacing import Strict
 from otf.errors import ContactError
 from otf.runner import drive
 from otf.spec import Spec, Transition, goto

@@ -25,7 +25,7 @@ from otf.codec import PortAction
 from otf.core import Barrier, Pacing, Session, Symbol, View
 from otf.core.burst import Burst
 from otf.core.cached_run import LONG, CachedOutput, CachedRun
-from otf.core.waits import Eager, Strict
+from otf.core.pacing import Eager, Strict
 from otf.errors import CodecError, ModelError
 from otf.framing import lines
 from otf.runner import drive

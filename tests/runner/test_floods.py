@@ -12,7 +12,7 @@ import pytest
 from otf.adapter import Bench
 from otf.adapters import udp
 from otf.core import Session
-from otf.core.waits import Strict
+from otf.core.pacing import Strict
 from otf.runner import drive
 from otf.spec import Spec, Transition, goto
 from otf.strategy import Script

@@ -15,8 +15,8 @@ from otf.adapter import Arrival, Frame
 from otf.adapters.inprocess import InprocessLine, Reply
 from otf.core import Session, Symbol, View
 from otf.core.burst import Burst
-from otf.core.pacing import Timers
-from otf.core.waits import Strict
+from otf.core.pacing import Strict
+from otf.core.timer_waits import Timers
 from otf.runner import Wire, drive
 from otf.runner.wire import Arrived
 from otf.spec import Spec, Transition, goto, start

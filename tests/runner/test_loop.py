@@ -14,8 +14,7 @@ import pytest
 
 from otf.adapter import Arrival, Bench, Frame, Line
 from otf.core import Pacing, Session
-from otf.core.pacing import Moment, Pause
-from otf.core.waits import Strict
+from otf.core.pacing import Moment, Pause, Strict
 from otf.runner import Wire, drive
 from otf.runner.waiting import FIRST, SHORT, TURN, SpinWait
 from otf.spec import Transition, goto

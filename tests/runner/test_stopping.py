@@ -15,7 +15,7 @@ import pytest
 from otf.adapter import Arrival, Bench, Line
 from otf.adapters.inprocess import open_inprocess
 from otf.core import Session
-from otf.core.waits import Strict
+from otf.core.pacing import Strict
 from otf.errors import ContactError, OtfError, UsageError
 from otf.runner import drive
 from otf.strategy import Script

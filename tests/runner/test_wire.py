@@ -12,7 +12,6 @@ import anyio.lowlevel
 import pytest
 
 from otf.adapter import Arrival, Bench, Ending, Frame
-from otf.adapter.observed_rest.place import Place
 from otf.adapters.inprocess import Reply
 from otf.core.session import FLOOD
 from otf.runner import Wire
@@ -203,29 +202,6 @@ def test_a_port_with_half_a_frame_is_read_at_each_look() -> None:
                 return [half.reads for _ in range(3) if wire.empty()]
 
     assert anyio.run(looks) == [1, 2, 3]
-
-
-@dataclass
-class Stopped(Still):
-    """A line of a process that is stopped."""
-
-    def place(self) -> Place:
-        """Return the process."""
-        return Place(7)
-
-    def lost(self) -> str:
-        """Return that it is stopped."""
-        return "stopped"
-
-
-def test_a_process_that_rested_is_not_asked_whether_it_is_stopped() -> None:
-    """All its threads were seen asleep, and a stopped one is not."""
-
-    async def lost() -> tuple[str, str]:
-        wire = Wire({"p": Stopped()})
-        return wire.lost(), wire.lost(rested=True)
-
-    assert virtually(lost) == ("p: stopped", "")
 
 
 @pytest.mark.real

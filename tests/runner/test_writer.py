@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from otf.core import Session
-from otf.core.waits import Strict
+from otf.core.pacing import Strict
 from otf.errors import ModelError, TraceError, UsageError
 from otf.runner import TraceWriter, drive
 from otf.runner.writer import KEPT

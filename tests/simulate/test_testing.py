@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 from otf.core import Model, Oracle, Routes, Session, Timing
-from otf.core.waits import Strict
+from otf.core.pacing import Strict
 from otf.simulate import System, TimeBounds, World, conduct
 from otf.spec import Spec, Transition, goto
 from otf.strategy import Script
