@@ -185,13 +185,26 @@ def starving(timing: Timing, moment: Moment) -> Pause | None:
 
 def at_rest(timers: Timers, timing: Timing, moment: Moment) -> Pause | None:
     """Return the wait of a system at rest, for a timer; None if no output is due, or this visit does not wait."""
-    due = timers.due(moment) if moment.monitor.belief.timed else None
+    monitor, times = moment.monitor, moment.times
+    if not monitor.belief.timed:
+        return None
+    due = timers.due(monitor, times.event, times.input, sends=moment.port is not None)
     return None if due is None else _until_due(timing, due)
 
 
 def _until_due(timing: Timing, due: float) -> Pause:
     # an output at the last moment is still in time: look after it
     return Pause(due + max(timing.latency, 2 * ROUNDING), window=timing.quiescence)
+
+
+def hindrance(moment: Moment) -> str:
+    """Return what keeps a run from sending an input now, in words."""
+    due = moment.monitor.pending() or moment.monitor.due()
+    if due is not None:
+        return f"an output is due, by {due:.3f} s of the run: see the windows (within=) and timers of the model"
+    event = moment.times.event
+    seen = f"the last output came at {event:.3f} s of the run" if event > moment.times.input else "no output came"
+    return f"the system did not come to rest, and the model leaves open what answers an input ({seen})"
 
 
 # silent inputs in flight: more would fill the peer's buffer, and the search considers each of them again
@@ -266,7 +279,7 @@ class Eager:
         for node in last.nodes:
             if oracle.silence_of(node, inp) not in proven and oracle.answers_of(node, inp) not in proven:
                 return False
-        if self.timers.listens(moment):
+        if self.timers.listens(moment.monitor, moment.times.event):
             self._awaited = last
             return False
         self._trusted = last

@@ -16,8 +16,7 @@ from otf.core.memory import Symbol
 from otf.core.monitor import Monitor
 from otf.core.nodes import UNCONSTRAINED, Node
 from otf.core.oracle import Oracle
-from otf.core.pacing import PATIENCE, Moment, Pacing, Pause, SentInput, Times, silence, starving
-from otf.core.timer_waits import hindrance
+from otf.core.pacing import PATIENCE, Moment, Pacing, Pause, SentInput, Times, hindrance, silence, starving
 from otf.core.view import View
 from otf.spec import Elapse
 from otf.trace.events import Closed, Event, Guess, KnownBy, Quiet, Seen, Sent, Stalled, Taken

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from otf.core.monitor import Monitor
 from otf.core.nodes import Node
 from otf.core.timing import FOREVER
-
-if TYPE_CHECKING:
-    from otf.core.pacing import Moment
 
 REMEMBERED: Final = 100_000  # timed states; counting starts anew for a forgotten one
 FIRST: Final = 10.0  # seconds that may be spent on distant timers at once
@@ -50,33 +48,36 @@ class Timers:
     _waited: float = 0.0
     _listened: float = 0.0
 
-    def due(self, moment: Moment) -> float | None:
-        """Return by when the awaited timer has expired; None if no output is due, or this visit does not wait."""
+    def due(self, monitor: Monitor, now: float, sent: float, *, sends: bool) -> float | None:
+        """Return by when the awaited timer has expired; None if no output is due, or this visit does not wait.
+
+        `now` is the time of the last event, `sent` that of the last input; `sends`: an input comes next.
+        """
         # until the answer is due, the system may be busy with an input, whatever else it may have done
-        pending = moment.monitor.pending()
+        pending = monitor.pending()
         if pending is not None:
             return pending
-        due = moment.monitor.due()
-        return due if due is not None and self._waits(moment, due) else None
+        due = monitor.due()
+        return due if due is not None and self._waits(monitor, now, sent, due, sends=sends) else None
 
-    def _waits(self, moment: Moment, due: float) -> bool:
+    def _waits(self, monitor: Monitor, now: float, sent: float, due: float, *, sends: bool) -> bool:
         # a stall is no visit
-        events = moment.monitor.events - moment.monitor.stalls
+        events = monitor.events - monitor.stalls
         if self._decided != events:
             self._decided = events
-            self._count(moment.times.event)
-            self._decide(moment, due)
+            self._count(now)
+            self._decide(monitor, now, sent, due, sends=sends)
         return bool(self._awaited)
 
-    def listens(self, moment: Moment) -> bool:
+    def listens(self, monitor: Monitor, now: float) -> bool:
         """Return whether this visit waits for spontaneous outputs that may come at any time, or never.
 
         These waits take at most a tenth of the time, beyond the first second.
         """
-        nodes, oracle = moment.monitor.states, moment.monitor.oracle
+        nodes, oracle = monitor.states, monitor.oracle
         if oracle.model.spec.emits is None or not any(map(oracle.model.spontaneous, nodes)):
             return False
-        self._count(moment.times.event)
+        self._count(now)
         if not self._visit(("listens", *nodes)) or self._listened > max(HEARD, LISTENING * self._ran):
             return False
         self._listened += oracle.timing.quiescence
@@ -87,16 +88,14 @@ class Timers:
         self._ran += now - self._clock if now >= self._clock else now
         self._clock = now
 
-    def _decide(self, moment: Moment, due: float) -> None:
-        running = moment.monitor.timers()
-        self._awaited = {
-            name: until for name, until in self._awaited.items() if name in running and until > moment.times.event
-        }
+    def _decide(self, monitor: Monitor, now: float, sent: float, due: float, *, sends: bool) -> None:
+        running = monitor.timers()
+        self._awaited = {name: until for name, until in self._awaited.items() if name in running and until > now}
         # without counters: a numbered message brings ever new states
-        places = tuple(dict.fromkeys(map(moment.monitor.oracle.model.place, moment.monitor.states)))
-        if moment.port is None:
+        places = tuple(dict.fromkeys(map(monitor.oracle.model.place, monitor.states)))
+        if not sends:
             if self.last and places not in self._ended:
-                late = moment.times.input + self.patience
+                late = sent + self.patience
                 self._awaited.update((name, until) for name, until in {**running, None: due}.items() if until <= late)
             self._ended.add(places)
             return
@@ -104,7 +103,7 @@ class Timers:
         if self.between:
             if len(self.passed) > REMEMBERED:
                 self.passed.clear()
-            if self._visit(places) and (self.passed[places] > 1 or self._is_early(running, moment.times.input)):
+            if self._visit(places) and (self.passed[places] > 1 or self._is_early(running, sent)):
                 self._awaited[None] = due
             for name, until in running.items():
                 if until > due and name not in self._awaited and self._visit((*places, name)):
@@ -133,13 +132,3 @@ class Timers:
         visits = self.passed[name] = self.passed.get(name, 0) + 1
         # the powers of two have one bit
         return visits.bit_count() == 1
-
-
-def hindrance(moment: Moment) -> str:
-    """Return what keeps a run from sending an input now, in words."""
-    due = moment.monitor.pending() or moment.monitor.due()
-    if due is not None:
-        return f"an output is due, by {due:.3f} s of the run: see the windows (within=) and timers of the model"
-    event = moment.times.event
-    seen = f"the last output came at {event:.3f} s of the run" if event > moment.times.input else "no output came"
-    return f"the system did not come to rest, and the model leaves open what answers an input ({seen})"
