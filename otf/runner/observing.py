@@ -54,10 +54,12 @@ class Observer:
         self._delaying = [line for line in wire.lines.values() if isinstance(line, Delaying)]
         # the present wait: until when, and how long silence has to last
         self._until, self._wanted = NEVER, 0.0
-        self._stillness = Stillness(0.0)
+        self._stillness = Stillness(0.0, 0.0)
         self._began = self._used = 0.0
         self._since, self._restless = NEVER, 0.0
-        self._asked = NEVER
+        # the last input, its kind, whether no thread may be trusted, and the input that `trust` knows of
+        self._input, self._kind, self._careful = NEVER, "", True
+        self._told = NEVER
         self._looks = 0
 
     def wait(
@@ -71,13 +73,9 @@ class Observer:
         no thread may be trusted to wake for nothing.
         """
         if self._until != until:
-            self._stillness = Stillness(wanted)
+            self._stillness = Stillness(wanted, wanted)
             self._began = time.monotonic()
-            if self.trust is not None:
-                if self._asked != since:
-                    self.trust.sent(kind or "")
-                    self._asked = since
-                self.trust.wait(careful=careful or kind is None or self._shared)
+            self._input, self._kind, self._careful, self._new = since, kind or "", careful or kind is None, True
             if self._since != since:
                 self._since, self._restless, self._used = since, self._began, -1.0
             self._looks = 0
@@ -119,7 +117,7 @@ class Observer:
         `answer`: the model demands it. It is one to that input then, if there was no rest since.
         """
         trust = self.trust
-        if trust is not None and trust.waits and not (answer and (self._asked != since or not trust.seen)):
+        if trust is not None and trust.last and not (answer and (self._told != since or not trust.seen)):
             self.glance()
             trust.heard(self._system.sleepers.counters)
 
@@ -135,16 +133,24 @@ class Observer:
         return f"{WRONGLY if wrong else TRUSTING} that these wake for nothing: {names} (95 % sure of 97 times in 100)"
 
     def _believed(self, rest: Rest) -> bool:
-        certain = self._stillness.rest(rest.began, rest.ended, rest.due, still=rest.still)
-        if self.trust is None:
+        certain, trust = self._stillness.rest(rest.began, rest.ended, rest.due, still=rest.still), self.trust
+        if trust is None or (certain and not trust.last):
             return certain
+        if self._told != self._input:
+            trust.sent(self._kind)
+            self._told = self._input
+        if self._new:
+            trust.wait(careful=self._careful or self._shared)
+            self._new = False
         by = rest.ended + max(self._stillness.left, 0.0)
         waking = {} if certain else self._system.waking(rest.ended, by)
-        return self.trust.rest(waking, self._system.sleepers.counters) or certain
+        return trust.rest(waking, self._system.sleepers.counters) or certain
 
     def _examine(self) -> None:
+        from otf.adapter.observed_rest.attach import examine
+
         try:
-            self._system.examine()
+            examine(self._system)
         except (Unseen, OSError) as unseen:
             self.why = str(unseen)
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Final
 
-from otf.adapter.observed_rest.kernel import CALLS
-from otf.adapter.observed_rest.owners import everybody, is_local, owners
+from otf.adapter.observed_rest.kernel import CALLS, Gone, Hidden
+from otf.adapter.observed_rest.owners import everybody, is_local, outside, owners, shown
 from otf.adapter.observed_rest.place import Bound, Place, Placed, Transport, Unseen
+from otf.adapter.observed_rest.process import RING, Process
 from otf.adapter.observed_rest.system import SystemProcesses
 
+_SOCKET: Final = "socket:["
 _LOOPBACK: Final = Path("/sys/class/net/lo")
 _OLDEST: Final = (6, 5)
 _NEEDED: Final = ("schedstat", "syscall", "children", "stat")
@@ -78,7 +81,7 @@ def attached(lines: Mapping[str, object], started: Collection[int], named: Colle
         raise Unseen("none of its ports leads to a process of this machine")
     system = own if keep else SystemProcesses(roots | set(started), foreign=True)
     try:
-        system.examine()
+        examine(system)
     except BaseException:
         system.close()
         raise
@@ -109,3 +112,48 @@ def _strangers(places: Mapping[str, Place], known: Iterable[int]) -> set[int]:
             raise Unseen(f"the port {port!r}: no process is seen that holds {address[0]}:{address[1]}")
         found |= holding
     return found
+
+
+def examine(system: SystemProcesses) -> None:
+    """Look for what makes the rest of a system uncertain, and takes long to look for. Raises Unseen."""
+    sockets = _sockets(kind for process in system.processes.values() for kind in _examined(process))
+    if sockets and (other := outside(sockets, sockets | _sockets(_own_descriptors()))):
+        raise Unseen(
+            f"it has a connection to {shown(other)}, which is no part of it: name the process with --pid,"
+            " if it is on this machine"
+        )
+
+
+def _examined(process: Process) -> list[str]:
+    """Return what the descriptors of a process are. Raises Unseen where its rest is none."""
+    try:
+        kinds = process.descriptors()
+    except Gone:
+        return []
+    except Hidden as hidden:
+        raise Unseen(f"the kernel does not show {hidden} of the process {process.pid}") from hidden
+    if RING in kinds:
+        raise Unseen(f"the process {process.pid} uses io_uring, and the kernel may work for it unseen")
+    if not _is_wide(process.pid):
+        raise Unseen(f"the process {process.pid} is a program of 32 bits, whose calls are not known")
+    return kinds
+
+
+def _own_descriptors() -> Iterable[str]:
+    for each in os.listdir("/proc/self/fd"):  # noqa: PTH208 -- names, and no paths
+        with suppress(OSError):
+            yield os.readlink(f"/proc/self/fd/{each}")  # noqa: PTH115 -- the same
+
+
+def _sockets(kinds: Iterable[str]) -> set[str]:
+    """Return the inodes of those descriptors that are sockets."""
+    return {kind[len(_SOCKET) : -1] for kind in kinds if kind.startswith(_SOCKET)}
+
+
+def _is_wide(pid: int) -> bool:
+    """Return whether a process runs a program of 64 bits: others number their calls otherwise."""
+    try:
+        with open(f"/proc/{pid}/exe", "rb") as program:  # noqa: PTH123 -- one of the places where a path is no file
+            return program.read(5)[4:] == b"\x02"
+    except OSError:
+        return True

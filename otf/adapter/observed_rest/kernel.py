@@ -31,7 +31,7 @@ class Thread:
     """The files of one thread, kept open: to open one costs as much as to read it several times."""
 
     __slots__ = (
-        "_alarmed", "_call", "_children", "_count", "_counters", "_end", "_line", "_stat", "_syscall", "_timeout", "tid"
+        "_call", "_counters", "_end", "_line", "_stat", "_syscall", "_timeout", "alarmed", "count", "listing", "tid"
     )  # fmt: skip
 
     def __init__(self, pid: int, tid: Tid) -> None:
@@ -43,13 +43,15 @@ class Thread:
         except BaseException:
             close_all(files)
             raise
-        self._counters, self._stat, self._syscall, self._children = files
+        self._counters, self._stat, self._syscall, self.listing = files
         self._line = self._call = b""
         self._timeout = UNKNOWN
         # the end of the line, from the number of threads on, and what it says: it hardly ever changes
         self._end = b"?"
-        self._count = 0
-        self._alarmed = False
+        # how many threads its process had when it was read last: whether the known ones are all of them
+        self.count: int = 0
+        # whether its process handled SIGALRM then
+        self.alarmed: bool = False
 
     def reading(self) -> ThreadReading:
         """Return the counters, and then the letter: one that was woken in between shows it in the letter."""
@@ -58,6 +60,9 @@ class Thread:
             self._line = line = os.pread(self._stat, _SHORT, 0)
         except ProcessLookupError as error:
             raise Gone from error
+        # a line has as many fields as any other, and so an equal end holds the same fields
+        if not line.endswith(self._end):
+            self._read_end(line)
         # the name of the program stands before the state, in brackets, and may have brackets itself
         at = line.rfind(b")")
         return ThreadReading(counters, line[at + 2 : at + 3])
@@ -68,27 +73,11 @@ class Thread:
         at = self._line.rfind(b")")
         return self._line[at + 2 : at + 3] in ENDED
 
-    @property
-    def alarmed(self) -> bool:
-        """Return whether its process handled SIGALRM when it was read last."""
-        self._read_end()
-        return self._alarmed
-
-    @property
-    def count(self) -> int:
-        """Return how many threads its process had when it was read last: whether the known ones are all of them."""
-        self._read_end()
-        return self._count
-
-    def _read_end(self) -> None:
-        line = self._line
-        # a line has as many fields as any other, and so an equal end holds the same fields
-        if line.endswith(self._end):
-            return
+    def _read_end(self, line: bytes) -> None:
         *_, end = line[line.rfind(b")") :].split(None, _COUNT)
         fields = end.split(None, _CAUGHT - _COUNT + 1)
-        self._count, self._end = int(fields[0]), b" " + end
-        self._alarmed = bool(int(fields[_CAUGHT - _COUNT]) & _MASK)
+        self.count, self._end = int(fields[0]), b" " + end
+        self.alarmed = bool(int(fields[_CAUGHT - _COUNT]) & _MASK)
 
     def timeout(self) -> Timeout | None:
         """Return where the time-out of the call is kept in which it sleeps; None where it runs. Raises Hidden."""
@@ -111,16 +100,9 @@ class Thread:
         """The number of the system call in which it slept when its time-out was read last."""
         return int(self._call.split()[0])
 
-    def children(self) -> list[int]:
-        """Return the processes that this thread has started and that are there."""
-        try:
-            return children(self._children)
-        except ProcessLookupError as error:
-            raise Gone from error
-
     def close(self) -> None:
         """Close its files."""
-        close_all((self._counters, self._stat, self._syscall, self._children))
+        close_all((self._counters, self._stat, self._syscall, self.listing))
 
 
 def children(listing: int) -> list[int]:
@@ -131,7 +113,7 @@ def children(listing: int) -> list[int]:
     line = os.pread(listing, LONG, 0)
     while line and line != (again := os.pread(listing, LONG, 0)):
         line = again
-    return [int(word) for word in line.split()]
+    return [*map(int, line.split())]
 
 
 def opened(path: str, flags: int = 0) -> int:

@@ -13,9 +13,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Final
 
-from otf.adapter.observed_rest.kernel import children
 from otf.adapter.observed_rest.owners import everybody
-from otf.codec.trial import TRIALS
 
 _SET_SUBREAPER, _GET_SUBREAPER = 36, 37  # PR_SET_CHILD_SUBREAPER, PR_GET_CHILD_SUBREAPER
 
@@ -77,35 +75,6 @@ def _subreaper() -> int:
 
 def _set_subreaper(value: int) -> bool:
     return int(ctypes.CDLL(None).prctl(_SET_SUBREAPER, value, 0, 0, 0)) == 0
-
-
-class Orphans:
-    """The children of the tester that it did not start by itself: orphans of systems, and what a bench has started.
-
-    Orphans are reaped; what a bench has started may be waited for by the code that started it.
-    """
-
-    def __init__(self) -> None:
-        pid = os.getpid()
-        # the kernel gives orphans to the first thread that lives, and that one lives longest
-        self._children = os.open(f"/proc/{pid}/task/{pid}/children", os.O_RDONLY | os.O_CLOEXEC)
-        self._before = self.now()
-
-    def now(self) -> set[int]:
-        """Return those that are there."""
-        there = children(self._children)
-        return set(there) - OURS - TRIALS if there else set()
-
-    def reap(self, pid: int) -> None:
-        """Take an orphan away that has ended."""
-        with suppress(ChildProcessError, ProcessLookupError):
-            # what was started by this process is in its session, or leads one of its own
-            if pid not in self._before or os.getsid(pid) not in {os.getsid(0), pid}:
-                os.waitpid(pid, os.WNOHANG)
-
-    def close(self) -> None:
-        """Close its file."""
-        os.close(self._children)
 
 
 class Strangers:

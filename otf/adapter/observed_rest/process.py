@@ -15,7 +15,7 @@ from typing import Final
 
 from otf.adapter.observed_rest.alarms import arming
 from otf.adapter.observed_rest.calls import ANYTIME, PAIR_SIZE, REALTIME, Timeout, seconds
-from otf.adapter.observed_rest.kernel import LONG, Gone, Hidden, Thread, close_all, opened
+from otf.adapter.observed_rest.kernel import LONG, Gone, Hidden, Thread, children, close_all, opened
 from otf.adapter.observed_rest.sleepers import ThreadReading, Tid, Wake
 from otf.adapter.observed_rest.wakers import Waker
 
@@ -63,20 +63,17 @@ class Process:
             with suppress(Gone):
                 self.threads[tid] = Thread(self.pid, tid)
 
-    def read(self, into: dict[Tid, ThreadReading]) -> None:
-        """Add what the kernel shows of its known threads."""
-        for tid, thread in self.threads.items():
-            into[tid] = thread.reading()
-
-    @property
-    def whole(self) -> bool:
-        """Whether the known threads were all of them when they were read last.
+    def read(self, into: dict[Tid, ThreadReading]) -> bool:
+        """Add what the kernel shows of its known threads; return whether these were all of them.
 
         By the last of them: none of the others, asleep by then, can start one. Read at any later time, this would
         miss one that was there, answered after the ports were looked at, and ended.
         """
-        threads = self.threads
-        return bool(threads) and threads[next(reversed(threads))].count == len(threads)
+        there = 0
+        for tid, thread in self.threads.items():
+            into[tid] = thread.reading()
+            there = thread.count
+        return 0 < there == len(self.threads)
 
     @property
     def ended(self) -> bool:
@@ -85,7 +82,13 @@ class Process:
 
     def children(self) -> list[int]:
         """Return the children of all its threads."""
-        return [child for thread in self.threads.values() for child in thread.children()]
+        found: list[int] = []
+        try:
+            for thread in self.threads.values():
+                found += children(thread.listing)
+        except ProcessLookupError as error:
+            raise Gone from error
+        return found
 
     def timed(self) -> str:
         """Return why its timers cannot be read now; empty where they can.
@@ -165,8 +168,11 @@ class Process:
         return found
 
     def _armed(self, descriptors: Iterable[int]) -> dict[int, float]:
-        timers = [each for each in descriptors if self._kind(each) == _TIMERFD]
-        return {each: left for each in timers if (left := _left(self._info(each))) is not None}
+        found: dict[int, float] = {}
+        for each in descriptors:
+            if self._kind(each) == _TIMERFD and (left := _left(self._info(each))) is not None:
+                found[each] = left
+        return found
 
     def _info(self, descriptor: int) -> bytes:
         try:

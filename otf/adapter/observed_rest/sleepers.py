@@ -60,25 +60,23 @@ class _Sleep:
 
     def due(self, now: float) -> float:
         """Return the earliest moment at which it may end by itself."""
-        if self.wake is None:
+        wake = self.wake
+        if wake is None or (wake.after != NEVER and self.latest + wake.after + GRACE < now):
+            # the time-out of a thread that should have woken long ago was misread
             return ANYTIME
-        return min((self._timeout(self.wake, now), *self.alarms.values()))
-
-    def _timeout(self, wake: Wake, now: float) -> float:
-        if wake.after == NEVER:
-            return wake.at
-        # the time-out of a thread that should have woken long ago was misread
-        return self.earliest + wake.after if self.latest + wake.after + GRACE >= now else ANYTIME
+        return min((wake.at if wake.after == NEVER else self.earliest + wake.after, *self.alarms.values()))
 
 
 @dataclass(slots=True)
 class Sleepers:
     """Decides at each look whether all threads sleep, and when one of them may wake.
 
-    `ran`: a thread has run, come or gone since `rested` was called last.
+    `ran`: a thread has run, come or gone since this was set to false. `unread`: the threads whose time-outs are to be
+    read between the two readings.
     """
 
     ran: bool = True
+    unread: set[Tid] = field(default_factory=set[Tid])
     _known: dict[Tid, _Sleep] = field(default_factory=dict[Tid, _Sleep])
     _listed: float = ANYTIME
 
@@ -96,10 +94,6 @@ class Sleepers:
             asleep = asleep and reading.letter in RESTING
         return asleep
 
-    def unread(self) -> list[Tid]:
-        """Return the threads whose time-outs are to be read now, between the two readings."""
-        return [tid for tid, sleep in self._known.items() if sleep.wake is None]
-
     def second(self, readings: Mapping[Tid, ThreadReading], wakes: Mapping[Tid, Wake]) -> bool:
         """Take the second reading, with the time-outs read before it; return whether no thread ran in between.
 
@@ -112,6 +106,7 @@ class Sleepers:
                 return False
         for tid, wake in wakes.items():
             self._known[tid].wake = wake
+        self.unread.difference_update(wakes)
         return True
 
     def listed(self, at: float, tids: AbstractSet[Tid]) -> None:
@@ -119,6 +114,7 @@ class Sleepers:
         self._listed = at
         for tid in self._known.keys() - tids:
             del self._known[tid]
+            self.unread.discard(tid)
             self.ran = True
 
     def alarmed(self, tid: Tid, now: float, left: Mapping[int, float]) -> None:
@@ -131,14 +127,12 @@ class Sleepers:
             each: now + seconds if seconds > 0 else sleep.alarms.get(each, NEVER) for each, seconds in left.items()
         }
 
-    def rested(self) -> bool:
-        """Return whether no thread has run since this was called last."""
-        still, self.ran = not self.ran, False
-        return still
-
     def due(self, now: float) -> float:
         """Return the earliest moment at which a thread may wake by itself."""
-        return min((sleep.due(now) for sleep in self._known.values()), default=NEVER)
+        found = NEVER
+        for sleep in self._known.values():
+            found = min(found, sleep.due(now))
+        return found
 
     def waking(self, now: float, by: float) -> list[Tid]:
         """Return the threads that may wake by that moment; none of them if anything but the time-out of a call may."""
@@ -154,6 +148,9 @@ class Sleepers:
     def _note(self, tid: Tid, sleep: _Sleep, reading: ThreadReading) -> None:
         if reading.letter in ENDED:
             sleep.wake = Wake()
+            self.unread.discard(tid)
+        else:
+            self.unread.add(tid)
         self._known[tid] = sleep
         self.ran = True
 
@@ -164,7 +161,7 @@ TICKS: Final = 200
 
 @dataclass(slots=True)
 class Stillness:
-    """The rest that is still wanted, `left` seconds of it: the quiescence time counts that, and nothing else.
+    """The rest that is still wanted, `left` seconds of the `wanted`: the quiescence time counts that, and nothing else.
 
     By the clock on the wall, a chain of short timers, new threads and new processes outlives any quiescence time on a
     busy machine; while all threads sleep, only the timers pass.
@@ -174,14 +171,10 @@ class Stillness:
     """
 
     left: float
+    wanted: float
     ticks: int = 0
-    _wanted: float = field(init=False)
     _since: float | None = None
     _due: float = ANYTIME
-
-    def __post_init__(self) -> None:
-        """Remember what was wanted."""
-        self._wanted = self.left
 
     def rest(self, began: float, ended: float, due: float, *, still: bool) -> bool:
         """Take a rest that was observed between two moments; return whether silence is believed.
@@ -196,7 +189,7 @@ class Stillness:
             return True
         # a wake-up that nothing is known about is not waited for longer than that; one that should have come, twice
         # as long: its interrupt may be late
-        return self.left <= (0.0 if due == ANYTIME else -self._wanted)
+        return self.left <= (0.0 if due == ANYTIME else -self.wanted)
 
     def broken(self, at: float) -> None:
         """Record that a thread was seen to run at that moment."""

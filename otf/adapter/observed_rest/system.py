@@ -10,16 +10,15 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from otf.adapter.observed_rest.calls import Timeout
-from otf.adapter.observed_rest.kernel import Gone, Hidden
-from otf.adapter.observed_rest.orphans import Orphans, Strangers
-from otf.adapter.observed_rest.owners import outside, shown
+from otf.adapter.observed_rest.kernel import Gone, Hidden, children
+from otf.adapter.observed_rest.orphans import OURS, Strangers
 from otf.adapter.observed_rest.place import Unseen
-from otf.adapter.observed_rest.process import RING, Process
+from otf.adapter.observed_rest.process import Process
 from otf.adapter.observed_rest.sleepers import STOPPED, Sleepers, ThreadReading, Tid, Wake
 from otf.adapter.observed_rest.wakers import Sleeping, Waker
+from otf.codec.trial import TRIALS
 from otf.values.identity import light
 
-_SOCKET: Final = "socket:["
 MOST: Final = 64
 """Threads that are looked at: with more, looking takes longer than waiting, and the tester runs out of descriptors."""
 
@@ -40,6 +39,35 @@ class Rest:
     still: bool
 
 
+class Orphans:
+    """The children of the tester that it did not start by itself: orphans of systems, and what a bench has started.
+
+    Orphans are reaped; what a bench has started may be waited for by the code that started it.
+    """
+
+    def __init__(self) -> None:
+        pid = os.getpid()
+        # the kernel gives orphans to the first thread that lives, and that one lives longest
+        self._children = os.open(f"/proc/{pid}/task/{pid}/children", os.O_RDONLY | os.O_CLOEXEC)
+        self._before = self.now()
+
+    def now(self) -> set[int]:
+        """Return those that are there."""
+        there = children(self._children)
+        return set(there) - OURS - TRIALS if there else set()
+
+    def reap(self, pid: int) -> None:
+        """Take an orphan away that has ended."""
+        with suppress(ChildProcessError, ProcessLookupError):
+            # what was started by this process is in its session, or leads one of its own
+            if pid not in self._before or os.getsid(pid) not in {os.getsid(0), pid}:
+                os.waitpid(pid, os.WNOHANG)
+
+    def close(self) -> None:
+        """Close its file."""
+        os.close(self._children)
+
+
 class SystemProcesses:
     """The processes of a system: `roots`, what they started, and orphans. Raises Unseen.
 
@@ -49,7 +77,7 @@ class SystemProcesses:
     def __init__(self, roots: Iterable[int], *, foreign: bool = False) -> None:
         self.sleepers: Sleepers = Sleepers()
         self.roots: frozenset[int] = frozenset(roots)
-        self._processes: dict[int, Process] = {}
+        self.processes: dict[int, Process] = {}
         self._dead = set[int]()
         self._wakers: dict[tuple[Tid, int], Waker] = {}
         self._strangers = Strangers(self.roots) if foreign else None
@@ -68,7 +96,7 @@ class SystemProcesses:
     @property
     def pids(self) -> set[int]:
         """The processes that belong to it now."""
-        return set(self._processes)
+        return set(self.processes)
 
     def look(self, quiet: Look) -> Rest | None:
         """Look at all threads, at the ports, and at all threads again; return the rest if it is one. Raises Unseen."""
@@ -87,7 +115,7 @@ class SystemProcesses:
         began = time.monotonic()
         # a thread that has just ended is missed at the next look
         with suppress(Gone, Hidden):
-            for process in self._processes.values():
+            for process in self.processes.values():
                 process.read(readings)
             self.sleepers.first(began, time.monotonic(), readings)
 
@@ -100,7 +128,7 @@ class SystemProcesses:
             return {}
 
     def _waker(self, tid: Tid) -> Waker:
-        process = next((each for each in self._processes.values() if tid in each.threads), None)
+        process = next((each for each in self.processes.values() if tid in each.threads), None)
         if process is None:
             raise Gone
         key = tid, process.threads[tid].call
@@ -111,25 +139,16 @@ class SystemProcesses:
     def used(self) -> float:
         """Return for how many seconds its threads have run so far, those aside that have ended."""
         total = 0
-        for thread in [each for process in self._processes.values() for each in process.threads.values()]:
+        for thread in [each for process in self.processes.values() for each in process.threads.values()]:
             with suppress(Gone, ValueError, IndexError):
                 total += int(thread.reading().counters.split()[0])
         return total * 1e-9
 
-    def examine(self) -> None:
-        """Look for what makes its rest uncertain, and takes long to look for. Raises Unseen."""
-        sockets = _sockets(kind for process in self._processes.values() for kind in _examined(process))
-        if sockets and (other := outside(sockets, sockets | _sockets(_own_descriptors()))):
-            raise Unseen(
-                f"it has a connection to {shown(other)}, which is no part of it: name the process with --pid,"
-                " if it is on this machine"
-            )
-
     def close(self) -> None:
         """Look no more."""
-        for process in self._processes.values():
+        for process in self.processes.values():
             process.close()
-        self._processes.clear()
+        self.processes.clear()
         if self._orphans is not None:
             self._orphans.close()
             self._orphans = None
@@ -141,13 +160,11 @@ class SystemProcesses:
         # `dict[…]()` takes ten times as long as `{}`, and this is done at each step
         readings: dict[Tid, ThreadReading] = {}
         again: dict[Tid, ThreadReading] = {}
-        sleepers, processes, clock = self.sleepers, self._processes.values(), time.monotonic
+        sleepers, processes, clock = self.sleepers, self.processes.values(), time.monotonic
         began = clock()
-        for process in processes:
-            process.read(readings)
         whole = True
         for process in processes:
-            whole = process.whole and whole
+            whole = process.read(readings) and whole
         first = clock()
         if not sleepers.first(began, first, readings):
             _refuse_stopped(readings)
@@ -165,7 +182,8 @@ class SystemProcesses:
         if not sleepers.second(again, wakes):
             return None
         ended = clock()
-        return Rest(first, ended, sleepers.due(ended), sleepers.rested())
+        still, sleepers.ran = not sleepers.ran, False
+        return Rest(first, ended, sleepers.due(ended), still)
 
     def _listed(self, *, whole: bool) -> bool:
         """Read the lists of children, the orphans last; return whether all processes and threads are known.
@@ -174,7 +192,7 @@ class SystemProcesses:
         """
         listed: set[int] = set()
         known = whole
-        for pid, process in [*self._processes.items()]:
+        for pid, process in [*self.processes.items()]:
             try:
                 if not whole:
                     process.refresh()
@@ -183,14 +201,14 @@ class SystemProcesses:
                     known = not self._enter(children) and known
             except Gone:
                 known = False
-                self._processes.pop(pid).close()
+                self.processes.pop(pid).close()
         if not whole:
             self._count()
         if self._orphans is not None and (orphans := self._orphans.now()):
             known = not self._enter(orphans) and known
             for pid in orphans:
                 # one that had ended before it was seen has no files to be opened
-                if pid not in self._processes or self._processes[pid].ended:
+                if pid not in self.processes or self.processes[pid].ended:
                     self._orphans.reap(pid)
             listed |= orphans
         if self._strangers is not None:
@@ -200,12 +218,12 @@ class SystemProcesses:
 
     def _enter(self, pids: Iterable[int]) -> bool:
         """Take processes into the system; return whether one is new."""
-        new = [pid for pid in pids if pid not in self._processes and pid not in self._dead]
+        new = [pid for pid in pids if pid not in self.processes and pid not in self._dead]
         if not new:
             return False
         for pid in new:
             try:
-                self._processes[pid] = Process(pid)
+                self.processes[pid] = Process(pid)
             except Gone:
                 if _is_hidden(pid):
                     raise Unseen(f"the process {pid} belongs to the system, and is hidden (hidepid)") from None
@@ -216,24 +234,22 @@ class SystemProcesses:
         return True
 
     def _count(self) -> None:
-        threads = sum(len(process.threads) for process in self._processes.values())
+        threads = sum(len(process.threads) for process in self.processes.values())
         if threads > MOST:
             raise Unseen(f"it has {threads} threads, and more than {MOST} are not looked at")
 
     def _wakes(self) -> dict[Tid, Wake] | None:
         """Return the time-outs of the sleeps that are new; None where a thread does not sleep."""
         wakes: dict[Tid, Wake] = {}
-        for tid in self.sleepers.unread():
-            process = next((each for each in self._processes.values() if tid in each.threads), None)
-            if process is None:
-                continue  # it has ended
-            where = process.threads[tid].timeout()
-            if where is None:
-                return None
-            if why := process.timed():
-                raise Unseen(f"of the process {process.pid}: {why}")
-            self._where[tid] = process, where
-            wakes[tid] = process.wake(where, time.monotonic())
+        for process in self.processes.values():
+            for tid in process.threads.keys() & self.sleepers.unread:
+                where = process.threads[tid].timeout()
+                if where is None:
+                    return None
+                if why := process.timed():
+                    raise Unseen(f"of the process {process.pid}: {why}")
+                self._where[tid] = process, where
+                wakes[tid] = process.wake(where, time.monotonic())
         if self.sleepers.ran:
             self._alarms()
         return wakes
@@ -253,32 +269,6 @@ def _refuse_stopped(readings: Mapping[Tid, ThreadReading]) -> None:
             raise Unseen(f"its thread {tid} was stopped, by a signal or a debugger")
 
 
-def _examined(process: Process) -> list[str]:
-    """Return what the descriptors of a process are. Raises Unseen where its rest is none."""
-    try:
-        kinds = process.descriptors()
-    except Gone:
-        return []
-    except Hidden as hidden:
-        raise Unseen(f"the kernel does not show {hidden} of the process {process.pid}") from hidden
-    if RING in kinds:
-        raise Unseen(f"the process {process.pid} uses io_uring, and the kernel may work for it unseen")
-    if not _is_wide(process.pid):
-        raise Unseen(f"the process {process.pid} is a program of 32 bits, whose calls are not known")
-    return kinds
-
-
-def _own_descriptors() -> Iterable[str]:
-    for each in os.listdir("/proc/self/fd"):  # noqa: PTH208 -- names, and no paths
-        with suppress(OSError):
-            yield os.readlink(f"/proc/self/fd/{each}")  # noqa: PTH115 -- the same
-
-
-def _sockets(kinds: Iterable[str]) -> set[str]:
-    """Return the inodes of those descriptors that are sockets."""
-    return {kind[len(_SOCKET) : -1] for kind in kinds if kind.startswith(_SOCKET)}
-
-
 def _is_hidden(pid: int) -> bool:
     """Return whether a process is there, and not to be seen."""
     if Path(f"/proc/{pid}").exists():
@@ -290,12 +280,3 @@ def _is_hidden(pid: int) -> bool:
     except PermissionError:
         return True
     return not Path(f"/proc/{pid}").exists()
-
-
-def _is_wide(pid: int) -> bool:
-    """Return whether a process runs a program of 64 bits: others number their calls otherwise."""
-    try:
-        with open(f"/proc/{pid}/exe", "rb") as program:  # noqa: PTH123 -- one of the places where a path is no file
-            return program.read(5)[4:] == b"\x02"
-    except OSError:
-        return True

@@ -104,17 +104,17 @@ class Sleeping(NamedTuple):
 class Trust:
     """Decides in one run which rests are believed though threads will wake: those `used`; `lost` were taken back.
 
-    `seen`: there was a rest since the last input.
+    `seen`: there was a rest since the last input. `last`: the threads of the last rest that were due too soon.
     """
 
     wakers: Wakers
     used: set[Waker] = field(default_factory=set[Waker])
     lost: set[Waker] = field(default_factory=set[Waker])
     seen: bool = False
+    last: dict[Tid, Sleeping] = field(default_factory=dict[Tid, Sleeping])
     _kind: str = ""
     _careful: bool = False
     _clean: set[Waker] = field(default_factory=set[Waker])
-    _last: dict[Tid, Sleeping] = field(default_factory=dict[Tid, Sleeping])
 
     def sent(self, kind: str) -> None:
         """Note that an input of this kind was sent."""
@@ -131,11 +131,11 @@ class Trust:
         `counters` returns those of a thread at this rest; empty where it has ended.
         """
         if self.seen:
-            for tid, (waker, before) in self._last.items():
+            for tid, (waker, before) in self.last.items():
                 if waker not in self._clean and counters(tid) != before:
                     self._clean.add(waker)
                     self.wakers.clean(waker, self._kind)
-        self._last, self.seen = dict(waking), True
+        self.last, self.seen = dict(waking), True
         if self._careful or not waking:
             return False
         if not all(self.wakers.harmless(each.waker, self._kind) for each in waking.values()):
@@ -147,13 +147,8 @@ class Trust:
 
     def heard(self, counters: Callable[[Tid], bytes]) -> None:
         """Note an output that a thread of the last rest must have caused: those that have run since are to blame."""
-        ran = {tid: waker for tid, (waker, before) in self._last.items() if counters(tid) != before}
+        ran = {tid: waker for tid, (waker, before) in self.last.items() if counters(tid) != before}
         for tid in ran:
-            del self._last[tid]
+            del self.last[tid]
         if ran and self.wakers.take_back({*ran.values()}):
             self.lost.update(ran.values())
-
-    @property
-    def waits(self) -> bool:
-        """Whether a thread of the last rest was due too soon."""
-        return bool(self._last)

@@ -135,12 +135,12 @@ class Look:
 
     def until_rest(self, wanted: float = QUIESCENCE) -> None:
         """Look until the system rests."""
-        stillness = Stillness(wanted)
+        stillness = Stillness(wanted, wanted)
         while True:
             before = self.seen
             rest = self._rest()
             if self.seen != before:
-                stillness = Stillness(wanted)
+                stillness = Stillness(wanted, wanted)
             if rest is None:
                 stillness.broken(self.world.now)
             elif self.believed(stillness, rest):
@@ -161,7 +161,7 @@ class Look:
         if not self.sleepers.first(began, ended, first):
             return None
         self.sleepers.listed(ended, frozenset(first))
-        wakes = {tid: self._wake(tid) for tid in self.sleepers.unread()}
+        wakes = {tid: self._wake(tid) for tid in self.sleepers.unread}
         world.advance(LOOK)
         came, world.outputs = world.outputs, 0
         self.seen += came
@@ -170,7 +170,8 @@ class Look:
         second = self._readings() if self._twice else first
         if second is None or not self.sleepers.second(second, wakes):
             return None
-        return ended, world.now, self.sleepers.due(world.now), self.sleepers.rested()
+        still, self.sleepers.ran = not self.sleepers.ran, False
+        return ended, world.now, self.sleepers.due(world.now), still
 
     def _readings(self) -> dict[int, ThreadReading] | None:
         found: dict[int, ThreadReading] = {}

@@ -11,9 +11,9 @@ from collections.abc import Generator
 
 import pytest
 
-from otf.adapter.observed_rest.attach import attached, detours, unfit
+from otf.adapter.observed_rest.attach import attached, detours, examine, unfit
 from otf.adapter.observed_rest.kernel import Gone
-from otf.adapter.observed_rest.orphans import OURS, Orphans, adopting, ended, started, starting
+from otf.adapter.observed_rest.orphans import OURS, adopting, ended, started, starting
 from otf.adapter.observed_rest.owners import (
     _rows,  # pyright: ignore[reportPrivateUsage] -- the two ways behind it
     everybody,
@@ -24,7 +24,7 @@ from otf.adapter.observed_rest.owners import (
 )
 from otf.adapter.observed_rest.place import Place, Unseen, Unsent
 from otf.adapter.observed_rest.process import Process
-from otf.adapter.observed_rest.system import MOST, Rest, SystemProcesses
+from otf.adapter.observed_rest.system import MOST, Orphans, Rest, SystemProcesses
 from otf.testing.leaks import children
 
 pytestmark = pytest.mark.real
@@ -332,12 +332,12 @@ def test_a_connection_to_a_process_that_is_no_part_of_the_system_is_a_reason_not
     ended(other.pid)
     try:
         both = SystemProcesses([child.pid, other.pid])
-        both.examine()
+        examine(both)
         both.close()
         OURS.add(other.pid)  # a child of the tester that belongs to another run
         alone = SystemProcesses([child.pid])
         with pytest.raises(Unseen, match="connection to 127"):
-            alone.examine()
+            examine(alone)
         alone.close()
     finally:
         stop(child)

@@ -25,7 +25,7 @@ def look(
     if not sleepers.first(at, at + 0.001, first):
         return False
     sleepers.listed(at + 0.001, frozenset(first))
-    new = dict.fromkeys(sleepers.unread(), EVER) | (wakes or {})
+    new = dict.fromkeys(sleepers.unread, EVER) | (wakes or {})
     return sleepers.second(first if second is None else second, new)
 
 
@@ -143,30 +143,36 @@ def test_a_timer_that_was_armed_and_shows_nothing_left_is_still_to_come() -> Non
     assert sleepers.due(3.0) == NEVER
 
 
+def ran(sleepers: Sleepers) -> bool:
+    """Return whether a thread has run since the last call."""
+    ran, sleepers.ran = sleepers.ran, False
+    return ran
+
+
 def test_whether_a_thread_ran_is_remembered_until_the_next_rest() -> None:
     """A look that failed, a thread that ended: what they showed is not forgotten."""
     sleepers = Sleepers()
     look(sleepers, 1.0, {MAIN: SLEEPS, OTHER: SLEEPS})
-    assert not sleepers.rested()
+    assert ran(sleepers)
     look(sleepers, 1.1, {MAIN: SLEEPS, OTHER: SLEEPS})
-    assert sleepers.rested()
+    assert not ran(sleepers)
     look(sleepers, 1.2, {MAIN: SLEEPS, OTHER: ThreadReading(b"3", b"R")})
     look(sleepers, 1.3, {MAIN: SLEEPS, OTHER: ThreadReading(b"3", b"S")})
-    assert not sleepers.rested()
+    assert ran(sleepers)
     look(sleepers, 1.4, {MAIN: SLEEPS})
-    assert not sleepers.rested()
-    assert sleepers.rested()
+    assert ran(sleepers)
+    assert not ran(sleepers)
 
 
 def test_where_nothing_can_wake_one_rest_is_enough() -> None:
     """No thread has a timer within the quiescence time: silence is known at once."""
-    assert Stillness(0.02).rest(1.0, 1.0, NEVER, still=False)
-    assert Stillness(0.02).rest(1.0, 1.0, 1.021, still=False)
+    assert Stillness(0.02, 0.02).rest(1.0, 1.0, NEVER, still=False)
+    assert Stillness(0.02, 0.02).rest(1.0, 1.0, 1.021, still=False)
 
 
 def test_a_timer_within_the_quiescence_time_is_waited_for() -> None:
     """It is due after 15 of 20 ms; after it, 5 ms are left, and a timer after 10 is believed not to matter."""
-    stillness = Stillness(0.02)
+    stillness = Stillness(0.02, 0.02)
     assert not stillness.rest(1.0, 1.0, 1.015, still=False)
     assert not stillness.rest(1.01, 1.01, 1.015, still=True)
     stillness.broken(1.015)
@@ -175,7 +181,7 @@ def test_a_timer_within_the_quiescence_time_is_waited_for() -> None:
 
 def test_time_in_which_a_thread_ran_does_not_count() -> None:
     """By the clock on the wall 100 ms have passed; all threads slept for 2 of them."""
-    stillness = Stillness(0.02)
+    stillness = Stillness(0.02, 0.02)
     assert not stillness.rest(1.0, 1.0, 1.002, still=False)
     assert not stillness.rest(1.1, 1.1, 1.117, still=False)
     assert stillness.left == pytest.approx(0.018)
@@ -183,7 +189,7 @@ def test_time_in_which_a_thread_ran_does_not_count() -> None:
 
 def test_a_sleep_of_unknown_length_is_silence_after_the_quiescence_time() -> None:
     """Nothing is known about its end: all threads sleep for 20 ms, as timed silence would have it."""
-    stillness = Stillness(0.02)
+    stillness = Stillness(0.02, 0.02)
     assert not stillness.rest(1.0, 1.0, ANYTIME, still=False)
     assert not stillness.rest(1.019, 1.019, ANYTIME, still=True)
     assert stillness.rest(1.021, 1.021, ANYTIME, still=True)
@@ -191,7 +197,7 @@ def test_a_sleep_of_unknown_length_is_silence_after_the_quiescence_time() -> Non
 
 def test_a_timer_whose_interrupt_is_late_is_waited_for_twice_as_long() -> None:
     """It was due at 1.019, and its thread has not run at 1.021; at 1.041 it is not believed to come any more."""
-    stillness = Stillness(0.02)
+    stillness = Stillness(0.02, 0.02)
     assert not stillness.rest(1.0, 1.0, 1.019, still=False)
     assert not stillness.rest(1.021, 1.021, 1.019, still=True)
     assert stillness.rest(1.041, 1.041, 1.019, still=True)
@@ -199,7 +205,7 @@ def test_a_timer_whose_interrupt_is_late_is_waited_for_twice_as_long() -> None:
 
 def test_a_tick_that_never_ends_is_noticed() -> None:
     """A system whose rests are ended by timers again and again ticks: its silence is a matter of time."""
-    stillness = Stillness(10.0)
+    stillness = Stillness(10.0, 10.0)
     for number in range(TICKS):
         stillness.rest(float(number), float(number), number + 0.001, still=False)
         assert not stillness.ticking
