@@ -44,7 +44,7 @@ from otf.campaign.passed import passed_steps
 from otf.campaign.results import FailureGroup, KnownIssueCount, PathResult, Shrunk
 from otf.campaign.settings import Settings
 from otf.campaign.summary import Summary
-from otf.campaign.trace_files import judged
+from otf.campaign.trace_files import judged, past_gap
 from otf.errors import TraceError, UsageError
 from otf.runner.writer import writing
 from otf.trace.digest import LineChain
@@ -256,7 +256,7 @@ class Past:
     def _group(self, counted: CountedLine, bench: Bench) -> FailureGroup:
         trace = self.folder / Path(counted.trace).name
         try:
-            first = replace(_first(judged(trace, counted.path, bench)), unwritten=counted.unwritten)
+            first = replace(_first(past_gap(judged(trace, counted.path, bench))), unwritten=counted.unwritten)
         except OSError as error:
             message = f"{trace}: the trace of a failure cannot be read ({error.strerror}): this campaign cannot go on"
             raise TraceError(message) from error

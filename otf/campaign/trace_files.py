@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -15,6 +17,7 @@ from otf.campaign.saved import TIMES
 from otf.offline import judge
 from otf.trace.digest import hasher
 from otf.trace.reading import BAD_JSON, LONGEST, TraceReader, bounded
+from otf.trace.verdict import Failure, Verdict
 
 OF_PATHS: Final = re.compile(r"path-(\d{4,10})(?:\.strict)?\.jsonl")
 """Names of the traces that decide how a path counts."""
@@ -105,6 +108,20 @@ def judged(trace: Path, number: int, bench: Bench) -> PathResult:
     with trace.open("rb") as file:
         found = judge(TraceReader(bounded(file), str(trace)), bench, keep=True)
     return PathResult(number, found.verdict, found.steps, trace, found.events)
+
+
+def past_gap(found: PathResult) -> PathResult:
+    """Return a path whose trace lacks events with the failure behind these, which no judge sees, from its last line.
+
+    The digest in the journal has to vouch for that line. Raises OSError.
+    """
+    trace = TraceFile.read(found.trace)
+    if found.verdict.failed or not trace.dropped:
+        return found
+    with suppress(msgspec.ValidationError):
+        failure = msgspec.convert(trace.end.get("reason"), Failure)
+        return replace(found, verdict=Verdict("fail", failure), steps=trace.sent, events=())
+    return found
 
 
 def _object(line: bytes) -> dict[str, Any]:

@@ -60,7 +60,8 @@ def replay(
 
     Captures and logs of other programs need --bench, which decodes them; --sut PORT=URL gives the address of a port.
     Logs of several nodes need --nodes, and are judged together.
-    The exit status is that of the worst: 1 if one fails, 2 if one cannot be read.
+    The exit status is that of the worst: 1 if one fails, 2 if one cannot be read. A trace that tests nothing, such as
+    one whose only input the model does not specify, is inconclusive, but decides nothing beside others that pass.
     """
     from otf.cli.benches import parsed
     from otf.cli.replay_logs import How, TraceSource, as_data, judged, report, status_of
@@ -79,5 +80,5 @@ def replay(
     else:
         for name, judgement in found.items():
             report(name, judgement)
-    statuses = set(map(status_of, found.values()))
+    statuses = {status_of(each) for each in found.values() if not getattr(each, "untested", "")} or {INCONCLUSIVE}
     return next(status for status in WORST if status in statuses)

@@ -231,9 +231,7 @@ def judged(name: str, source: TraceSource) -> Replayed:
                 return _seen(opinion(name, file, source.named(name), replace(source.how, form=form)))
             reader = TraceReader(bounded(file), "standard input" if name == "-" else name)
             judgement = judge(reader, bench_of(reader, source.bench, source.sets, drives=False))
-            if judgement.doubt:
-                judgement = replace(judgement, verdict=Verdict("inconclusive", why=judgement.doubt))
-            return judgement
+            return replace(judgement, verdict=judgement.conclusion)
     except OtfError as error:
         return error
 
@@ -262,11 +260,12 @@ def as_data(name: str, judgement: Replayed) -> dict[str, Any]:
         "verdict": judgement.verdict.outcome,
         "steps": judgement.steps,
         "signature": str(failure.signature) if failure else None,
+        "why": judgement.verdict.why,
         "cut": judgement.cut,
     }
     if isinstance(judgement, Opinion):
         own = {"place": judgement.place, "skipped": judgement.skipped, "strange": judgement.strange}
-        return {**common, **own, "why": judgement.verdict.why}
+        return {**common, **own}
     event = failure.event if failure else None
     return {**common, "recorded": judgement.recorded, "event": event, "changed": judgement.changed}
 

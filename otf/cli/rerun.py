@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from otf.adapter import Bench
     from otf.campaign import PathResult, Settings
     from otf.offline import Judgement
-    from otf.trace.events import Event
+    from otf.offline.tested import EventTally
     from otf.trace.record import Header
 
 
@@ -64,14 +64,14 @@ def rerun(
     from otf.cli.run_options import watched
     from otf.cli.sut_addresses import addressed
     from otf.cli.traces import bench_of, burst_as_recorded, reading
-    from otf.offline import EMPTY, judge
+    from otf.offline import judge
 
     with reading(trace) as reader:
         loaded = watched(addressed(bench_of(reader, bench, parsed(sets, quiescence), drives=True), sut), silence, pids)
         judgement = judge(reader, loaded, keep=True)
     recorded = judgement.header
-    if judgement.doubt == EMPTY or (judgement.dropped and judgement.verdict.failure is None):
-        return _untested(trace, judgement.doubt, as_json=as_json)
+    if not judgement.events or (judgement.dropped and judgement.verdict.failure is None):
+        return _untested(trace, judgement.doubt if judgement.dropped else judgement.untested, as_json=as_json)
     settings = Settings(
         out=out or fresh("rerun"),
         reference=bench or recorded.bench,
@@ -170,32 +170,28 @@ def _worth(passed: int, needed: int, confidence: str, why: str) -> str:
 def _driven_again(bench: Bench, judgement: Judgement, settings: Settings, which: str = "") -> Done[PathResult]:
     from otf.campaign import rerun as drive_again
     from otf.cli.progress import working
-    from otf.trace.events import Seen, Sent
+    from otf.offline.tested import EventTally
     from otf.trace.result import counted
 
-    sent = seen = 0
-
-    def count(event: Event) -> None:
-        nonlocal sent, seen
-        sent += isinstance(event, Sent)
-        seen += isinstance(event, Seen)
+    tally = EventTally(bench.spec)
 
     async def work() -> PathResult:
-        with working(lambda: f"driving it again, {sent:,} of {counted(judgement.steps, 'step')}{which}"):
-            result = await drive_again(bench, judgement.events, settings, judgement.header, count)
-            return result if sent + seen else _untested_run(result, judgement.steps)
+        with working(lambda: f"driving it again, {tally.sent:,} of {counted(judgement.steps, 'step')}{which}"):
+            result = await drive_again(bench, judgement.events, settings, judgement.header, tally.take)
+            return _tested(result, tally, judgement.steps)
 
     return interruptible(work)
 
 
-def _untested_run(result: PathResult, inputs: int) -> PathResult:
-    """Return the result of a run in which nothing was sent and nothing seen: that is no pass."""
+def _tested(result: PathResult, tally: EventTally, inputs: int) -> PathResult:
+    """Return the result of a run of so many inputs, which is no pass if nothing was tested."""
     from otf.trace.verdict import Verdict
 
-    if result.verdict.outcome != "pass":
+    why = tally.nothing(truncated=result.verdict.truncated)
+    if inputs and not tally.sent:
+        why = f"none of the {inputs} inputs of the trace was sent: the model allows none of them now"
+    if result.verdict.outcome != "pass" or not why:
         return result
-    why = f"none of the {inputs} inputs of the trace was sent: the model allows none of them now"
-    why = why if inputs else "the trace has no input, and no output was seen: nothing was tested"
     return replace(result, verdict=Verdict("inconclusive", why=why))
 
 

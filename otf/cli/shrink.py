@@ -129,8 +129,8 @@ def _nothing(judgement: Judgement, trace: str, *, as_json: bool) -> int:
     if as_json:
         document({"trace": trace, "steps": judgement.steps, "transitions": 0, "resets": 0, "rate": 0.0})
     else:
-        say(f"{trace}: there is no failure in it to shrink; {explanation(judgement.verdict)}")
-    return STATUS_OF[judgement.verdict.outcome]
+        say(f"{trace}: there is no failure in it to shrink; {explanation(judgement.conclusion)}")
+    return STATUS_OF[judgement.conclusion.outcome]
 
 
 def _json(shrunk: Shrunk) -> dict[str, Any]:

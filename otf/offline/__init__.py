@@ -11,9 +11,10 @@ from otf.adapter import Bench
 from otf.adapter.third_party import watched
 from otf.core import Monitor, Session
 from otf.core.pacing import Strict
+from otf.offline.tested import EventTally
 from otf.spec import fingerprint
 from otf.strategy import Script
-from otf.trace.events import Event, Sent
+from otf.trace.events import Event
 from otf.trace.reading import TracedEvent, TraceReader
 from otf.trace.record import Header
 from otf.trace.tagged import Registry
@@ -22,7 +23,7 @@ from otf.values import show
 
 CUT: Final = "the trace was cut, and the model allows all that is left of it"
 DROPPED: Final = "of its events {:,} in the middle were dropped, since it grew too long: those before are judged alone"
-EMPTY: Final = "the trace has no event: nothing was tested"
+MISSING: Final = "its last line counts {} inputs, and {} are there: lines are missing"
 SECONDS: Final = 2.0
 EACH: Final = 0.001
 OnStep = Callable[[TracedEvent, Monitor], None]
@@ -52,9 +53,9 @@ class Patience:
 class Judgement:
     """The result of a replay: today's verdict, the recorded one (None: the trace was cut), and the events.
 
-    `changed`: the spec has changed since the trace was recorded. `doubt` is why a pass says nothing of the system: its
-    events are missing, or some of them; "" if none are. So many were `dropped` in the middle, since the trace grew too
-    long: what follows them is not judged.
+    `changed`: the spec has changed since the trace was recorded. A pass says nothing of the system where events are
+    missing, for which `doubt` has the reason, nor where there are none that test it, as `untested` says; else both are
+    "". So many were `dropped` in the middle, since the trace grew too long: what follows them is not judged.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -77,6 +78,13 @@ class Judgement:
     cut: bool
     doubt: str = ""
     dropped: int = 0
+    untested: str = ""
+
+    @property
+    def conclusion(self) -> Verdict:
+        """Return the verdict, which is inconclusive where a pass would say nothing of the system."""
+        why = self.doubt or self.untested
+        return Verdict("inconclusive", why=why) if why else self.verdict
 
 
 def judge(reader: TraceReader, bench: Bench, *, keep: bool = False, on_step: OnStep | None = None) -> Judgement:
@@ -99,13 +107,13 @@ def judge(reader: TraceReader, bench: Bench, *, keep: bool = False, on_step: OnS
     session = Session(bench.oracle(), Script(()), Strict(bench.timing), steps=0)
     monitor = session.monitor
     events: list[Event] = []
-    number, sent = 0, 0
+    tally = EventTally(bench.spec)
     patience, registry = Patience(), Registry(bench.known_types)
     with watched():
         for read in reader.events(registry):
             monitor.slack = read.slack
+            tally.take(read.event, free=monitor.belief.unconstrained)
             session.tell(read.event, len(read.raw or b""))
-            number, sent = number + 1, sent + isinstance(read.event, Sent)
             if keep:
                 events.append(read.event)
             if on_step is not None:
@@ -115,6 +123,7 @@ def judge(reader: TraceReader, bench: Bench, *, keep: bool = False, on_step: OnS
         if reader.dropped:
             reader.skip()
         verdict = patience.verdict if patience.ended and monitor.verdict is None else _verdict(monitor, reader)
+    passes = verdict.outcome == "pass"
     return Judgement(
         header=reader.header,
         verdict=verdict,
@@ -123,23 +132,20 @@ def judge(reader: TraceReader, bench: Bench, *, keep: bool = False, on_step: OnS
         events=events,
         changed=fingerprint(bench.spec) != reader.header.fingerprint,
         cut=reader.cut,
-        doubt=_doubt(reader, number, sent) if verdict.outcome == "pass" else "",
+        doubt=_doubt(reader, tally.sent) if passes else "",
         dropped=reader.dropped,
+        untested=tally.nothing(truncated=verdict.truncated) if passes else "",
     )
 
 
-def _doubt(reader: TraceReader, events: int, sent: int) -> str:
-    """Return why a trace of so many events, with so many inputs, shows nothing where the model allows all of it."""
+def _doubt(reader: TraceReader, sent: int) -> str:
+    """Return why a trace with so many inputs may lack a failure, where the model allows all of it."""
     claimed = None if reader.end is None else reader.end.get("steps")
     if reader.dropped:
         return DROPPED.format(reader.dropped)
-    if reader.cut or not events:
-        return CUT if reader.cut else EMPTY
-    return (
-        ""
-        if claimed == sent
-        else f"its last line counts {show(claimed)} inputs, and {sent} are there: lines are missing"
-    )
+    if reader.cut:
+        return CUT
+    return "" if claimed == sent else MISSING.format(show(claimed), sent)
 
 
 def _verdict(monitor: Monitor, reader: TraceReader) -> Verdict:

@@ -17,6 +17,7 @@ from otf.core.pacing import PATIENCE, Strict
 from otf.core.timing import FOREVER, Span
 from otf.errors import UsageError
 from otf.explore import explore
+from otf.offline.tested import EventTally
 from otf.strategy import Script
 from otf.trace.events import Closed, Event, Guess, Quiet, Seen, Sent, Stalled, Taken
 from otf.trace.verdict import Verdict
@@ -75,6 +76,7 @@ class ForeignJudge:
         oracle = bench.oracle()
         # the session and not its monitor alone: a flood is its verdict
         self._session = Session(oracle, Script(()), Strict(bench.timing), steps=0)
+        self._tally = EventTally(bench.spec)
         self._waits = lost
         if lost:
             self._session.monitor = Monitor(oracle, _anywhere(bench, oracle))
@@ -151,9 +153,13 @@ class ForeignJudge:
             why = "it ends while an output is outstanding, and what followed is unknown"
             opinion.verdict = Verdict("inconclusive", why=why)
         opinion.steps, opinion.events = monitor.sent, monitor.events
+        if opinion.events and opinion.verdict.outcome == "pass":
+            why = self._tally.nothing(truncated=opinion.verdict.truncated)
+            opinion.verdict = Verdict("inconclusive", why=why) if why else opinion.verdict
         return opinion
 
     def _tell(self, event: Event) -> None:
+        self._tally.take(event, free=self._session.monitor.belief.unconstrained)
         self._session.tell(event)
         self._quiet = isinstance(event, Quiet)
         if isinstance(event, Sent):

@@ -19,7 +19,7 @@ ONLY_MALFORMED: Final = (
     "in valid inputs; send some (a lower share, --malformed 0.1)"
 )
 ONLY_UNSPECIFIED: Final = (
-    "each path ended at its first input, which the model does not specify, and after which it allows any answer: send "
+    "the first input of each path is one that the model does not specify, and after it any answer is allowed: send "
     "specified inputs, too, or let the model specify these (`--inputs all` expects that they are ignored)"
 )
 

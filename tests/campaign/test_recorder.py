@@ -122,10 +122,13 @@ def test_a_trace_that_lacks_events_is_not_judged_as_if_it_were_whole(tmp_path: P
 
 
 def test_a_failure_behind_the_gap_counts_and_is_not_shrunk(tmp_path: Path) -> None:
-    """Its trace does not show how it came about."""
+    """Its trace does not show how it came about, and a campaign that continues counts it by its last line."""
     summary = run(counting(900), tmp_path, traces=1, steps=1_000, largest=LARGEST)
     [group] = summary.failures.values()
     assert (group.shrunk, group.unshrunk, group.first.steps) == (None, DROPPED, 901)
+    again = run(counting(900), tmp_path, traces=2, steps=1_000, largest=LARGEST, resume=True)
+    assert (again.verdict, again.altered) == ("fail", [])
+    assert [(each.count, each.first.steps) for each in again.failures.values()] == [(2, 901)]
 
 
 def test_an_eager_failure_behind_the_gap_cannot_be_driven_again(tmp_path: Path) -> None:

@@ -100,7 +100,7 @@ def test_silences_of_eager_runs_depend_on_timing(runs: Path, tmp_path: Path) -> 
 def test_a_trace_with_a_folder(runs: Path) -> None:
     """They cannot be compared."""
     message = failed("compare", runs / "right", runs / "right" / "path-0001.jsonl")
-    assert "compare two traces or two folders of campaigns" in message
+    assert "compare two traces, two folders of campaigns or two models" in message
 
 
 def test_hostile_conditions_are_text(runs: Path, tmp_path: Path) -> None:
@@ -189,3 +189,16 @@ def test_runs_that_part_have_a_status_if_it_is_asked_for(runs: Path) -> None:
     assert both(runs, "--exit-code").status == 1
     assert otf("compare", runs / "right", runs / "free", "--exit-code").status == 1
     assert otf("compare", runs / "right", runs / "right", "--exit-code").status == 0
+
+
+def test_a_folder_in_which_nothing_was_learnt(runs: Path, tmp_path: Path) -> None:
+    """Its traces are no campaign, so that two such folders are never called the same; the message says what to do."""
+    first = recorded(runs / "right" / "path-0001.jsonl")
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        rewrite(tmp_path / name / "path-0001.jsonl", [{**first[0], "strategy": "learn"}, *first[1:]])
+    message = failed("compare", tmp_path / "one", tmp_path / "two", "--exit-code")
+    assert f"{tmp_path / 'one'}: `otf learn` has left no learned.py in it" in message
+    (tmp_path / "one" / "learned.py").touch()
+    message = failed("compare", tmp_path / "one", runs / "right")
+    assert f"{tmp_path / 'one'}: this is a folder of `otf learn`; compare it with another one" in message

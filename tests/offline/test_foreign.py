@@ -30,9 +30,9 @@ from otf.offline import judge
 from otf.offline.captured import Captured, listed
 from otf.offline.logs import Noted, Opinion, judge_foreign, timed
 from otf.runner import TraceWriter
-from otf.spec import Spec, Transition, goto
+from otf.spec import Spec, Transition, goto, on
 from otf.strategy import Strategy
-from otf.trace.events import Event, Quiet, Seen, Sent
+from otf.trace.events import Event, Quiet, Seen, Sent, Stalled
 from otf.trace.pcap import Capture
 from otf.trace.reading import TraceReader
 from tests.models.conversation import Conversation, entity, takes
@@ -324,3 +324,18 @@ def long_run(events: Path, packets: Path, datagrams: int) -> tuple[int, int]:
         trace.event(Seen(CODEC.decode("user", b"data nobody nothing"), "user", at))
     trace.close()
     return written + 1, steps
+
+
+def test_a_log_that_tests_nothing() -> None:
+    """Stalls, silences, or one input that the model does not specify: the log is inconclusive, and says why."""
+    spec = Spec[int, str](lambda _state, _inp: [], 0, ["a"], lambda state: [goto(state, on("p", "tick"))])
+    beats = Bench(spec, ports={}, codec=CODEC, types=())
+    for events, why in (
+        ([Stalled(0.1, 1.0)], "no output was seen"),
+        ([Quiet(1.0)], "no output was seen"),
+        ([Sent("a", "p", 1.0), Seen("b", "p", 1.1)], "one that the model does not specify"),
+    ):
+        found = judge_foreign(coffee_log(*events), beats)
+        assert (found.verdict.outcome, why in found.verdict.why) == ("inconclusive", True), events
+    heard = judge_foreign(coffee_log(Seen("tick", "p", 1.0), Sent("a", "p", 2.0)), beats)
+    assert heard.verdict.outcome == "pass"

@@ -19,7 +19,7 @@ from otf.cli.traces import bench_of, ordinary, reading
 from otf.core import Model, Monitor
 from otf.errors import UsageError
 from otf.explore.space import MOST
-from otf.offline import EMPTY, Judgement, judge
+from otf.offline import Judgement, judge
 from otf.report import Gathered, ReportedFailure
 from otf.report import PathSummary as Walked
 from otf.report.mutants import read_mutation
@@ -290,7 +290,7 @@ def _result(read: Read, file: Path, record: CountedLine | None) -> Walked:
         outcome, why = "inconclusive", (record and record.why) or "recorded as inconclusive: see `otf show`"
     elif judgement.cut and outcome == "pass":
         outcome, why = "inconclusive", "the trace was cut: the tester was killed"
-    elif judgement.doubt not in {"", EMPTY} and not (judgement.dropped and judgement.recorded == outcome):
+    elif judgement.doubt and not (judgement.dropped and judgement.recorded == outcome):
         outcome, why = "inconclusive", judgement.doubt
     silence = judgement.header.silence
     return Walked(

@@ -63,7 +63,7 @@ def compare(
         return FAIL if compare_models(a, b, given, as_json=as_json) and exit_code else PASS
     folders = [Path(each).is_dir() for each in (a, b)]
     if any(folders) and not all(folders):
-        message = f"{a} and {b}: compare two traces or two folders of campaigns, not one with the other"
+        message = f"{a} and {b}: compare two traces, two folders of campaigns or two models, not one with another"
         raise UsageError(message)
     found = _campaigns(a, b, bench, given) if all(folders) else _two(a, b, bench, given)
     if page is not None:
@@ -105,7 +105,7 @@ def _judged(name: str, bench: str | None, sets: Mapping[str, object]) -> Compare
         loaded = bench_of(reader, bench, sets, drives=False)
         found = ComparedTrace(name, reader.header)
         judgement = judge(reader, loaded, on_step=lambda traced, monitor: found.take(traced.event, monitor))
-    found.done(judgement.verdict, judgement.steps)
+    found.done(judgement.conclusion, judgement.steps)
     return found
 
 
@@ -114,6 +114,9 @@ def _campaigns(a: str, b: str, bench: str | None, sets: Mapping[str, object]) ->
     from otf.report.drift import drifts
 
     one, other = (_gathered(Path(each), bench, sets) for each in (a, b))
+    for name, side in ((a, one), (b, other)):
+        if side.header.strategy == "learn":
+            raise UsageError(_no_campaign(name))
     figures = [ConditionPair(name, *pair) for name, *pair in zip(FIGURES, _figures(one), _figures(other), strict=True)]
     kinds = [
         ConditionPair(name, *(str(side.failures[name].count if name in side.failures else 0) for side in (one, other)))
@@ -122,6 +125,14 @@ def _campaigns(a: str, b: str, bench: str | None, sets: Mapping[str, object]) ->
     parted = next(_parted(Path(a), Path(b), bench, sets), None)
     times = drifts(one.answers, other.answers)
     return Comparison(a, b, parted, conditions(one.header, other.header), figures, kinds, times)
+
+
+def _no_campaign(name: str) -> str:
+    from otf.cli.tools.compare_models import LEARNED
+
+    if (Path(name) / LEARNED).is_file():
+        return f"{name}: this is a folder of `otf learn`; compare it with another one, with a bench or with a file"
+    return f"{name}: `otf learn` has left no {LEARNED} in it, and its traces are no campaign; learn again, with --out"
 
 
 def _parted(a: Path, b: Path, bench: str | None, sets: Mapping[str, object]) -> Iterator[TraceComparison]:
