@@ -6,6 +6,7 @@ u-boot-qemu, qemu-system-arm and qemu-utils.
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -17,10 +18,9 @@ from typing import Any, Final
 from benchmarks.measure import command, positive, save
 from otf.adapter import Bench, Expect, Life, Snapshot
 from otf.adapters import unix
-from otf.campaign import InconclusiveError, run
-from otf.errors import OtfError
+from otf.campaign import InconclusiveError, NonconformanceError, run
 from otf.models.serving import program
-from otf.models.uboot.bench import FIRMWARE, READY
+from otf.models.uboot.bench import FIRMWARE, READY, by_command
 from otf.models.uboot.messages import COUNTDOWN, PORT, PROMPT, Type, UbootCodec, prompts
 from otf.models.uboot.spec import BASE, State, uboot
 
@@ -52,7 +52,7 @@ def bench(folder: Path, *, both: int = 50, reset: bool = False) -> Bench:
     spec = replace(uboot(), inputs=_without_reset)
     made = Bench.on_ports(spec, UbootCodec(), ports, name="board", outputs=(PORT,), life=life)
     # at its prompt it computes all the time: there is no rest to be seen, and each path would look for one first
-    return replace(made, silence="timed", quiescence=0.030, latency=0.010, busy=0.010)
+    return replace(made, silence="timed", quiescence=0.030, latency=0.010, busy=0.010, silence_key=by_command)
 
 
 def _without_reset(state: State) -> Iterable[Type]:
@@ -63,14 +63,15 @@ def _without_reset(state: State) -> Iterable[Type]:
 def measured(made: Bench, *, paths: int, steps: int, seed: int) -> dict[str, Any]:
     """Return the paths a minute of a campaign, and its verdict."""
     with TemporaryDirectory() as out:
-        begun, verdict = monotonic(), ""
+        begun, why = monotonic(), ""
         try:
             summary = run(made, traces=paths, steps=steps, seed=seed, out=Path(out))
-            verdict, driven = str(summary.verdict), summary.paths
-        except (InconclusiveError, OtfError) as error:
-            verdict, driven = str(error), 0
-        took = monotonic() - begun
-    return {"verdict": verdict, "paths": driven, "seconds": round(took, 1), "a minute": round(60 * driven / took, 1)}
+        except (InconclusiveError, NonconformanceError) as error:
+            summary, why = error.summary, str(error)
+        took, driven = monotonic() - begun, summary.paths
+    undecided: dict[str, Any] = {"undecided": len(summary.inconclusive), "why": why} if why else {}
+    speed = {"paths": driven, "seconds": round(took, 1), "a minute": round(60 * driven / took, 1)}
+    return {"verdict": str(summary.verdict), **speed, **undecided, "load": round(os.getloadavg()[0], 1)}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

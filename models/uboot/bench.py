@@ -18,7 +18,7 @@ from otf.adapters.process import open_process
 from otf.adapters.serialport import device, open_serial
 from otf.errors import ContactError
 from otf.models.serving import GRACE, chosen, expected, known_issue, program, until_told
-from otf.models.uboot.messages import COUNTDOWN, PORT, PROMPT, UbootCodec, prompts
+from otf.models.uboot.messages import COUNTDOWN, PORT, PROMPT, Type, UbootCodec, prompts
 from otf.models.uboot.spec import ALSO, BASE, uboot
 
 KNOWN: Final = {"zero": known_issue("U-Boot 2023.01 hangs on a division by zero", "5 / 0")}
@@ -48,7 +48,13 @@ def bench(*, firmware: str = FIRMWARE, also: str = "") -> Bench:
         quiescence=0.030,
         latency=0.010,
         busy=0.010,
+        silence_key=by_command,
     )
+
+
+def by_command(_state: object, inp: Type) -> str:
+    """Return what decides whether the board goes on to talk: which command it carries out."""
+    return inp.line.partition(" ")[0]
 
 
 @asynccontextmanager

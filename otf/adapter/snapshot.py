@@ -100,16 +100,21 @@ class _Refusal(Exception):  # noqa: N818 -- what QEMU says
 
 async def _obeyed(stream: ByteStream, *commands: str) -> None:
     """Have QEMU carry out commands, those with an argument as its human monitor does."""
+    told = [_request(command) for command in ("qmp_capabilities", *commands)]
+    await stream.send(b"".join(told))  # together: on a busy machine QEMU gets a processor late after each of them
     reader = BufferedByteReceiveStream(stream)
     await reader.receive_until(b"\n", _LINE)  # its greeting
-    for command in ("qmp_capabilities", *commands):
-        asked: dict[str, Any] = {"execute": command}
-        if " " in command:
-            asked = {"execute": "human-monitor-command", "arguments": {"command-line": command}}
-        await stream.send(json.dumps(asked).encode() + b"\n")
+    for _ in told:
         answer: dict[str, Any] = {}
         while not answer.keys() & {"return", "error"}:  # events come between
             answer = json.loads(await reader.receive_until(b"\n", _LINE))
         # the human monitor says what failed, and is silent else
         if said := answer["error"]["desc"] if "error" in answer else answer["return"]:
             raise _Refusal(str(said).strip())
+
+
+def _request(command: str) -> bytes:
+    asked: dict[str, Any] = {"execute": command}
+    if " " in command:
+        asked = {"execute": "human-monitor-command", "arguments": {"command-line": command}}
+    return json.dumps(asked).encode() + b"\n"

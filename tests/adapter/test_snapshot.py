@@ -47,14 +47,13 @@ class Machine:
 
     def monitored(self, stream: socket.socket) -> None:
         """Speak QMP with one client."""
-        with stream, stream.makefile("rw") as file:
-            file.write('{"QMP": {"version": {}}}\r\n')
-            file.flush()
+        with stream, stream.makefile() as file:
+            stream.sendall(b'{"QMP": {"version": {}}}\r\n')
             for line in file:
                 asked = json.loads(line)
                 answer = self.obeyed(asked.get("arguments", {}).get("command-line") or asked["execute"])
-                file.write(f'{{"event": "STOP"}}\n{json.dumps(answer)}\n')
-                file.flush()
+                with suppress(OSError):  # who was refused waits for no more answers
+                    stream.sendall(f'{{"event": "STOP"}}\n{json.dumps(answer)}\n'.encode())
 
     def obeyed(self, command: str) -> dict[str, Any]:
         """Carry out a command of the monitor."""
