@@ -19,7 +19,7 @@ from otf.campaign.knowledge import digest, named
 from otf.explore import explore
 from otf.explore.graph import OPEN, SPONTANEOUS, Graph
 from otf.spec import Spec
-from otf.strategy.visits import ChangedFirst
+from otf.strategy.pool import ChangedFirst
 from otf.trace.reading import BAD_JSON
 
 TRANSITIONS: Final = "transitions.json"

@@ -16,8 +16,7 @@ from otf.core import Node, Symbol, View
 from otf.spec import Elapse
 from otf.strategy import VisitCounts
 from otf.strategy.answers import Answered, LearntAnswers
-from otf.strategy.pool import FailingIn
-from otf.strategy.visits import STATES, WIDE, PathCounts
+from otf.strategy.pool import STATES, WIDE, FailingIn, PathCounts
 from otf.trace.verdict import Failure, FailureKind
 from otf.values import key
 

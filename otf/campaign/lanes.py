@@ -47,7 +47,7 @@ from otf.spec.redrawing import redraw_of
 from otf.strategy import Strategy, StrategyKind
 from otf.strategy.kinds import known
 from otf.strategy.malformed import malforming
-from otf.strategy.visits import ChangedFirst
+from otf.strategy.pool import ChangedFirst
 from otf.trace.kinds import Scope
 from otf.trace.record import Header
 from otf.trace.verdict import Failure, Verdict

@@ -154,7 +154,7 @@ def silence(timing: Timing, moment: Moment) -> Pause:
     # an input proven taken by its output may still keep the system busy: one more than are unproven
     times, monitor = moment.times, moment.monitor
     inputs = max(1, min(moment.burst, monitor.ledger.unproven + 1))
-    over = max(times.input + timing.round_trip(inputs), monitor.ledger.done_by + timing.latency)
+    over = max(times.input + (2 * timing.latency + inputs * timing.busy), monitor.ledger.done_by + timing.latency)
     # the last of several spontaneous outputs may arrive L after the first
     least = max(timing.quiescence, timing.latency)
     until = max(times.event + least, over)

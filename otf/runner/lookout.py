@@ -19,8 +19,8 @@ from otf.runner.observing import Observer
 from otf.runner.time_spent import spent
 from otf.runner.waiting import FIRST, TURN, SpinWait
 from otf.runner.wire import Arrived, Wire
+from otf.strategy.least import action
 from otf.strategy.pool import PlanPatience
-from otf.strategy.visits import action
 from otf.trace.events import Event
 
 GLANCES: Final = 4  # in the time that a rest has to last

@@ -7,8 +7,9 @@ from otf._exports import fetching
 if TYPE_CHECKING:
     from otf.strategy.coverage import Coverage, Until, covering
     from otf.strategy.kinds import STRATEGIES, Strategy, StrategyKind, goal, own, script, weighted
-    from otf.strategy.pool import Pool, Script, Uniform
-    from otf.strategy.visits import LeastInput, LeastNext, VisitCounts
+    from otf.strategy.least import LeastInput, LeastNext
+    from otf.strategy.memoryless import Script, Uniform
+    from otf.strategy.pool import Pool, VisitCounts
 
 __all__ = [
     "STRATEGIES",
@@ -35,7 +36,8 @@ if not TYPE_CHECKING:
         {
             "strategy.coverage": ("Coverage", "Until", "covering"),
             "strategy.kinds": ("STRATEGIES", "Strategy", "StrategyKind", "goal", "own", "script", "weighted"),
-            "strategy.pool": ("Pool", "Script", "Uniform"),
-            "strategy.visits": ("LeastInput", "LeastNext", "VisitCounts"),
+            "strategy.least": ("LeastInput", "LeastNext"),
+            "strategy.memoryless": ("Script", "Uniform"),
+            "strategy.pool": ("Pool", "VisitCounts"),
         },
     )

@@ -12,8 +12,7 @@ from otf.explore import Graph
 from otf.explore.graph import SPONTANEOUS
 from otf.spec.places import Uncounted
 from otf.strategy.kinds import Maker, StrategyKind
-from otf.strategy.pool import Pool
-from otf.strategy.visits import VisitCounts
+from otf.strategy.pool import Pool, VisitCounts
 from otf.values import key, show
 
 KINDS: Final = ("states", "transitions", "inputs", "outputs", "pairs")

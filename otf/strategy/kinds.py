@@ -15,11 +15,12 @@ from otf.errors import USERS_OWN, ModelError, OtfError, UsageError
 from otf.spec.redrawing import Redraw
 from otf.spec.transition import RequirementIds, requirements
 from otf.strategy.fresh import FreshValues
+from otf.strategy.least import AfterWaits, LeastAction, LeastInput, LeastNext, LeastState
+from otf.strategy.memoryless import Script, Uniform, Weighted, Weights
 from otf.strategy.names import SAYS
 from otf.strategy.novelty import Novelty
-from otf.strategy.planned import AfterWaits, Goal, Nearest, ToChanged
-from otf.strategy.pool import FailingIn, PlanPatience, Pool, Script, Uniform, Weighted, Weights, endless
-from otf.strategy.visits import ChangedFirst, LeastAction, LeastInput, LeastNext, LeastState, VisitCounts
+from otf.strategy.planned import Goal, Nearest, ToChanged
+from otf.strategy.pool import ChangedFirst, FailingIn, PlanPatience, Pool, VisitCounts, endless
 from otf.values import as_text
 
 Answered = TypeVar("Answered")

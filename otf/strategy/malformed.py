@@ -10,8 +10,7 @@ from typing import Final, Protocol
 from otf.core import Chooser, Symbol, View
 from otf.spec import Elapse
 from otf.strategy.kinds import Maker, StrategyKind
-from otf.strategy.pool import Pool
-from otf.strategy.visits import VisitCounts
+from otf.strategy.pool import Pool, VisitCounts
 
 SALT: Final = 0x6D616C66
 MISPLACED: Final = 8  # of so many malformed inputs, one is a message of another state, if there is any

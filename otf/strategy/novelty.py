@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 
 from otf.core import FEW, Symbol, View
 from otf.strategy.answers import LearntAnswers
-from otf.strategy.pool import Pool
-from otf.strategy.visits import VisitCounts
+from otf.strategy.pool import Pool, VisitCounts
 
 
 @dataclass(slots=True)

@@ -1,21 +1,18 @@
-"""Strategies that plan a path: to the nearest untried input, to a goal, or to what only time changes."""
+"""Strategies that plan a path: to the nearest untried input, to a goal, or to what changed."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from otf.core import FEW, Chooser, Node, Symbol, View
-from otf.spec import Elapse
-from otf.strategy.pool import DRAWN, Pool
-from otf.strategy.visits import ChangedFirst, LeastInput, VisitCounts
+from otf.strategy.least import LeastInput
+from otf.strategy.pool import DRAWN, ChangedFirst, Pool, VisitCounts
 
 FAR: Final = 20_000  # states considered for one plan
-PASSES: Final = 1 / 16  # the chance that time passes, before a step in a state that time would change
 REPLANNED: Final = 3  # times that a path plans its way to a changed transition anew
-LISTED: Final = 1_000  # inputs up to which all are looked at for a wait, or for what shows its effect
 
 WantedStep = Callable[[Node], "Symbol | bool"]
 
@@ -85,71 +82,6 @@ class Goal:
             return LeastInput(self.pool, self.visits).choose(view)
         self.visits.note(view, chosen)
         return chosen
-
-
-@dataclass(slots=True)
-class AfterWaits:
-    """Chooses as another chooser, and looks for changes that only time makes: an item that expires, for one.
-
-    Coverage alone hardly looks: the state without the item was visited before, and so were all its inputs. A wait that
-    changes the state is followed by an input whose outputs differ from those before. And where a known wait would
-    change the state, and was not tried there, it is chosen now and then: with a hundred inputs, five of six waits
-    that a chooser draws change nothing.
-    """
-
-    chooser: Chooser
-    pool: Pool
-    visits: VisitCounts
-    before: tuple[Node, ...] = ()
-    waits: dict[Symbol, None] = field(init=False)
-
-    def __post_init__(self) -> None:
-        """Share the known waits with the other paths."""
-        self.waits = self.visits.waits
-
-    def choose(self, view: View) -> Symbol | None:
-        """Return the next input, None if none is enabled."""
-        chosen = (self._planned(view) if self.waits else None) or self.chooser.choose(view)
-        if chosen is not None and chosen.value.__class__ is Elapse:
-            self.before = view.nodes
-            self.waits[chosen] = None
-        return chosen
-
-    def _planned(self, view: View) -> Symbol | None:
-        planned = self._showing(view) or self._waiting(view)
-        self.before = ()
-        if planned is not None:
-            self.visits.note(view, planned)
-        return planned
-
-    def _showing(self, view: View) -> Symbol | None:
-        """Return an input that shows what the last wait changed, None if it changed nothing that an input shows."""
-        if not self.before or set(self.before) == set(view.nodes):
-            return None
-        return next((inp for inp in self._drawn(view) if _shown(view, self.before, inp)), None)
-
-    def _drawn(self, view: View) -> Iterable[Symbol]:
-        if view.enabled.size > LISTED:
-            return self.pool.candidates(view)
-        # all of them: the wait itself took longer than it takes to ask about each
-        enabled = self.pool.of(view)
-        return self.pool.random.sample(enabled, len(enabled))
-
-    def _waiting(self, view: View) -> Symbol | None:
-        if self.pool.random.random() >= PASSES or view.enabled.size > LISTED:
-            return None
-        changing = [inp for inp in self.waits if set(view.targets(inp)) - set(view.nodes)]
-        fresh = [inp for inp in changing if not self.visits.tried(view, (inp,))[0] and inp in view.enabled.all]
-        return self.pool.random.choice(fresh) if fresh else None
-
-
-def _shown(view: View, before: tuple[Node, ...], inp: Symbol) -> bool:
-    """Return whether the model's outputs to an input differ from those that it had in the nodes before."""
-    then, now = (
-        {(move.emitted, move.opening and move.opening.ports) for node in nodes for move in view.model.moves(node, inp)}
-        for nodes in (before, view.nodes)
-    )
-    return then != now
 
 
 @dataclass(slots=True)

@@ -1,19 +1,20 @@
-"""The inputs to choose from, by the input mode of a bench, and choosers without memory: uniform, weighted, scripted."""
+"""What all choosers share: the inputs to choose from, and how often each was tried over the paths of a campaign."""
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import repeat
 from random import Random
-from typing import Any, Final, TypeAlias, assert_never
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar, assert_never
 
-from otf.core import FEW, EnabledInputs, InputMode, Symbol, View
+from otf.core import FEW, InputMode, Node, Symbol, View
 from otf.core.view import LEFT_OPEN, SPECIFIED, UNKNOWN_YET
-from otf.errors import ModelError, UsageError
 from otf.strategy.fresh import FreshValues
-from otf.values import show
+
+if TYPE_CHECKING:
+    from otf.strategy.answers import LearntAnswers
 
 HALF = 0.5
 DRAWN: Final = 128
@@ -175,120 +176,134 @@ def _every(_inp: Symbol) -> bool:
     return True
 
 
-@dataclass(frozen=True, slots=True)
-class Uniform:
-    """Chooses uniformly among the inputs of the pool.
+PATHS: Final = 10  # of a lane that look for changed transitions, and two more for each of these
+STATES: Final = 50_000  # states with counts; of more, those visited once are forgotten, since they may never come again
+WIDE: Final = 1_000  # states visited, of which few inputs are drawn too: most states do not come again then
 
-    >>> from random import Random
-    >>> from otf.core import Model, Oracle
-    >>> from otf.spec import Spec, goto
-    >>> oracle = Oracle(Model(Spec(lambda lit, inp: [goto(not lit)], False, ["press"])))
-    >>> view = oracle.view(oracle.start())
-    >>> Uniform(Pool("uioco", Random(1))).choose(view).value
-    'press'
-    """
-
-    pool: Pool
-
-    def choose(self, view: View) -> Symbol | None:
-        """Return the next input, None if none is enabled."""
-        if view.enabled.size > FEW:
-            return self.pool.sent(view, next(self.pool.candidates(view), None))
-        enabled = self.pool.of(view)
-        return self.pool.sent(view, self.pool.random.choice(enabled)) if enabled else None
+Key = TypeVar("Key", bound=Hashable)
 
 
-Weights: TypeAlias = Callable[[Any], float] | Mapping[Any, float]
+class PathCounts(Counter[Key]):
+    """How often each key came on one path; of too many, those that came once are dropped: a path may last all night."""
+
+    def note(self, key: Key) -> None:
+        """Count a key."""
+        self[key] += 1
+        if len(self) > STATES:
+            once = [key for key, times in self.items() if times == 1]
+            for each in once or [*self]:
+                del self[each]
 
 
-@dataclass(frozen=True, slots=True)
-class Weighted:
-    """Draws among the inputs of the pool by weight; an input of weight 0 is never drawn."""
-
-    pool: Pool
-    weights: Weights
-    # of the last list that is shared by all states: its inputs, and the sums of their weights
-    _known: list[tuple[EnabledInputs, Sequence[Symbol], list[float]]] = field(
-        default_factory=list[tuple[EnabledInputs, Sequence[Symbol], list[float]]]
-    )
-
-    def choose(self, view: View) -> Symbol | None:
-        """Return the next input, None if none is enabled, or all weigh nothing."""
-        chosen = self._chosen(view)
-        sent = self.pool.sent(view, chosen)
-        return sent if sent is None or self._weight(sent.value) else chosen
-
-    def _chosen(self, view: View) -> Symbol | None:
-        if view.enabled.size > FEW:
-            return self._drawn(view)
-        enabled = self.pool.of(view)
-        heavy = [self._weight(inp.value) for inp in enabled]
-        return self.pool.random.choices(enabled, heavy)[0] if any(heavy) else None
-
-    def _drawn(self, view: View) -> Symbol | None:
-        """Draw by weight from all inputs until one is wanted: the model is asked about those drawn."""
-        wanted, random = self.pool.wanted(view), self.pool.random
-        inputs, sums = self._weighed(view.enabled)
-        for _ in range(DRAWN if sums[-1] else 0):
-            (inp,) = random.choices(inputs, cum_weights=sums)
-            if wanted(inp):
-                return inp
-        rest = self.pool.rest(view, wanted)
-        heavy = [self._weight(inp.value) for inp in rest]
-        return random.choices(rest, heavy)[0] if any(heavy) else None
-
-    def _weighed(self, enabled: EnabledInputs) -> tuple[Sequence[Symbol], list[float]]:
-        if not self._known or self._known[0][0] is not enabled:
-            inputs = enabled.all
-            self._known[:] = [(enabled, inputs, list(accumulate(self._weight(inp.value) for inp in inputs)))]
-        return self._known[0][1:]
-
-    def _weight(self, value: object) -> float:
-        table = self.weights
-        weight = table(value) if callable(table) else table.get(value, table.get(type(value), 1.0))
-        if not 0 <= weight < float("inf"):
-            message = f"the weight of {show(value)} is {weight}: a number from 0 on is needed"
-            raise UsageError(message)
-        return weight
+def _counts() -> defaultdict[Node, defaultdict[Symbol, int]]:
+    return defaultdict(lambda: defaultdict(int))
 
 
-class Script:
-    """Chooses the given inputs in order; those that the model does not allow (any more) are skipped.
-
-    In a state without enabled inputs, which an output may leave, the next one is kept.
-
-    Skipping instead of stopping makes shrinking work: an input that has become disabled does not remove those after it.
-    Without `skip` such an input raises ModelError when it is chosen.
+@dataclass(slots=True)
+class VisitCounts:
+    """The number of visits of each state, trials of each input there, and uses of each kind of input.
 
     >>> from otf.core import Model, Oracle
     >>> from otf.spec import Spec, goto
     >>> oracle = Oracle(Model(Spec(lambda lit, inp: [goto(not lit)], False, ["press"])))
     >>> view = oracle.view(oracle.start())
-    >>> Script(["press"]).choose(view).value
-    'press'
+    >>> visits = VisitCounts()
+    >>> visits.note(view, view.specified[0])
+    >>> visits.tried(view, view.specified)
+    [1]
     """
 
-    def __init__(self, inputs: Iterable[object], *, skip: bool = True) -> None:
-        self._left = deque(inputs)
-        self._skip = skip
-        self._sent = 0
-        self.skipped: int = 0
+    states: defaultdict[Node, int] = field(default_factory=lambda: defaultdict[Node, int](int))
+    inputs: defaultdict[Node, defaultdict[Symbol, int]] = field(default_factory=_counts)
+    actions: defaultdict[str, int] = field(default_factory=lambda: defaultdict[str, int](int))
+    # inputs that only wait, of those chosen so far
+    waits: dict[Symbol, None] = field(default_factory=dict[Symbol, None])
+    # the choices of this path, for a journal that takes them
+    log: PathCounts[tuple[Node, Symbol]] | None = None
+    # what inputs led to, by the answers; None until a strategy asks
+    answers: LearntAnswers | None = None
+    # transitions that the path to come looks for before anything else
+    changed: ChangedFirst | None = None
+    # how often a state was visited for the first time
+    firsts: int = 0
+    # the last state whose trials were looked up, and those: a choice is noted where its trials were compared
+    _node: Node | None = field(default=None, init=False, repr=False)
+    _trials: dict[Symbol, int] = field(default_factory=dict[Symbol, int], init=False, repr=False)
 
-    def choose(self, view: View) -> Symbol | None:
-        """Return the next allowed input, None after the last."""
-        while self._left:
-            symbol = view.model.symbol(self._left[0])
-            allowed = view.allows(symbol)
-            # a device that boots: what it says next enables the input
-            if not allowed and not view.specified and any(map(view.model.spontaneous, view.nodes)):
-                return None
-            self._left.popleft()
-            if allowed:
-                self._sent += 1
-                return symbol
-            if not self._skip:
-                states = " or ".join(show(node.value) for node in view.nodes)
-                where = f"input {self._sent + 1} of the script, {show(symbol.value)}, is not allowed in {states}"
-                raise ModelError(f"{where}: was it allowed when the script was made? Then the model changed meanwhile")
-            self.skipped += 1
-        return None
+    def note(self, view: View, chosen: Symbol) -> None:
+        """Count a choice."""
+        for node in view.places:
+            self.states[node] = times = self.states[node] + 1
+            trials = self._trials if node is self._node else self.inputs[node]
+            trials[chosen] += 1
+            if self.log is not None:
+                self.log.note((node, chosen))
+            if times == 1:
+                self.firsts += 1
+                if len(self.states) > STATES:
+                    self._forget()
+
+    def fresh(self, view: View) -> bool:
+        """Return whether all its states are visited for the first time, of many: they may never come again.
+
+        Then inputs are drawn even if few are enabled: of ten, nine would be asked about for nothing.
+        """
+        return self.firsts > WIDE and not any(map(self.states.get, view.places))
+
+    def _forget(self) -> None:
+        # by what the paths visited alone: a seed gives one path, whatever else is remembered
+        kept = [node for node, times in self.states.items() if times > 1][-STATES // 2 :]
+        states, inputs = self.states.copy(), self.inputs.copy()
+        self._node = None
+        self.states.clear()
+        self.inputs.clear()
+        self.states.update((node, states[node]) for node in kept)
+        self.inputs.update((node, inputs[node]) for node in kept if node in inputs)
+
+    def tried(self, view: View, enabled: Sequence[Symbol]) -> list[int]:
+        """Return how often each input was tried, in the node where that is least."""
+        places = view.places
+        if len(places) == 1:
+            # nearly always: a deterministic system, or one that has shown what it chose
+            self._node = places[0]
+            self._trials = trials = self.inputs[self._node]
+            return list(map(trials.__getitem__, enabled))
+        tables = [self.inputs[node] for node in places]
+        return [min(table[inp] for table in tables) for inp in enabled]
+
+    def reached(self, view: View, enabled: Sequence[Symbol]) -> list[int]:
+        """Return the visits of the least visited state that each input may lead to."""
+        times, place = self.states.get, view.model.place
+        return [min(map(times, map(place, view.targets(inp)), repeat(0)), default=0) for inp in enabled]
+
+
+class ChangedFirst:
+    """What comes first on the paths of a lane: transitions that changed, by names of states and inputs.
+
+    `name` names a state or input by its key; paths up to the number `paths` look for them, so that those which none
+    reaches cost little.
+
+    >>> changed = ChangedFirst([("s1", "i1"), ("s1", "i2")], str)
+    >>> sorted(changed.left["s1"]), changed.paths
+    (['i1', 'i2'], 14)
+    """
+
+    def __init__(self, changed: Iterable[tuple[str, str]], name: Callable[[Hashable], str], lanes: int = 1) -> None:
+        self.left: dict[str, set[str]] = {}
+        for state, inp in changed:
+            self.left.setdefault(state, set()).add(inp)
+        # by number alone: a campaign that is continued drives the same paths
+        self.paths: int = lanes * (PATHS + 2 * sum(map(len, self.left.values()))) if self.left else 0
+        self.name = name
+
+    def untried(self, view: View, visits: VisitCounts, node: Node) -> list[Symbol]:
+        """Return the changed inputs of a state that no path has tried there."""
+        wanted = self.left.get(self.name(node.key))
+        if not wanted:
+            return []
+        tried, model = visits.inputs[view.model.place(node)], view.model
+        found = [inp for inp in model.enabled_inputs(node) if not tried[inp] and self.name(inp.key) in wanted]
+        found = [inp for inp in found if model.specified(node, inp)]
+        if not found:
+            del self.left[self.name(node.key)]
+        return found

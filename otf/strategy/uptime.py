@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from otf.core import Chooser, Symbol, View
     from otf.strategy.kinds import Maker, StrategyKind
-    from otf.strategy.pool import Pool
-    from otf.strategy.visits import VisitCounts
+    from otf.strategy.pool import Pool, VisitCounts
 
 UPTIME: Final = "uptime"
 

@@ -12,8 +12,8 @@ from otf.explore import explore
 from otf.spec import Spec, Transition, goto
 from otf.spec.places import places
 from otf.strategy import Coverage, Until
-from otf.strategy.pool import Pool
-from otf.strategy.visits import LeastNext, VisitCounts
+from otf.strategy.least import LeastNext
+from otf.strategy.pool import Pool, VisitCounts
 
 State: TypeAlias = tuple[int, int]
 

@@ -20,8 +20,7 @@ from otf.core.walk import Walk
 from otf.errors import ModelError
 from otf.spec import Spec, Transition, goto, total
 from otf.strategy import STRATEGIES, Strategy, StrategyKind, goal, weighted
-from otf.strategy.pool import Pool
-from otf.strategy.visits import WIDE, PathCounts
+from otf.strategy.pool import WIDE, PathCounts, Pool
 from otf.trace.events import Quiet, Seen, Sent
 
 MANY: Final = 90
@@ -208,7 +207,7 @@ def test_a_long_list_is_kept_when_its_state_comes_again_and_again() -> None:
 
 def test_visits_of_states_that_never_come_again_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of more states than are counted, those visited once go: by the visits alone, whatever the model remembers."""
-    monkeypatch.setattr("otf.strategy.visits.STATES", 10)
+    monkeypatch.setattr("otf.strategy.pool.STATES", 10)
     strategy, judge = Strategy("random", "uioco", 1), Oracle(Model(store(range(10))))
     view = judge.view(judge.start())
     symbol = judge.model.symbol(2)
@@ -367,7 +366,7 @@ def test_every_view_keeps_its_notes_about_a_shorter_list() -> None:
 
 def test_the_choices_of_a_path_that_lasts_all_night_take_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its journal gets counts, not a list: of more keys than are counted, those that came once are dropped."""
-    monkeypatch.setattr("otf.strategy.visits.STATES", 10)
+    monkeypatch.setattr("otf.strategy.pool.STATES", 10)
     tally = PathCounts[int]()
     for number in range(1000):
         tally.note(-1)

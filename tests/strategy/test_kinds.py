@@ -16,7 +16,7 @@ from otf.errors import ModelError, UsageError
 from otf.explore import explore
 from otf.notations import Call
 from otf.strategy import STRATEGIES, Coverage, StrategyKind, Until, covering, goal, own, script, weighted
-from otf.strategy.visits import action
+from otf.strategy.least import action
 
 LENGTH = 12
 

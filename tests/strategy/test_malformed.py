@@ -13,8 +13,7 @@ from otf.spec import Elapse, Spec, Transition, goto
 from otf.strategy import Script
 from otf.strategy.kinds import StrategyKind
 from otf.strategy.malformed import malforming
-from otf.strategy.pool import Pool
-from otf.strategy.visits import VisitCounts
+from otf.strategy.pool import Pool, VisitCounts
 from otf.trace.events import Quiet, Sent
 
 

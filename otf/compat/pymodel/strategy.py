@@ -17,8 +17,7 @@ from otf.notations.actions import Attributes
 from otf.notations.table import frozen, thawed
 from otf.strategy import StrategyKind
 from otf.strategy.kinds import Maker, known
-from otf.strategy.pool import Pool
-from otf.strategy.visits import VisitCounts
+from otf.strategy.pool import Pool, VisitCounts
 from otf.values import key, show
 
 NAMES: Final = ("select_action", "selectaction", "SelectAction")

@@ -1,155 +1,22 @@
-"""Visits counted over all paths of a campaign, and the choosers that use them: least tried, least visited."""
+"""Choosers by what was tried before: the least tried input, the least visited state; and what only time changes."""
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias
 
-from otf.core import FEW, Node, Symbol, View
-from otf.strategy.pool import Pool
-
-if TYPE_CHECKING:
-    from otf.strategy.answers import LearntAnswers
+from otf.core import FEW, Chooser, Node, Symbol, View
+from otf.spec import Elapse
+from otf.strategy.pool import WIDE, Pool, VisitCounts
 
 STAYS: Final = 0.05  # the chance, before each step, that a path stops going deeper
-PATHS: Final = 10  # of a lane that look for changed transitions, and two more for each of these
-STATES: Final = 50_000  # states with counts; of more, those visited once are forgotten, since they may never come again
-WIDE: Final = 1_000  # states visited, of which few inputs are drawn too: most states do not come again then
 
-Key = TypeVar("Key", bound=Hashable)
 
 Rank: TypeAlias = Callable[[Symbol], Any]
 """How little an input is to be preferred."""
-
-
-class PathCounts(Counter[Key]):
-    """How often each key came on one path; of too many, those that came once are dropped: a path may last all night."""
-
-    def note(self, key: Key) -> None:
-        """Count a key."""
-        self[key] += 1
-        if len(self) > STATES:
-            once = [key for key, times in self.items() if times == 1]
-            for each in once or [*self]:
-                del self[each]
-
-
-def _counts() -> defaultdict[Node, defaultdict[Symbol, int]]:
-    return defaultdict(lambda: defaultdict(int))
-
-
-@dataclass(slots=True)
-class VisitCounts:
-    """The number of visits of each state, trials of each input there, and uses of each kind of input.
-
-    >>> from otf.core import Model, Oracle
-    >>> from otf.spec import Spec, goto
-    >>> oracle = Oracle(Model(Spec(lambda lit, inp: [goto(not lit)], False, ["press"])))
-    >>> view = oracle.view(oracle.start())
-    >>> visits = VisitCounts()
-    >>> visits.note(view, view.specified[0])
-    >>> visits.tried(view, view.specified)
-    [1]
-    """
-
-    states: defaultdict[Node, int] = field(default_factory=lambda: defaultdict[Node, int](int))
-    inputs: defaultdict[Node, defaultdict[Symbol, int]] = field(default_factory=_counts)
-    actions: defaultdict[str, int] = field(default_factory=lambda: defaultdict[str, int](int))
-    # inputs that only wait, of those chosen so far
-    waits: dict[Symbol, None] = field(default_factory=dict[Symbol, None])
-    # the choices of this path, for a journal that takes them
-    log: PathCounts[tuple[Node, Symbol]] | None = None
-    # what inputs led to, by the answers; None until a strategy asks
-    answers: LearntAnswers | None = None
-    # transitions that the path to come looks for before anything else
-    changed: ChangedFirst | None = None
-    # how often a state was visited for the first time
-    firsts: int = 0
-    # the last state whose trials were looked up, and those: a choice is noted where its trials were compared
-    _node: Node | None = field(default=None, init=False, repr=False)
-    _trials: dict[Symbol, int] = field(default_factory=dict[Symbol, int], init=False, repr=False)
-
-    def note(self, view: View, chosen: Symbol) -> None:
-        """Count a choice."""
-        for node in view.places:
-            self.states[node] = times = self.states[node] + 1
-            trials = self._trials if node is self._node else self.inputs[node]
-            trials[chosen] += 1
-            if self.log is not None:
-                self.log.note((node, chosen))
-            if times == 1:
-                self.firsts += 1
-                if len(self.states) > STATES:
-                    self._forget()
-
-    def fresh(self, view: View) -> bool:
-        """Return whether all its states are visited for the first time, of many: they may never come again.
-
-        Then inputs are drawn even if few are enabled: of ten, nine would be asked about for nothing.
-        """
-        return self.firsts > WIDE and not any(map(self.states.get, view.places))
-
-    def _forget(self) -> None:
-        # by what the paths visited alone: a seed gives one path, whatever else is remembered
-        kept = [node for node, times in self.states.items() if times > 1][-STATES // 2 :]
-        states, inputs = self.states.copy(), self.inputs.copy()
-        self._node = None
-        self.states.clear()
-        self.inputs.clear()
-        self.states.update((node, states[node]) for node in kept)
-        self.inputs.update((node, inputs[node]) for node in kept if node in inputs)
-
-    def tried(self, view: View, enabled: Sequence[Symbol]) -> list[int]:
-        """Return how often each input was tried, in the node where that is least."""
-        places = view.places
-        if len(places) == 1:
-            # nearly always: a deterministic system, or one that has shown what it chose
-            self._node = places[0]
-            self._trials = trials = self.inputs[self._node]
-            return list(map(trials.__getitem__, enabled))
-        tables = [self.inputs[node] for node in places]
-        return [min(table[inp] for table in tables) for inp in enabled]
-
-    def reached(self, view: View, enabled: Sequence[Symbol]) -> list[int]:
-        """Return the visits of the least visited state that each input may lead to."""
-        times, place = self.states.get, view.model.place
-        return [min(map(times, map(place, view.targets(inp)), repeat(0)), default=0) for inp in enabled]
-
-
-class ChangedFirst:
-    """What comes first on the paths of a lane: transitions that changed, by names of states and inputs.
-
-    `name` names a state or input by its key; paths up to the number `paths` look for them, so that those which none
-    reaches cost little.
-
-    >>> changed = ChangedFirst([("s1", "i1"), ("s1", "i2")], str)
-    >>> sorted(changed.left["s1"]), changed.paths
-    (['i1', 'i2'], 14)
-    """
-
-    def __init__(self, changed: Iterable[tuple[str, str]], name: Callable[[Hashable], str], lanes: int = 1) -> None:
-        self.left: dict[str, set[str]] = {}
-        for state, inp in changed:
-            self.left.setdefault(state, set()).add(inp)
-        # by number alone: a campaign that is continued drives the same paths
-        self.paths: int = lanes * (PATHS + 2 * sum(map(len, self.left.values()))) if self.left else 0
-        self.name = name
-
-    def untried(self, view: View, visits: VisitCounts, node: Node) -> list[Symbol]:
-        """Return the changed inputs of a state that no path has tried there."""
-        wanted = self.left.get(self.name(node.key))
-        if not wanted:
-            return []
-        tried, model = visits.inputs[view.model.place(node)], view.model
-        found = [inp for inp in model.enabled_inputs(node) if not tried[inp] and self.name(inp.key) in wanted]
-        found = [inp for inp in found if model.specified(node, inp)]
-        if not found:
-            del self.left[self.name(node.key)]
-        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,3 +189,72 @@ def action(inp: Symbol) -> str:
     if isinstance(value, Enum):
         return f"{type(value).__name__}.{value.name}"
     return value if isinstance(value, str) else getattr(value, "name", None) or type(value).__name__
+
+
+PASSES: Final = 1 / 16  # the chance that time passes, before a step in a state that time would change
+LISTED: Final = 1_000  # inputs up to which all are looked at for a wait, or for what shows its effect
+
+
+@dataclass(slots=True)
+class AfterWaits:
+    """Chooses as another chooser, and looks for changes that only time makes: an item that expires, for one.
+
+    Coverage alone hardly looks: the state without the item was visited before, and so were all its inputs. A wait that
+    changes the state is followed by an input whose outputs differ from those before. And where a known wait would
+    change the state, and was not tried there, it is chosen now and then: with a hundred inputs, five of six waits
+    that a chooser draws change nothing.
+    """
+
+    chooser: Chooser
+    pool: Pool
+    visits: VisitCounts
+    before: tuple[Node, ...] = ()
+    waits: dict[Symbol, None] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Share the known waits with the other paths."""
+        self.waits = self.visits.waits
+
+    def choose(self, view: View) -> Symbol | None:
+        """Return the next input, None if none is enabled."""
+        chosen = (self._planned(view) if self.waits else None) or self.chooser.choose(view)
+        if chosen is not None and chosen.value.__class__ is Elapse:
+            self.before = view.nodes
+            self.waits[chosen] = None
+        return chosen
+
+    def _planned(self, view: View) -> Symbol | None:
+        planned = self._showing(view) or self._waiting(view)
+        self.before = ()
+        if planned is not None:
+            self.visits.note(view, planned)
+        return planned
+
+    def _showing(self, view: View) -> Symbol | None:
+        """Return an input that shows what the last wait changed, None if it changed nothing that an input shows."""
+        if not self.before or set(self.before) == set(view.nodes):
+            return None
+        return next((inp for inp in self._drawn(view) if _shown(view, self.before, inp)), None)
+
+    def _drawn(self, view: View) -> Iterable[Symbol]:
+        if view.enabled.size > LISTED:
+            return self.pool.candidates(view)
+        # all of them: the wait itself took longer than it takes to ask about each
+        enabled = self.pool.of(view)
+        return self.pool.random.sample(enabled, len(enabled))
+
+    def _waiting(self, view: View) -> Symbol | None:
+        if self.pool.random.random() >= PASSES or view.enabled.size > LISTED:
+            return None
+        changing = [inp for inp in self.waits if set(view.targets(inp)) - set(view.nodes)]
+        fresh = [inp for inp in changing if not self.visits.tried(view, (inp,))[0] and inp in view.enabled.all]
+        return self.pool.random.choice(fresh) if fresh else None
+
+
+def _shown(view: View, before: tuple[Node, ...], inp: Symbol) -> bool:
+    """Return whether the model's outputs to an input differ from those that it had in the nodes before."""
+    then, now = (
+        {(move.emitted, move.opening and move.opening.ports) for node in nodes for move in view.model.moves(node, inp)}
+        for nodes in (before, view.nodes)
+    )
+    return then != now
