@@ -98,6 +98,19 @@ class Counting(Protocol):
 
 
 @runtime_checkable
+class Belated(Protocol):
+    """A line on which the tester sends by its own clock, and may itself be late."""
+
+    def overdue(self) -> float:
+        """Return since when the tester was late, by `time.monotonic`, up to now and since the last call; or `inf`."""
+        ...
+
+    def doubt(self) -> str:
+        """Return why what the system does now may be the tester's own fault; empty if it is not."""
+        ...
+
+
+@runtime_checkable
 class Acting(Protocol):
     """A line on which an input can be more than bytes: connecting, closing, half closing."""
 

@@ -51,7 +51,9 @@ class Mailbox:
         self.dropped: int = 0
         self.stirred: float = NEVER
         self.doubt: Callable[[], str] = lambda: ""
-        """Says why the silence, or what came, may be the tester's fault; asked before a verdict rests on it."""
+        """Says why a failure now may be the tester's own fault; asked before the system is blamed."""
+        self.overdue: Callable[[], float] = lambda: inf
+        """Returns since when the tester was late since the last call, by `time.monotonic`: the judge widens windows."""
 
     def put(self, data: bytes | bytearray | memoryview, trouble: str = "", *, received: float | None = None) -> None:
         """Hand over one frame. If too many wait to be read it is dropped and counted, which ends in no verdict.
@@ -157,9 +159,17 @@ class ThreadLine:
         return arrived
 
     def lost(self) -> str:
-        """Return how many frames were dropped since otf did not read them in time, or the library's own doubt."""
+        """Return how many frames were dropped since otf did not read them in time."""
         if dropped := self._mailbox.dropped:
             return f"{dropped} frames arrived faster than they were read, and were dropped"
+        return ""
+
+    def overdue(self) -> float:
+        """Return since when the library was late with what it sends by its own clock, or `inf`."""
+        return self._mailbox.overdue()
+
+    def doubt(self) -> str:
+        """Return why a failure now may be the fault of the library."""
         return self._mailbox.doubt()
 
     def stirred(self) -> float:

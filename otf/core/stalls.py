@@ -126,7 +126,13 @@ class Stalls:
             self.fresh.append(self._short)
             self._short = Stalled(0.0, now)
 
-    def told(self) -> list[Stalled]:
-        """Return the stalls that the monitor was not told yet, and does not get again."""
+    def told(self, now: float = 0.0, overdue: float = 0.0) -> list[Stalled]:
+        """Return the stalls that the monitor was not told yet, and does not get again.
+
+        `overdue`: for so many seconds up to now the tester was late with what it sends by its own clock.
+        """
         fresh, self.fresh = self.fresh, []
-        return fresh
+        # what made the tester late may be among the stalls, and is lost once
+        before = [each for each in fresh if each.at <= now - overdue]
+        meanwhile = sum(each.seconds for each in fresh[len(before) :])
+        return [*before, Stalled(overdue, now)] if overdue > meanwhile else fresh

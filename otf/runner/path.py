@@ -17,6 +17,7 @@ from otf.codec import Codec, PortAction
 from otf.codec.malformed import Malformed, MalformedCodec, Unreadable
 from otf.core import Ping, Send, Session, Wait
 from otf.core.pacing import Eager
+from otf.core.stalls import CERTAIN
 from otf.errors import CodecError, ContactError, ModelError, OtfError, UsageError, WriteError
 from otf.runner.codec_cache import CodecCache
 from otf.runner.fast_path import FastPath
@@ -94,6 +95,8 @@ class Conduct:
         except _Undecided as reason:
             # an earlier verdict holds
             verdict = self.session.verdict or Verdict("inconclusive", why=str(reason))
+        if verdict.failure is not None and verdict.failure.kind not in CERTAIN and (doubt := self.wire.doubt()):
+            return Verdict("inconclusive", why=f"{doubt}; seen: {verdict.failure.seen}")
         if verdict.failed:
             verdict = replace(verdict, stalled=self._lookout.stalled())
         lost = self.wire.lost()
@@ -305,8 +308,7 @@ class Conduct:
         at = await self._lookout.silent(until)
         if at is not None:
             observed = self._lookout.observed
-            if self._lookout.stalls.fresh:
-                self._tell_stalls()
+            self._tell_stalls()
             if self._model.timed and not self.session.monitor.would(Quiet(at)):
                 self._lookout.sample()
                 self._tell_stalls()
@@ -324,7 +326,7 @@ class Conduct:
         self._record(event, raw, **({"late": True} if len(belated) > late else {}))
 
     def _tell_stalls(self) -> None:
-        for stall in self._lookout.stalls.told():
+        for stall in self._lookout.stalls.told(self.wire.now, self.wire.overdue() if self._model.timed else 0.0):
             self.session.tell(stall)
             self.record(stall)
 

@@ -7,7 +7,9 @@ import select
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from math import inf
 from operator import attrgetter
+from time import monotonic
 from types import TracebackType
 from typing import Final, Self
 
@@ -16,7 +18,7 @@ from anyio.abc import TaskGroup
 
 from otf.adapter import Arrival, Frame, Line
 from otf.adapter.faults import Noting
-from otf.adapter.line import NEVER, Acknowledging, Counting, Stamping, Stirring
+from otf.adapter.line import NEVER, Acknowledging, Belated, Counting, Stamping, Stirring
 from otf.adapter.waiting import clock
 from otf.core.stalls import NOISE
 from otf.runner.waiting import FIRST, SHORT, SpinWait, Watching, watching
@@ -79,6 +81,7 @@ class Wire:
         self.hints: set[str] = set()
         self._stirring = {port: line for port, line in lines.items() if isinstance(line, Stirring)}
         self._counting = {port: line for port, line in lines.items() if isinstance(line, Counting)}
+        self._belated = {port: line for port, line in lines.items() if isinstance(line, Belated)}
         self.noting: list[Noting] = [line for line in lines.values() if isinstance(line, Noting)]
         self._acknowledging = [line for line in lines.values() if isinstance(line, Acknowledging)]
         # a poll takes a third of the time of a select, but waits in whole milliseconds
@@ -137,6 +140,15 @@ class Wire:
         """Return a description of the data that the tester's side of the lines lost; empty if none was lost."""
         lost = {port: line.lost() for port, line in self._counting.items()}
         return "; ".join(f"{port}: {what}" for port, what in lost.items() if what)
+
+    def doubt(self) -> str:
+        """Return why a failure now may be the fault of the tester, which sends by its own clock; empty if it is not."""
+        return "; ".join(f"{port}: {why}" for port, line in self._belated.items() if (why := line.doubt()))
+
+    def overdue(self) -> float:
+        """Return for how many seconds up to now the tester was late with what it sends by its own clock; 0 if not."""
+        since = min((line.overdue() for line in self._belated.values()), default=inf)
+        return max(0.0, monotonic() - since)
 
     def noted(self) -> list[str]:
         """Return the faults that were injected since the last call."""

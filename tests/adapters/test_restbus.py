@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 from itertools import pairwise
+from math import inf
 
 import anyio
 import pytest
@@ -13,7 +14,7 @@ from can import Bus, BusABC, CanOperationError, Message
 
 from otf.adapter import Line, Trouble
 from otf.adapter.canbus import CanBus
-from otf.adapter.line import Counting
+from otf.adapter.line import Belated
 from otf.adapters import CyclicMessage, restbus
 from otf.adapters.can import can
 from otf.codec.can import CanFrame, encode_can
@@ -84,12 +85,52 @@ async def test_a_message_that_is_off_is_not_sent_and_the_others_are() -> None:
             await changed(line, bus, "on", counted)
 
 
-@pytest.mark.real
-async def test_a_tester_that_is_late_says_so() -> None:
-    """A frame after its time is trouble of the line, and no output."""
-    async with restbus(f"can://virtual/{fresh()}", {"engine": ENGINE}, late=-1.0)() as line:
-        (trouble,) = await arrive(line, 1)
-    assert trouble == Trouble("the tester itself sent a message more than -1000 ms late (late=)")
+SLOW = CyclicMessage(ENGINE.frames, 1000.0)
+LATE = "the tester itself sent a message more than 1 ms late (late=)"
+
+
+class Stuck:
+    """A bus whose driver does not return for a time."""
+
+    def __init__(self) -> None:
+        self.over = threading.Event()
+
+    def send(self, _message: Message) -> None:
+        """Wait."""
+        self.over.wait(SECONDS)
+
+    def recv(self, _timeout: float) -> None:
+        """Bring nothing."""
+
+    def shutdown(self) -> None:
+        """Do nothing."""
+
+
+async def doubted(line: Belated, doubt: str) -> None:
+    """Wait until a line has this doubt."""
+    with anyio.fail_after(SECONDS):
+        while line.doubt() != doubt:  # noqa: ASYNC110 -- what it waits for is in another thread
+            await anyio.sleep(FAST)
+
+
+@pytest.mark.parametrize("periods", [0.0, inf])
+async def test_a_tester_that_is_late_goes_on_and_says_so(monkeypatch: pytest.MonkeyPatch, periods: float) -> None:
+    """Before the frame is on the bus, as the node may have noticed; then for as long as the node may remember it."""
+    bus, begun = Stuck(), time.monotonic()
+    monkeypatch.setattr(CanBus, "open", lambda _: bus)
+    port = restbus(f"can://virtual/{fresh()}", {"engine": SLOW}, late=0.001, memory=periods)
+    async with port() as line:
+        assert isinstance(line, Belated)
+        await doubted(line, LATE)
+        since = line.overdue()
+        assert begun < since < time.monotonic() - 0.001
+        assert line.overdue() == since  # it still is
+        bus.over.set()
+        await doubted(line, LATE if periods else "")
+        with anyio.fail_after(SECONDS):
+            while line.overdue() != inf:  # noqa: ASYNC110 -- the same
+                await anyio.sleep(FAST)
+        assert line.receive() == []
 
 
 class Broken:
@@ -108,32 +149,6 @@ async def test_a_bus_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     async with restbus(f"can://virtual/{fresh()}", {"engine": ENGINE}, late=SECONDS)() as line:
         (trouble,) = await arrive(line, 1)
     assert trouble == Trouble("the CAN bus failed: CanOperationError: no such device")
-
-
-class Stuck(Broken):
-    """A bus whose driver does not return for a time."""
-
-    def __init__(self) -> None:
-        self.over = threading.Event()
-
-    def send(self, _message: Message) -> None:
-        self.over.wait(SECONDS)
-
-    def recv(self, _timeout: float) -> None:
-        """Bring nothing."""
-
-
-async def test_a_tester_that_is_late_is_known_before_it_has_sent(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The node may have noticed, and a verdict asks first whether the line lost anything."""
-    bus = Stuck()
-    monkeypatch.setattr(CanBus, "open", lambda _: bus)
-    async with restbus(f"can://virtual/{fresh()}", {"engine": ENGINE}, late=0.001)() as line:
-        assert isinstance(line, Counting)
-        with anyio.fail_after(SECONDS):
-            while not line.lost():  # noqa: ASYNC110 -- what it waits for is in another thread
-                await anyio.sleep(FAST)
-        assert line.lost() == "the tester itself sent a message more than 1 ms late (late=)"
-        bus.over.set()
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,17 @@ def test_a_wait_in_which_the_system_waited_for_a_processor() -> None:
     assert stalls.longest == pytest.approx(0.03)
 
 
+def test_what_the_tester_sent_late_is_a_stall() -> None:
+    """It is told once: what was lost at the same time is the same time, what was lost before is not."""
+    stalls = Stalls()
+    assert stalls.told(5.0, 0.2) == [Stalled(0.2, 5.0)]
+    stalls.fresh = [Stalled(0.1, 4.0), Stalled(0.1, 4.9)]
+    assert stalls.told(5.0, 0.2) == [Stalled(0.1, 4.0), Stalled(0.2, 5.0)]
+    stalls.fresh = found = [Stalled(0.3, 4.9)]
+    assert stalls.told(5.0, 0.2) == found
+    assert stalls.told(5.0) == []
+
+
 def test_time_lost_before_the_wait() -> None:
     """A wait is not prolonged by more than it has lasted so far."""
     stalls = Stalls()
