@@ -11,6 +11,7 @@ import msgspec
 import pytest
 
 from otf.campaign.journal_reader import Past
+from otf.campaign.trace_files import TraceFile
 from otf.errors import UsageError
 from otf.trace.digest import LineChain
 from tests.campaign.machine import TEA, bench, run
@@ -195,3 +196,33 @@ def test_digests_are_those_of_the_traces(tmp_path: Path) -> None:
     assert len(digests) >= 5
     for name, digest in digests.items():
         assert blake2b((tmp_path / name).read_bytes(), digest_size=16).hexdigest() == digest
+
+
+def test_who_writes_both_is_believed_unless_it_is_checked(tmp_path: Path) -> None:
+    """A trace whose digest fits, and which says that it passed, is judged again with `check` alone."""
+    for name in ("believed", "checked"):
+        run(bench(TEA), tmp_path / name, traces=1, seed=1, shrink=False)
+        trace = tmp_path / name / "path-0001.jsonl"
+        trace.write_bytes(trace.read_bytes().replace(b'"verdict":"fail"', b'"verdict":"pass"'))
+        digests = {trace.name: TraceFile.read(trace).digest}
+        _edit(tmp_path / name, _of_paths(**PASSES, digests=digests), link=True)
+    again: Line = {"traces": 2, "seed": 1, "resume": True, "shrink": False}
+    believed = run(bench(), tmp_path / "believed", **again)
+    assert (believed.parts.paths, believed.altered) == (1, [])
+    checked = run(bench(), tmp_path / "checked", check=True, **again)
+    why = "the journal says pass of path-0001.jsonl, which does not show it: the path is driven again"
+    assert (checked.parts.paths, checked.altered) == (2, [why])
+
+
+def test_a_failure_behind_the_gap_of_a_trace_is_not_edited_away(tmp_path: Path) -> None:
+    """What was dropped is judged by nobody, so that the last line of the trace has to bear out the journal."""
+    whole = run(bench(TEA), tmp_path, traces=1, seed=1, shrink=False)
+    [trace] = (group.first.trace for group in whole.failures.values())
+    head, *events, end = trace.read_bytes().splitlines(keepends=True)
+    inputs = sum(b'"event":"sent"' in line for line in events)
+    gap = b'{"event":"dropped","events":%d,"inputs":%d}\n' % (len(events), inputs)
+    trace.write_bytes(head + gap + end)
+    digests = {trace.name: TraceFile.read(trace).digest}
+    _edit(tmp_path, _of_paths(**PASSES, digests=digests), link=True)
+    found = run(bench(TEA), tmp_path, traces=1, seed=1, shrink=False, resume=True)
+    assert (found.verdict, len(found.altered)) == ("fail", 1)
