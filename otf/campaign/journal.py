@@ -122,6 +122,7 @@ class Journal:
             truncated=driven.verdict.truncated,
             short=driven.short,
             malformed=driven.malformed,
+            excused=driven.excused if known_issue else 0,
             together=driven.together,
             judged=driven.verdict.judged,
             late=len(driven.verdict.late),

@@ -101,6 +101,7 @@ class CountedLine(msgspec.Struct, frozen=True, gc=False):  # it refers to no obj
     truncated: bool = False
     short: bool = False
     malformed: Amount = 0
+    excused: Amount = 0
     together: Amount = 0
     judged: Judged = Judged()
     late: Amount = 0

@@ -213,7 +213,7 @@ class Past:
             group, known_issue = groups.get(same), issues.get(counted.known_issue)
             _add(summary, counted, self.folder)
             if known_issue is not None:
-                known_issue.add(self._known_issue(counted, known_issue, bench))
+                known_issue.add(self._known_issue(counted, known_issue, bench), counted.signature)
             elif counted.verdict == "fail" and group is not None:
                 group.count += 1
                 group.meet(self._shorter(counted, group, bench))
@@ -280,6 +280,7 @@ def _add(summary: Summary, counted: CountedLine, folder: Path) -> None:
     summary.truncated += counted.truncated
     summary.short += counted.short
     summary.malformed += counted.malformed
+    summary.excused += counted.excused
     summary.together = max(summary.together, counted.together)
     summary.judged += counted.judged
     summary.late += counted.late

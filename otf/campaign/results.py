@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from otf.trace.events import Event, Guess
@@ -49,6 +49,12 @@ class PathResult:
             return self
         verdict = replace(self.verdict, failure=failure, behind=())
         return replace(self, verdict=verdict, events=self.events[: failure.event], steps=failure.step)
+
+    @property
+    def excused(self) -> int:
+        """Return how many of its inputs showed its failure or came behind it."""
+        failure = self.verdict.failure
+        return 0 if failure is None else self.steps - max(1, failure.step) + 1
 
     @property
     def guesses(self) -> bool:
@@ -201,15 +207,20 @@ class GuessedFailure:
 
 @dataclass(slots=True)
 class KnownIssueCount:
-    """A known issue of the bench: its description, the number of paths that showed it, and the shortest of these."""
+    """A known issue of the bench: its description, the number of paths that showed it, and the shortest of these.
+
+    `kinds` are the signatures of what counted as it: where they are several, it may excuse too much.
+    """
 
     says: str
     count: int = 0
     group: FailureGroup | None = None
+    kinds: set[str] = field(default_factory=set[str])
 
-    def add(self, result: PathResult) -> None:
-        """Count a path that showed it."""
+    def add(self, result: PathResult, signature: str = "") -> None:
+        """Count a path that showed it, by a failure of this signature."""
         self.count += 1
+        self.kinds.add(signature or str(result.verdict.failure and result.verdict.failure.signature))
         failure, group = result.verdict.failure, self.group
         if failure is None:
             return

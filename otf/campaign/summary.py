@@ -37,7 +37,8 @@ class Summary:
     greatest number of inputs on one path, `uptime` the seconds of the path that lasted longest, `together` the most
     inputs in flight. `judged` is how much was judged, and how much of that beside stalls. `kinds` tells failures apart;
     those that turned out to be the `same` count with another kind. `apart` are the kinds of failures, by their
-    fingerprints, whose shortest runs showed that they are other defects than those of their signature.
+    fingerprints, whose shortest runs showed that they are other defects than those of their signature. So many inputs
+    are `excused`: they showed a known issue, or came behind one.
 
     >>> from pathlib import Path
     >>> from otf.trace import Verdict
@@ -52,6 +53,7 @@ class Summary:
     truncated: int = 0
     short: int = 0
     malformed: int = 0
+    excused: int = 0
     late: int = 0
     unfinished: list[int] = field(default_factory=list[int])
     inconclusive: list[PathResult] = field(default_factory=list[PathResult])
@@ -158,6 +160,7 @@ class Summary:
             self.inconclusive.append(result)
         elif known_issue is not None:
             known_issue.add(result)
+            self.excused += driven.excused
         elif result.verdict.failure is not None:
             self.failed(FailureGroup(known or result.verdict.failure.signature, result, tries=tries))
 
@@ -332,7 +335,7 @@ class Summary:
             none += "otf waits for an output that has to come first if its transition has a window (within=)"
             self.untested = f"nothing was sent: {over}{none}"
         elif not driven:
-            self.untested = untested(self.steps, self.malformed, self.truncated)
+            self.untested = untested(self.steps, self.malformed, self.truncated, self.excused)
 
     def rest(self, before: int) -> None:
         """Note that a campaign continued and had nothing to drive: the result is that of an earlier day."""

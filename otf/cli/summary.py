@@ -131,7 +131,8 @@ class SummaryPrinter:
         for known in self._summary.known_issues:
             if (group := known.group) is not None:
                 shrunk = "" if group.shrunk is None else f", shrunk to {counted(group.shrunk.steps, 'step')}"
-                yield f"known issue ({counted(known.count, 'path')}{shrunk}): {known.says}"
+                kinds = f", {counted(len(known.kinds), 'kind')} of failure" if len(known.kinds) > 1 else ""
+                yield f"known issue ({counted(known.count, 'path')}{kinds}{shrunk}): {known.says}"
                 if group.shrunk is None:
                     yield f"  shrink it:       otf shrink {self._call(group.first, drives=True)}"
                 else:

@@ -54,6 +54,7 @@ class PathSummary:
     short: bool = False
     decided: str = ""
     malformed: int = 0
+    excused: int = 0
 
     @property
     def undecided(self) -> str:
@@ -235,8 +236,10 @@ class Gathered:
     def _untested(self) -> str:
         if not self.steps:
             return "nothing was sent"
-        malformed, truncated = (sum(getattr(path, name) for path in self.paths) for name in ("malformed", "truncated"))
-        return untested(self.steps, malformed, truncated)
+        return untested(
+            self.steps,
+            *(sum(getattr(each, name) for each in self.paths) for name in ("malformed", "truncated", "excused")),
+        )
 
     def follow(self, event: Event, monitor: Monitor) -> None:
         """Add an event of the current path, with the monitor after that event."""

@@ -114,3 +114,40 @@ def test_simpler_values_excuse_nothing(tmp_path: Path, issues: tuple[KnownIssue,
     assert group.shrunk is not None
     assert group.shrunk.verdict.failure is not None
     assert group.shrunk.verdict.failure.input == simplest
+
+
+WIDE = """
+from otf import Bench, Spec, goto
+from otf.adapter import KnownIssue
+
+def bench(right: int = 0):
+    def system():
+        taken = 0
+        def take(inp):
+            nonlocal taken
+            taken += 1
+            return ["a"] if taken <= right or inp == 3 else ["no"] if inp == 2 else []
+        return take
+    known = (KnownIssue(lambda _failure: True, "all is known"),)
+    spec = Spec(lambda state, _inp: [goto(state, "a")], 0, [1, 2, 3])
+    return Bench(spec, system=system, types=(str,), known_issues=known)
+"""
+
+
+def test_a_known_issue_that_each_path_shows_at_once_leaves_nothing_tested(tmp_path: Path) -> None:
+    """No other failure could decide: that is no pass, also after a campaign continued, and its report says the same."""
+    (tmp_path / "wide.py").write_text(WIDE.replace("[1, 2, 3]", "[1, 2]"))
+    why = "each path showed a known issue at its first input"
+    for more in (("--out", tmp_path / "out", "--traces", 2), ("--into", tmp_path / "out", "--traces", 4)):
+        done = otf("run", tmp_path / "wide.py", "--seed", 1, "--no-saved", *more)
+        assert (done.status, why in done.out) == (3, True), done.out
+    assert "INCONCLUSIVE: nothing was tested" in otf("report", tmp_path / "out", "--bench", tmp_path / "wide.py").out
+
+
+def test_how_many_kinds_of_failure_a_known_issue_excuses_is_told(tmp_path: Path) -> None:
+    """Its function may look at too little: all is excused, which the exit status does not show."""
+    (tmp_path / "wide.py").write_text(WIDE)
+    call = ("run", tmp_path / "wide.py", "--seed", 1, "--no-saved", "--set", "right=3", "--out", tmp_path / "out")
+    done = otf(*call, "--traces", 9, "--steps", 6)
+    assert done.status == 0
+    assert "2 kinds of failure, shrunk to 4 steps): all is known" in done.out

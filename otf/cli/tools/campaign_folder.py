@@ -306,5 +306,6 @@ def _result(read: Read, file: Path, record: CountedLine | None) -> Walked:
         late=len(judgement.verdict.late),
         short=record is not None and record.short,
         malformed=0 if record is None else record.malformed,
+        excused=0 if record is None else record.excused,
         decided="" if record is None else Path(record.trace).name,
     )
