@@ -59,7 +59,7 @@ def chancy(rate: float = 0.1, kinds: int = 8):
     return Bench(spec, ports={"p": inprocess(system)}, codec=codec, **TIMES)
 
 
-def known(rate: float = 1.0, kinds: int = 1):
+def known(rate: float = 0.5, kinds: int = 1):
     """The wrong answer is a known issue."""
     issue = KnownIssue(lambda failure: "Wrong0" in failure.seen, "it answers wrongly")
     return replace(chancy(rate, kinds), known_issues=(issue,))
