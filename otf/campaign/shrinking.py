@@ -205,8 +205,9 @@ class _Work:
 
     async def searched(self, times: int, original: Candidate | None = None) -> bool:
         """Run the search until it ends (True) or the budget does (False)."""
-        # an intermittent failure would have to show in an eager run and in the strict run after it: too rare
-        if self.by.mode == "strict" or times > 1 or not self.tries.waits:
+        # an intermittent failure would have to show in an eager run and in the strict run after it: too rare. With
+        # timers an eager run is another run: they expire elsewhere
+        if self.by.mode == "strict" or times > 1 or not self.tries.waits or self.by.oracle.model.timed:
             return await self.driven(times, self.tries.shows, original)
         ended = await self.driven(times, self.tries.quickly, original)
         # the failure may need a pause: then candidates that passed eagerly may show it all the same

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 from math import ceil
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from otf.shrink.issue import ModelStep, NodeSet, Thinking, Trait
 from otf.shrink.search import AttemptResult, Attempts, Harmless, ShrinkSearch
@@ -23,9 +23,14 @@ from otf.spec.offering import LONGEST
 LATER: Final = 14  # inputs by which other guesses are delayed: jumps that pass are evidence against many of them
 PAIR: Final = LATER + 3
 FEW: Final = 4  # inputs: shorter jumps are tried before the wait
+WAYS: Final = 3  # times as many inputs as it keeps count for a jump through timers, which let time pass on the way
 LONG: Final = 1.0  # seconds, of which a wait may be the cause of a failure
 SIGNS: Final = frozenset({AttemptResult.FAILED, AttemptResult.OTHERWISE})  # another failure may be the same, overshot
 SPARED: Final = frozenset({AttemptResult.SPARED})  # the whole issue needs no run before less of it is tried
+
+
+Jump: TypeAlias = Callable[[ShrinkSearch, ModelSteps, int], Thinking[ModelSteps]]
+"""Returns a walk that ends with the last inputs of a run: of which search, the run, and how many are kept."""
 
 
 def _never() -> bool:
@@ -73,16 +78,23 @@ def _jumps(search: ShrinkSearch) -> Iterator[Rung]:
     # 1, 2, 3, 4, 6, 9, ...: a factor of two overshoots, and every input of a long suffix costs
     kept = 1
     while kept < len(steps):
-        yield Rung(kept, partial(_jump, search, steps, kept), partial(_shorter, search, steps, too_few, kept))
+        for jump, price in _jumps_to(search, kept):
+            yield Rung(price, partial(jump, search, steps, kept), partial(_shorter, search, jump, steps, too_few, kept))
         too_few, kept = kept, max(kept + 1, kept * 3 // 2)
-    yield Rung(len(steps), _no_walk, partial(_shorter, search, steps, too_few, len(steps)), SPARED)
+    yield Rung(len(steps), _no_walk, partial(_shorter, search, _jump, steps, too_few, len(steps)), SPARED)
+
+
+def _jumps_to(search: ShrinkSearch, kept: int) -> Iterator[tuple[Jump, int]]:
+    if search.ways.model.timed:
+        yield _tail, kept
+    yield _jump, LATER + WAYS * kept if search.ways.model.timed else kept
 
 
 def _wait(search: ShrinkSearch) -> Iterator[Rung]:
     seconds, steps = search.best.seconds, search.best.steps
     if search.ways.model.timed and seconds >= LONG and len(steps) > FEW:
         # it takes as long as the issue itself, and rules out all that the time alone may cause
-        yield Rung(FEW, partial(_waiting, search, seconds), _nothing)
+        yield Rung(max(FEW, len(steps) // FEW), partial(_waiting, search, seconds), _nothing)
 
 
 def _waiting(search: ShrinkSearch, seconds: float) -> Thinking[ModelSteps]:
@@ -105,10 +117,17 @@ def _jump(search: ShrinkSearch, steps: ModelSteps, kept: int) -> Thinking[ModelS
     return (*way, *after)
 
 
-def _shorter(search: ShrinkSearch, steps: ModelSteps, low: int, high: int) -> Attempts:
+def _tail(search: ShrinkSearch, steps: ModelSteps, kept: int) -> Thinking[ModelSteps]:
+    """Return the last inputs alone, if the last one is still one that can fail: a way through timers takes long."""
+    yield from ()
+    walk = search.ways.along(steps[-kept:])
+    return walk if len(walk) == kept and search.bears(walk[-1]) else ()
+
+
+def _shorter(search: ShrinkSearch, jump: Jump, steps: ModelSteps, low: int, high: int) -> Attempts:
     while high - low > 1:
         middle = (low + high) // 2
-        walk = yield from _jump(search, steps, middle)
+        walk = yield from jump(search, steps, middle)
         if (yield from search.fails(walk)):
             high = middle
         else:

@@ -61,8 +61,9 @@ class StepPlan:
 def again(issue: Issue, oracle: Oracle, patience: PlanPatience = endless) -> Candidate:
     """Return the candidate that should show an issue again.
 
-    It sends the same inputs; if the model leaves the system a choice on the way, it plans them as `StepPlan` does. The
-    system waits for a plan no longer than its `patience`.
+    It sends the same inputs; if the model leaves the system a choice on the way, it plans them as `StepPlan` does, but
+    in a model with times: there a detour would only let time pass. The system waits for a plan no longer than its
+    `patience`.
 
     >>> from otf.core import Model, Oracle, Symbol
     >>> from otf.shrink import Issue, ModelStep
@@ -73,7 +74,7 @@ def again(issue: Issue, oracle: Oracle, patience: PlanPatience = endless) -> Can
     1
     """
     ways = ModelMap(oracle, patience)
-    if not any(ways.open(step) for step in issue.steps):
+    if oracle.model.timed or not any(ways.open(step) for step in issue.steps):
         return AllowedInputs(issue.inputs)
     ways.learn(issue.steps)
     return StepPlan(ways.clean(issue.steps), ways)
@@ -86,7 +87,8 @@ class _Following:
         self._steps = plan.steps
         self._ways = plan.ways.for_runs()
         self._over = plan.ways.patience()
-        self._spare = plan.limit - len(plan.steps)
+        # where there are timers, a detour would let time pass, and lead elsewhere for that
+        self._spare = 0 if plan.ways.model.timed else plan.limit - len(plan.steps)
         self._at = 0
         self._given: ModelStep | None = None
 

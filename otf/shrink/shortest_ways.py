@@ -100,11 +100,11 @@ class ModelMap:
         self.patience: PlanPatience = patience
         self._oracle = oracle
         self.model: Model = oracle.model
+        self.asked: int = 0  # about how many steps the model was asked
         self._takes: dict[Node, bool] = {}
         self.start: NodeSet = self._open(frozenset([oracle.model.initial]))
         self._outcomes: dict[tuple[NodeSet, Symbol], tuple[Successor, ...]] = {}
         self._steps: dict[NodeSet, ModelSteps] = {}
-        self.asked: int = 0  # about how many steps the model was asked
         self._for_runs: ModelMap | None = None
         self._trees: dict[NodeSet, Tree] = {}
         self._learnt: dict[tuple[NodeSet, Symbol], NodeSet] = {} if learnt is None else learnt
@@ -286,7 +286,9 @@ class ModelMap:
 
     def _reached(self, nodes: NodeSet) -> NodeSet:
         oracle = self._oracle
-        return frozenset(view(self.model, oracle.relation, oracle.limits, map(Hypothesis, nodes)).places)
+        reached = frozenset(view(self.model, oracle.relation, oracle.limits, map(Hypothesis, nodes)).places)
+        self.asked += len(reached)
+        return reached
 
     def _passing(self, node: Node) -> bool:
         """Return whether a state is over before the next input is sent: that of a board that boots, say.
