@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from typing import NamedTuple
+from operator import attrgetter
+from typing import Final, NamedTuple
 
-from otf.core.hypothesis import Hypothesis, renumbered
+from otf.core.hypothesis import NEVER, Hypothesis, renumbered
 from otf.core.memory import Memory, Remembered
 from otf.core.model import Model
 from otf.core.moves import Moves
 from otf.core.nodes import UNCONSTRAINED, Midway, Node
 from otf.core.view import View
+
+_NUMBER: Final = attrgetter("number")
+_DUE: Final = attrgetter("due")
+NO_NUMBERS: Final = frozenset((0, NEVER))
 
 
 class Belief(Remembered):
@@ -133,7 +138,8 @@ def silent(model: Model, belief: Belief) -> bool:
     if belief.silent is None:
         found = True
         for now in Moves(model).takings(belief.hypotheses[::-1]):
-            if now.outstanding or not isinstance(now.position, Node) or model.spontaneous(now.position):
+            speaks = not model.alone and isinstance(now.position, Node) and model.spontaneous(now.position)
+            if now.outstanding or speaks or not isinstance(now.position, Node):
                 found = False
                 break
         belief.silent = found
@@ -149,11 +155,14 @@ def counted(found: Iterable[Hypothesis]) -> tuple[Iterable[Hypothesis], tuple[in
     numbers: set[int] = set()
     held = False
     for each in found:
-        if each.outstanding or each.flight:
-            numbers |= each.numbers
+        for _, flight in each.flight:
+            numbers.update(map(_NUMBER, flight))
+        for _, outputs in each.outstanding:
+            # those by which an output is due, and that of an `Accept`
+            numbers.update(map(_DUE, outputs), map(_NUMBER, outputs))
         if each.held:
             held = True
-    kept = tuple(sorted(numbers))
+    kept = tuple(sorted(numbers - NO_NUMBERS))
     # distinct numbers from 1 on: if the last equals the count, none is missing
     if (not kept or kept[-1] == len(kept)) and not held:
         return found, kept

@@ -154,7 +154,7 @@ class CachedRun:
         if (
             session.flood < LONG
             or model.timed
-            or model.spec.emits is not None
+            or not model.alone
             or monitor.properties is not None
             or monitor.verdict is not None
             or belief.in_flight

@@ -90,8 +90,8 @@ class Compiler:
         for item in items:
             if _is_plain(item) and (not item.outputs or _is_value(item.outputs[0])):
                 # what most transitions are, and the fastest path: one value or none
-                emitted = self._alone(item.outputs[0]) if item.outputs else ()
-                found.append(Move(self.node(item.state), emitted, item.outputs, req=item.req))
+                emitted, target = self._alone(item.outputs[0]) if item.outputs else (), self.node(item.state)
+                found.append(Move(target, emitted, item.outputs, target, req=item.req))
             else:
                 found += self._moves(AskedState(origin, spontaneous), item)
             if len(found) > TRANSITIONS:
@@ -138,7 +138,7 @@ class Compiler:
         else:
             shown = item.outputs
             yield from (
-                Move(each.position, each.emitted, shown, target=target, after=item.after, req=item.req)
+                Move(each.position, each.emitted, shown, target, after=item.after, req=item.req)
                 for each in position.moves
             )
 
@@ -156,8 +156,9 @@ class Compiler:
             position,
             emitted,
             shown,
-            target=target,
+            target,
             within=item.within,
+            at_once=item.within is None,
             starts=starts,
             stops=stops,
             after=item.after,
@@ -206,7 +207,9 @@ class Compiler:
             UNKNOWN,
             (),
             text,
+            None,
             within=item.within,
+            at_once=False,
             opening=OpenAccept(item, tuple(dict.fromkeys(ports)), origin.node),
             starts=starts,
             stops=stops,

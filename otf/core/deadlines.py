@@ -68,7 +68,7 @@ def answered(model: Model, belief: Belief) -> bool:
     Spontaneous outputs may be outstanding, and may come at any time: nothing needs them to stop. But where a timer runs
     whose end nobody hears, it has to be asked for at all ages, and so each step takes the time of a silence.
     """
-    if model.spec.emits is None:
+    if model.alone:
         return silent(model, belief)
     if belief.answered is None:
         belief.answered = not any(
@@ -79,7 +79,7 @@ def answered(model: Model, belief: Belief) -> bool:
 
 def may_answer(model: Model, belief: Belief, port: str) -> bool:
     """Return whether an output on a port may be the answer to an input, and not only a spontaneous one."""
-    return model.spec.emits is None or any(
+    return model.alone or any(
         not isinstance(each.position, Node) or port in _answering(Moves(model), each) for each in belief.hypotheses
     )
 

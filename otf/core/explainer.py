@@ -11,7 +11,7 @@ from otf.core.belief import Belief, EventResult, counted
 from otf.core.crowd import thinned
 from otf.core.deadlines import is_overdue
 from otf.core.hypothesis import Hypothesis, sent
-from otf.core.ledger import Ledger
+from otf.core.ledger import SPAN, Ledger
 from otf.core.memory import Symbol
 from otf.core.model import Model
 from otf.core.moves import Moves
@@ -76,7 +76,7 @@ class Explainer:
         return ("without", self._without, *name) if self._without else name
 
     def _searched(self, belief: Belief, ledger: Ledger, event: Event, name: EventName) -> EventResult:
-        alone = self.oracle.model.spec.emits is None
+        alone = self.oracle.model.alone
         if alone and belief.at_rest and isinstance(event, Quiet) and not event.restless:
             return EventResult(belief)
         what, last = (event.at, self.slack, name), self._last
@@ -89,7 +89,8 @@ class Explainer:
             result, self.by_time = self._collected(sent(belief.hypotheses, event.port, inp, number)), False
         else:
             clock = self.clock(event, ledger)
-            result = self.find(belief, self._finder(event, ledger), clock)
+            number = ledger.upto(event.upto) if isinstance(event, Taken) else len(ledger.inputs) + 1
+            result = self.find(belief, finder(self.oracle.model, event, number), clock)
             self.by_time = clock.used
         # a result that depends on the time of this event does not hold for the next one like it
         if self.by_time:
@@ -103,16 +104,13 @@ class Explainer:
         timing = self.oracle.timing
         late = behind(self.late, event.at, timing.latency + timing.busy) if self.late else 0.0
         # what was seen late came earlier, and so did what it shows to have begun: else the next output would look early
-        return Clock(event.at, timing.latency, timing.busy, ledger.spans, behind=late + self.slack, stalls=self.late)
-
-    def _finder(self, event: Event, ledger: Ledger) -> Finder:
-        number = ledger.upto(event.upto) if isinstance(event, Taken) else len(ledger.inputs) + 1
-        return finder(self.oracle.model, event, number)
+        spans = tuple(map(SPAN, ledger.inputs))
+        return Clock(event.at, timing.latency, timing.busy, spans, behind=late + self.slack, stalls=self.late)
 
     def find(self, belief: Belief, find: Finder, clock: Clock) -> EventResult:
         """Return the result of a search, which is not remembered."""
         oracle = self.oracle
-        commuting = oracle.relation == "uioco" and (oracle.model.spec.emits is not None or len(belief.in_flight) > 1)
+        commuting = oracle.relation == "uioco" and (not oracle.model.alone or len(belief.in_flight) > 1)
         moves = self.moves()
         search = Search(moves, clock, commuting)
         found = _found(belief, search, find)
@@ -153,8 +151,8 @@ class Explainer:
         """
         if not self.by_time or not isinstance(event, (Seen, Closed)):
             return None
-        find, clock = self._finder(event, ledger), self.clock(event, ledger)
-        model, output = self.oracle.model, self.oracle.model.output_symbol(event.output)
+        model, clock = self.oracle.model, self.clock(event, ledger)
+        find, output = finder(model, event, 0), model.output_symbol(event.output)
         current = Search(self.moves(), clock).current(belief.hypotheses)
         if not current and not any(is_overdue(model, now, event.port, output, clock) for now in belief.hypotheses):
             return "missing"

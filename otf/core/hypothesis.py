@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from bisect import bisect_right
 from collections.abc import Iterable
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 from otf.core.expectations import Bag, Chain
@@ -39,7 +39,6 @@ def push(queues: Queues[Item], port: str, item: Item) -> Queues[Item]:
 
 
 _PORT: Final = itemgetter(0)
-_NUMBER: Final = attrgetter("number")
 NEVER: Final = sys.maxsize
 
 
@@ -126,17 +125,6 @@ class Hypothesis(NamedTuple):
     def timed(self) -> bool:
         """Return whether time matters in it."""
         return bool(self.timers) or any(each.window for _, outputs in self.outstanding for each in outputs)
-
-    @property
-    def numbers(self) -> set[int]:
-        """Return the numbers of the inputs that matter: those in flight, and those by which an output is due."""
-        found: set[int] = set()
-        for _, flight in self.flight:
-            found.update(map(_NUMBER, flight))
-        if self.outstanding:
-            found.update(each.due for _, outputs in self.outstanding for each in outputs if each.due != NEVER)
-            found.update(each.number for _, outputs in self.outstanding for each in outputs if each.number)
-        return found
 
 
 def sent(starts: Iterable[Hypothesis], port: str, inp: Symbol, number: int) -> list[Hypothesis]:

@@ -20,7 +20,7 @@ class InFlight(NamedTuple):
     span: Span
 
 
-_SPAN: Final = attrgetter("span")
+SPAN: Final = attrgetter("span")
 
 
 class Ledger(NamedTuple):
@@ -39,11 +39,6 @@ class Ledger(NamedTuple):
     def unproven(self) -> int:
         """Return how many inputs are not proven taken, including those after the first of them."""
         return self.sent - self.inputs[0].number + 1 if self.inputs else 0
-
-    @property
-    def spans(self) -> tuple[Span, ...]:
-        """Return when each of its inputs was sent and by when it was dealt with."""
-        return tuple(map(_SPAN, self.inputs))
 
     def then(self, event: Sent, timing: Timing) -> Ledger:
         """Return the ledger with one more input: taken when it has arrived, and those before it are dealt with."""

@@ -39,6 +39,8 @@ class Model:
 
     def __init__(self, spec: Spec[Any, Any], routes: Routes | None = None, memory: Memory | None = None) -> None:
         self.spec = spec
+        # whether the system does nothing that no input asks for
+        self.alone: bool = spec.emits is None
         self.routes: Routes = routes or Routes()
         self.memory: Memory = Memory() if memory is None else memory
         self._compiler = Compiler(self.routes, Chains(self.memory), self.node, self.output_symbol)
@@ -238,7 +240,7 @@ class Model:
         # a completed spec would enter the state anew, which may restart its timers
         ignored = isinstance(inp, Idle) or (partial is not None and not self._ask(node, "step", partial.step, inp))
         moves = () if ignored else self._ask(node, "step", self.spec.step, inp)
-        return moves or (Move(node, (), (), stays=True),)
+        return moves or (Move(node, (), (), node, stays=True),)
 
     def called(self, name: str, function: Callable[..., object], *arguments: object) -> Hashable:
         """Return the key of what a function of the user returns. Raises ModelError if it raises."""

@@ -60,6 +60,7 @@ class Next(NamedTuple):
     port: str = ""
 
 
+_THEN: Final = attrgetter("then")
 LIMITS: Final = Limits()
 # ten times as fast as `set[int]`, and every search makes four
 _NUMBERS: Final = cast("Callable[[], set[int]]", set)
@@ -85,20 +86,15 @@ class Moves:
     specified: set[int] = field(default_factory=_NUMBERS)
     unspecified: set[int] = field(default_factory=_NUMBERS)
     cut: set[str] = field(default_factory=_TEXTS)
-    alone: bool = field(init=False)
-
-    def __post_init__(self) -> None:
-        """Note whether the model makes no spontaneous moves."""
-        self.alone = self.model.spec.emits is None
 
     def of(self, now: Hypothesis) -> list[Next]:
         """Return the moves of a hypothesis, those on inputs first, in the model's order."""
         steps: list[Next] = []
         for port, in_flight in now.flight:
             steps += self.taking(now, port, in_flight[0])
-        return (
-            steps if self.alone and not now.timers and now.position.__class__ is Node else steps + self.spontaneous(now)
-        )
+        if self.model.alone and not now.timers and now.position.__class__ is Node:
+            return steps
+        return steps + self.spontaneous(now)
 
     def takings(self, starts: Iterable[Hypothesis]) -> Iterator[Hypothesis]:
         """Yield where taking the inputs in flight leads from these, in any order, each once; the starts too."""
@@ -109,7 +105,7 @@ class Moves:
                 seen.add(now)
                 yield now
                 for port, in_flight in now.flight:
-                    stack += [step.then for step in self.taking(now, port, in_flight[0])]
+                    stack += map(_THEN, self.taking(now, port, in_flight[0]))
 
     def taking(self, now: Hypothesis, port: str, in_flight: QueuedInput, loose: int = 0) -> list[Next]:
         """Return the moves that take the first input in flight on a port; those up to `loose` may come before it."""
@@ -124,7 +120,7 @@ class Moves:
             if self.model.requirements:
                 moves = self._kept(moves)
             after = taken(now, port)
-            untimed = self.alone and not after.timers and not loose and all(map(_AT_ONCE, moves))
+            untimed = self.model.alone and not after.timers and not loose and all(map(_AT_ONCE, moves))
             if untimed or not moves or moves[0].stays or windows is None:
                 return [Next(moved(after, move), move, in_flight, port) for move in moves]
             return [Next(windows.triggered(after, move, number, loose), move, in_flight, port) for move in moves]
@@ -148,7 +144,7 @@ class Moves:
         if isinstance(position, Midway):
             # its requirements are those of the transition, which is made already
             return [Next(self._midway(now, move, spontaneous=position.spontaneous), move) for move in position.moves]
-        if not isinstance(position, Node) or (self.model.spec.emits is None and not now.timers):
+        if not isinstance(position, Node) or (self.model.alone and not now.timers):
             return []
         if self.windows is None:
             return [Next(moved(now, move, SPONTANEOUS), move) for move in self._kept(self.model.spontaneous(position))]

@@ -6,6 +6,8 @@ Enabled inputs are drawn from by index: a long list is not looked through in eac
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Final, NamedTuple, TypeAlias, cast
 
 from otf.core.expectations import Emitted, texts_of
@@ -36,8 +38,6 @@ class EnabledInputs:
     (1000000, 999999)
     """
 
-    __slots__ = ("_all", "_every", "_kinds", "_values", "at", "kept", "size")
-
     def __init__(
         self,
         size: int,
@@ -50,11 +50,9 @@ class EnabledInputs:
         # read at each step, and for each draw: an attribute takes a fifth of the time of `len` or an index
         self.size: int = size
         self.at: Callable[[int], Symbol] = at
-        self._all: tuple[Symbol, ...] | None = None
         # in one call of the model: the guard of a call takes five times as long as an input
         self._every = every
         self._values = values
-        self._kinds: list[list[int]] | None = None
         self.kept: bool = kept
 
     @staticmethod
@@ -72,26 +70,22 @@ class EnabledInputs:
         """Return one input. Raises ModelError if the model's sequence raises."""
         return self.at(index)
 
-    @property
+    @cached_property
     def all(self) -> tuple[Symbol, ...]:
         """Return every input once, in the order of the model. Raises ModelError if there are more than `INPUTS`."""
-        if self._all is None:
-            self._all = tuple(dict.fromkeys(self.listed()))
-        return self._all
+        return tuple(dict.fromkeys(self.listed()))
 
-    @property
+    @cached_property
     def kinds(self) -> list[list[int]]:
         """Return the numbers of the inputs of each kind; none if they are of one kind, or too many to look at.
 
         A kind is the first word of a text or of a tuple, and of other values their type.
         """
-        if self._kinds is None:
-            found: dict[object, list[int]] = {}
-            for number, value in enumerate(self._values if self.kept or self.size <= KEPT else ()):
-                found.setdefault(_kind(value), []).append(number)
-            # of kinds with hardly two inputs each none is seldom drawn
-            self._kinds = list(found.values()) if 1 < len(found) <= self.size // 2 else []
-        return self._kinds
+        found: dict[object, list[int]] = {}
+        for number, value in enumerate(self._values if self.kept or self.size <= KEPT else ()):
+            found.setdefault(_kind(value), []).append(number)
+        # of kinds with hardly two inputs each none is seldom drawn
+        return list(found.values()) if 1 < len(found) <= self.size // 2 else []
 
     def listed(self) -> Iterable[Symbol]:
         """Return every input, with repetitions. Raises ModelError if there are more than `INPUTS`."""
@@ -200,6 +194,7 @@ class OpenAccept(NamedTuple):
         return seen if isinstance(self.accept.port, tuple) else seen[self.ports[0]]
 
 
+@dataclass(slots=True, eq=False)
 class Move:
     """A compiled transition: the next position, and the outputs on each port.
 
@@ -209,56 +204,25 @@ class Move:
     run on. One that is done `at_once` has no window, and no `Accept`.
     """
 
-    __slots__ = (
-        "_shown",
-        "_texts",
-        "after",
-        "at_once",
-        "emitted",
-        "opening",
-        "position",
-        "req",
-        "starts",
-        "stays",
-        "stops",
-        "target",
-        "within",
-    )
-
-    def __init__(  # noqa: PLR0913 -- what a transition is made of
-        self,
-        position: Position,
-        emitted: Emitted,
-        shown: tuple[object, ...] | str,
-        *,
-        target: Node | None = None,
-        within: tuple[float, float] | None = None,
-        opening: OpenAccept | None = None,
-        starts: tuple[TimerStart, ...] = (),
-        stops: frozenset[str] = frozenset(),
-        after: str = "",
-        stays: bool = False,
-        req: tuple[str, ...] = (),
-    ) -> None:
-        self.req: tuple[str, ...] = req
-        self.stays: bool = stays
-        self.position: Position = position
-        self.target: Node | None = position if isinstance(position, Node) else target
-        self.emitted: Emitted = emitted
-        self._shown = shown
-        self._texts: tuple[str, ...] | None = None
-        self.within: tuple[float, float] | None = within
-        self.opening: OpenAccept | None = opening
-        self.at_once: bool = within is None and opening is None
-        self.starts: tuple[TimerStart, ...] = starts
-        self.stops: frozenset[str] = stops
-        self.after: str = after
+    position: Position
+    emitted: Emitted
+    shown: tuple[object, ...] | str
+    target: Node | None
+    within: tuple[float, float] | None = None
+    opening: OpenAccept | None = None
+    starts: tuple[TimerStart, ...] = ()
+    stops: frozenset[str] = frozenset()
+    after: str = ""
+    stays: bool = False
+    req: tuple[str, ...] = ()
+    at_once: bool = True
+    _texts: tuple[str, ...] | None = None
 
     @property
     def texts(self) -> tuple[str, ...]:
         """Return its outputs as text for people, made only when something is shown: ways to a failure share moves."""
         if self._texts is None:
-            self._texts = (self._shown,) if isinstance(self._shown, str) else tuple(texts_of(self._shown))
+            self._texts = (self.shown,) if isinstance(self.shown, str) else tuple(texts_of(self.shown))
         return self._texts
 
     @property

@@ -138,6 +138,8 @@ def learn_reply(timing: Timing, moment: Moment) -> None:
 def _restless(moment: Moment) -> bool:
     """Return whether an output may have been spontaneous since the last input was sent."""
     model, last = moment.monitor.oracle.model, moment.last
+    if model.alone:
+        return False
     before = last.nodes if last is not None else ()
     then = [move.target for node in before for move in model.moves(node, last.input)] if last is not None else []
     nodes = {*before, *moment.monitor.states, *(each for each in then if each is not None)}
@@ -253,7 +255,7 @@ class Eager:
         if (not in_flight or in_flight == frozenset((moment.port,))) and monitor.ledger.unproven < MOST:
             return None
         # what was emitted spontaneously before they were taken must have been seen, too
-        later = 0.0 if monitor.oracle.model.spec.emits is None else self.timing.latency
+        later = 0.0 if monitor.oracle.model.alone else self.timing.latency
         return Pause(monitor.ledger.taken_by + later, "taken")
 
     def learn(self, moment: Moment) -> None:

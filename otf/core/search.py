@@ -70,7 +70,7 @@ class Search:
 
     def quiet(self, starts: Iterable[Hypothesis]) -> HypothesisSet:
         """Return every hypothesis in which all inputs were taken and no output is outstanding."""
-        alone = self.moves.model.spec.emits is None
+        alone = self.moves.model.alone
 
         def done(now: Hypothesis) -> Iterable[Hypothesis] | None:
             if now.outstanding:
@@ -78,9 +78,10 @@ class Search:
                 return () if now.flight or not _pending(now) else (now,)
             if now.position is UNCONSTRAINED:
                 return (now._replace(flight=()),)
-            return (now,) if alone and now.settled else None
+            return (now,) if alone and not now.flight and not isinstance(now.position, Midway) else None
 
-        return self._explore(starts, done, lambda _, now: not now.outstanding or _pending(now), _SETTLED)
+        # what moves by itself is followed from where it is settled, too
+        return self._explore(starts, done, _unseen, None if alone else _SETTLED)
 
     def rested(self, starts: Iterable[Hypothesis]) -> HypothesisSet:
         """Return every hypothesis in which all inputs were taken, and unseen outputs were spontaneous after that."""
@@ -97,7 +98,7 @@ class Search:
             halfway = isinstance(now.position, Midway) and not now.position.spontaneous
             return None if now.flight or halfway else (now,)
 
-        return self._explore(starts, done, _stale)
+        return self._explore(starts, done, None if self.moves.model.alone else _stale)
 
     def taken(self, starts: Iterable[Hypothesis], upto: int) -> HypothesisSet:
         """Return every hypothesis in which the inputs up to `upto` were taken, and earlier outputs were seen."""
@@ -107,7 +108,7 @@ class Search:
                 return ()
             return None if any(in_flight[0].number <= upto for _, in_flight in now.flight) else (now,)
 
-        return self._explore(starts, done, _stale)
+        return self._explore(starts, done, None if self.moves.model.alone else _stale)
 
     def current(self, starts: Iterable[Hypothesis]) -> HypothesisSet:
         """Return the hypotheses that `starts` include at the time of the clock.
@@ -301,6 +302,10 @@ def _next(head: Outstanding, chain: Chain) -> Outstanding | None:
 def brings(step: Next, port: str) -> bool:
     """Return whether a move has an output on a port."""
     return step.move is not None and port in step.move.ports
+
+
+def _unseen(_: Hypothesis, now: Hypothesis) -> bool:
+    return not now.outstanding or _pending(now)
 
 
 def _pending(now: Hypothesis) -> bool:

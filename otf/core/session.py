@@ -75,7 +75,7 @@ class Session:
         self._pause = Pause(0.0)
         # by when an input that only waits is over, 0 if none is under way: nothing may be sent before
         self.elapses: float = 0.0
-        self._pings = None if barrier is None else Pings(barrier)
+        self.pings: Pings | None = None if barrier is None else Pings(barrier)
         # what follows at once after the input that is sent now
         self.others: list[Send] = []
         self.over: bool = False
@@ -102,7 +102,7 @@ class Session:
     @property
     def probing(self) -> bool:
         """Return whether pings prove quiescence, so that an output may be the answer to one."""
-        return self._pings is not None
+        return self.pings is not None
 
     @property
     def verdict(self) -> Verdict | None:
@@ -121,11 +121,6 @@ class Session:
     def timed(self) -> bool:
         """Return whether the present wait is for a time of the model: its windows, timers, or an input that waits."""
         return bool(self.elapses) or self.moment.quiet or self.monitor.pending() is not None
-
-    @property
-    def pinging(self) -> bool:
-        """Return whether the answers to pings are under way, which end the wait sooner than a look at the system."""
-        return self._pings is not None and self._pings.begun
 
     @property
     def answering(self) -> bool:
@@ -161,9 +156,9 @@ class Session:
             return Stop(self._verdict())
         self._pause = pause or Pause(self.times.event)
         # if nothing has happened since the last quiescence, the wait is for a timer: no answer to a ping ends that
-        probes = self._pings is not None and self._pause.means != "taken" and not moment.quiet
-        ping = self._pings.next(monitor.belief.in_flight) if probes and self._pings is not None else None
-        return ping or Wait(self._deadline())
+        probes = self.pings is not None and self._pause.means != "taken" and not moment.quiet
+        ping = self.pings.next(monitor.belief.in_flight) if probes and self.pings is not None else None
+        return ping or Wait(self._doubted() if self.doubting else self._pause.until)
 
     def _starving(self, monitor: Monitor) -> Pause | None:
         """Return the wait for an output that is due where no input is enabled; None in states waited in before."""
@@ -197,8 +192,8 @@ class Session:
         self.monitor.tell(event)
         self.plan(None)
         self._silent_by, self.doubting, self.elapses = None, False, 0.0
-        if self._pings is not None:
-            self._pings.begun = False
+        if self.pings is not None:
+            self.pings.begun = False
         self._outputs = self._bytes = moment.burst = 0
         moment.quiet, moment.restless, self.times.event = True, False, at
         return event
@@ -236,16 +231,16 @@ class Session:
     def pinged(self, port: str, at: float) -> None:
         """Note that the input of a `Ping` was sent."""
         self.times.event = at
-        if self._pings is not None:
-            self._pings.sent(port)
+        if self.pings is not None:
+            self.pings.sent(port)
 
     def pong(self, seen: Seen) -> bool:
         """Return whether an output is the answer to a ping: such an output is no event."""
-        return self._pings is not None and self._pings.answered(seen)
+        return self.pings is not None and self.pings.answered(seen)
 
     def proven(self, at: float) -> Quiet | None:
         """Return quiescence, already judged, if the answers to all pings have proven it; record it."""
-        if self._pings is None or not self._pings.done:
+        if self.pings is None or not self.pings.done:
             return None
         event = Quiet(at, by="barrier")
         self.tell(event)
@@ -264,7 +259,7 @@ class Session:
         if not self.doubting and not self.moment.monitor.would(event):
             # a system that was kept from its processor has rested only now, however long ago the last event is
             self.doubting, self._rested = True, at * (by == "observed")
-            if self._deadline() > at:
+            if self._doubted() > at:
                 return None
         self.tell(event)
         return event
@@ -286,8 +281,8 @@ class Session:
         moment = self.moment
         self.times.note(event)
         self._outputs = self._bytes = 0
-        if self._pings is not None:
-            self._pings.begun = False
+        if self.pings is not None:
+            self.pings.begun = False
         moment.quiet = isinstance(event, Quiet)
         moment.restless = isinstance(event, Quiet) and event.restless
         if isinstance(event, Sent):
@@ -337,9 +332,9 @@ class Session:
         monitor = self.moment.monitor
         return monitor.belief.view or monitor.oracle.view(monitor.belief)
 
-    def _deadline(self) -> float:
-        more = (PATIENCE - 1) * self._pause.window if self.doubting else 0.0
-        return max(self._pause.until, self._rested) + more
+    def _doubted(self) -> float:
+        """Return until when silence has to last that would fail."""
+        return max(self._pause.until, self._rested) + (PATIENCE - 1) * self._pause.window
 
     def _count(self, event: Seen | Closed, size: int) -> bool:
         """Note the time of an output, and count it for the flood; return whether it can only be spontaneous."""

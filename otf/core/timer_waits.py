@@ -75,7 +75,7 @@ class Timers:
         These waits take at most a tenth of the time, beyond the first second.
         """
         nodes, oracle = monitor.states, monitor.oracle
-        if oracle.model.spec.emits is None or not any(map(oracle.model.spontaneous, nodes)):
+        if oracle.model.alone or not any(map(oracle.model.spontaneous, nodes)):
             return False
         self._count(now)
         if not self._visit(("listens", *nodes)) or self._listened > max(HEARD, LISTENING * self._ran):

@@ -63,7 +63,7 @@ class Windows:
     def triggered(self, after: Hypothesis, move: Move, number: int, loose: int) -> Hypothesis:
         """Return the hypothesis after an input was taken by a move."""
         # the time of the input is needed only if the outputs of an Accept may lead to a state with timers
-        origin = number if move.opening and self.model.spec.emits is not None else 0
+        origin = number if move.opening and not self.model.alone else 0
         if not after.timers and not self._timed(move):
             return moved(after, move, _answer(loose, None, origin))
         window = self.clock.opened(Window(self.clock.taken(number), *move.within)) if move.within else None

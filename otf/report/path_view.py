@@ -88,7 +88,8 @@ class PathView:
         number = monitor.sent if failure is None else failure.step
         # the monitor adds to its step, and this is the step as it is now
         step = FailedStep(monitor.step.before, [*monitor.step.inputs], [])
-        self._events.append(ViewedEvent(traced, number, monitor.belief, step, monitor.ledger.spans, failed))
+        spans = tuple(each.span for each in monitor.ledger.inputs)
+        self._events.append(ViewedEvent(traced, number, monitor.belief, step, spans, failed))
 
     def data(self, judgement: Judgement, aftermath: Sequence[TracedEvent] = ()) -> ViewData:
         """Return the path as data; `aftermath` is what came after the failure and was not judged."""

@@ -10,6 +10,7 @@ from typing import Final
 from anyio.lowlevel import checkpoint
 
 from otf.adapter import Bench, Frame
+from otf.adapter.line import NEVER
 from otf.adapter.observed_rest.place import Placed
 from otf.core import Session
 from otf.core.pacing import PATIENCE, Strict
@@ -19,7 +20,6 @@ from otf.runner.observing import Observer
 from otf.runner.time_spent import spent
 from otf.runner.waiting import FIRST, TURN, SpinWait
 from otf.runner.wire import Arrived, Wire
-from otf.strategy.least import action
 from otf.strategy.pool import PlanPatience
 from otf.trace.events import Event
 
@@ -73,7 +73,8 @@ class Lookout:
         """Wait for an arrival, until that time, or until the system rests; return when there was silence, if so."""
         if self._observer is not None and self._session.restful and not self._observer.why:
             # a look at all threads takes longer than most answers, and decides nothing before them
-            soon = PONG if self._session.pinging else FIRST if self._session.answering else 0.0
+            pings = self._session.pings
+            soon = PONG if pings is not None and pings.begun else FIRST if self._session.answering else 0.0
             if soon:
                 await self.look(min(until, self._wire.now + soon))
                 if self._wire.waiting:
@@ -124,16 +125,16 @@ class Lookout:
         wire, session = self._wire, self._session
         wanted = until - min(session.times.event, wire.now)
         careful = session.doubting or session.over
-        kind = action(session.moment.last.input) if self._strict and session.moment.last is not None else None
+        last = session.moment.last.input if self._strict and session.moment.last is not None else None
         wanted *= PATIENCE if session.over else 1
-        observer.wait(until, wanted, since=session.times.input, careful=careful, kind=kind)
+        observer.wait(until, wanted, since=session.times.input, careful=careful, last=last)
         self.observed = False
         while not wire.waiting and not observer.why and not self.observed:
             if observer.look():
-                stirred = self._silent_by(wire.now)
-                self.observed = wire.over(stirred)
+                # a frame that has begun is no rest of the line
+                self.observed = wire.stirred == NEVER or wire.over(self._silent_by(wire.now))
                 if not self.observed:
-                    await self.look(stirred)
+                    await self.look(self._silent_by(wire.now))
             elif wire.now - self.looked > TURN:
                 # the event loop needs its turn
                 await self.turn()

@@ -13,9 +13,11 @@ from otf.adapter.line import NEVER
 from otf.adapter.observed_rest.place import Delaying, Placed, Unseen
 from otf.adapter.observed_rest.sleepers import Stillness
 from otf.adapter.observed_rest.wakers import Trust, Wakers
+from otf.core import Symbol
 from otf.core.pacing import PATIENCE
 from otf.runner.cpu_use import in_real_time
 from otf.runner.wire import Wire
+from otf.strategy.least import action
 
 if TYPE_CHECKING:
     from otf.adapter.observed_rest.system import Rest, SystemProcesses
@@ -52,30 +54,31 @@ class Observer:
         self._wire = wire
         self._system = system
         self._delaying = [line for line in wire.lines.values() if isinstance(line, Delaying)]
+        self._empty = self._drained if self._delaying else wire.empty
         # the present wait: until when, and how long silence has to last
         self._until, self._wanted = NEVER, 0.0
         self._stillness = Stillness(0.0, 0.0)
         self._began = self._used = 0.0
         self._since, self._restless = NEVER, 0.0
-        # the last input, its kind, whether no thread may be trusted, and the input that `trust` knows of
-        self._input, self._kind, self._careful = NEVER, "", True
-        self._told = NEVER
+        # when the last input was sent, and which it was; whether no thread may be trusted; what `trust` knows of
+        self._input, self._careful, self._told, self._new = NEVER, True, NEVER, True
+        self._last: Symbol | None = None
         self._looks = 0
 
     def wait(
-        self, until: float, wanted: float, *, since: float = 0.0, careful: bool = False, kind: str | None = None
+        self, until: float, wanted: float, *, since: float = 0.0, careful: bool = False, last: Symbol | None = None
     ) -> None:
         """Begin to wait for silence of `wanted` seconds, unless it is the same wait as before, by its end.
 
         `since`: when the last input was sent. How long a system computes counts from then, or from its last rest: each
         output begins a new wait, and one that computes and emits for ever would be waited for as long. `careful`: much
-        rests on it, and so what takes long to look for is looked for as well. `kind` is that of the input, None where
-        no thread may be trusted to wake for nothing.
+        rests on it, and so what takes long to look for is looked for as well. `last` is the input, None where no thread
+        may be trusted to wake for nothing.
         """
         if self._until != until:
             self._stillness = Stillness(wanted, wanted)
             self._began = time.monotonic()
-            self._input, self._kind, self._careful, self._new = since, kind or "", careful or kind is None, True
+            self._input, self._last, self._careful, self._new = since, last, careful or last is None, True
             if self._since != since:
                 self._since, self._restless, self._used = since, self._began, -1.0
             self._looks = 0
@@ -86,7 +89,7 @@ class Observer:
     def look(self) -> bool:
         """Look at the system and at all ports; return whether silence is certain."""
         try:
-            rest = self._system.look(self._quiet)
+            rest = self._system.look(self._empty)
         except (Unseen, OSError) as unseen:
             self.why = str(unseen)
             return False
@@ -137,7 +140,7 @@ class Observer:
         if trust is None or (certain and not trust.last):
             return certain
         if self._told != self._input:
-            trust.sent(self._kind)
+            trust.sent("" if self._last is None else action(self._last))
             self._told = self._input
         if self._new:
             trust.wait(careful=self._careful or self._shared)
@@ -154,9 +157,9 @@ class Observer:
         except (Unseen, OSError) as unseen:
             self.why = str(unseen)
 
-    def _quiet(self) -> bool:
+    def _drained(self) -> bool:
         # first what has been written and did not arrive: what arrives meanwhile is seen at the ports after it
-        on_its_way = bool(self._delaying) and any(line.unsent() for line in self._delaying)
+        on_its_way = any(line.unsent() for line in self._delaying)
         return self._wire.empty() and not on_its_way
 
     def _hurry(self, now: float) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from otf.core import Model, Monitor, Oracle, Routes, Send, Session, Stop, Timing, Wait, pacing
+from otf.core import Model, Monitor, Oracle, Routes, Send, Session, Stop, Timing, Wait, timer_waits
 from otf.core.burst import Burst
 from otf.core.hypothesis import Hypothesis
 from otf.core.memory import Symbol
@@ -249,7 +249,7 @@ def test_no_timer_is_waited_for_before_the_end() -> None:
 
 def test_where_too_many_places_were_passed_the_counting_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     """It costs a wait, and no memory."""
-    monkeypatch.setattr(pacing, "REMEMBERED", 0)
+    monkeypatch.setattr(timer_waits, "REMEMBERED", 0)
     _, events = _run(*["start", "stop"] * 8, pacing=Strict(TIMING, Timers()))
     assert [isinstance(event, Seen) and event.output == "ring" for event in events].count(True) == 8
 

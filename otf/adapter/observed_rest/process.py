@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterable
 from contextlib import suppress
+from operator import itemgetter
 from pathlib import Path
 from typing import Final
 
@@ -22,6 +23,7 @@ from otf.adapter.observed_rest.wakers import Waker
 _TIMEVAL: Final = struct.Struct("@2q")
 _MICRO: Final = 1e-6
 _POLLED: Final = struct.Struct("@ihh")  # struct pollfd
+_FIRST: Final = itemgetter(0)
 _TIMERFD: Final = "anon_inode:[timerfd]"
 RING: Final = "anon_inode:[io_uring]"
 _AT_ONCE: Final = 1e-9
@@ -149,7 +151,8 @@ class Process:
             mask = int.from_bytes(raw, sys.byteorder)
             return [each for each in range(number) if mask >> each & 1]
         whole = len(raw) // _POLLED.size * _POLLED.size
-        return [descriptor for descriptor, _, _ in _POLLED.iter_unpack(raw[:whole]) if descriptor >= 0]
+        # of these a negative one is none, and nothing has its name
+        return map(_FIRST, _POLLED.iter_unpack(raw[:whole]))
 
     def _watched(self, epoll: int, depth: int) -> dict[int, float]:
         """Return what is left of the timers in an epoll descriptor, and in those that are in it."""

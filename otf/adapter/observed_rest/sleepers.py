@@ -122,10 +122,10 @@ class Sleepers:
 
         None left means disarmed, or expired with its interrupt late: one that was armed in this sleep is still to come.
         """
-        sleep = self._known[tid]
-        sleep.alarms = {
-            each: now + seconds if seconds > 0 else sleep.alarms.get(each, NEVER) for each, seconds in left.items()
-        }
+        sleep, alarms = self._known[tid], dict[int, float]()
+        for each, seconds in left.items():
+            alarms[each] = now + seconds if seconds > 0 else sleep.alarms.get(each, NEVER)
+        sleep.alarms = alarms
 
     def due(self, now: float) -> float:
         """Return the earliest moment at which a thread may wake by itself."""
