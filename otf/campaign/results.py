@@ -9,6 +9,7 @@ from pathlib import Path
 from otf.trace.events import Event, Guess
 from otf.trace.kinds import PassedStep
 from otf.trace.result import FailureResult, GuessedResult, KnownIssueResult
+from otf.trace.title import title
 from otf.trace.verdict import Failure, Signature, Verdict
 
 
@@ -180,7 +181,9 @@ class FailureGroup:
         shortest: PathResult | Shrunk = self._shortest
         if self.shrunk is not None and self.shrunk.steps <= shortest.steps:
             shortest = self.shrunk
-        return FailureResult(str(self.signature), self.count, str(shortest.trace), shortest.steps)
+        failure = shortest.verdict.failure
+        named = "" if failure is None else title(failure)
+        return FailureResult(str(self.signature), self.count, str(shortest.trace), shortest.steps, named)
 
 
 @dataclass(slots=True)

@@ -144,9 +144,11 @@ class SummaryPrinter:
         shown, shrunk = group.shrunk or group.first, group.shrunk
         of = f"{group.count:,} of {counted(self._summary.paths, 'path')}"
         alone = "failed without the guess behind which it was seen," if group.behind else "failed as before,"
+        first, said, told = explanation(shown.verdict, shown.events, columns()).split("\n", 2)
+        yield f"{first}\n{said}"
         yield f"{f'failed on {of}, first' if group.count else alone} {_after(group)}"
         yield from _recurrence(group)
-        yield explanation(shown.verdict, shown.events, columns())
+        yield told
         yield from _bytes(shown)
         if shrunk is not None and shrunk.before:
             yield from notes(shrunk)
@@ -190,7 +192,7 @@ def _table(result: CampaignResult) -> Iterator[str]:
         yield result.tally
     if len(result.failures) > 1:
         for number, each in enumerate(result.failures, 1):
-            yield f"{number:4}  {each.signature} ({counted(each.paths, 'path')}): {each.trace}"
+            yield f"{number:4}  {each.title or each.signature} ({counted(each.paths, 'path')}): {each.trace}"
 
 
 def notes(shrunk: Shrunk) -> Iterator[str]:

@@ -9,6 +9,7 @@ from otf.report.gather import Gathered, ReportedFailure
 from otf.report.markup import MARK, Markup, joined, plain, tag, text
 from otf.trace.explain import explanation
 from otf.trace.result import CampaignResult, KnownIssueResult, counted
+from otf.trace.title import title
 from otf.trace.verdict import Verdict
 
 
@@ -91,7 +92,7 @@ def _details(gathered: Gathered) -> Iterator[str]:
 def _failure_case(signature: str, found: ReportedFailure, suite: str) -> Markup:
     return tag(
         "testcase",
-        tag("failure", _explained(found), message=signature, type=found.failure.kind),
+        tag("failure", _explained(found), message=title(found.failure), type=found.failure.kind),
         classname=suite,
         name=signature,
         time="0",
@@ -140,11 +141,11 @@ def github(gathered: Gathered) -> str:
 def _annotations(gathered: Gathered) -> Iterator[str]:
     result, header = gathered.result, gathered.header
     at = {} if gathered.source is None else {"file": gathered.source[0], "line": str(gathered.source[1])}
-    for signature, found in gathered.failures.items():
-        yield _annotation("error", f"otf: {signature}", _explained(found), at)
+    for found in gathered.failures.values():
+        yield _annotation("error", f"otf: {title(found.failure)}", _explained(found), at)
     for each in result.inconclusive:
-        title = f"otf: {counted(each.paths, 'path')} inconclusive"
-        yield _annotation("warning", title, f"{each.why}\ntrace: {each.trace}", at)
+        what = f"otf: {counted(each.paths, 'path')} inconclusive"
+        yield _annotation("warning", what, f"{each.why}\ntrace: {each.trace}", at)
     said, *details = _details(gathered)
     message = "\n".join([f"{result.headline} ({said})", *details])
     yield _annotation("notice", f"otf: {header.bench}", message, at)
@@ -177,7 +178,7 @@ def markdown(gathered: Gathered) -> str:
     blocks = [
         Markup(f"<!-- {MARK} -->"),
         tag("h3", _line(f"{gathered.header.bench}: {gathered.result.headline}")),
-        *(block for signature, found in shown for block in _failure_blocks(tag("code", _line(signature)), found)),
+        *(block for _, found in shown for block in _failure_blocks(tag("code", _line(title(found.failure))), found)),
         *(block for says, found in known for block in _failure_blocks(_line(f"known issue: {says}"), found)),
         *([tag("p", f"… and {counted(left, 'other kind')} of failure")] if left else []),
         tag("ul", *(tag("li", _line(each)) for each in _details(gathered))),

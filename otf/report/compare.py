@@ -16,6 +16,7 @@ from otf.report.markup import Markup, framed, joined, own, scrolled, tag
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent
 from otf.trace.record import Header
 from otf.trace.result import counted
+from otf.trace.title import title
 from otf.trace.verdict import Verdict
 from otf.values import show
 
@@ -73,9 +74,9 @@ class ComparedTrace:
             self.sent.append(monitor.sent)
 
     def done(self, verdict: Verdict, steps: int) -> None:
-        """Note the verdict, with the signature of a failure."""
+        """Note the verdict, with the title of a failure."""
         self.steps = steps
-        self.outcome = f"fail ({verdict.failure.signature})" if verdict.failure else verdict.outcome
+        self.outcome = f"fail ({title(verdict.failure)})" if verdict.failure else verdict.outcome
 
     def quieted(self, *, silences: bool) -> ComparedTrace:
         """Return the trace without its silences, unless they are compared."""

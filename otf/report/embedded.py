@@ -35,6 +35,7 @@ class ChosenPath(NamedTuple):
     kind: PathKind
     group: str
     file: Path
+    title: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ def chosen(gathered: Gathered, folder: Path) -> Iterator[ChosenPath]:
     The shortest trace of each failure and known issue comes first, then one path of each kind after the other.
     """
     for signature, found in gathered.failures.items():
-        yield ChosenPath("fail", signature, Path(found.file))
+        yield ChosenPath("fail", signature, Path(found.file), gathered.titled(signature))
     for says, found in gathered.excused.items():
         yield ChosenPath("known issue", says, Path(found.file))
     groups = defaultdict[tuple[PathKind, str], list[PathSummary]](list)
@@ -76,7 +77,10 @@ def chosen(gathered: Gathered, folder: Path) -> Iterator[ChosenPath]:
         groups[kind_of(path)].append(path)
     named = [(name, _some(paths)) for kind in ORDER for name, paths in [*_of(groups, kind)][:KINDS]]
     for row in zip_longest(*([(name, path) for path in paths] for name, paths in named)):
-        yield from (ChosenPath(kind, group, folder / path.file) for (kind, group), path in filter(None, row))
+        yield from (
+            ChosenPath(kind, group, folder / path.file, gathered.titled(group))
+            for (kind, group), path in filter(None, row)
+        )
 
 
 def _of(
@@ -108,7 +112,7 @@ def embedded(
         found[name] = EmbeddedPath(
             name,
             path.kind,
-            plain(path.group),
+            plain(path.title or path.group),
             plain(str(path.file)),
             data["steps"],
             {what: plain(command) for what, command in commands(path.file).items()},

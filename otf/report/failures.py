@@ -14,6 +14,7 @@ from otf.report.gather import Gathered, ReportedFailure
 from otf.report.markup import Markup, joined, tag
 from otf.trace.explain import explanation
 from otf.trace.result import KnownIssueResult, counted
+from otf.trace.title import title
 from otf.trace.verdict import Verdict
 
 KINDS: Final = 30  # failures that are drawn
@@ -44,15 +45,13 @@ def failures(gathered: Gathered, names: Container[str], folder: Path | None = No
     if not gathered.failures:
         none = "No other failure." if result.seen_issues else f"None. {result.headline}."
         return joined(others, tag("p", none))
-    shown = [*gathered.failures.items()][:KINDS]
+    shown = [*gathered.failures.values()][:KINDS]
     left = len(gathered.failures) - len(shown)
     more = tag("p", f"… and {counted(left, 'other kind')} of failure") if left else ""
-    cards = (_card(_code(name), found, names, folder, opened=at == 0) for at, (name, found) in enumerate(shown))
+    cards = (
+        _card(tag("code", title(each.failure)), each, names, folder, opened=not at) for at, each in enumerate(shown)
+    )
     return joined(*cards, more, others)
-
-
-def _code(signature: str) -> Markup:
-    return tag("code", signature)
 
 
 def _card(what: object, found: ReportedFailure, names: Container[str], folder: Path | None, *, opened: bool) -> Markup:

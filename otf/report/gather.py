@@ -23,6 +23,7 @@ from otf.trace.result import (
     KnownIssueResult,
     untested,
 )
+from otf.trace.title import title
 from otf.trace.verdict import Failure, Outcome
 
 ANSWERS: Final = 20_000  # response times that are kept for each type of input
@@ -169,7 +170,8 @@ class Gathered:
             paths=len(self.paths),
             steps=self.steps,
             failures=tuple(
-                FailureResult(name, found.count, found.file, found.steps) for name, found in self.failures.items()
+                FailureResult(name, found.count, found.file, found.steps, title(found.failure))
+                for name, found in self.failures.items()
             ),
             known_issues=tuple(
                 self._known_issue(says, paths)
@@ -193,6 +195,11 @@ class Gathered:
             guessed=self.guessed,
             untested="" if self.bench is None or self.bench.spec.emits else self._untested(),
         )
+
+    def titled(self, signature: str) -> str:
+        """Return the title of a kind of failure: its shown trace by its values."""
+        found = self.failures.get(signature)
+        return signature if found is None else title(found.failure)
 
     @property
     def verdict(self) -> Outcome:

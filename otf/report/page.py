@@ -95,7 +95,12 @@ def paths(gathered: Gathered, names: Container[str]) -> Markup:
             tag("td", duration(path.seconds), class_="number"),
             tag(
                 "td",
-                tag("code", path.signature or path.why or ("the model specifies no more" if path.truncated else "")),
+                tag(
+                    "code",
+                    gathered.titled(path.signature)
+                    or path.why
+                    or ("the model specifies no more" if path.truncated else ""),
+                ),
             ),
             tag("td", tag("code", path.file)),
             data_verdict=path.verdict,

@@ -12,6 +12,7 @@ from otf.trace.clock import by_clock, told
 from otf.trace.events import Closed, Event, Seen, Sent, Stalled
 from otf.trace.near import near
 from otf.trace.result import counted
+from otf.trace.title import came, title
 from otf.trace.verdict import WORDS, Allowed, Failure, Verdict
 from otf.values import show
 
@@ -168,7 +169,8 @@ def point(failure: Failure) -> str:
 
 
 def _failure(failure: Failure, steps: str) -> Iterator[str]:
-    yield f"FAIL ({failure.kind}): {WORDS[failure.kind]}"
+    yield f"FAIL ({failure.kind}): {title(failure).removeprefix(f'{failure.kind}: ')}"
+    yield WORDS[failure.kind]
     if steps:
         yield f"{steps}\n"
     if failure.together > 1:
@@ -180,8 +182,10 @@ def _failure(failure: Failure, steps: str) -> Iterator[str]:
     for number, state in enumerate(failure.allowed):
         yield f"  {'possible state:' if number == 0 else 'or:            '} {state.state}"
         yield from _branches(state)
-    yield f"  seen:            {', '.join(failure.before) or 'nothing'}"
-    yield f"  and then:        {failure.seen}{f'  (on {failure.port})' if failure.port else ''}"
+    if failure.before:
+        yield f"  seen first:      {', '.join(failure.before)}"
+    seen = f"{came(failure)}{f'  (on {failure.port})' if failure.port else ''}"
+    yield f"  and then:        {seen}" if failure.before else f"  seen:            {seen}"
     yield from (f"  {'time:' if number == 0 else '':<15}  {line}" for number, line in enumerate(failure.times))
     yield from _violated(failure)
     yield from near(failure)

@@ -89,15 +89,15 @@ def nearest(failure: Failure, allowed: Iterable[Output]) -> NearestOutput | None
 
 def alternatives(failure: Failure) -> list[Output]:
     """Return the outputs that could have come instead, each once; none where the model allows no further output."""
-    rest = [_rest(outputs, failure.before) for outputs in branches(failure)]
-    return list(dict.fromkeys(output for outputs in rest for output in outputs))
+    left = [rest(outputs, failure.before) for outputs in branches(failure)]
+    return list(dict.fromkeys(output for outputs in left for output in outputs))
 
 
 def _left_out(failure: Failure) -> Iterator[str]:
     # if nothing came, the allowed outputs explain enough
     if not failure.before:
         return
-    left = [_rest(outputs, failure.before) for outputs in branches(failure)]
+    left = [rest(outputs, failure.before) for outputs in branches(failure)]
     missing = [", ".join(output.text for output in outputs) for outputs in left if outputs]
     if missing and len(missing) == len(left):
         yield f"  did not come:    {' or '.join(dict.fromkeys(missing))}"
@@ -124,7 +124,7 @@ def _apart(text: str) -> list[Output]:
     return [Output(ast.get_source_segment(several, each) or "", port) for each in tree.elts]
 
 
-def _rest(outputs: Sequence[Output], seen: Iterable[str]) -> list[Output]:
+def rest(outputs: Sequence[Output], seen: Iterable[str]) -> list[Output]:
     """Return the outputs of a branch that were not seen yet; none if something else was seen."""
     left = list(outputs)
     for text in seen:

@@ -58,7 +58,7 @@ def counted(number: int, what: str) -> str:
 class FailureResult:
     """One kind of failure: the number of paths that showed it, and the shortest trace of it, with its steps.
 
-    `paths` is 0 if only the run of a saved failure showed it.
+    `paths` is 0 if only the run of a saved failure showed it; `title` is the failure of this trace by its values.
 
     >>> FailureResult("missing: int --Button--> expected Coffee, seen silence", 3, "path-0001.jsonl", steps=2).paths
     3
@@ -68,6 +68,7 @@ class FailureResult:
     paths: int
     trace: str
     steps: int = 0
+    title: str = ""
 
     def data(self) -> dict[str, Any]:
         """Return what every JSON document has of it: of the shortest trace, whether or not it was shrunk."""

@@ -158,21 +158,21 @@ async def failing(board: Board, out: Path) -> str:
 async def test_a_port_that_echoes(tmp_path: Path) -> None:
     """What was sent and comes back is an output like any other: the failure shows it beside the input."""
     told = await failing(Board(echoes=True), tmp_path)
-    assert "FAIL (unasked): an output came where the model allows none" in told
+    assert "an output came where the model allows none" in told
     assert re.search(r"1  (Coin\(cents=\d+\))  ->  \1   <== here", told)
 
 
 async def test_garbage_at_the_wrong_baud_rate(tmp_path: Path) -> None:
     """Bytes that are none of the system's words are shown as they came; nobody takes them for silence, or for words."""
     told = await failing(Noisy(b"\x00\xf8\x80\xe0\xfe\n"), tmp_path)
-    assert "FAIL (undecodable): bytes came that do not decode" in told
+    assert "bytes came that do not decode" in told
     assert r"Undecodable(raw=b'\x00\xf8\x80\xe0\xfe'" in told
 
 
 async def test_garbage_without_an_end(tmp_path: Path) -> None:
     """Where the noise never ends a frame, the answer is missing, and the remarks have the bytes."""
     told = await failing(Noisy(b"\xf8\x80\xe0\xfe"), tmp_path)
-    assert "FAIL (missing): an output that the model requires did not come" in told
+    assert "an output that the model requires did not come" in told
     assert r"line: a frame has begun and not ended: b'\xf8\x80\xe0\xfe'" in told
 
 

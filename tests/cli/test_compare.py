@@ -65,7 +65,7 @@ def test_two_campaigns(runs: Path, tmp_path: Path) -> None:
     assert figures[1] == ["verdict", "pass", "fail"]
     assert figures[2] == ["paths", "2", "2", "the", "same"]
     assert figures[3][-1].endswith("%") or figures[3][-2:] == ["the", "same"]
-    assert "  unasked: int --Button--> expected silence, seen Coffee\n    A: 0\n    B: " in done.out
+    assert "  unasked: Button() -> expected no output, seen Coffee()" in done.out
     assert "They part at event 47, in step 21." in done.out
     assert "times from an input to its first output:\n  Button  A: half within " in done.out
     assert done.out.endswith(f"page: {page}\n")

@@ -229,7 +229,7 @@ def test_a_terminal_shows_a_failure_at_once(
     assert "path 1 failed after 9 steps" in shown
     assert "'tea'  (on slot)" in shown
     assert terminal.getvalue().count("path 1 failed") == 1
-    assert capsys.readouterr().out.startswith("failed on 1 of 1 path, first after 9 steps\n")
+    assert capsys.readouterr().out.splitlines()[2] == "failed on 1 of 1 path, first after 9 steps"
 
 
 def test_a_terminal_shows_work_that_is_no_campaign(monkeypatch: pytest.MonkeyPatch) -> None:

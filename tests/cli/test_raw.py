@@ -12,7 +12,7 @@ from tests.cli.command import otf
 def test_a_failure_tells_the_bytes_of_what_came(folder: Path) -> None:
     """The value is printed next to its bytes."""
     done = otf("run", "coffee", "--set", "fault=free", "--seed", 1, "--out", "out")
-    assert "  and then:        Coffee()  (on line)\n  its bytes:       63 6f 66 66 65 65  'coffee'\n" in done.out
+    assert "  seen:            Coffee()  (on line)\n  its bytes:       63 6f 66 66 65 65  'coffee'\n" in done.out
     assert (folder / "out").is_dir()
 
 

@@ -13,7 +13,7 @@ def test_a_failing_trace_fails_again(trace: Path) -> None:
     assert done.status == 1
     assert done.out.splitlines()[:2] == [
         f"{trace}: 2 steps",
-        "FAIL (missing): an output that the model requires did not come",
+        "FAIL (missing): Button() -> expected Coffee(), seen nothing",
     ]
 
 

@@ -35,10 +35,13 @@ def test_a_failure_is_told_from_the_beginning(folder: Path) -> None:
     done = otf("run", *BROKEN, "--seed", 1, "--traces", 2, "--mode", "strict", "--out", "out")
     assert done.status == 1
     lines = done.out.splitlines()
-    assert lines[0].startswith("failed on 2 of 2 paths, first after ")
-    assert "shrunk to 2 (with " in lines[0]
-    assert lines[1:] == [
-        "FAIL (missing): an output that the model requires did not come",
+    assert lines[:2] == [
+        "FAIL (missing): Button() -> expected Coffee(), seen nothing",
+        "an output that the model requires did not come",
+    ]
+    assert lines[2].startswith("failed on 2 of 2 paths, first after ")
+    assert "shrunk to 2 (with " in lines[2]
+    assert lines[3:] == [
         "  step  input               outputs",
         "     1  Coin(cents=10)  ->  none",
         "     2  Button()        ->  nothing more   <== here",
@@ -48,7 +51,6 @@ def test_a_failure_is_told_from_the_beginning(folder: Path) -> None:
         "    allows:        Coffee()",
         "                   -> 0",
         "  seen:            nothing",
-        "  and then:        nothing more",
         "  look at it:      otf show out/path-0001.shrunk.jsonl --bench machine.py:make",
         "  judge it again:  otf replay out/path-0001.shrunk.jsonl --bench machine.py:make",
         "  drive it again:  otf rerun out/path-0001.shrunk.jsonl --bench machine.py:make",
@@ -76,10 +78,10 @@ def test_without_shrinking_the_last_steps_are_told(folder: Path) -> None:
     tired = {"    paid = 0\n": "    paid, served = 0, []\n", "paid -= 10\n": "paid -= 10\n        served.append(1)\n"}
     machine(folder, {**tired, "None if broken": "None if len(served) > 8"})
     lines = otf("run", "machine.py", "--no-shrink", "--seed", 1, "--traces", 1, "--mode", "strict").out.splitlines()
-    steps = int(lines[0].removeprefix("failed on 1 of 1 path, first after ").removesuffix(" steps"))
-    assert lines[3] == f"        … {steps - 12} steps before these"
-    assert [int(line.split()[0]) for line in lines[4:16]] == list(range(steps - 11, steps + 1))
-    assert lines[15].endswith("Button()        ->  nothing more   <== here")
+    steps = int(lines[2].removeprefix("failed on 1 of 1 path, first after ").removesuffix(" steps"))
+    assert lines[4] == f"        … {steps - 12} steps before these"
+    assert [int(line.split()[0]) for line in lines[5:17]] == list(range(steps - 11, steps + 1))
+    assert lines[16].endswith("Button()        ->  nothing more   <== here")
 
 
 def test_the_document_has_what_the_design_says(folder: Path) -> None:

@@ -20,7 +20,7 @@ def test_the_failing_step_is_marked(trace: Path) -> None:
         "       quiet (timed)  <== here",
     ]
     assert "  possible state: 10\n    allows:        Coffee()\n                   -> 0\n" in done.out
-    assert done.out.endswith("  seen:            nothing\n  and then:        nothing more\n")
+    assert done.out.endswith("  seen:            nothing\n")
 
 
 def test_a_table_as_a_document(trace: Path) -> None:

@@ -36,15 +36,16 @@ def failing(shrunk: Shrunk | None, tries: int = 0) -> Summary:
 
 def test_a_wrong_output(capsys: pytest.CaptureFixture[str]) -> None:
     """A failure is told with the step, what had been seen of it, what came then, and on which port."""
-    assert told(failing(SHRUNK), capsys).splitlines()[:9] == [
+    assert told(failing(SHRUNK), capsys).splitlines()[:10] == [
+        "FAIL (wrong): 'coin' -> expected str, seen 'tea'",
+        "an output came that the model does not allow there",
         "failed on 2 of 3 paths, first after 9 steps, shrunk to 1 (with 40 steps of the system)",
-        "FAIL (wrong): an output came that the model does not allow there",
         "  step  input       outputs",
         "     1  'coin'  ->  'clink'",
         "                    'tea'   <== here",
         "",
         "  step 1, input:  'coin'",
-        "  seen:            'clink'",
+        "  seen first:      'clink'",
         "  and then:        'tea'  (on slot)",
     ]
 
@@ -123,7 +124,7 @@ def test_a_failure_is_printed_once(capsys: pytest.CaptureFixture[str]) -> None:
     printer = SummaryPrinter(summary, Settings(out=Path("out"), reference="coffee", seed=7), load("coffee"))
     printer.failure(summary.failures[SIGNATURE])
     first = capsys.readouterr().out
-    assert first.startswith("failed on 2 of 3 paths, ")
+    assert "\nfailed on 2 of 3 paths, " in first
     printer.whole()
     headline, _, earlier = capsys.readouterr().out.splitlines()[:3]
     assert headline.startswith("FAIL: 1 kind of failure")
@@ -225,7 +226,7 @@ def test_failures_of_earlier_runs(capsys: pytest.CaptureFixture[str]) -> None:
     summary.failures[SIGNATURE].count = 0
     summary.saved = [Retried(Path("a"), SIGNATURE, PATH), Retried(Path("b"), SIGNATURE), Retried(Path("c"), why="why")]
     lines = told(summary, capsys).splitlines()
-    assert lines[0] == "failed as before, after 9 steps, shrunk to 1 (with 40 steps of the system)"
+    assert lines[2] == "failed as before, after 9 steps, shrunk to 1 (with 40 steps of the system)"
     at = next(at for at, line in enumerate(lines) if line.startswith("FAIL: 1 kind"))
     earlier = [line for line in lines[at:] if line.startswith("from an earlier run")]
     assert earlier == [

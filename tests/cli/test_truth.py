@@ -162,14 +162,14 @@ def test_an_explanation_is_under_its_own_heading(folder: Path) -> None:
     assert len(lines) > 1
     for line in lines:
         (heading,) = re.findall(r"seen (Wrong\d)", line.split("::")[1])
-        assert f"and then:        {heading}()" in line
+        assert f"  seen:            {heading}()" in line
     shown = list(made.junit.iter("failure"))
     assert len(shown) == len(lines)
     for failure in shown:
         (heading,) = re.findall(r"seen (Wrong\d)", failure.get("message") or "")
-        assert f"and then:        {heading}()" in (failure.text or "")
-    for heading, text in re.findall(r"<code>[^<]*seen (Wrong\d)</code>.*?<pre>(.*?)</pre>", made.page, re.DOTALL):
-        assert f"and then:        {heading}()" in text
+        assert f"  seen:            {heading}()" in (failure.text or "")
+    for heading, text in re.findall(r"<code>[^<]*seen (Wrong\d)\(\)</code>.*?<pre>(.*?)</pre>", made.page, re.DOTALL):
+        assert f"  seen:            {heading}()" in text
 
 
 def test_a_failure_that_only_a_saved_trace_shows_is_in_the_report(folder: Path) -> None:

@@ -122,8 +122,8 @@ def test_an_entity_that_dies_in_mid_run(folder: Path) -> None:
     program = "start()\nfor n in range(30): os.write(2, b'line %d\\n' % n)\nsys.exit(7)"
     done = run(folder, entity(folder, program))
     assert done.status == 1
-    assert "FAIL (ended): the system under test ended or closed a port" in done.out
-    assert "  and then:        the port ended: exit status 7  (on user)" in done.out
+    assert "the system under test ended or closed a port" in done.out
+    assert "  seen:            the port ended: exit status 7  (on user)" in done.out
     assert done.out.count("user: stderr: line ") == 20
     assert failure(folder)["note"].endswith("user: stderr: line 28\nuser: stderr: line 29")
 
@@ -152,7 +152,7 @@ def test_an_entity_that_never_answers(folder: Path) -> None:
     """One that is silent owes an output: a failure, as soon as the silence is believed."""
     done = run(folder, entity(folder, "start()\nsilent()"))
     assert done.status == 1
-    assert "FAIL (missing): an output that the model requires did not come" in done.out
+    assert "an output that the model requires did not come" in done.out
     assert failure(folder)["signature"]["seen"] == "silence"
 
 
@@ -194,7 +194,7 @@ def test_bytes_that_do_not_decode(folder: Path, program: str, shown: str) -> Non
     """Bytes that mean nothing are a failure that shows them, and why they mean nothing; the terminal does not obey."""
     done = run(folder, entity(folder, f"sock = start()\n{program}\nsilent()"))
     assert done.status == 1
-    assert "FAIL (undecodable): bytes came that do not decode" in done.out
+    assert "bytes came that do not decode" in done.out
     assert shown.replace('\\"', '"') in done.out
     assert done.out.replace("\n", "").isprintable()
 

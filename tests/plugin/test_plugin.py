@@ -43,11 +43,12 @@ def test_a_failure_is_the_shrunk_trace(session: Session) -> None:
     """The message has the steps, the possible states, and how to repeat the run; no frames of the plugin."""
     done = session.of(FREE, "--otf-seed=1", "--otf-out=kept")
     for said in (
-        "FAIL (unasked): an output came where the model allows none",
+        "FAIL (unasked): Button() -> expected no output, seen Coffee()",
+        "an output came where the model allows none",
         "Button()        ->  Coffee()   <== here",
         "possible state: 0",
         "allows:        no output",
-        "and then:        Coffee()  (on line)",
+        "seen:            Coffee()  (on line)",
         "the same inputs: pytest test_machine.py::test_free --otf-seed 1",
     ):
         assert said in done.message
@@ -140,10 +141,10 @@ def test_the_text_of_a_failure_suffices(session: Session) -> None:
     text = "from otf.models.conference import bench\ndef test_entity(otf_run):\n    otf_run(bench, fault='O7')\n"
     done = session.of(text, "--otf-seed=7", "--otf-traces=2", "--otf-steps=60")
     text = re.sub(r"^ +", "", done.message, flags=re.MULTILINE)
-    assert "FAIL (missing): an output that the model requires did not come" in text
+    assert "an output that the model requires did not come" in text
     assert re.search(r"input: +Datareq\(text='(m\d)'\)", text)
     assert re.search(r"in any order: DataPDUout\(cpe=2, text='m\d'\), DataPDUout\(cpe=3, text='m\d'\)", text)
-    assert re.search(r"^seen: +DataPDUout\(cpe=[23], text='m\d'\)$", text, re.MULTILINE)
+    assert re.search(r"^seen first: +DataPDUout\(cpe=[23], text='m\d'\)$", text, re.MULTILINE)
     assert re.search(r"^and then: +nothing more$", text, re.MULTILINE)
     assert len(re.findall(r"^\d+ .* -> ", text, re.MULTILINE)) <= 6
 

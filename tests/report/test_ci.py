@@ -11,6 +11,7 @@ from tests.report.runs import EVENTS, HOSTILE, failure, gathered, parsed
 
 FOUND = ReportedFailure(failure(), "out/path-0002.jsonl", 2, EVENTS)
 SIGNATURE = str(FOUND.failure.signature)
+TITLE = "wrong: button -> expected coffee, seen tea"
 PATHS = (
     PathSummary(1, "path-0001.jsonl", "pass", 50, 0.5),
     PathSummary(2, "path-0002.jsonl", "fail", 2, 0.25, signature=SIGNATURE),
@@ -44,7 +45,7 @@ def test_junit() -> None:
         "inconclusive (1 path): the line was lost; trace: path-0003.jsonl",
     ]
     assert failed.get("name") == SIGNATURE
-    assert failed[0].attrib == {"message": SIGNATURE, "type": "wrong"}
+    assert failed[0].attrib == {"message": TITLE, "type": "wrong"}
     assert "possible state: 1" in (failed[0].text or "")
     assert "allows:        coffee" in (failed[0].text or "")
     assert "shown by: 1 path, trace: out/path-0002.jsonl" in (failed[0].text or "")
@@ -77,7 +78,7 @@ def test_annotations() -> None:
     """An error for each kind of failure, a warning for each reason to be inconclusive, a notice of the whole."""
     made = gathered(*PATHS, found=replace(FOUND))
     error, warning, notice = github(made).splitlines()
-    assert error.startswith("::error title=otf%3A wrong%3A int --str--> expected str%2C seen wrong::FAIL (wrong): ")
+    assert error.startswith("::error title=otf%3A wrong%3A button -> expected coffee%2C seen tea::FAIL (wrong): ")
     assert error.endswith("%0Ashown by: 1 path, trace: out/path-0002.jsonl")
     assert warning == "::warning title=otf%3A 1 path inconclusive::the line was lost%0Atrace: path-0003.jsonl"
     assert notice.startswith(
@@ -91,7 +92,7 @@ def test_markdown() -> None:
     """The verdict, each kind of failure with its explanation to unfold, and the counts."""
     text = markdown(gathered(*PATHS, found=replace(FOUND, count=0)))
     assert "<h3>coffee: FAIL: 1 kind of failure</h3>" in text
-    assert f"<details><summary><code>{escape(SIGNATURE)}</code> (0 paths, 2 steps)</summary>\n\n<pre>" in text
+    assert f"<details><summary><code>{escape(TITLE)}</code> (0 paths, 2 steps)</summary>\n\n<pre>" in text
     assert "shown by: the run of a saved failure, trace: out/path-0002.jsonl</pre>\n\n</details>" in text
     assert "<li>paths: 2 passed, 1 showed a known issue, 1 inconclusive</li>" in text
 

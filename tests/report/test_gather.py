@@ -24,7 +24,7 @@ def test_paths_are_listed_by_what_they_are() -> None:
     assert made.result == CampaignResult(
         paths=6,
         steps=11,
-        failures=(FailureResult(SIGNATURE, 1, "out/path-0002.jsonl", 2),),
+        failures=(FailureResult(SIGNATURE, 1, "out/path-0002.jsonl", 2, "wrong: button -> expected coffee, seen tea"),),
         known_issues=(KnownIssueResult("it is slow", 2, "path-0004.jsonl"),),
         inconclusive=(InconclusiveResult("it was lost", 2, "path-0003.jsonl"),),
         silence={"observed": 2, "timed: by an option": 1},

@@ -119,7 +119,10 @@ def _campaigns(a: str, b: str, bench: str | None, sets: Mapping[str, object]) ->
             raise UsageError(_no_campaign(name))
     figures = [ConditionPair(name, *pair) for name, *pair in zip(FIGURES, _figures(one), _figures(other), strict=True)]
     kinds = [
-        ConditionPair(name, *(str(side.failures[name].count if name in side.failures else 0) for side in (one, other)))
+        ConditionPair(
+            (one if name in one.failures else other).titled(name),
+            *(str(side.failures[name].count if name in side.failures else 0) for side in (one, other)),
+        )
         for name in dict.fromkeys([*one.failures, *other.failures])
     ]
     parted = next(_parted(Path(a), Path(b), bench, sets), None)

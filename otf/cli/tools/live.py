@@ -124,7 +124,8 @@ class LiveFigures(Listener):
             "now": self._now,
             "possible": [show(node.value) for node in nodes[:SHOWN]],
             "failures": [
-                f"{each.signature} ({each.count:,} of {counted(summary.paths, 'path')})" for each in groups[:KINDS]
+                f"{each.result.title or each.signature} ({each.count:,} of {counted(summary.paths, 'path')})"
+                for each in groups[:KINDS]
             ],
             "story": _story(groups[-1]) if groups else [],
             "growth": [*self._growth, *({(steps, len(self._met))} - {self._growth[-1]})],
