@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -134,7 +135,20 @@ class Retried:
             return f"now a known issue ({self.known_issue})"
         if self.result or not self.why:
             return "still there" if self.result else "fixed"
-        return f"not decided: {self.why}" if self.signature else f"it fits no more: {self.why}"
+        return f"not decided: {self.why}" if self.signature else f"obsolete: {self.why}"
+
+
+def tried_first(saved: Sequence[Retried]) -> str:
+    """Return what became of the failures of earlier runs, which come before all paths.
+
+    >>> tried_first([Retried(Path("a"), why="why"), Retried(Path("b"), why="why"), Retried(Path("c"))])
+    '3 failures from earlier runs were tried first (--no-saved leaves them out): 2 obsolete, 1 fixed'
+    """
+    came = Counter(str(each).partition(":")[0] for each in saved)
+    if len(saved) == 1:
+        return f"1 failure from an earlier run was tried first (--no-saved leaves it out): {next(iter(came))}"
+    told = ", ".join(f"{number:,} {what}" for what, number in came.items())
+    return f"{len(saved):,} failures from earlier runs were tried first (--no-saved leaves them out): {told}"
 
 
 @dataclass(slots=True)

@@ -113,6 +113,9 @@ class Figures:
                 *([f"about {left:.0f} s left"] if left is not None else []),
             ]
         )
+        if not self.inputs:
+            yield "no path has begun: failures of earlier runs are tried first"
+            return
         share = f"{100 * self.waited / self.lasted:.0f} %" if self.lasted else "0 %"
         yield f"waiting for quiescence: {share} of the time; possible states now: {self.possible}"
         pairs = counted(len(self.pairs), "pair")

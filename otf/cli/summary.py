@@ -15,6 +15,7 @@ from otf.adapter.board import kept_recording
 from otf.campaign import FailureGroup, PathResult, Settings, Shrunk, Summary
 from otf.campaign.confidence import learn, percent, rate_interval, stated
 from otf.campaign.confirm import STRICT
+from otf.campaign.results import tried_first
 from otf.campaign.settings import header
 from otf.campaign.time_shares import SpentParts
 from otf.cli.benches import is_shipped
@@ -65,9 +66,11 @@ class SummaryPrinter:
     def __init__(self, summary: Summary, settings: Settings, bench: Bench, given: str = "") -> None:
         self._summary, self._settings, self._bench, self._given = summary, settings, bench, given
         self._printed: set[Signature] = set()
+        self._told_saved = False
 
     def failure(self, group: FailureGroup) -> None:
         """Print a failure: its explanation and what to do next."""
+        self._tried_first()
         kinds = [*self._summary.failures]
         if len(kinds) > 1:
             say(f"---- {kinds.index(group.signature) + 1} of {len(kinds)} ".ljust(RULE, "-"))
@@ -84,13 +87,22 @@ class SummaryPrinter:
             say(f"inconclusive ({counted(each.paths, 'path')}): {each.why}")
             say(f"  look at it:      otf show {self._call(first[each.why])}")
 
+    def _tried_first(self) -> None:
+        """Say once, before anything else, that failures of earlier runs came first, and what became of them."""
+        if self._summary.saved and not self._told_saved:
+            self._told_saved = True
+            ends = "; --stop-first ends here, before any new path"
+            say(tried_first(self._summary.saved) + ends * (self._settings.stop_first and not self._summary.paths))
+
     def whole(self, coverage: str = "") -> None:
         """Print all that is left, and the verdict, with the `coverage` in words."""
+        self._tried_first()
         self.failures()
         if self._summary.trouble:
             say(f"stopped: {self._summary.trouble}")
         result = self._summary.result
-        say(f"{result.headline} ({result.totals}, seed {self._settings.seed})")
+        tried = f"{counted(self._summary.parts.saved, 'saved failure')} tried, " * bool(self._summary.parts.saved)
+        say(f"{result.headline} ({tried}{result.totals}, seed {self._settings.seed})")
         for line in (
             *_table(result),
             *self._earlier(),

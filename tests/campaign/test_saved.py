@@ -98,7 +98,7 @@ def test_a_kept_trace_that_fits_no_more(tmp_path: Path) -> None:
     kept.write_text("nonsense\n", encoding="utf-8")
     kept.with_name(kept.name.replace(".jsonl", "0.jsonl")).write_text(f"{header}\n", encoding="utf-8")
     summary = _run(bench(), tmp_path)
-    assert ["it fits no more" in each for each in _came(summary)] == [True, True]
+    assert ["obsolete" in each for each in _came(summary)] == [True, True]
     assert not list((tmp_path / "kept").iterdir())
     assert summary.verdict == "pass"
 
@@ -109,7 +109,7 @@ def test_a_kept_failure_whose_input_is_no_longer_enabled(tmp_path: Path) -> None
     less = Spec(lambda state, inp: COFFEE.step(state, inp) if isinstance(inp, Coin) else (), 0, COFFEE.inputs)
     summary = _run(replace(bench(TEA, inputs="uioco"), spec=less), tmp_path)
     (came,) = _came(summary)
-    assert came.startswith("it fits no more: the model no longer enables the input of its step ")
+    assert came.startswith("obsolete: the model no longer enables the input of its step ")
     assert "Button()" in came
     assert summary.verdict == "pass"
     assert not list((tmp_path / "kept").iterdir())

@@ -111,9 +111,9 @@ def test_several_failures_are_numbered(capsys: pytest.CaptureFixture[str]) -> No
         "---- 1 of 2 ".ljust(72, "-"),
         "---- 2 of 2 ".ljust(72, "-"),
     ]
-    assert [line for line in lines if line.startswith("   ") and SIGNATURE.input in line][-2:] == [
-        f"   1  {SIGNATURE} (2 paths): short.jsonl",
-        f"   2  {other} (1 path): path.jsonl",
+    assert [line for line in lines if line.startswith("   ") and "path" in line][-2:] == [
+        "   1  wrong: 'coin' -> expected str, seen 'tea' (2 paths): short.jsonl",
+        "   2  wrong: 'coin' -> expected str, seen 'tea' (1 path): path.jsonl",
     ]
 
 
@@ -124,6 +124,7 @@ def test_a_failure_is_printed_once(capsys: pytest.CaptureFixture[str]) -> None:
     printer = SummaryPrinter(summary, Settings(out=Path("out"), reference="coffee", seed=7), load("coffee"))
     printer.failure(summary.failures[SIGNATURE])
     first = capsys.readouterr().out
+    assert first.startswith("1 failure from an earlier run was tried first (--no-saved leaves it out): fixed\nFAIL (")
     assert "\nfailed on 2 of 3 paths, " in first
     printer.whole()
     headline, _, earlier = capsys.readouterr().out.splitlines()[:3]
@@ -226,13 +227,15 @@ def test_failures_of_earlier_runs(capsys: pytest.CaptureFixture[str]) -> None:
     summary.failures[SIGNATURE].count = 0
     summary.saved = [Retried(Path("a"), SIGNATURE, PATH), Retried(Path("b"), SIGNATURE), Retried(Path("c"), why="why")]
     lines = told(summary, capsys).splitlines()
-    assert lines[2] == "failed as before, after 9 steps, shrunk to 1 (with 40 steps of the system)"
+    tried = "3 failures from earlier runs were tried first (--no-saved leaves them out)"
+    assert lines[0] == f"{tried}: 1 still there, 1 fixed, 1 obsolete"
+    assert lines[3] == "failed as before, after 9 steps, shrunk to 1 (with 40 steps of the system)"
     at = next(at for at, line in enumerate(lines) if line.startswith("FAIL: 1 kind"))
     earlier = [line for line in lines[at:] if line.startswith("from an earlier run")]
     assert earlier == [
         f"from an earlier run, still there: {SIGNATURE} (a)",
         f"from an earlier run, fixed: {SIGNATURE} (b)",
-        "from an earlier run, it fits no more: why: a failure (c)",
+        "from an earlier run, obsolete: why: a failure (c)",
     ]
 
 
@@ -265,3 +268,15 @@ def test_a_system_in_this_process_takes_part_of_the_time_of_otf(capsys: pytest.C
     summary.parts.seconds = {"paths": 12.0}
     SummaryPrinter(summary, Settings(out=Path("out"), reference="coffee"), bench).whole()
     assert "time: 100% otf and the system itself\n" in capsys.readouterr().out
+
+
+def test_saved_failures_are_counted_beside_the_paths(capsys: pytest.CaptureFixture[str]) -> None:
+    """Where `--stop-first` ends with a saved failure, "0 paths" is no riddle."""
+    summary = failing(SHRUNK)
+    summary.paths = summary.steps = summary.failures[SIGNATURE].count = 0
+    summary.saved, summary.parts.saved = [Retried(Path("a"), SIGNATURE, PATH)], 1
+    settings = Settings(out=Path("out"), reference="coffee", seed=7, stop_first=True)
+    SummaryPrinter(summary, settings, load("coffee")).whole()
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].endswith(": still there; --stop-first ends here, before any new path")
+    assert "FAIL: 1 kind of failure (1 saved failure tried, 0 paths, 0 steps, seed 7)" in lines
