@@ -203,7 +203,7 @@ async def confirm(  # noqa: PLR0913 -- what a run needs, each once
                 # the original is as good as the run that confirms it, and has the usual name
                 same = strict and _signature(again) == _signature(failing)
                 # a run that failed in the same way beside a stall is no sign of chance
-                alike = sum(each is not failing and _signature(each) == _signature(again) for each in seen)
+                alike = sum(each is not failing and _is_alike(each, again) for each in seen)
                 return ConfirmedPath(failing if same else again, tries - _unclear(others) - alike)
             seen.append(again)
         elif again.steps == len(inputs) or anyio.current_time() < until:
@@ -234,7 +234,20 @@ def _signature(failing: PathResult) -> Signature | None:
 
 def counts(failing: PathResult, seen: Iterable[PathResult]) -> bool:
     """Return whether a failing run counts: it did not stall, or one of those `seen` before failed in the same way."""
-    return not is_stalled(failing) or _signature(failing) in map(_signature, seen)
+    return not is_stalled(failing) or any(_is_alike(failing, each) for each in seen)
+
+
+def _is_alike(one: PathResult, other: PathResult) -> bool:
+    """Return whether two runs of the same inputs fail in the same way: at the same input, or at any by a timer.
+
+    A machine that is busy for an hour makes an answer late in every run, each time at another input. Of windows the
+    stalls are taken off.
+    """
+    mine, others = one.verdict.failure, other.verdict.failure
+    if mine is None or others is None or mine.signature != others.signature:
+        return False
+    by_timer = bool(mine.times and others.times)
+    return by_timer or abs(mine.step - others.step) < max(1, mine.together, others.together)
 
 
 def once(seen: Sequence[PathResult], others: Sequence[PathResult] = ()) -> str:

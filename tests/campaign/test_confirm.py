@@ -392,6 +392,26 @@ def test_a_failure_that_is_seen_twice_beside_a_stall(tmp_path: Path, mode: str) 
 
 
 @pytest.mark.usefixtures("stalled")
+def test_a_busy_machine_makes_another_answer_late_in_each_run(tmp_path: Path) -> None:
+    """Answers of one kind that are missing at another input in each run do not confirm each other."""
+    lost = count(1)
+
+    def machine() -> Callable[[bytes], list[Reply]]:
+        works, which, coffees = Machine(), next(lost), count(1)
+
+        def answer(frame: bytes) -> list[Reply]:
+            replies = works(frame)
+            return [] if replies and frame == b"button" and next(coffees) == which else replies
+
+        return answer
+
+    summary = run(made_by(machine), tmp_path, seed=4, steps=200, traces=1)
+    [result] = summary.inconclusive
+    assert not summary.failures
+    assert "strict runs of the same inputs (missing: int --Button--> expected Coffee" in result.verdict.why
+
+
+@pytest.mark.usefixtures("stalled")
 def test_a_death_beside_a_stall(tmp_path: Path) -> None:
     """A death is a death, however busy the machine."""
     machines = iter([Machine((DIES,))])
