@@ -7,10 +7,11 @@ nowhere, is a state of the system as far as anyone can see.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from hashlib import blake2b
+from math import sqrt
 from typing import Final, TypeAlias
 
 from otf.spec import Elapse
@@ -22,11 +23,12 @@ Steps: TypeAlias = tuple[str, ...]
 """Steps that led somewhere: inputs with their answers, as digests."""
 
 REPEATED: Final = 10  # times that an input got the same answer twice in a row, before that is taken to lead nowhere
-SHORT: Final = (4, 3, 2)  # last steps by which a place is known that was not reached before
-TRIALS: Final = 3  # of an input after such steps, before they count
-COUNTED: Final = 6  # last steps after which trials are counted
-UNLIKELY: Final = 0.003  # the weight of an input that leads nowhere from here: a system may change its mind
-KEPT: Final = 200_000  # places that are remembered
+LAST: Final = (6, 4, 2, 1, 0)  # last steps by which a place is known that was not reached before
+COUNTED: Final = 6  # last steps after which trials count too: what is rare is tried rather
+REFUSED: Final = 0.3  # how likely an input leads somewhere that was refused once after the same last steps
+UNLIKELY: Final = 0.0001  # the same for one that was refused in the very same place: a system may change its mind
+REPEATS: Final = 3.0  # the weight of what followed the same step before: counters and limits show after loops
+KEPT: Final = 500_000  # trials that are remembered
 
 
 class Answered:
@@ -36,16 +38,16 @@ class Answered:
 
     >>> answered = Answered()
     >>> answered.add("in out 1 in no 0")
-    >>> answered.trials(("in/out",), "in"), answered.trials((), "in")
-    ((1, 0), (1, 1))
+    >>> answered.exactly(("in/out",), "in"), answered.trials((), "in")
+    ((1, 'no'), (2, 1))
     """
 
     def __init__(self) -> None:
         self.paths: list[str] = []
         self.again: Counter[str] = Counter()
         self.moves: set[str] = set()
-        self._table: dict[tuple[object, ...], list[int]] = {}
-        self._tried: Counter[tuple[Steps, str]] = Counter()
+        self._exactly: dict[tuple[Steps, str], tuple[int, str]] = {}
+        self._trials: dict[tuple[Steps, str], tuple[int, int]] = {}
 
     def add(self, path: str) -> None:
         """Add a path."""
@@ -54,7 +56,7 @@ class Answered:
         steps: Steps = ()
         for inp, answer, leads in zip(words[::3], words[1::3], words[2::3], strict=True):
             self.repeated(last, inp, answer)
-            self.note(steps, inp, leads == "1")
+            self.note(steps, inp, answer, leads == "1")
             last = f"{inp}/{answer}"
             steps = (*steps, last) if leads == "1" else steps
 
@@ -66,35 +68,29 @@ class Answered:
             if came != answer:
                 self.moves.add(came)
 
-    def note(self, steps: Steps, inp: str, leads: bool) -> None:  # noqa: FBT001 -- what is noted
-        """Note that an input was tried after these steps."""
-        if len(self._table) > KEPT:
-            self._table.clear()
-            self._tried.clear()
-        self._tried[steps[-COUNTED:], inp] += 1
-        for place in _places(steps):
-            row = self._table.setdefault((*place, inp), [0, 0])
-            row[0] += 1
-            row[1] += leads
+    def note(self, steps: Steps, inp: str, answer: str, leads: bool) -> None:  # noqa: FBT001 -- what is noted
+        """Note what an input got after these steps."""
+        for table in (self._exactly, self._trials):
+            if len(table) > KEPT:
+                table.clear()
+        times, known = self.exactly(steps, inp)
+        self._exactly[steps, inp] = times + 1, answer if leads or not known else known
+        for last in _lasts(steps):
+            trials, led = self.trials(last, inp)
+            self._trials[last, inp] = trials + 1, led + leads
 
-    def trials(self, steps: Steps, inp: str) -> tuple[int, int]:
-        """Return how often an input was tried after exactly these steps, and how often it led somewhere."""
-        return self.at(next(_places(steps)), inp)
+    def exactly(self, steps: Steps, inp: str) -> tuple[int, str]:
+        """Return how often an input was sent after exactly these steps, and an answer: one that leads, if any does."""
+        return self._exactly.get((steps, inp), (0, ""))
 
-    def at(self, place: tuple[object, ...], inp: str) -> tuple[int, int]:
-        """Return the same for a place."""
-        trials, led = self._table.get((*place, inp), (0, 0))
-        return trials, led
-
-    def tried(self, steps: Steps, inp: str) -> int:
-        """Return how often an input was tried after the last of these steps."""
-        return self._tried[steps[-COUNTED:], inp]
+    def trials(self, last: Steps, inp: str) -> tuple[int, int]:
+        """Return how often an input was sent after these last steps, and how often it led somewhere."""
+        return self._trials.get((last, inp), (0, 0))
 
 
-def _places(steps: Steps) -> Iterator[tuple[object, ...]]:
-    """Yield where the system is after these steps: exactly, then as far as the last few tell."""
-    yield ("exactly", steps)
-    yield from ((steps[-last:],) for last in SHORT if last <= len(steps))
+def _lasts(steps: Steps) -> Iterator[Steps]:
+    """Yield where the system is after these steps, as far as the last few tell, most exactly first."""
+    yield from (steps[len(steps) - last :] for last in LAST if last <= len(steps))
 
 
 class LearntAnswers:
@@ -117,11 +113,13 @@ class LearntAnswers:
         self._steps: Steps = ()
         self._last = self._sent = ""
         self._seen: list[str] = []
+        self._followed = defaultdict[str, set[str]](set)
 
     def begin(self) -> None:
         """Note that a path begins."""
         self._steps, self._last, self._sent = (), "", ""
         self._path.clear()
+        self._followed.clear()
 
     def observe(self, event: Event) -> None:
         """Take an event of the path."""
@@ -138,10 +136,11 @@ class LearntAnswers:
         inp, answer, self._sent = self._sent, digest(" ".join(self._seen)), ""
         leads = self._leads(answer)
         self._own.repeated(self._last, inp, answer)
-        self._own.note(self._steps, inp, leads)
+        self._own.note(self._steps, inp, answer, leads)
         self._path += [inp, answer, str(int(leads))]
         self._last = f"{inp}/{answer}"
         if leads:
+            self._followed[self._step()].add(inp)
             self._steps = (*self._steps, self._last)
 
     def told(self) -> str:
@@ -151,10 +150,17 @@ class LearntAnswers:
         return path
 
     def weight(self, value: object) -> float:
-        """Return how much an input is to be preferred: likely to lead somewhere, and tried little after such steps."""
+        """Return how much an input is to be preferred: likely to lead somewhere, and tried little in this place.
+
+        What followed the last step before on this path is preferred: what depends on a counter shows after loops.
+        """
         inp = digest(show(value))
-        tried = sum(each.tried(self._steps, inp) for each in self._all())
-        return max(self._likely(inp), UNLIKELY) / (1 + tried)
+        known = [row for each in self._all() if (row := each.exactly(self._steps, inp))[0]]
+        likely = (
+            self._likely(inp) if not known else 1.0 if any(self._leads(answer) for _, answer in known) else UNLIKELY
+        )
+        tried = (1 + sum(times for times, _ in known)) * sqrt(1 + self._trials(self._steps[-COUNTED:], inp)[0])
+        return (REPEATS if inp in self._followed[self._step()] else 1.0) * likely / tried
 
     def _all(self) -> Iterable[Answered]:
         yield self._own
@@ -168,17 +174,20 @@ class LearntAnswers:
     def _likely(self, inp: str) -> float:
         """Return the probability that an input leads somewhere, from the most exact place that knows.
 
-        What was never tried in a place is likely to: an input that nearly everywhere is refused leads to the rarest
-        states.
+        What was always refused there may lead somewhere all the same: the place is not known exactly.
         """
-        for place in _places(self._steps):
-            known = [each.at(place, inp) for each in self._all()]
-            trials, led = sum(row[0] for row in known), sum(row[1] for row in known)
-            if place[0] == "exactly" and trials:
-                return led / trials
-            if trials >= TRIALS:
-                return (led + 1) / (trials + 1.5)
+        for last in _lasts(self._steps):
+            trials, led = self._trials(last, inp)
+            if trials:
+                return REFUSED / (trials + 1) if not led else 1.0 if led == trials else (led + 0.5) / (trials + 1)
         return 2 / 3
+
+    def _trials(self, last: Steps, inp: str) -> tuple[int, int]:
+        rows = [each.trials(last, inp) for each in self._all()]
+        return sum(trials for trials, _ in rows), sum(led for _, led in rows)
+
+    def _step(self) -> str:
+        return self._steps[-1] if self._steps else ""
 
 
 @lru_cache(10_000)

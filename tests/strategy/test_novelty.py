@@ -89,3 +89,36 @@ def test_other_paths_are_known_as_ones_own() -> None:
     assert second.weight("a") < second.weight("b")
     first.begin()
     assert {each: first.weight(each) for each in "abc"} == {each: second.weight(each) for each in "abc"}
+
+
+def _told(answers: LearntAnswers, *steps: str) -> None:
+    answers.begin()
+    for inp, output in zip(steps[::2], steps[1::2], strict=True):
+        answers.observe(Sent(inp, "", 0.0))
+        answers.observe(Seen(output, "", 0.0))
+    answers.settle()
+
+
+def test_what_was_refused_before_that_was_learnt_is_left_out_too() -> None:
+    """The first refusals look like answers that lead somewhere, until they came often enough."""
+    answers = LearntAnswers()
+    _told(answers, *("a", "refused") * 12, "b", "click")
+    answers.begin()
+    assert answers.weight("a") < answers.weight("b") / 1_000
+
+
+def test_loops_are_gone_through_again() -> None:
+    """What followed the same step before is rather sent than what is as new: a counter shows after loops."""
+    answers = LearntAnswers()
+    _told(answers, "a", "one", "b", "two", "a", "one")
+    assert answers.weight("b") > 2 * answers.weight("c")
+
+
+def test_what_is_refused_after_the_same_steps_is_refused() -> None:
+    """In a place that was not reached before, the last steps tell what leads nowhere."""
+    answers = LearntAnswers()
+    _told(answers, *("c", "refused") * 20)
+    for first in "xyz":
+        _told(answers, first, "on", "a", "one", "c", "refused", "d", "two")
+    _told(answers, "v", "on", "a", "one")
+    assert answers.weight("c") < answers.weight("d") / 4

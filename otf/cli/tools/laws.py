@@ -116,7 +116,7 @@ def formulas(known: Mapping[str, object], places: Iterable[str]) -> dict[str, Fo
     found = dict[str, Formula]()
     for name, what in ({**known} | {place.rpartition(":")[2]: named(place) for place in places}).items():
         if not isinstance(what, Formula):
-            message = f"--property {name}: this is no temporal property; write always(…), never(…) or within(n, …)"
-            raise UsageError(message)
+            is_what = "there is nothing of that name" if what is None else "this is no temporal property"
+            raise UsageError(f"--property {name}: {is_what}; write always(…), never(…) or within(n, …)")
         found[name] = what
     return found
