@@ -45,22 +45,22 @@ class Entry(NamedTuple):
     says: str
 
 
-COMMANDS: Final[Mapping[str, Entry]] = {
+COMMANDS: Final[Mapping[str, Entry]] = {  # in the order of use
     "run": Entry("run", "run", "Drive the system and judge everything that comes back."),
-    "replay": Entry("replay", "replay", "Judge recorded traces again, without the system."),
-    "rerun": Entry("rerun", "rerun", "Drive the system again with the inputs of a trace."),
-    "shrink": Entry("shrink", "shrink", "Find the shortest trace with the same failure."),
+    "new": Entry("tools.new", "new", "Write a commented bench to start from."),
+    "list": Entry("listing", "listing", "List the shipped benches and the strategies."),
     "show": Entry("show", "show", "Show a trace as a table, with the failing step."),
     "report": Entry("tools.report", "report", "Make a report of a campaign, for people and for CI."),
+    "rerun": Entry("rerun", "rerun", "Drive the system again with the inputs of a trace."),
+    "shrink": Entry("shrink", "shrink", "Find the shortest trace with the same failure."),
+    "replay": Entry("replay", "replay", "Judge recorded traces again, without the system."),
     "compare": Entry("tools.compare", "compare", "Show where two traces or two campaigns part."),
-    "mutants": Entry("tools.mutants", "mutants", "Check that the tester finds every mutant of a bench."),
+    "step": Entry("step", "step", "Walk through a model by hand."),
     "explore": Entry("tools.explore", "explore", "Show the states of a model, as a table or a picture."),
     "check": Entry("tools.check", "check", "Check laws of a model."),
     "suite": Entry("tools.suite", "suite", "Generate a test suite from a model, and run it."),
-    "step": Entry("step", "step", "Walk through a model by hand."),
-    "new": Entry("tools.new", "new", "Write a commented bench to start from."),
+    "mutants": Entry("tools.mutants", "mutants", "Check that the tester finds every mutant of a bench."),
     "learn": Entry("tools.learn", "learn", "Learn a model from the running system."),
-    "list": Entry("listing", "listing", "List the shipped benches and the strategies."),
     "completion": Entry("options", "completion", "Print the completion script of a shell."),
 }
 

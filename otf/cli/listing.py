@@ -14,6 +14,12 @@ from otf.cli.output import document, guarded, say, warn
 from otf.errors import PASS, OtfError
 from otf.strategy.names import SAYS
 
+EXAMPLES = """\b
+Examples:
+  otf list          the shipped benches and their parameters
+  otf list --ports  the serial ports of this machine
+"""
+
 
 @guarded
 def listing(

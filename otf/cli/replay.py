@@ -13,6 +13,13 @@ from otf.errors import FAIL, INCONCLUSIVE, PASS, USAGE
 WORST = (FAIL, USAGE, INCONCLUSIVE, PASS)  # the status of several traces: a failure counts whatever else there is
 
 
+EXAMPLES = """\b
+Examples:
+  otf replay runs                           every trace of a folder
+  otf replay dump.pcap --bench my_bench.py  a capture of another program
+"""
+
+
 @guarded
 def replay(
     traces: Annotated[

@@ -27,6 +27,13 @@ if TYPE_CHECKING:
     from otf.trace.record import Header
 
 
+EXAMPLES = """\b
+Examples:
+  otf rerun runs/path-0001.jsonl                    the same inputs once more
+  otf rerun runs/path-0001.jsonl --confidence 0.99  is it repaired?
+"""
+
+
 @guarded
 def rerun(
     trace: TraceName,

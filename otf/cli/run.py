@@ -152,7 +152,11 @@ def run(
         resumption.refuse_others([name for name in ctx.params if _is_given(ctx, name)])
         asked, loaded = resumption.resumed(resume, asked)
     elif bench is None:
-        raise typer.BadParameter("Missing argument 'BENCH'; --resume DIR alone continues a campaign", ctx=ctx)
+        raise typer.BadParameter(
+            "Missing argument 'BENCH'; `otf list` has the shipped ones, `otf new NAME` begins your own; "
+            "--resume DIR alone continues a campaign",
+            ctx=ctx,
+        )
     else:
         asked = asked if into is None else resumption.added(into, asked, seed)
         loaded = resumption.made(asked)

@@ -32,6 +32,13 @@ class Form(StrEnum):
 CHARTS: Final = (Form.CHART, Form.SVG, Form.MERMAID)
 
 
+EXAMPLES = """\b
+Examples:
+  otf show runs/path-0001.jsonl          each event with its time and bytes
+  otf show runs/path-0001.jsonl --chart  as a sequence chart
+"""
+
+
 @guarded
 def show(
     traces: Annotated[

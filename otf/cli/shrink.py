@@ -23,6 +23,12 @@ if TYPE_CHECKING:
 STDIN = "stdin.jsonl"  # the trace on standard input has no name; the result is named after this
 
 
+EXAMPLES = """\b
+Examples:
+  otf shrink runs/path-0001.jsonl  fewer inputs, the same failure
+"""
+
+
 @guarded
 def shrink(
     trace: TraceName,

@@ -11,6 +11,11 @@ from otf.cli.options import BenchName, Out, Pids, Quiescence, Sets, SilenceOptio
 from otf.cli.output import guarded, say
 from otf.errors import PASS
 
+EXAMPLES = """\b
+Examples:
+  otf step coffee  choose inputs, see what the model allows
+"""
+
 
 @guarded
 def step(

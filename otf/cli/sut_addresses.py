@@ -117,8 +117,8 @@ def _named(bench: Bench, text: str) -> tuple[str, str]:
     if equals and name in bench.ports:
         return name, url
     if not bench.ports:
-        message = f"--sut {text}: the bench {bench.name} opens its ports itself; `otf list` shows its parameters"
-        raise UsageError(f"{message}, which --set can change")
+        message = f"--sut {text}: the bench {bench.name} opens its ports itself, so no address can be given"
+        raise UsageError(f"{message}; --set KEY=VALUE changes the parameters of its function")
     if len(bench.ports) == 1 and not (equals and name.isidentifier()):
         return next(iter(bench.ports)), text
     message = (

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import re
 import sys
 import threading
 import traceback
 from _thread import start_new_thread
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
+from difflib import get_close_matches
 from pathlib import Path
 from types import ModuleType
 from typing import Final
@@ -76,7 +78,22 @@ def located(name: str, path: Path | None = None) -> Generator[None]:
     except Exception as error:
         missing = isinstance(error, ModuleNotFoundError)
         advice = "; is it installed in this environment, or in this folder?" if missing else ""
+        advice = advice or _meant(error)
         raise UsageError(f"{name}{_line(error, path)}: {type(error).__name__}: {as_text(error)}{advice}") from error
+
+
+def _meant(error: Exception) -> str:
+    """Return the name that was probably meant, as Python's own traceback has it; "" if there is none near."""
+    name: object = getattr(error, "name", None)
+    names: list[str] = []
+    with suppress(Exception):  # dir() of an object of the user runs the user's code
+        if isinstance(error, AttributeError):
+            names = dir(error.obj)
+        elif isinstance(error, ImportError) and (found := re.search(r"cannot import name '(\w+)'", str(error))):
+            module = sys.modules.get(error.name or "")
+            name, names = found[1], [*dir(module), *getattr(module, "__all__", ())]
+    near = get_close_matches(name, names, n=1) if isinstance(name, str) else []
+    return f"; did you mean {near[0]}?" if near else ""
 
 
 SLOW: Final = 5.0  # seconds

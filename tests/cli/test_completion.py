@@ -23,7 +23,7 @@ def completed(words: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 @pytest.mark.parametrize(
     ("words", "offered"),
     [
-        ("otf re", ["replay", "rerun", "report"]),
+        ("otf re", ["report", "rerun", "replay"]),
         ("otf run cof", ["coffee"]),
         ("otf run --stra", ["--strategy"]),
         ("otf run no-such", []),
@@ -59,7 +59,7 @@ def test_in_bash(folder: Path) -> None:
     )
     path = {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "HOME": str(folder)}
     done = subprocess.run(["bash", "-c", script], env=path, capture_output=True, text=True, check=True)  # noqa: S607
-    assert done.stdout == "replay rerun report\nfree full\n"
+    assert done.stdout == "report rerun replay\nfree full\n"
 
 
 def test_an_unknown_shell() -> None:
@@ -73,6 +73,6 @@ def test_a_command_that_is_nearly_right() -> None:
     """The nearest is named, and all that there are."""
     done = otf("shirnk")
     assert done.status == 2
-    assert "No such command 'shirnk'; did you mean shrink? the commands are run, replay, " in done.err
+    assert "No such command 'shirnk'; did you mean shrink? the commands are run, new, list, " in done.err
     assert "No such command 'xyz'; the commands are run, " in otf("xyz").err
     assert "No such option: --verson" in otf("--verson").err

@@ -49,6 +49,13 @@ class MutantResult:
         return INCONCLUSIVE if self.trouble or self.undecided else FAIL
 
 
+EXAMPLES = """\b
+Examples:
+  otf mutants coffee               each known fault must be found
+  otf mutants coffee --fault free  one of them
+"""
+
+
 @guarded
 def mutants(
     bench: BenchName,

@@ -1,0 +1,26 @@
+"""A name that a bench spells wrongly: the error names the one that was meant."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import otf
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("from otf import Bench; Bench.in_proces", "no attribute 'in_proces'; did you mean in_process?"),
+        ("from otf.adapters import serial", "did you mean serialport?"),
+        ("from otf import bencch", "did you mean Bench?"),
+        ("import otf; otf.zzzz", "has no attribute 'zzzz'\n"),
+    ],
+)
+def test_a_near_miss_is_named(folder: Path, line: str, says: str) -> None:
+    """As in Python's own traceback; where no name is near, none is guessed."""
+    (folder / "mine.py").write_text(f"{line}\n", encoding="utf-8")
+    done = otf("run", "mine.py")
+    assert done.status == 2
+    assert says in done.err
