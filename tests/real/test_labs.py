@@ -1,4 +1,4 @@
-"""Boards in QEMU that labgrid and pytest-embedded have prepared, each from PyPI and in an environment of its own."""
+"""Boards in QEMU that labgrid, pytest-embedded and Robot Framework have prepared, in an environment of their own."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from functools import partial
+from html import unescape
 from pathlib import Path
 from typing import TextIO
 
@@ -22,7 +23,7 @@ from tests.real.needs import needs
 
 pytestmark = [pytest.mark.real, pytest.mark.slow, needs("qemu-system-arm", "u-boot-qemu", "socat")]
 ROOT = Path(__file__).parents[2]
-PACKAGES = ["labgrid>=26", "pytest-embedded-serial>=2.9", "pytest>=9", "pyyaml>=6"]
+PACKAGES = ["labgrid>=26", "pytest-embedded-serial>=2.9", "pytest>=9", "pyyaml>=6", "robotframework>=7"]
 
 BOARD = """
 from otf.adapter import Bench, Expect, Life
@@ -50,7 +51,50 @@ def test_conforms(target, otf_run):
     target.activate(target.get_driver("ConsoleProtocol", activate=False))
     summary = otf_run(bench(*board_port(target), reset=power.cycle), traces=2, steps=10)
     assert (summary.verdict, summary.steps) == ("pass", 20)
+
+
+def test_from_the_prompt(strategy, target, otf_run):
+    strategy.transition("prompt")
+    otf_run(bench(*board_port(target)), traces=1, steps=10)
 """
+STRATEGY = """
+import attr
+from labgrid import target_factory
+from labgrid.strategy import Strategy
+
+
+@target_factory.reg_driver
+@attr.s(eq=False)
+class BoardStrategy(Strategy):
+    bindings = {"power": "PowerProtocol", "console": "ConsoleProtocol"}
+
+    def transition(self, status):
+        self.target.activate(self.power)
+        self.target.activate(self.console)
+        self.power.cycle()
+        self.console.expect("stop autoboot", timeout=60)
+        self.console.sendline("")
+        self.console.expect("=> ", timeout=60)
+"""
+KEYWORDS = """
+from my_board import bench
+from otf import run
+
+
+def board_should_conform(url, baudrate: int = 115200, **settings: int):
+    run(bench(url, baudrate), **settings)
+"""
+ROBOT = """
+*** Settings ***
+Library    board_keywords.py
+
+*** Test Cases ***
+Board Conforms
+    Board Should Conform    ${PORT}    traces=2    steps=10    seed=1
+"""
+WRONG = (b'## Error: "%s" not defined', b'## Error: "%s" not_defined')
+FAILS = ("FAIL (wrong): ", "<== here", "not_defined", "possible state: ", "allows: ")
+"""What stands in a log where the firmware says `WRONG`."""
 EMBEDDED = """
 from my_board import bench
 from otf.adapter.labs import board_port
@@ -66,6 +110,7 @@ def test_conforms(dut, otf_run):
     assert (summary.verdict, summary.steps) == ("pass", 20)
 """
 PLACE = """
+imports: [board_strategy.py]
 targets:
   main:
     resources:
@@ -73,6 +118,7 @@ targets:
     drivers:
       SerialDriver: {{}}
       ExternalPowerDriver: {{cmd_on: "true", cmd_off: "true", cmd_cycle: "{folder}/cycle.sh"}}
+      BoardStrategy: {{}}
 """
 
 
@@ -90,14 +136,16 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @contextmanager
-def board(folder: Path, serial: str) -> Generator[str, None, None]:
+def board(folder: Path, serial: str, *, faulty: bool = False) -> Generator[str, None, None]:
     """A board with U-Boot; yield what QEMU prints first. `cycle.sh` switches its power off and on."""
     (folder / "my_board.py").write_text(BOARD)
+    right = Path(FIRMWARE).read_bytes()
+    (folder / "u-boot.bin").write_bytes(right.replace(*WRONG) if faulty else right)
     (folder / "cycle.sh").write_text(
         f"#!/bin/sh\necho system_reset | socat - UNIX-CONNECT:{folder}/monitor >{folder}/cycled\n"
     )
     (folder / "cycle.sh").chmod(0o755)
-    machine = ["-M", "virt", "-m", "128M", "-nographic", "-nodefaults", "-nic", "none", "-bios", FIRMWARE]
+    machine = ["-M", "virt", "-m", "128M", "-nographic", "-nodefaults", "-nic", "none", "-bios", f"{folder}/u-boot.bin"]
     monitor = ["-monitor", f"unix:{folder}/monitor,server=on,wait=off"]
     with subprocess.Popen(
         [program("qemu-system-arm", "qemu-system-arm"), *machine, *monitor, "-serial", serial],
@@ -135,12 +183,25 @@ def test_a_target_of_labgrid(python: Path, tmp_path: Path) -> None:
     """Its console is let go, its power driver resets the board before each path, and `--sut` takes its environment."""
     port = free_port(socket.SOCK_STREAM)
     (tmp_path / "test_board.py").write_text(LABGRID)
+    (tmp_path / "board_strategy.py").write_text(STRATEGY)
     (tmp_path / "place.yaml").write_text(PLACE.format(port=port, folder=tmp_path))
     with board(tmp_path, f"tcp:127.0.0.1:{port},server=on,wait=off"):
         printed_by(python, tmp_path, "pytest", "-q", "--lg-env", "place.yaml", "test_board.py")
         assert (tmp_path / "cycled").exists()
         sut = ["--sut", "labgrid:place.yaml#main", "--traces", "1", "--steps", "5"]
         assert "PASS" in printed_by(python, tmp_path, "otf", "run", "my_board.py", *sut)
+
+
+def test_a_faulty_firmware_in_labgrid(python: Path, tmp_path: Path) -> None:
+    """A strategy brings the board up, and the failure is told as otf does."""
+    port = free_port(socket.SOCK_STREAM)
+    (tmp_path / "test_board.py").write_text(LABGRID)
+    (tmp_path / "board_strategy.py").write_text(STRATEGY)
+    (tmp_path / "place.yaml").write_text(PLACE.format(port=port, folder=tmp_path))
+    with board(tmp_path, f"tcp:127.0.0.1:{port},server=on,wait=off", faulty=True):
+        given = ["-q", "--lg-env", "place.yaml", "test_board.py", "--otf-seed", "1", "-k", "prompt"]
+        printed = printed_by(python, tmp_path, "pytest", *given, status=1)
+    assert all(each in printed for each in FAILS), printed
 
 
 @contextmanager
@@ -205,10 +266,29 @@ def test_a_place_of_a_coordinator(python: Path, tmp_path: Path, monkeypatch: pyt
         assert "acquired: desk/alice" in client("show")
 
 
-def test_a_dut_of_pytest_embedded(python: Path, tmp_path: Path) -> None:
-    """It reads the board first, and then lets go of its port."""
+@pytest.mark.parametrize("faulty", [False, True])
+def test_a_dut_of_pytest_embedded(python: Path, tmp_path: Path, *, faulty: bool) -> None:
+    """It reads the board first, and then lets go of its port; a faulty firmware fails with otf's words."""
     (tmp_path / "test_board.py").write_text(EMBEDDED)
-    with board(tmp_path, "pty") as said:
-        name = next(word for word in said.split() if word.startswith("/dev/"))
-        given = ["-p", "no:labgrid", "--embedded-services", "serial", "--port", name, "--baud", "115200"]
-        printed_by(python, tmp_path, "pytest", "-q", *given, "test_board.py")
+    with board(tmp_path, "pty", faulty=faulty) as said:
+        given = ["-p", "no:labgrid", "--embedded-services", "serial", "--port", terminal(said), "--baud", "115200"]
+        printed = printed_by(
+            python, tmp_path, "pytest", "-q", *given, "--otf-seed", "1", "test_board.py", status=faulty
+        )
+    assert all((each in printed) == faulty for each in FAILS), printed
+
+
+@pytest.mark.parametrize("faulty", [False, True])
+def test_a_keyword_of_robot_framework(python: Path, tmp_path: Path, *, faulty: bool) -> None:
+    """A function that runs the bench is a keyword, and the log has what otf says of a faulty firmware."""
+    (tmp_path / "board_keywords.py").write_text(KEYWORDS)
+    (tmp_path / "board.robot").write_text(ROBOT)
+    with board(tmp_path, "pty", faulty=faulty) as said:
+        printed_by(python, tmp_path, "robot", "-v", f"PORT:{terminal(said)}", "board.robot", status=faulty)
+    log = unescape((tmp_path / "output.xml").read_text())
+    assert all((each in log) == faulty for each in FAILS), log
+
+
+def terminal(said: str) -> str:
+    """Return the name of the terminal in what QEMU says."""
+    return next(word for word in said.split() if word.startswith("/dev/"))
