@@ -21,7 +21,7 @@ from otf.adapters import inprocess
 PLACE, WAY = os.environ.get("HOSTILE_PLACE", ""), os.environ.get("HOSTILE_WAY", "")
 WRONG = "HOSTILE_WRONG" in os.environ
 ONCE = {"import", "make", "inputs", "plugin", "finish"}
-LAST = {"finish", "exit"}  # after all was judged and said: what lay on the disk until then is kept
+LAST = {"plugin", "finish", "exit"}  # after all was judged and said: what lay on the disk until then is kept
 OUT, BEFORE, LIED = (Path(name).absolute() for name in ("out", "before/out", "lied"))
 _met: dict[str, int] = {}
 

@@ -124,6 +124,7 @@ class Journal:
             malformed=driven.malformed,
             excused=driven.excused if known_issue else 0,
             together=driven.together,
+            heard=driven.heard,
             judged=driven.verdict.judged,
             late=len(driven.verdict.late),
             behind=len(driven.verdict.behind),

@@ -103,6 +103,7 @@ class CountedLine(msgspec.Struct, frozen=True, gc=False):  # it refers to no obj
     malformed: Amount = 0
     excused: Amount = 0
     together: Amount = 0
+    heard: bool = True
     judged: Judged = Judged()
     late: Amount = 0
     behind: Amount = 0

@@ -282,6 +282,7 @@ def _add(summary: Summary, counted: CountedLine, folder: Path) -> None:
     summary.malformed += counted.malformed
     summary.excused += counted.excused
     summary.together = max(summary.together, counted.together)
+    summary.heard |= counted.heard
     summary.judged += counted.judged
     summary.late += counted.late
     if counted.silence:

@@ -115,7 +115,9 @@ class PathRun:
         writer, lasted = self._writer, current_time() - began
         told = tuple(self._record.faults), writer.trouble, self.silence, lasted, self.short, (), self.malformed
         together = max(min(1, writer.steps), 0 if self._session is None else self._session.together)
-        return PathResult(self.header.path, verdict, writer.steps, self.trace, kept, *told, together, writer.digest)
+        return PathResult(
+            self.header.path, verdict, writer.steps, self.trace, kept, *told, together, writer.digest, writer.heard
+        )
 
     def _begin(self) -> None:
         self._writer = TraceWriter(self.trace, self.header, datetime.now(UTC), self.largest)

@@ -38,7 +38,7 @@ ERRORS: Final = {kind.__name__: kind for kind in (ContactError, ModelError, Trac
 
 SAME: Final = (
     *("number", "verdict", "steps", "faults", "unwritten", "silence"),
-    *("seconds", "short", "malformed", "together", "digest"),
+    *("seconds", "short", "malformed", "together", "digest", "heard"),
 )
 """What a run and the line of it both have."""
 
@@ -63,6 +63,7 @@ class ResultLine(msgspec.Struct, omit_defaults=True):
     malformed: int = 0
     together: int = 0
     digest: str = ""
+    heard: bool = True
     learned: Knowledge = msgspec.field(default_factory=Knowledge)
     cut: bool = False
     lacks: bool = False

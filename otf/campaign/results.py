@@ -22,7 +22,7 @@ class PathResult:
     failure is missing. `silence` says how its silences are known. It lasted so many `seconds`; `short`: the end of the
     time cut it short. `passed` are the steps before its failure; of the answers to
     the `malformed` ones of its inputs the model says nothing. So many inputs were in flight `together` at most.
-    `digest` is that of its trace.
+    `digest` is that of its trace. `heard`: an output was seen.
 
     >>> from pathlib import Path
     >>> from otf.trace import Verdict
@@ -44,6 +44,7 @@ class PathResult:
     malformed: int = 0
     together: int = 0
     digest: str = ""
+    heard: bool = True
 
     def upto(self, failure: Failure | None) -> PathResult:
         """Return the run up to one of its failures, where it went on past the first."""

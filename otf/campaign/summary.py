@@ -78,6 +78,7 @@ class Summary:
     longest: int = 0
     uptime: float = 0.0
     together: int = 0
+    heard: bool = False
     judged: Judged = field(default_factory=Judged)
     same: dict[Signature, Signature] = field(default_factory=dict[Signature, Signature])
     apart: dict[str, Signature] = field(default_factory=dict[str, Signature])
@@ -115,6 +116,7 @@ class Summary:
             interrupted=self.interrupted,
             requirements=self.requirements.results(),
             untested=self.untested,
+            heard=self.heard,
             unshown=self.unshown,
             full=self.kinds.full,
             guessed=tuple(each.result for each in self.unconfirmed()),
@@ -151,6 +153,7 @@ class Summary:
         self.steps += driven.steps
         self.longest, self.uptime = max(self.longest, driven.steps), max(self.uptime, driven.seconds)
         self.together = max(self.together, driven.together)
+        self.heard |= driven.heard
         self.judged += driven.verdict.judged
         self.truncated += driven.verdict.truncated
         self.short += driven.short

@@ -108,7 +108,7 @@ class Gathered:
     seconds of the campaign by what they were spent on, `time` is where the time of its paths went, `worth` what the
     paths are worth if none failed, both in words; `requirements` is what the paths say of these, `mutation` the result
     of `otf mutants`, if the folder has one. `guessed` were seen only behind other failures, `excused` are the failures
-    that the known issues of these descriptions excuse.
+    that the known issues of these descriptions excuse. `heard`: an output was seen.
 
     >>> from otf.core import Model
     >>> from otf.models.coffee import coffee
@@ -136,6 +136,7 @@ class Gathered:
     worth: tuple[str, ...] = ()
     interrupted: bool = False
     full: bool = False
+    heard: bool = False
     guessed: tuple[GuessedResult, ...] = ()
     excused: dict[str, ReportedFailure] = field(default_factory=dict[str, ReportedFailure])
     paths: list[PathSummary] = field(default_factory=list[PathSummary])
@@ -193,6 +194,7 @@ class Gathered:
             requirements=self.requirements.results(),
             full=self.full,
             guessed=self.guessed,
+            heard=self.heard,
             untested="" if self.bench is None or self.bench.spec.emits else self._untested(),
         )
 
@@ -298,6 +300,7 @@ class Gathered:
             known.count += found.count
 
     def _answered(self, event: Seen) -> None:
+        self.heard = True
         # only the first output after an input: later ones may have waited for something else
         if self._asked is not None:
             times = self.answers[type(self._asked.input).__name__]

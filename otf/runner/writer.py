@@ -181,6 +181,7 @@ class TraceWriter:
     def __init__(self, path: Path, header: Header, began: datetime, largest: int = LARGEST) -> None:
         self.path = path
         self.steps: int = 0
+        self.heard: bool = False
         self.events: int = 0
         self.size: int = 0  # bytes
         self.began = began
@@ -227,6 +228,8 @@ class TraceWriter:
         self.events += 1
         if event.__class__ is Sent:
             self.steps += 1
+        elif event.__class__ is Seen:
+            self.heard = True
         # each line of a model with windows has one, and repeats without it
         slack: float | None = more.pop("slack", None) if more else None
         try:

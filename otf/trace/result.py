@@ -139,10 +139,10 @@ class CampaignResult:
     `unfinished` paths, with so many `unfinished_steps`, were under way when the campaign was interrupted, and count
     nowhere else. `parts` are the seconds of the campaign by what they were spent on. `failed_starts` of the
     system were tried again after a pause; `devices_out` stopped answering. `requirements` are those of the bench.
-    `trouble` is the error that ended
-    contact with the system, `untested` the reason why nothing was tested. `full`: there were
-    more different failures than are told apart. `unshown` passed before the campaign continued, as its journal says,
-    and no trace shows it. `guessed` are failures that were seen only behind others; they do not decide the verdict.
+    `trouble` is the error that ended contact with the system, `untested` the reason why nothing was tested.
+    `heard`: an output was seen. `full`: there were more different failures than are told apart. `unshown` passed
+    before the campaign continued, as its journal says, and no trace shows it. `guessed` are failures that were seen
+    only behind others; they do not decide the verdict.
 
     >>> known = KnownIssueResult("it answers late after a reset", 2, "path-0001.jsonl")
     >>> result = CampaignResult(paths=2, steps=9, known_issues=(known,))
@@ -170,6 +170,7 @@ class CampaignResult:
     interrupted: bool = False
     requirements: tuple[RequirementResult, ...] = ()
     untested: str = ""
+    heard: bool = True
     full: bool = False
     unshown: int = 0
     guessed: tuple[GuessedResult, ...] = ()
@@ -227,7 +228,9 @@ class CampaignResult:
         if self.untested:
             return "INCONCLUSIVE: nothing was tested"
         ruling = self.ruling.replace("pass", "PASS")
-        said = "no other failure" if self.seen_issues else "every answer is one that the model allows"
+        silent = "no output was seen, which the model allows; is the system there?"
+        said = "every answer is one that the model allows" if self.heard else silent
+        said = "no other failure" if self.seen_issues else said
         unshown = f"; {counted(self.unshown, 'earlier path')} not shown: no trace" if self.unshown else ""
         return f"{ruling}: {said}{unshown}"
 

@@ -201,3 +201,22 @@ def test_a_campaign_without_contact_has_no_verdict_in_its_report(folder: Path) -
     page = (folder / "out" / "report.html").read_text(encoding="utf-8")
     assert "path-0001.jsonl does not count" in page
     assert not ALLOWED.search(page)
+
+
+DEAF = """
+from otf import Bench, Spec, goto
+spec = Spec(lambda state, _inp: [goto(state, "ok"), goto(state)], 0, ["a"])
+def bench(answers: bool = False):
+    return Bench(spec, system=lambda: lambda _: ["ok"] * answers, types=(str,))
+"""
+
+
+def test_a_pass_without_any_output_says_so(folder: Path) -> None:
+    """A model that allows silence passes a system that is not there: no output claims that answers were allowed."""
+    (folder / "deaf.py").write_text(DEAF, encoding="utf-8")
+    for more in (("--out", "out"), ("--into", "out", "--traces", 4), ("--out", "two", "--processes", 2)):
+        done = otf("run", "deaf.py", "--seed", 1, "--traces", 2, "--steps", 5, "--no-saved", *more)
+        assert (done.status, "PASS: no output was seen, which the model allows" in done.out) == (0, True), done.out
+    assert "PASS: no output was seen" in otf("report", "out", "--bench", "deaf.py", "--junit", "junit.xml").out
+    heard = otf("run", "deaf.py", "--seed", 1, "--set", "answers=true", "--no-saved", "--traces", 2, "--steps", 5)
+    assert heard.out.startswith("PASS: every answer is one that the model allows")

@@ -59,6 +59,7 @@ def gathered(*paths: Walked, found: ReportedFailure | None = None, **more: Any) 
     made = Gathered.of(header(**more), Model(Spec(step, initial=0, inputs=["coin", "button"])))
     if found is not None:
         made.failed(found)
+    made.heard = True
     for path in paths:
         made.done(path)
     return made

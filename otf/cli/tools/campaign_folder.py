@@ -132,6 +132,7 @@ class _Gathering:
             if record.verdict == "pass" and not record.known_issue:
                 told = Walked(record.path, "", "pass", record.steps, 0.0, NOT_KEPT, short=record.short)
                 self._found.done(replace(told, malformed=record.malformed))
+                self._found.heard |= record.heard
                 self._found.requirements.add(RequirementRecord(reached={*record.reached}, decided={*record.decided}))
         for at, found in self._others:
             path = self._found.paths[at]
