@@ -14,12 +14,11 @@ from random import Random
 from typing import Final
 
 from otf.adapter import Bench, Port
-from otf.codec.by_port import At, PortCodecs
+from otf.codec.by_port import PortCodecs
 from otf.codec.malformed import MalformedCodec
 from otf.core import Send
 from otf.core.burst import Joins
 from otf.core.memory import Symbol
-from otf.shrink.issue import Trait, kind
 from otf.trace.events import Event, Quiet, Sent
 from otf.values import key, show
 
@@ -108,18 +107,3 @@ def as_before(events: Iterable[Event]) -> Joins:
     """Return what sends the inputs of a run at once that were sent at once in it, by their numbers."""
     numbers = frozenset(joined(events))
     return lambda number, _given, _another: number in numbers
-
-
-def as_in(before: Iterable[Sequence[Send]]) -> Joins:
-    """Return what sends inputs at once that are of the kinds of those in these groups, whatever comes before them.
-
-    So a search can leave out inputs before a burst, and the burst stays the same.
-    """
-    pairs = {(_kind(one), _kind(other)) for group in before for at, other in enumerate(group) for one in group[:at]}
-    return lambda _at, given, another: all((_kind(each), _kind(another)) in pairs for each in given)
-
-
-def _kind(sent: Send) -> tuple[str, Trait]:
-    value = sent.input.value
-    message = Symbol(value.message, key(value.message)) if isinstance(value, At) else sent.input
-    return sent.port, kind(message)

@@ -16,7 +16,7 @@ from otf.campaign.candidate_runs import Tries
 from otf.campaign.parallel_runs import RunCounts, counts_always
 from otf.campaign.settings import Budget
 from otf.runner.lookout import patience
-from otf.shrink import Candidate, Issue, again, issue_of
+from otf.shrink import Candidate, Issue, again
 
 CandidateFails = Callable[[Candidate, RunCounts], Awaitable[Issue | None]]
 FaultsSuffice = Callable[[tuple[str, ...]], Awaitable[bool]]
@@ -25,6 +25,8 @@ FaultsSuffice = Callable[[tuple[str, ...]], Awaitable[bool]]
 ORIGINAL: Final = (1, 10)
 RARE: Final = 50
 """Runs of the original until one shows the failure: ten miss one in five races that show in one run of seven."""
+TURNS: Final = 3  # times as many for shorter runs
+QUICK: Final = (4, 8)  # runs that tell how often a race shows, before the search for less of it
 RESULT: Final = (4, 20)
 """The number of runs that measure the failure rate: the first if all of these fail, otherwise up to the second."""
 RESULT_TIME: Final = 150.0  # seconds for these
@@ -62,8 +64,8 @@ class BudgetedRuns:
 
     def shortest(self) -> Issue:
         """Return the issue of the shortest trace so far."""
-        best, oracle = self.tries.best, self.tries.oracle
-        return self.issue if best is None else replace(issue_of(oracle, best.events), signature=self.issue.signature)
+        best = self.tries.best
+        return self.issue if best is None else self.tries.issue(best, self.tries.signature)
 
     def again(self) -> Candidate:
         """Return the shortest trace so far as a candidate."""
@@ -139,16 +141,22 @@ class BudgetedRuns:
                     tasks.start_soon(one)
         return found
 
-    async def fewer_together(self, times: int) -> None:
-        """Look for the last bursts that suffice: inputs that were sent at once before them may come one by one."""
-        every = [each for each in self.tries.together if len(each) > 1]
-        last = 1
-        while last < len(every) and self.more():
-            self.tries.together = tuple(every[-last:])
-            if self.wanted(await self.answer(self.again(), times)):
-                return
-            last *= 2
-        self.tries.together = tuple(every)
+    async def in_turns(self, candidates: Sequence[Candidate]) -> int:
+        """Run candidates, the shortest first, in turns: each may need many runs, and most of them are not enough.
+
+        Once one shows the failure, the shorter ones get three times as many turns: that is worth 95 %. Returns the
+        number of turns.
+        """
+        turn, most = 0, RARE
+        while candidates and turn < most and self.more():
+            turn += 1
+            for at, candidate in enumerate(candidates):
+                if any(map(self.wanted, await self._answers(candidate, self.jobs))):
+                    candidates, most = candidates[:at], min(most, TURNS * turn)
+                    break
+                if not self.more():
+                    break
+        return turn
 
     async def calmer(self, times: int) -> None:
         """Look for the smallest burst that still fails: a failure of single inputs is explained without a race."""

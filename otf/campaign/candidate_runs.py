@@ -17,7 +17,6 @@ from typing import Final
 import msgspec
 
 from otf.adapter import Bench, KnownIssue
-from otf.campaign.bursts import Groups, as_in, groups
 from otf.campaign.confirm import is_stalled
 from otf.campaign.parallel_runs import RunCounts, counts_always
 from otf.campaign.paths import Pace, PathRun
@@ -28,7 +27,7 @@ from otf.core.timer_waits import Timers
 from otf.core.timing import FOREVER
 from otf.errors import WriteError
 from otf.runner.writer import put, writing
-from otf.shrink import AllowedInputs, Candidate, Issue, issue_of
+from otf.shrink import AllowedInputs, Candidate, Issue, issue_of, joins
 from otf.spec import Idle
 from otf.trace.clock import SLACK, TimedOutput, moment, overdue_timer
 from otf.trace.kinds import Scope
@@ -62,8 +61,6 @@ class Tries:
         self.scope: Scope = Scope()
         self.source: Path = failing.trace
         self.trace: Path = failing.trace.with_suffix(".shrunk.jsonl")
-        # inputs that are sent at once, where they are sent in bursts
-        self.together: Groups = groups(failing.events) if header.burst > 1 else ()
         self.transitions: int = 0
         self.resets: int = 0
         # whether timers are waited for between inputs, as in the run that failed
@@ -144,7 +141,7 @@ class Tries:
         with writing(failing.trace, "the trace"):
             _marked(failing.trace.read_bytes(), self.trace, {"shrunk": True})
         self.best = replace(failing, trace=self.trace)
-        self._learnt(issue_of(self.oracle, failing.events))
+        self._learnt(self.issue(failing, self.signature))
 
     async def eagerly(self, candidate: Candidate) -> Issue | None:
         """Run a candidate eagerly; return its issue, None if it passes. Its trace is deleted."""
@@ -197,7 +194,11 @@ class Tries:
             kind = self.signature
         if kind is None or (kind == self.signature and self._known_issue(result) is not self._known):
             return None
-        return replace(issue_of(self.oracle, result.events), signature=kind)
+        return self.issue(result, kind)
+
+    def issue(self, result: PathResult, kind: Signature) -> Issue:
+        """Return the issue of a run that shows a kind of failure."""
+        return replace(issue_of(self.oracle, result.events, bursts=self.header.burst > 1), signature=kind)
 
     def _scratch(self) -> Path:
         return self.source.with_suffix(f".candidate-{next(self._numbers)}.jsonl")
@@ -219,16 +220,17 @@ class Tries:
     async def _run(self, candidate: Candidate, scratch: Path, mode: Mode) -> PathResult:
         header = replace(self.header, mode=mode)
         run = PathRun(self.bench, self.oracle, header, scratch, records=False)
+        chooser = candidate.chooser()
         pace = Pace(
             mode,
             header.burst,
             self.bench.timing,
             self._proven,
             Timers(last=True, between=self.waits_between, patience=self.patience),
-            joins=as_in(self.together),
+            joins=joins(chooser),
         )
         self.resets += 1
-        result = await run.run(candidate.chooser(), candidate.limit, pace.pacing())
+        result = await run.run(chooser, candidate.limit, pace.pacing())
         self.transitions += result.steps
         if result.unwritten:
             raise WriteError(result.unwritten)  # it would be the result, and its trace is incomplete

@@ -15,7 +15,7 @@ from anyio.lowlevel import checkpoint
 from otf.adapter import Bench
 from otf.adapter.kept import keeping
 from otf.adapter.third_party import watched
-from otf.campaign.candidate_budget import ORIGINAL, RARE, BudgetedRuns, CandidateFails
+from otf.campaign.candidate_budget import ORIGINAL, QUICK, RARE, BudgetedRuns, CandidateFails
 from otf.campaign.candidate_runs import WAITED, Tries, finished
 from otf.campaign.parallel_runs import ParallelRuns, RunCounts
 from otf.campaign.program import program
@@ -37,11 +37,11 @@ from otf.shrink import (
     StepPlan,
     again,
     by_model,
-    issue_of,
+    last_bursts,
     pausing,
     repeats,
 )
-from otf.shrink.issue import ANYWHERE, Thinking
+from otf.shrink.issue import ANYWHERE, Thinking, meets
 from otf.shrink.plan import after
 from otf.shrink.shortest_ways import ModelMap
 from otf.trace.clock import awaited_output
@@ -114,8 +114,8 @@ class Shrinker:
         # half of the time at least, however long the start took
         deadline = anyio.current_time() + self.budget.seconds - min(self.spent, self.budget.seconds / 2)
         kind = self.scope.of(failure.signature)
-        issue = replace(issue_of(self.oracle, failing.events), signature=kind)
         tries = Tries(self.bench, self.oracle, self.header, failing, kind)
+        issue = tries.issue(failing, kind)
         tries.scope = self.scope
         async with keeping():
             with watched():
@@ -149,32 +149,35 @@ class _Work:
 
     async def run(self) -> Shrunk:
         if await self.by_clock():
-            finished(self.tries.trace, "", self.rate, self.runs)
-            return replace(self.shrunk(""), program=self.program())
+            return self.done("")
         alone = bool(self.failing.faults)
-        sure = self.by.confirmed and not alone
+        sure, races = self.by.confirmed and not alone, meets(self.issue.steps) and not alone
         # several copies: the original runs again along with the first candidates, unless it decides how these run
         timed = self.by.oracle.model.timed
-        early = self.by.jobs > 1 and self.drives.more() and not (alone or sure or timed)
+        early = self.by.jobs > 1 and self.drives.more() and not (alone or sure or timed or races)
         minimal = early and await self.rounds(1, self.drives.again())
         shown = self.tries.best is not None
         if sure:
             self.tries.adopt(self.failing)
-        if not shown:
+        if races:
+            await self.raced()
+        elif not shown:
             await self.drives.without_waits()
-        if self.tries.best is None:
-            self.before, self.tried = await self.drives.measured(*ORIGINAL, rare=RARE)
             if self.tries.best is None:
-                self.before = self.rate = 0.0
-                return self.shrunk(self.drives.why())
+                self.before, self.tried = await self.drives.measured(*ORIGINAL, rare=RARE)
+        if self.tries.best is None:
+            self.before = self.rate = 0.0
+            return self.shrunk(self.drives.why())
         if not shown:
-            await self.drives.fewer_together(repeats(self.before))
-            minimal = await self.rounds(repeats(self.before))
-        if (shown or sure) and self.rate < 1:  # by chance: then one failing run of the original says little of its rate
+            minimal = await self.rounds(repeats(self.rate if races else self.before))
+        if (shown or sure or races) and self.rate < 1:  # by chance: one failing run says little of the original's rate
             many = ORIGINAL[1]
             self.before, self.tried = await self.drives.measured(many, many, again(self.issue, self.by.oracle))
         await self.drives.spared(repeats(self.rate))
-        ended = "" if minimal else self.drives.why()
+        return self.done("" if minimal else self.drives.why())
+
+    def done(self, ended: str) -> Shrunk:
+        """Return the result, with a program, and say in its trace why the search ended."""
         finished(self.tries.trace, ended, self.rate, self.runs)
         return replace(self.shrunk(ended), program=self.program())
 
@@ -187,6 +190,13 @@ class _Work:
         found = soon and await self.tries.waited(output)
         self.tried = self.runs = WAITED if found else 1
         return found
+
+    async def raced(self) -> None:
+        """Look for the last bursts that show the failure, and for how often they do."""
+        self.tried = await self.drives.in_turns(await self.thought(last_bursts(self.issue, self.by.oracle)))
+        if self.tries.best is not None:
+            await self.drives.calmer(1)
+            self.rate, self.runs = await self.drives.measured(*QUICK)
 
     async def rounds(self, times: int, original: Candidate | None = None) -> bool:
         """Shrink, and again if the result fails too rarely for that many runs; return whether the search ended."""
@@ -255,7 +265,7 @@ class _Work:
         else:
             given = candidate.symbols if isinstance(candidate, AllowedInputs) else ()
             steps = self.ways.along(ModelStep(ANYWHERE, symbol) for symbol in given)
-        return Issue((*steps[:-1], ModelStep(*steps[-1][:2])), self.issue.signature) if steps else None
+        return Issue((*steps[:-1], steps[-1]._replace(target=ANYWHERE)), self.issue.signature) if steps else None
 
     def search(self, issue: Issue) -> PausingSearch:
         setting = Setting(self.by.oracle, patience(self.by.bench), f"{self.by.header.seed}/{self.failing.number}")

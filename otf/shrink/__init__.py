@@ -23,7 +23,8 @@ from otf.shrink.drawn import shrunk_by_hypothesis
 from otf.shrink.first_guesses import climb
 from otf.shrink.goals import bypassed, fewer_goals, replanned, without_chunks, without_parts
 from otf.shrink.issue import AllowedInputs, Candidate, Issue, ModelStep, PausingSearch, Shrinking, issue_of, unpaused
-from otf.shrink.plan import Ahead, StepPlan, again, repeats
+from otf.shrink.plan import Ahead, StepPlan, again, joins, repeats
+from otf.shrink.races import last_bursts, one_by_one
 from otf.shrink.search import Attempts, ShrinkSearch
 from otf.shrink.shortest_ways import ModelMap
 from otf.shrink.values import fewer_bytes, renamed, simplified, uniform
@@ -81,6 +82,7 @@ MEANS: Final[tuple[Callable[[ShrinkSearch], Attempts], ...]] = (
     simplified,
     fewer_bytes,
 )
+RACES: Final = (without_chunks, without_parts, one_by_one, renamed, simplified)
 
 
 def by_model(issue: Issue, setting: Setting) -> PausingSearch:
@@ -88,13 +90,14 @@ def by_model(issue: Issue, setting: Setting) -> PausingSearch:
     if not issue.steps:  # it failed before any input
         return issue
     search = ShrinkSearch(issue, ModelMap(setting.oracle, setting.patience))
-    yield from climb(search)
+    if not search.races:  # those of a race were guessed before: `otf.shrink.races`
+        yield from climb(search)
     best = None
     # ways through timers take long, to find and to run: what leaves out inputs comes first
     means_first = (without_chunks, without_parts) if setting.oracle.model.timed else ()
     while search.best is not best:
         best = search.best
-        for means in (*means_first, *MEANS, shrunk_by_hypothesis(setting.seed)):
+        for means in (*means_first, *(RACES if search.races else MEANS), shrunk_by_hypothesis(setting.seed)):
             yield from means(search)
     return search.best
 
@@ -158,6 +161,8 @@ __all__ = [
     "StepPlan",
     "again",
     "issue_of",
+    "joins",
+    "last_bursts",
     "pausing",
     "repeats",
     "shrinking",

@@ -115,7 +115,7 @@ def _parts(value: object) -> Iterator[tuple[Hashable, Any]]:
 def _with(search: ShrinkSearch, old: object, new: object) -> list[ModelStep]:
     """Return the best run with another value, wherever the old one occurs: a name may be in several inputs."""
     symbol, name = search.ways.model.symbol, fingerprint(old)
-    return [ModelStep(step.nodes, _put(symbol, step.input, name, new)) for step in search.best.steps]
+    return [ModelStep(step.nodes, _put(symbol, step.input, name, new), burst=step.burst) for step in search.best.steps]
 
 
 def _put(symbol: Callable[[object], Symbol], inp: Symbol, old: Hashable, new: object) -> Symbol:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Generator, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
+from itertools import pairwise
 from typing import Final, NamedTuple, Protocol, TypeAlias, TypeGuard, TypeVar
 
 from otf.core import Chooser, Model, Monitor, Node, Oracle, Symbol
@@ -15,7 +16,7 @@ from otf.core.failure import expected
 from otf.core.macro_step import MacroSteps
 from otf.core.nodes import Move
 from otf.strategy import Script
-from otf.trace.events import Event, Sent
+from otf.trace.events import Event, Quiet, Sent
 from otf.trace.verdict import Signature
 
 NodeSet: TypeAlias = frozenset[Node]
@@ -28,6 +29,8 @@ ANYWHERE: Final[NodeSet] = frozenset()
 class ModelStep(NamedTuple):
     """An input, the nodes in which it was sent, and the nodes to which it led.
 
+    Neighbours with the same `burst`, a number above 0, are sent at once.
+
     >>> from otf.core import Symbol
     >>> ModelStep(frozenset(), Symbol("press", "press")).target
     frozenset()
@@ -36,6 +39,12 @@ class ModelStep(NamedTuple):
     nodes: NodeSet
     input: Symbol
     target: NodeSet = ANYWHERE
+    burst: int = 0
+
+
+def meets(steps: Iterable[ModelStep]) -> bool:
+    """Return whether some inputs are sent at once."""
+    return any(one.burst and one.burst == other.burst for one, other in pairwise(steps))
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +124,8 @@ def unpaused(search: PausingSearch) -> Shrinking:
         return result
 
 
-def issue_of(oracle: Oracle, events: Iterable[Event]) -> Issue:
-    """Return the issue of a run's events, up to the failure.
+def issue_of(oracle: Oracle, events: Iterable[Event], *, bursts: bool = False) -> Issue:
+    """Return the issue of a run's events, up to the failure; with `bursts` its steps know what was sent at once.
 
     >>> from otf.core import Model
     >>> from otf.spec import Spec, goto
@@ -127,20 +136,19 @@ def issue_of(oracle: Oracle, events: Iterable[Event]) -> Issue:
     (1, True)
     """
     monitor = Monitor(oracle)
-    given: list[tuple[NodeSet, Symbol]] = []
+    given: list[tuple[NodeSet, Symbol, int]] = []
     times: list[float] = []
-    end = 0.0
+    end, burst = 0.0, 1
     for event in events:
         end = event.at
+        burst += isinstance(event, Quiet)
         if isinstance(event, Sent):
             times.append(event.at)
-            given.append((_node(monitor), oracle.model.symbol(event.input)))
+            given.append((_node(monitor), oracle.model.symbol(event.input), bursts * burst))
         if monitor.tell(event) is not None:
             break
-    targets = [nodes for nodes, _ in given[1:]]
-    steps = [
-        ModelStep(nodes, inp, target) for (nodes, inp), target in zip(given, [*targets, ANYWHERE], strict=bool(given))
-    ]
+    targets = [*(nodes for nodes, *_ in given[1:]), *([ANYWHERE] if given else [])]
+    steps = [ModelStep(nodes, inp, target, at) for (nodes, inp, at), target in zip(given, targets, strict=True)]
     failure = monitor.verdict.failure if monitor.verdict else None
     first, last = (times[0], times[-1]) if times else (0.0, 0.0)
     return Issue(tuple(steps), failure.signature if failure else None, last - first, end - last)

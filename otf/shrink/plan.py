@@ -15,6 +15,7 @@ from math import ceil, log
 from typing import Final
 
 from otf.core import Chooser, Oracle, Symbol, View
+from otf.core.burst import Joins
 from otf.shrink.issue import (
     AllowedInputs,
     Candidate,
@@ -24,6 +25,7 @@ from otf.shrink.issue import (
     PausingSearch,
     Thinking,
     completed,
+    meets,
 )
 from otf.shrink.shortest_ways import ModelMap, ModelSteps, counterpart
 from otf.strategy.pool import PlanPatience, endless
@@ -50,8 +52,8 @@ class StepPlan:
 
     @property
     def limit(self) -> int:
-        """Return the largest number of inputs that a run sends."""
-        return 3 * len(self.steps) + SPARE
+        """Return the largest number of inputs that a run sends: without detours where inputs are sent at once."""
+        return len(self.steps) if meets(self.steps) else 3 * len(self.steps) + SPARE
 
     def chooser(self) -> Chooser:
         """Return what chooses its inputs in one run."""
@@ -74,14 +76,22 @@ def again(issue: Issue, oracle: Oracle, patience: PlanPatience = endless) -> Can
     1
     """
     ways = ModelMap(oracle, patience)
-    if oracle.model.timed or not any(ways.open(step) for step in issue.steps):
+    if not meets(issue.steps) and (oracle.model.timed or not any(ways.open(step) for step in issue.steps)):
         return AllowedInputs(issue.inputs)
     ways.learn(issue.steps)
     return StepPlan(ways.clean(issue.steps), ways)
 
 
+def joins(chooser: Chooser) -> Joins:
+    """Return what tells whether the input that a plan chose last is sent at once with the one before it."""
+    return lambda _number, _given, _another: isinstance(chooser, _Following) and chooser.joins
+
+
 class _Following:
-    """The chooser of a plan. A step that led elsewhere is taken once more: it may be the one that matters."""
+    """The chooser of a plan. A step that led elsewhere is taken once more: it may be the one that matters.
+
+    `joins`: the input that was chosen last is sent at once with the one before it.
+    """
 
     def __init__(self, plan: StepPlan) -> None:
         self._steps = plan.steps
@@ -91,6 +101,8 @@ class _Following:
         self._spare = 0 if plan.ways.model.timed else plan.limit - len(plan.steps)
         self._at = 0
         self._given: ModelStep | None = None
+        self._burst = 0
+        self.joins: bool = False
 
     def choose(self, view: View) -> Symbol | None:
         """Return the next input, None at the end of the plan."""
@@ -105,6 +117,8 @@ class _Following:
                 self._at += 1
             fitting = inp if view.allows(inp) else self._alike(view, step)
             if fitting is not None:
+                burst = 0 if self._given is None else self._given.burst
+                self.joins, self._burst = 0 < burst == self._burst, burst
                 return fitting
             self._given = None
         return None

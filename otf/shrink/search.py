@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 
 from otf.codec.malformed import Malformed
 from otf.core import Symbol
-from otf.shrink.issue import Candidate, Issue, ModelStep, NodeSet, Thinking, Trait, Traits, kind
+from otf.shrink.issue import Candidate, Issue, ModelStep, NodeSet, Thinking, Trait, Traits, kind, meets
 from otf.shrink.plan import StepPlan
 from otf.shrink.shortest_ways import ModelMap, ModelSteps
 from otf.values.strategies import simplicity
@@ -111,7 +111,10 @@ class ShrinkSearch:
 
     def __init__(self, issue: Issue, ways: ModelMap) -> None:
         self.best: Issue = issue
+        # what passed once is no evidence then, and what sends nothing at once shows nothing
+        self.races: bool = meets(issue.steps)
         self.ways = ways
+        self._waits: bool = not self._hurries(issue.steps)
         self.traits: Traits = Traits(ways.model)
         self.evidence: Evidence = Evidence()
         self.spent: Counter[str] = Counter()
@@ -147,7 +150,7 @@ class ShrinkSearch:
         """
         walk = self._cut(self.ways.along(steps))
         better = as_long and len(walk) == len(self.best)
-        if not walk or not (better or self._better(walk, simpler=simpler)) or self.evidence.passes(walk):
+        if not walk or self._passes(walk) or not (better or self._better(walk, simpler=simpler)):
             return AttemptResult.SPARED
         self.spent[self._means] += len(walk)
         answer = yield StepPlan(walk, self.ways)
@@ -174,6 +177,16 @@ class ShrinkSearch:
     def wanted(self) -> frozenset[Trait]:
         """Return the traits of a step that does the same kind of thing as the one that fails."""
         return self.traits.coarse(self.last)
+
+    def _passes(self, walk: ModelSteps) -> bool:
+        if self.races:
+            return not meets(walk) or (self._waits and self._hurries(walk))
+        return self.evidence.passes(walk)
+
+    def _hurries(self, steps: Iterable[ModelStep]) -> bool:
+        """Return whether a client sends two inputs at once: where none did, it may have to await its answer."""
+        sent = Counter((step.burst, self.ways.model.port(step.input)) for step in steps if step.burst)
+        return max(sent.values(), default=0) > 1
 
     def _cut(self, walk: tuple[ModelStep, ...]) -> tuple[ModelStep, ...]:
         end = len(walk)

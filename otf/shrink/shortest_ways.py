@@ -199,7 +199,7 @@ class ModelMap:
         """Return the step as it is taken in other nodes; None if its input is not enabled there."""
         inp = self._renamed(step, nodes)
         outcomes = self.outcomes(nodes, inp)
-        return ModelStep(nodes, inp, self._expected(step, outcomes)) if outcomes else None
+        return ModelStep(nodes, inp, self._expected(step, outcomes), step.burst) if outcomes else None
 
     def _renamed(self, step: ModelStep, nodes: NodeSet) -> Symbol:
         """Return the input of a step, with the names of other nodes.

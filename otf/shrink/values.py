@@ -87,7 +87,11 @@ def _occurrences(search: ShrinkSearch, inp: Symbol) -> list[int]:
 
 
 def _put(search: ShrinkSearch, inp: Symbol, indices: Sequence[int]) -> list[ModelStep]:
-    return [ModelStep(step.nodes, inp) if at in indices else step for at, step in enumerate(search.best.steps)]
+    return [_with(step, inp) if at in indices else step for at, step in enumerate(search.best.steps)]
+
+
+def _with(step: ModelStep, inp: Symbol) -> ModelStep:
+    return ModelStep(step.nodes, inp, burst=step.burst)
 
 
 def _simpler(search: ShrinkSearch, step: ModelStep) -> Sequence[Symbol]:
@@ -150,7 +154,7 @@ def _enabled_before(search: ShrinkSearch, step: ModelStep, old: Name) -> Iterato
 
 
 def _with_name(search: ShrinkSearch, old: Name, new: Name) -> list[ModelStep]:
-    return [ModelStep(step.nodes, _renamed_input(search, step, old, new)) for step in search.best.steps]
+    return [_with(step, _renamed_input(search, step, old, new)) for step in search.best.steps]
 
 
 def _renamed_input(search: ShrinkSearch, step: ModelStep, old: Name, new: Name) -> Symbol:
