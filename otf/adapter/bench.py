@@ -17,10 +17,12 @@ from otf.adapter.bench_options import (
     ProcessOptions,
     Silence,
     check_codec,
+    check_known_issues,
     check_options,
     check_ports,
     check_spec,
     check_system,
+    known_issue,
 )
 from otf.adapter.log import bound, note
 from otf.codec import Codec
@@ -37,6 +39,7 @@ if TYPE_CHECKING:  # a model file needs none of it until it is run
     from otf.core.walk import Act
     from otf.temporal import Formula
     from otf.trace.events import Event
+    from otf.trace.verdict import Failure
 
 SYSTEM: Final = "system"  # the port of a system in this process
 FOREVER: Final = float("inf")
@@ -139,6 +142,7 @@ class Bench:
         if self.system is None and self.codec is None:
             message = "a bench needs a codec and ports, or a system in this process"
             raise UsageError(f"{message}: Bench.on_ports(spec, codec, ports) or Bench.in_process(spec, system)")
+        check_known_issues(self.known_issues)
         if self.properties:
             from otf.core.properties import formulas, listed
 
@@ -286,6 +290,10 @@ class Bench:
             judged = hardened(judged, self.codec, self._output_ports)
         model = Model(judged, Routes(self._output_ports, self.port))
         return Oracle(model, relation, self.limits, self.timing, self.silence_key, self.requirements, self.properties)
+
+    def known_issue(self, failure: Failure | None) -> KnownIssue | None:
+        """Return the known issue that a failure shows, if any. Raises ModelError where one cannot say."""
+        return known_issue(self.known_issues, failure)
 
     @property
     def _output_ports(self) -> tuple[str, ...]:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Container, Hashable, Iterable, Mapping
+from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypedDict, TypeVar, cast
 
-from otf.errors import UsageError
+from otf.core.model_calls import own_frames
+from otf.errors import ModelError, OtfError, UsageError
 from otf.spec import Requirements, Spec
 from otf.spec.transition import RequirementIds
-from otf.values import show
+from otf.values import as_text, show
 
 if TYPE_CHECKING:  # a model file needs none of it until it is run
     from otf.adapter.lifecycle import Life
@@ -48,6 +49,32 @@ class KnownIssue:
     shows: Callable[[Failure], bool]
     says: str
     req: RequirementIds = ()
+
+    def is_sound(self) -> bool:
+        """Return whether there is a function that can be asked, and a text."""
+        return callable(self.shows) and isinstance(self.says, str)  # pyright: ignore[reportUnnecessaryIsInstance] -- a bench may give anything
+
+
+def check_known_issues(issues: object) -> None:
+    """Refuse what is no known issue, such as a class of one's own, and what is not in a tuple or a list."""
+    every = cast("Sequence[object]", issues) if isinstance(issues, tuple | list) else None
+    if every is None or not all(isinstance(each, KnownIssue) and each.is_sound() for each in every):
+        message = f"known_issues={show(issues)}: a tuple is needed, each of it a KnownIssue with a function and a text"
+        raise UsageError(f"{message}; write known_issues=(KnownIssue(lambda failure: 'busy' in failure.seen, 'why'),)")
+
+
+def known_issue(issues: Iterable[KnownIssue], failure: Failure | None) -> KnownIssue | None:
+    """Return the issue that a failure shows, if any. Raises ModelError where the bench cannot say."""
+    for each in issues:
+        try:
+            if failure is not None and each.shows(failure):
+                return each
+        except OtfError:
+            raise
+        except Exception as error:
+            message = f"the known issue {each.says!r} raised on the failure {failure}: {type(error).__name__}: "
+            raise ModelError(message + as_text(error) + own_frames(error)) from error
+    return None
 
 
 class BenchOptions(TypedDict, total=False):

@@ -64,7 +64,7 @@ async def without_guess(bench: Bench, oracle: Oracle, header: Header, failing: P
 
 def _same(failure: Failure | None, wanted: Failure | None, bench: Bench) -> bool:
     """Return whether a run shows what was seen behind the guess; a known issue after the same input is none of it."""
-    if failure is None or wanted is None or any(issue.shows(failure) for issue in bench.known_issues):
+    if failure is None or wanted is None or bench.known_issue(failure):
         return False
     return (failure.kind, failure.input) == (wanted.kind, wanted.input)
 

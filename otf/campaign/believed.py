@@ -109,7 +109,8 @@ class Believed:
         failure = None if result is None else result.verdict.failure
         if counted.verdict != "pass" or failure is None:
             return counted
-        issue = next((issue.says for issue in self._bench.known_issues if issue.shows(failure)), "")
+        known = self._bench.known_issue(failure)
+        issue = "" if known is None else known.says
         if issue and issue == counted.known_issue:
             return counted
         self.altered.append(f"the journal says that path {counted.path} passed, and {name} fails")

@@ -341,7 +341,7 @@ class Campaign:
         self._under_way.discard(result.number)
         self.summary.add(result, path.tries, path.known, known_issue, driven)
         if result.verdict.failed and driven.verdict.behind:
-            self.summary.behind(driven, self.bench.known_issues)
+            self.summary.behind(driven, self.bench.known_issue)
         self.summary.parts.tried(learned.visits)
         self.summary.parts.paths += 1
         journal.counted(path, driven, "" if known_issue is None else known_issue.says, learned, shows)

@@ -16,7 +16,7 @@ from typing import Final
 
 import msgspec
 
-from otf.adapter import Bench, KnownIssue
+from otf.adapter import Bench
 from otf.campaign.confirm import is_stalled
 from otf.campaign.parallel_runs import RunCounts, counts_always
 from otf.campaign.paths import Pace, PathRun
@@ -70,7 +70,7 @@ class Tries:
         self.best: PathResult | None = None
         self.others: dict[Signature, PathResult] = {}
         self._doubted = set[Signature]()
-        self._known = self._known_issue(failing)
+        self._known = bench.known_issue(failing.verdict.failure)
         self._timer = overdue_timer(failing.verdict.failure)
         self._numbers = count(1)
         # pairs after which strict runs waited for quiescence
@@ -176,11 +176,7 @@ class Tries:
         """Return whether another failure that was met counts: one beside a stall does when it is met again."""
         counts = not is_stalled(result) or signature in self._doubted
         self._doubted.add(signature)
-        return counts and self._known_issue(result) is None
-
-    def _known_issue(self, run: PathResult) -> KnownIssue | None:
-        failure = run.verdict.failure
-        return next((each for each in self.bench.known_issues if failure is not None and each.shows(failure)), None)
+        return counts and self.bench.known_issue(result.verdict.failure) is None
 
     def _issue(self, result: PathResult) -> Issue | None:
         """Return the issue that a run shows, None if it passed.
@@ -192,7 +188,7 @@ class Tries:
         kind = None if failure is None else self.scope.of(failure.signature)
         if kind is not None and self._timer and overdue_timer(failure) == self._timer:
             kind = self.signature
-        if kind is None or (kind == self.signature and self._known_issue(result) is not self._known):
+        if kind is None or (kind == self.signature and self.bench.known_issue(failure) is not self._known):
             return None
         return self.issue(result, kind)
 

@@ -85,9 +85,8 @@ class Confirmer:
 
     def known_issue(self, result: PathResult) -> KnownIssueCount | None:
         """Return the known issue that a failing path shows, if any."""
-        failure = result.verdict.failure
-        known = zip(self._bench.known_issues, self._summary.known_issues, strict=True)
-        return next((count for issue, count in known if failure is not None and issue.shows(failure)), None)
+        issue = self._bench.known_issue(result.verdict.failure)
+        return None if issue is None else self._summary.known_issues[self._bench.known_issues.index(issue)]
 
     async def confirmed(
         self, result: PathResult, oracle: Oracle, drive_again: DriveAgain, counts: Counts, *, doubtful: bool

@@ -38,7 +38,7 @@ async def new_evidence(
     """
     found, failure = RequirementRecord(), path.verdict.failure
     if failure is not None:
-        known = next((issue for issue in bench.known_issues if issue.shows(failure)), None)
+        known = bench.known_issue(failure)
         found.failed(failure, str(path.trace))
         found.violates(requirements(known.req) if known else (), str(path.trace))
     if record.open({*oracle.model.requirements, *strategy.req}):

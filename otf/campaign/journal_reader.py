@@ -236,7 +236,7 @@ class Past:
         for number, counted in sorted(self.counted.items()):
             if counted.behind and counted.verdict != "inconclusive":
                 with suppress(OSError, TraceError):
-                    summary.behind(judged(self.folder / f"path-{number:04}.jsonl", number, bench), bench.known_issues)
+                    summary.behind(judged(self.folder / f"path-{number:04}.jsonl", number, bench), bench.known_issue)
 
     def _known_issue(self, counted: CountedLine, known: KnownIssueCount, bench: Bench) -> PathResult:
         """Return a path that showed a known issue; only the first is judged again, and one that is shorter."""

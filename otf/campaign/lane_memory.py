@@ -174,7 +174,7 @@ class _Others(Iterable[Answered]):
 class _Failing:
     """What failed on the paths so far; it is told of each failure, and says whether the path goes on past it."""
 
-    def __init__(self, layers: Iterable[Layer], visits: VisitCounts, known_issue: Callable[[Failure], bool]) -> None:
+    def __init__(self, layers: Iterable[Layer], visits: VisitCounts, known_issue: Callable[[Failure], object]) -> None:
         self._layers, self._visits, self._known_issue = layers, visits, known_issue
         self._own, self._new, self._past = Layer(), Knowledge(), 0
 
@@ -195,7 +195,7 @@ class _Failing:
         self._own.add(new)
         self._new.add(new)
         self._past += 1
-        return self._past <= PAST and failure.kind in GUESSABLE and (seen or self._known_issue(failure))
+        return self._past <= PAST and failure.kind in GUESSABLE and (seen or self._known_issue(failure) is not None)
 
     def steering(self) -> FailingIn | None:
         """Return what a strategy steers by; None if nothing has failed so far."""
@@ -224,7 +224,7 @@ class Learning:
     (True, Knowledge(visits={}, actions={}, quiet=[], timers={}, waits=[], answers=[], failing={}, failures=[]))
     """
 
-    def __init__(self, layers: Iterable[Layer] = (), known_issue: Callable[[Failure], bool] = lambda _: False) -> None:
+    def __init__(self, layers: Iterable[Layer] = (), known_issue: Callable[[Failure], object] = lambda _: None) -> None:
         # a lane alone that begins with nothing looks nothing up: its tables are those of Python
         begins = any(layer.states or layer.quiet or layer.timers for layer in layers)
         self.visits: VisitCounts = _visits(layers) if begins else VisitCounts()

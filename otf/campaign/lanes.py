@@ -50,7 +50,7 @@ from otf.strategy.malformed import malforming
 from otf.strategy.pool import ChangedFirst
 from otf.trace.kinds import Scope
 from otf.trace.record import Header
-from otf.trace.verdict import Failure, Verdict
+from otf.trace.verdict import Verdict
 
 FILES: Final = 10  # that one copy of a system may need: sockets, pipes, its trace
 OWN_FILES: Final = 64
@@ -164,11 +164,7 @@ class Lane:
         cls, bench: Bench, settings: Settings, oracle: Oracle, layers: Iterable[Layer], first: ChangedFirst | None
     ) -> Self:
         """Return a lane that knows what other paths learned; its paths look for the changed transitions `first`."""
-
-        def known_issue(failure: Failure) -> bool:
-            return any(issue.shows(failure) for issue in bench.known_issues)
-
-        learning, patient = Learning(layers, known_issue), patience(bench)
+        learning, patient = Learning(layers, bench.known_issue), patience(bench)
         kind = with_malformed(settings.strategy, bench)
         redraw = redraw_of(oracle.model.spec.inputs)
         steering = learning.failing.steering

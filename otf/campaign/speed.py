@@ -62,7 +62,7 @@ async def _objection(bench: Bench, settings: Settings, until: float = FOREVER) -
                 break
             found = await _path(bench, replace(settings, mode="strict"), Path(folder), number, timers, until)
             failure = found.verdict.failure
-            if failure is not None and not any(issue.shows(failure) for issue in bench.known_issues):
+            if failure is not None and bench.known_issue(failure) is None:
                 if await _only_fast(bench, settings, found, until):
                     what = f"`{failure.signature}` is seen at this speed and not at its own"
                     return f"the system does not follow: {what}", False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -167,7 +167,7 @@ class Summary:
         elif result.verdict.failure is not None:
             self.failed(FailureGroup(known or result.verdict.failure.signature, result, tries=tries))
 
-    def behind(self, driven: PathResult, known_issues: Sequence[KnownIssue]) -> None:
+    def behind(self, driven: PathResult, known_issue: Callable[[Failure], KnownIssue | None]) -> None:
         """Add what failed on a path after its failure: the state was guessed, so that it needs to be confirmed."""
         verdict, kinds = driven.verdict, self.kinds
         if verdict.failure is None:
@@ -175,7 +175,7 @@ class Summary:
         after = verdict.failure.signature
         for failure in {each.signature.fingerprint: each for each in verdict.behind}.values():
             same = self.guessed.get(failure.signature.fingerprint)
-            if any(issue.shows(failure) for issue in known_issues):
+            if known_issue(failure) is not None:
                 continue
             if same is not None:
                 same.count += 1

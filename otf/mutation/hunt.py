@@ -203,9 +203,9 @@ class Hunt:
             found.inconclusive[verdict.why] = None
         if verdict.failure is None:
             return False
-        issue = next((each.says for each in bench.known_issues if each.shows(verdict.failure)), None)
+        issue = bench.known_issue(verdict.failure)
         if issue is not None:
-            found.known[issue] = None
+            found.known[issue.says] = None
             return False
         found.failure, found.path = verdict.failure, tuple(sent)
         return True

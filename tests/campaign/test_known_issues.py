@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, cast
 
 import anyio
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from otf import NonconformanceError, run
 from otf.adapter import Bench, KnownIssue
 from otf.campaign import Campaign, Settings
+from otf.errors import ModelError, UsageError
 from otf.models.coffee import bench
 from otf.spec import Spec, goto
 from otf.trace.verdict import Failure
@@ -151,3 +153,30 @@ def test_how_many_kinds_of_failure_a_known_issue_excuses_is_told(tmp_path: Path)
     done = otf(*call, "--traces", 9, "--steps", 6)
     assert done.status == 0
     assert "2 kinds of failure, shrunk to 4 steps): all is known" in done.out
+
+
+class Own:
+    """What looks like a known issue."""
+
+    says = "it gives coffee away"
+
+    def shows(self, failure: Failure) -> bool:
+        """Return that it is any failure."""
+        return bool(failure)
+
+
+@pytest.mark.parametrize("issues", [(Own(),), FREE, (FREE, "free"), (KnownIssue(cast("Any", "free"), "it is"),)])
+def test_what_is_no_known_issue_is_refused(issues: tuple[KnownIssue, ...]) -> None:
+    """A class of one's own, an issue that is in no tuple, and one without a function: with what to write."""
+    with pytest.raises(UsageError, match=r"a tuple is needed, .* write known_issues=\(Known"):
+        replace(bench(), known_issues=issues)
+
+
+def test_a_known_issue_that_raises_is_named(tmp_path: Path) -> None:
+    """The bench is to blame: with the text of the issue, the failure, and the line."""
+
+    def shows(failure: Failure) -> bool:
+        raise KeyError(failure.kind)
+
+    with pytest.raises(ModelError, match=r"(?s)the known issue 'odd' raised on the failure .*KeyError: .*in shows"):
+        run(machine(KnownIssue(shows, "odd")), out=tmp_path, traces=5, seed=1)

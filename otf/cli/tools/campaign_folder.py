@@ -224,7 +224,8 @@ class _Gathering:
 
     def _excused(self, found: ReportedFailure) -> str:
         """Return the text of the known issue of the bench that a failure shows, "" if it shows none."""
-        return next((known.says for known in self._bench.known_issues if known.shows(found.failure)), "")
+        known = self._bench.known_issue(found.failure)
+        return "" if known is None else known.says
 
     def _required(self, excused: str) -> tuple[str, ...]:
         """Return the requirements that a known issue violates."""
