@@ -168,7 +168,7 @@ class _Parent:
         if signed and (status or real >= 0):
             os._exit(status or real)
         if real >= 0:
-            by = f"{_BY}{_limits()}"
+            by = f"{_BY}{_ITSELF * (real == INCONCLUSIVE)}{_limits()}"
             self._say(f"was ended from inside with status {real}{self._place()}: {by}; {_worth(status)}. {_ADVICE}")
             os._exit(status or INCONCLUSIVE)
         # an interpreter without memory may crash before it can say so: that is an end like any other of this cause
@@ -203,6 +203,7 @@ class _Parent:
 
 
 _BY: Final = "by code of the bench, its model or its system that called os._exit, os.exec or exit() of a C library"
+_ITSELF: Final = ", or by otf itself, if it says above that nothing works any more"
 _ADVICE: Final = "To test a system that ends its process, run it in one of its own, with otf.adapters.process"
 
 

@@ -47,8 +47,15 @@ class _Worker:
         if not self.dead:
             await done.wait()
         if line.job not in self.results:
-            raise WorkerDiedError
+            raise WorkerDiedError(*await self._how())
         return self.results.pop(line.job)
+
+    async def _how(self) -> list[str]:
+        """Return how the process ended, if it has."""
+        with anyio.move_on_after(ENDING):
+            code = await self.process.wait()
+            return [f"status {code}" if code >= 0 else f"signal {-code} ({signal.strsignal(-code)})"]
+        return []
 
     async def stop(self, job: int) -> ResultLine | None:
         """Stop a search; return its answer, None if the worker has ended."""

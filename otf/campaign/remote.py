@@ -31,7 +31,7 @@ from otf.trace.kinds import Scope
 from otf.trace.verdict import Verdict
 
 STOPPING: Final = 5.0  # seconds in which a worker says what an interrupted search has found
-DEATHS: Final = 10
+DEATHS: Final = 4
 """Workers that may die of one path before the campaign ends: a path that kills its tester would do so for ever."""
 ERRORS: Final = {kind.__name__: kind for kind in (ContactError, ModelError, TraceError, UsageError, WriteError)}
 
@@ -205,15 +205,17 @@ class Remote(Executor):
 
     async def _asked(self, line: JobLine, seconds: float | None = None) -> tuple[ResultLine, int]:
         """Return an answer that is no error, and how many workers died before one gave it."""
+        last = ""
         for deaths in range(DEATHS):
             left = self._ends() - anyio.current_time() if seconds is None else seconds
             line.job, line.seconds = next(self._jobs), None if left == float("inf") else left
             try:
                 found = await self.ask(line)
-            except WorkerDiedError:
+            except WorkerDiedError as died:
+                last = f", the last with {died}" if died.args else ""
                 continue
             if found.error:
                 raise ERRORS.get(found.kind, OtfError)(found.error)
             return found, deaths
-        message = f"{DEATHS} worker processes died of path {line.number}: drive it alone, without --processes"
+        message = f"{DEATHS} worker processes died of path {line.number}{last}: drive it alone, without --processes"
         raise NoWorkersError(message)
