@@ -11,10 +11,12 @@ Lines of the network: "start" makes a fresh node; one of JSON is a message; "+25
 
 from __future__ import annotations
 
+import importlib
 import io
 import os
 import pprint
 import random
+import re
 import select
 import sys
 import time
@@ -77,7 +79,10 @@ class Lines:
 def main() -> None:
     """Serve one fresh node after the other."""
     seed, program = sys.argv[1:]
-    code = compile(Path(program).read_text(), program, "exec")
+    text = Path(program).read_text()
+    code = compile(text, program, "exec")
+    for name in re.findall(r"^import (\w+)", text, re.MULTILINE):  # once, and not in each node
+        importlib.import_module(name)
     while os.read(0, 6) == b"start\n":
         if not (node := os.fork()):
             _run(code, seed)
@@ -90,7 +95,8 @@ def _run(code: Any, seed: str) -> None:
     random.random = lambda: random.Random(f"{seed} {lines.now}").random()
     time.time = lambda: lines.now / 1000
     select.select = lines.select
-    pprint.pformat = str  # type: ignore[assignment]  # for its log, which nobody reads: it would take half of the time
+    time.sleep = lambda _seconds: None  # its look at its standard input has taken the time
+    pprint.pformat = lambda _value: ""  # type: ignore[assignment]  # for its log, which nobody reads
     sys.stdin, sys.stdout, sys.stderr = lines, lines.said, open(os.devnull, "w")  # noqa: SIM115, PTH123 -- until it ends
     exec(code, {"__name__": "__main__"})  # noqa: S102 -- the node program
 
