@@ -78,6 +78,8 @@ class Conduct:
         self._spent = spent()
         # inputs of a burst that were handed over, and of which nobody was told yet
         self._untold = list[tuple[Sent, bytes]]()
+        # when the model last allowed to send: what comes after that moment may have come before the input
+        self._allowed = 0.0
         may_skip = isinstance(session.pacing, Eager) and not session.probing
         self._fast_path = FastPath(session, wire, self.codec, record) if may_skip else None
 
@@ -201,7 +203,7 @@ class Conduct:
             await self._send(command.input.value, command.port)
 
     async def _send(self, value: object, port: str) -> None:
-        begun = self.wire.now
+        begun = self._allowed if self._model.timed else self.wire.now
         if isinstance(value, Elapse):
             self._tell(Sent(value, port, begun))
             return
@@ -235,10 +237,11 @@ class Conduct:
         if not plain:
             await self._send(burst[0].input.value, burst[0].port)
         for each, data in plain:
-            begun = self.wire.now
+            begun = self._allowed if self._model.timed else self.wire.now
             if not await self._handed(each.port, each.input.value, data):
                 break
-            lasted = self.wire.now - begun
+            self._allowed = self.wire.now
+            lasted = self._allowed - begun
             took = lasted if lasted >= AT_ONCE else 0.0
             sent = Sent(each.input.value, each.port, *((begun, took) if self._model.timed else (begun + took,)))
             self._untold.append((sent, data))
@@ -252,14 +255,17 @@ class Conduct:
     async def _catch_up(self, send: Send) -> bool:
         """Look at the ports if an output is overdue; return whether the input may be sent then.
 
-        The output may wait there, since the tester was busy with itself.
+        The output may wait there, since the tester was busy with itself. The input counts as sent at some time since
+        then: a machine that stops the tester before its write would make an output overdue that waits there, too.
         """
-        if not self.session.monitor.would(Sent(send.input.value, send.port, self.wire.now)):
+        self._allowed = self.wire.now
+        if not self.session.monitor.would(Sent(send.input.value, send.port, self._allowed)):
             self._lookout.sample()
             await self._lookout.turn()
             self._tell_stalls()
             self._take_all()
             self.session.monitor.slack = 0.0
+            self._allowed = self.wire.now
         return self.session.monitor.verdict is None
 
     async def _handed(self, port: str, value: object, data: bytes | PortAction) -> bool:

@@ -13,7 +13,7 @@ from trio.testing import MockClock
 
 from otf.adapter import Arrival, Frame
 from otf.adapters.inprocess import InprocessLine, Reply
-from otf.core import Session, Symbol, View
+from otf.core import Monitor, Session, Symbol, View
 from otf.core.burst import Burst
 from otf.core.pacing import Strict
 from otf.core.timer_waits import Timers
@@ -241,6 +241,30 @@ def test_an_answer_between_two_inputs_of_a_burst(monkeypatch: pytest.MonkeyPatch
         system = on_function(lambda: _reply, spec=model, latency=0.01, busy=0.0)
         pacing = Burst(system.timing, 2, Timers(last=True))
         session = Session(system.oracle(), Script(["p.ping", "p.pang"]), pacing, steps=2)
+        return await drive(system, session, lambda *_args, **_more: None)
+
+    assert virtually(run).outcome == "pass"
+
+
+@pytest.mark.parametrize("burst", [1, 2])
+def test_a_tester_that_stands_still_before_its_write(burst: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It had looked, and nothing was overdue: an output that came between the look and the write is in time."""
+    would = Monitor.would
+
+    def held(monitor: Monitor, event: Event) -> bool:
+        allowed = would(monitor, event)
+        clock = trio.lowlevel.current_clock()
+        if isinstance(event, Sent) and event.input == "p.last" and isinstance(clock, MockClock):
+            clock.jump(3.0)
+        return allowed
+
+    monkeypatch.setattr(Monitor, "would", held)
+
+    async def run() -> Verdict:
+        model = Spec(_ping_alone, "idle", ["p.ping", "p.pang", "p.last"], _tick)
+        system = on_function(lambda: _reply, spec=model, quiescence=0.1, latency=0.01, busy=0.0)
+        pacing = Burst(system.timing, burst, Timers(between=False))
+        session = Session(system.oracle(), Script(["p.ping", "p.pang", "p.last"]), pacing, steps=3)
         return await drive(system, session, lambda *_args, **_more: None)
 
     assert virtually(run).outcome == "pass"
