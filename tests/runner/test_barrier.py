@@ -63,7 +63,7 @@ class _Looks:
         """Blame no thread."""
 
     def wait(
-        self, until: float, wanted: float, *, since: float = 0.0, careful: bool = False, kind: str | None = None
+        self, until: float, wanted: float, *, since: float = 0.0, careful: bool = False, last: object = None
     ) -> None:
         """Begin to wait."""
 
