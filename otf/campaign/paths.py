@@ -30,6 +30,7 @@ from otf.codec.malformed import Malformed
 from otf.core import Chooser, Oracle, Pacing, Session, Symbol, Timing, View
 from otf.core.burst import Burst, Joins
 from otf.core.commands import GoesPast
+from otf.core.idling import Idling
 from otf.core.pacing import Eager, Strict
 from otf.core.timer_waits import Timers
 from otf.core.walk import Act, Walk, bounded, excused
@@ -282,6 +283,7 @@ class Pace:
     joins: Joins | None = None
     lasts: float = 0.0
     gaps: Sequence[float] = ()
+    idling: Idling | None = None
 
     @property
     def doubtful(self) -> bool:
@@ -298,8 +300,8 @@ class Pace:
             timers = Timers(last=self.timers.last)
             return Burst(self.timing, self.burst, timers, self.clients, self.joins, alike)
         if self.mode == "strict":
-            return Strict(self.timing, self.timers, self.lasts, self.gaps)
-        return Eager(self.timing, self.proven, self.timers)
+            return Strict(self.timing, self.timers, self.lasts, self.gaps, self.idling)
+        return Eager(self.timing, self.proven, self.timers, self.idling)
 
 
 @contextmanager

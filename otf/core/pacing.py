@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol
 
 from otf.core.deadlines import answered
+from otf.core.idling import Idling
 from otf.core.memory import Symbol
 from otf.core.monitor import Monitor
 from otf.core.nodes import Node
@@ -227,6 +228,7 @@ class Eager:
     timing: Timing
     proven: set[Hashable] = field(default_factory=set[Hashable])
     timers: Timers = field(default_factory=Timers)
+    idling: Idling | None = None
     # the last input that was found proven: it is checked several times a step
     _trusted: SentInput | None = None
     # the last input after which spontaneous outputs are waited for
@@ -302,6 +304,7 @@ class Strict:
     timers: Timers = field(default_factory=Timers)
     lasts: float = 0.0
     gaps: Sequence[float] = ()
+    idling: Idling | None = None
 
     def ready(self, moment: Moment) -> bool:
         """Return whether nothing has happened since quiescence."""
@@ -325,3 +328,11 @@ class Strict:
     def learn(self, moment: Moment) -> None:
         """Let the timing learn from the replies."""
         learn_reply(self.timing, moment)
+
+
+def idle(pacing: Pacing, moment: Moment) -> Symbol | None:
+    """Return the wait that comes in place of the next input, None for none."""
+    last, idling = moment.last, pacing.idling if isinstance(pacing, (Eager, Strict)) else None
+    if last is None or idling is None:
+        return None
+    return idling.choose(moment.monitor, last.nodes, last.input, moment.times.event)

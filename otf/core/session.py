@@ -16,7 +16,7 @@ from otf.core.memory import Symbol
 from otf.core.monitor import Monitor
 from otf.core.nodes import UNCONSTRAINED, Node
 from otf.core.oracle import Oracle
-from otf.core.pacing import PATIENCE, Moment, Pacing, Pause, SentInput, Times, hindrance, silence, starving
+from otf.core.pacing import PATIENCE, Moment, Pacing, Pause, SentInput, Times, hindrance, idle, silence, starving
 from otf.core.view import View
 from otf.spec import Elapse
 from otf.trace.events import Closed, Event, Guess, KnownBy, Quiet, Seen, Sent, Stalled, Taken
@@ -148,7 +148,8 @@ class Session:
             if pause is None and moment.next is not None:
                 first = Send(moment.next, moment.port or "")
                 if isinstance(self.pacing, Burst):
-                    self._begin_burst(self.pacing, first)
+                    most = self.steps - monitor.sent
+                    self.others = self.pacing.others(self.chooser, monitor, first, self.times.event, most)
                 return first
         if pause is None and self._starved and moment.quiet:
             pause = self._starving(monitor)
@@ -310,14 +311,10 @@ class Session:
             if self.moment.monitor.ledger.sent < self.steps:
                 view, pacing = self.view(), self.pacing
                 first = isinstance(pacing, Burst) and pacing.held(view)
+                first = first or (self.monitor.oracle.model.timed and idle(pacing, self.moment))
                 self.plan(first or self.chooser.choose(view))
                 self._starved = self.moment.next is None and not view.specified
             self.over = self.moment.next is None
-
-    def _begin_burst(self, pacing: Burst, first: Send) -> None:
-        """Choose what follows at once after the first input of a burst."""
-        most = self.steps - self.monitor.sent
-        self.others = pacing.others(self.chooser, self.monitor, first, self.times.event, most)
 
     def plan(self, chosen: Symbol | None) -> None:
         """Set the next input, None for none yet."""

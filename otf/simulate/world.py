@@ -17,7 +17,7 @@ from random import Random
 from typing import Final, Literal, TypeAlias
 
 from otf.simulate.system import Emission, SimulatedSystem, SystemMove
-from otf.spec import Elapse, TimerAction, TimerStart
+from otf.spec import Elapse, Idle, TimerAction, TimerStart
 from otf.trace.events import Seen
 
 Callback = Callable[[], None]
@@ -90,6 +90,8 @@ class World:
 
     def send(self, inp: object, port: str) -> None:
         """Send an input: it arrives within the latency, after all that was sent on the port before."""
+        if isinstance(inp, Idle):
+            return
         at = self.now if isinstance(inp, Elapse) else self._through("in", port, self.now)
         self._at(at, partial(self._reach, inp, port))
 

@@ -1,0 +1,169 @@
+"""Waits for timers that a campaign chooses as it chooses inputs: by what they can tell, with quick inputs in between.
+
+A fault of a timer shows only to who waits, and most need something before: a session that was prolonged twice, an
+input in the last third of a lease. So two waits are inputs of their own (`Idle`): one until a timer must have expired,
+and one for a part of that, after which a few inputs are sent before the timer is waited out. A wait that has been made
+after the same inputs, in the same states, tells nothing new.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+from otf.core.memory import Symbol
+from otf.core.model import Model
+from otf.core.monitor import Monitor
+from otf.core.nodes import Node
+from otf.core.timer_waits import FIRST, SHARE
+from otf.spec import Elapse, Idle
+from otf.spec.offering import LONGEST
+
+DEPTH: Final = 3  # inputs before a wait that make it another one
+BETWEEN: Final = (
+    1,
+    4,
+    2,
+    16,
+    8,
+)  # inputs at least between waits: a wait may end a session, and all that was reached in it
+PARTS: Final = (0.6, 0.45, 0.7, 0.5)  # of the time until a timer must have expired
+FEW: Final = (2, 4, 8)  # inputs at most between a part of the time of a timer and its end
+MARGIN: Final = 1.05  # of a wait: the seconds of an input are rounded
+
+WaitKind: TypeAlias = Literal["end", "part"]
+TimerName: TypeAlias = str | int | None
+
+
+class _Wait(NamedTuple):
+    """A wait: how many inputs before it make it a new one, for which timer, and which it is of two as new.
+
+    The least is the best. Who waits for the timer that ends last hears the others as well.
+    """
+
+    depth: int
+    sooner: float
+    second: bool
+    kind: WaitKind
+    timer: TimerName
+
+
+@dataclass(slots=True)
+class Idling:
+    """Chooses waits in place of inputs; keep it over the paths of a campaign.
+
+    They take half of the time, beyond the first ten seconds, each timer its part of that. `told` counts the waits by
+    what was before them. Once there is time for a wait, it is one that is new by the fewest inputs before it; the
+    longer none comes, the more inputs may make it new, until any is good.
+
+    >>> from otf.core import Model, Monitor, Oracle
+    >>> from otf.spec import Spec, goto
+    >>> oracle = Oracle(Model(Spec(lambda lit, inp: [goto(not lit)], False, ["press"])))
+    >>> Idling().choose(Monitor(oracle), oracle.start().nodes, oracle.model.symbol("press"), 0.0)
+    """
+
+    told: dict[tuple[Hashable, ...], int] = field(default_factory=dict[tuple[Hashable, ...], int])
+    _monitor: Monitor | None = None
+    _sent: int = 0
+    # where the system was when the last input was chosen: a view has what timers may bring meanwhile, too
+    _before: tuple[Node, ...] = ()
+    # the last inputs that started or stopped a timer or changed the state, and the waits among them
+    _recent: deque[Hashable] = field(default_factory=lambda: deque[Hashable](maxlen=DEPTH))
+    # the choices since there was time for a wait
+    _choices: int = 0
+    _made: int = 0
+    # the inputs since the last wait
+    _inputs: int = 0
+    _parts: int = 0
+    # the inputs that are still to be sent before the timer is waited out, whose part was; None: there is none
+    _left: int | None = None
+    # the timer that is waited for
+    _timer: TimerName = None
+    _ran: float = 0.0
+    _clock: float = 0.0
+    _spent: dict[TimerName, float] = field(default_factory=dict[TimerName, float])
+
+    def choose(self, monitor: Monitor, nodes: tuple[Node, ...], last: Symbol, now: float) -> Symbol | None:
+        """Return a wait to make before the next input, None for none; `last` was sent in one of the nodes."""
+        if monitor is self._monitor and self._sent == monitor.sent:
+            return None
+        self._note(monitor, nodes, last, now)
+        if isinstance(last.value, Elapse) or not monitor.belief.timed:
+            return None
+        model = monitor.oracle.model
+        left = {timer: until - now for timer, until in monitor.timers().items() if until > now}
+        chosen = self._chosen(tuple(dict.fromkeys(map(model.place, monitor.states))), left)
+        if chosen is None:
+            return None
+        seconds = left[chosen.timer] * monitor.oracle.timing.speed * MARGIN
+        if chosen.kind == "part":
+            seconds *= PARTS[self._parts % len(PARTS)]
+        return model.symbol(Idle(min(LONGEST, float(f"{seconds:.2g}"))))
+
+    def _note(self, monitor: Monitor, nodes: tuple[Node, ...], last: Symbol, now: float) -> None:
+        """Note the last input, and how long the campaign has run."""
+        if monitor is not self._monitor:
+            # another run: its clock begins anew
+            self._monitor, self._clock, self._left, self._before, self._timer = monitor, 0.0, None, nodes, None
+            self._recent.clear()
+        took, before = max(0.0, now - self._clock), self._before
+        self._ran += took
+        self._sent, self._clock, self._before = monitor.sent, now, monitor.states
+        if isinstance(last.value, Elapse):
+            if isinstance(last.value, Idle):
+                self._spent[self._timer] = self._spent.get(self._timer, 0.0) + took
+            return
+        self._inputs += 1
+        matters = _matters(monitor.oracle.model, before, last)
+        if matters:
+            self._recent.append(last)
+        if self._left is not None:
+            self._left = 0 if matters else max(0, self._left - 1)
+
+    def _chosen(self, places: tuple[Hashable, ...], left: dict[TimerName, float]) -> _Wait | None:
+        waits = [*self._waits(places, left)]
+        if not waits:
+            return None
+        self._choices += 1
+        best = min(waits, key=lambda each: each[:3])
+        if self._left is None and best.depth >= self._choices.bit_length():
+            return None
+        self._made += 1
+        for timer in (timer for timer, seconds in left.items() if seconds <= left[best.timer]):
+            for name in self._names(best.kind, places, timer):
+                self.told[name] = self.told.get(name, 0) + 1
+        self._choices, self._inputs, self._left, self._timer = 0, 0, None, best.timer
+        if best.kind == "part":
+            self._parts += 1
+            self._left = FEW[self._parts % len(FEW)]
+        self._recent.append(best.kind)
+        return best
+
+    def _waits(self, places: tuple[Hashable, ...], left: dict[TimerName, float]) -> Iterator[_Wait]:
+        """Yield the waits that there is time for; after the part of a timer's time alone that to the end."""
+        if self._left or (self._left is None and self._inputs < BETWEEN[self._made % len(BETWEEN)]):
+            return
+        most = max(FIRST, SHARE * self._ran) / len({*self._spent, *left})
+        for timer, seconds in left.items():
+            affordable = self._spent.get(timer, 0.0) + seconds <= most
+            kinds: tuple[tuple[WaitKind, bool], ...] = ("end", affordable or self._left == 0), ("part", affordable)
+            for kind in (kind for kind, possible in kinds if possible):
+                names = enumerate(self._names(kind, places, timer))
+                depth = next((depth for depth, name in names if name not in self.told), DEPTH + 1)
+                yield _Wait(depth, -seconds, (kind == "part") == (depth == 0), kind, timer)
+
+    def _names(self, kind: WaitKind, places: tuple[Hashable, ...], timer: TimerName) -> Iterator[tuple[Hashable, ...]]:
+        """Yield the names of a wait: by the states alone, with the last input before it, with two …."""
+        recent = [*self._recent]
+        return ((kind, timer, *places, *recent[len(recent) - depth :]) for depth in range(len(recent) + 1))
+
+
+def _matters(model: Model, nodes: Iterable[Node], inp: Symbol) -> bool:
+    """Return whether an input starts or stops a timer, or changes the state."""
+    return any(
+        move.starts or move.stops or not isinstance(move.target, Node) or model.place(move.target) != model.place(node)
+        for node in nodes
+        for move in model.moves(node, inp)
+    )

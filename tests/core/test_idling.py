@@ -1,0 +1,139 @@
+"""Waits that a campaign chooses as inputs: what needs two inputs within one timer is found."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Final
+
+import pytest
+
+from otf.core import Model, Oracle, Routes, Session, Timing
+from otf.core.idling import Idling
+from otf.core.pacing import Eager, Strict
+from otf.core.timer_waits import FIRST, Timers
+from otf.simulate import System, TimeBounds, World, conduct
+from otf.spec import Idle, Spec, Transition, goto, start, stop
+from otf.strategy import Strategy
+from otf.trace.events import Event, Sent
+
+TIMING: Final = Timing(quiescence=0.006, latency=0.002, busy=0.002)
+LEASE: Final = start("lease", 0.36, 0.5)
+SHORT: Final = start("lease", 0.39, 0.41)
+LONG: Final = start("lease", 0.78, 0.82)
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """What a server with a fault remembers, besides who holds the lease."""
+
+    holder: str = ""
+    renewed: int = 0
+    runs: bool = False
+
+
+def _step(state: str, inp: str) -> Iterator[Transition[str]]:
+    """Two clients take, renew and return a lease, which ends by itself."""
+    who = inp[0]
+    match inp[1]:
+        case "t" if not state:
+            yield goto(who, "granted", timers=[LEASE])
+        case "n" if state == who:
+            yield goto(state, "renewed", timers=[LEASE])
+        case "r" if state == who:
+            yield goto("", "returned", timers=[stop("lease")])
+        case _:
+            yield goto(state, "refused")
+
+
+def _emits(state: str) -> Iterator[Transition[str]]:
+    if state:
+        yield goto("", "ended", after="lease")
+
+
+INPUTS: Final = ["at", "an", "ar", "bt", "bn", "br"]
+MODEL: Final = Spec(_step, "", INPUTS, _emits)
+
+
+def _faulty(fault: str) -> Spec[Lease, str]:
+    """Return the server; `fault` is none, twice (a second renewal) or kept (the time of a lease that was returned)."""
+
+    def step(state: Lease, inp: str) -> Iterator[Transition[Lease]]:
+        for way in _step(state.holder, inp):
+            then, timers = replace(state, holder=way.state), [SHORT] if LEASE in way.timers else [*way.timers]
+            match inp[1]:
+                case "t" if timers:
+                    then = replace(then, renewed=0, runs=False)
+                    timers = [] if state.runs else timers
+                case "n" if timers:
+                    then = replace(then, renewed=state.renewed + 1)
+                    timers = [LONG] if fault == "twice" and then.renewed == 2 else timers
+                case "r" if timers and fault == "kept":
+                    then, timers = replace(then, runs=True), []
+                case _:
+                    pass
+            yield goto(then, *way.outputs, timers=timers)
+
+    def emits(state: Lease) -> Iterator[Transition[Lease]]:
+        if state.holder or state.runs:
+            yield goto(Lease(), *["ended"] * bool(state.holder), after="lease")
+
+    return Spec(step, Lease(), INPUTS, emits)
+
+
+def _port(_value: object) -> str:
+    return "p"
+
+
+def _campaign(fault: str, seconds: float, *, waits: bool = True, strict: bool = False) -> tuple[bool, list[Event]]:
+    """Drive paths of 200 inputs for so many seconds; return whether one failed, and all events."""
+    oracle, random, events = Oracle(Model(MODEL, Routes(("p",), _port)), timing=TIMING), Random(1), list[Event]()
+    strategy, timers, idling = Strategy("alternating", "uioco", 1), Timers(between=not waits), Idling()
+    proven, spent, number = set[Hashable](), 0.0, 0
+    while spent < seconds:
+        number += 1
+        world = World(System(_faulty(fault), _port, random), TimeBounds(latency=0.002, busy=0.002), random)
+        given = idling if waits else None
+        pacing = Strict(TIMING, timers, idling=given) if strict else Eager(TIMING, proven, timers, given)
+        session = Session(oracle, strategy.path(number), pacing, steps=200)
+        if conduct(session, world, _port, events.append).failed:
+            return True, events
+        spent += world.now
+    return False, events
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("fault", ["twice", "kept"])
+def test_what_needs_two_inputs_within_one_timer_is_found(fault: str, *, strict: bool) -> None:
+    """A lease that lasts longer after two renewals, and one that keeps the time of another which was returned."""
+    assert _campaign(fault, 30.0, strict=strict)[0]
+
+
+def test_waits_at_the_first_visits_alone_miss_it() -> None:
+    """All inputs go right after the one that started the lease."""
+    assert not _campaign("kept", 10.0, waits=False)[0]
+
+
+def test_waits_take_half_of_the_time() -> None:
+    """Beyond the first ten seconds; and no wait comes first, or right after another."""
+    failed, events = _campaign("none", 30.0)
+    sent = [event.input for event in events if isinstance(event, Sent)]
+    waited = sum(inp.seconds for inp in sent if isinstance(inp, Idle))
+    assert not failed
+    assert 10 < waited < 15 + FIRST
+    assert not any(
+        isinstance(one, Idle) and isinstance(then, Idle) for one, then in zip(["", *sent], sent, strict=False)
+    )
+    assert not isinstance(sent[0], Idle)
+
+
+def test_without_timers_nothing_waits() -> None:
+    """A model without times is driven as fast as ever."""
+    lamp = Spec(lambda lit, _inp: [goto(not lit, "click")], 0, ["press"])
+    oracle, random, idling, events = Oracle(Model(lamp, Routes(("p",), _port))), Random(1), Idling(), list[Event]()
+    world = World(System(lamp, _port, random), TimeBounds(), random)
+    session = Session(oracle, Strategy("random", "uioco", 1).path(1), Eager(oracle.timing, idling=idling), steps=20)
+    assert conduct(session, world, _port, events.append).outcome == "pass"
+    assert not any(isinstance(event, Sent) and isinstance(event.input, Idle) for event in events)
+    assert not idling.told
