@@ -12,8 +12,8 @@ from typing import Final
 from benchmarks.campaigns import TESTERS, Tester
 from otf.core import Monitor, Oracle, Timing
 from otf.core.belief import Belief, EventResult
-from otf.core.explainer import EventName, Explainer, Finder
-from otf.core.hypothesis import Hypothesis, QueuedInput, sent
+from otf.core.explainer import EventName, Explainer, finder
+from otf.core.hypothesis import Hypothesis, QueuedInput, with_input
 from otf.core.ledger import Ledger
 from otf.core.pacing import Eager, Moment, Pause, Strict
 from otf.core.search import Search
@@ -47,11 +47,15 @@ class _ByTheLastInput(Explainer):
         name = super()._name(event, ledger)
         return ("last", *name) if isinstance(event, Seen) else name
 
-    def _finder(self, event: Event, ledger: Ledger) -> Finder:
-        find = super()._finder(event, ledger)
+    def _search(self, belief: Belief, ledger: Ledger, event: Event, name: EventName) -> EventResult:
         if not isinstance(event, Seen):
-            return find
-        return lambda search, now: [then for then in find(search, now) if not then.flight]
+            return super()._search(belief, ledger, event, name)
+        find = finder(self.oracle.model, event, 0)
+
+        def last(search: Search, now: Iterable[Hypothesis]) -> list[Hypothesis]:
+            return [then for then in find(search, now) if not then.flight]
+
+        return self.find(belief, last, self.clock(event, ledger))
 
 
 class AtOnce(Monitor):
@@ -74,24 +78,19 @@ class AtOnce(Monitor):
 
 
 class _TakingAtOnce(Explainer):
-    def _finder(self, event: Event, ledger: Ledger) -> Finder:
+    def _search(self, belief: Belief, ledger: Ledger, event: Event, name: EventName) -> EventResult:
+        # an explainer does not search for an input: by itself it makes no moves
         if not isinstance(event, Sent):
-            return super()._finder(event, ledger)
+            return super()._search(belief, ledger, event, name)
         inp, port, number = self.oracle.model.symbol(event.input), event.port, len(ledger.inputs) + 1
 
         def take(search: Search, now: Iterable[Hypothesis]) -> list[Hypothesis]:
-            in_flight = sent(now, port, inp, number)
+            in_flight = with_input(now, port, inp, number)
             return [
                 step.then for each in in_flight for step in search.moves.taking(each, port, QueuedInput(inp, number))
             ]
 
-        return take
-
-    def _searched(self, belief: Belief, ledger: Ledger, event: Event, name: EventName) -> EventResult:
-        # an explainer does not search for an input: by itself it makes no moves
-        if isinstance(event, Sent):
-            return self.find(belief, self._finder(event, ledger), self.clock(event, ledger))
-        return super()._searched(belief, ledger, event, name)
+        return self.find(belief, take, self.clock(event, ledger))
 
 
 class Unproven(Eager):

@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple
 from otf.explore import explore
 from otf.learn.learning import ChoiceError, Learner, LearntMachine, OverError, as_learnt
 from otf.notations import read_dot
-from otf.suite import completed, machine, minimised
+from otf.suite import complete_machine, machine, minimise
 from otf.suite.machine import NumberedMachine, Word
 
 BUDGET: Final = 3_000_000  # inputs
@@ -201,7 +201,7 @@ def by_aalpy(machine_: NumberedMachine, seed: int, loss: float, budget: int, lat
 def machines(folder: Path) -> Iterator[NumberedMachine]:
     """Yield the machines of a folder, completed and minimal."""
     for file in sorted(folder.glob("*.dot")):
-        yield minimised(completed(machine(explore(read_dot(file.read_text(encoding="utf-8"), file.stem)))))
+        yield minimise(complete_machine(machine(explore(read_dot(file.read_text(encoding="utf-8"), file.stem)))))
 
 
 def drawn(states: int, width: int, seed: int) -> NumberedMachine:
@@ -212,7 +212,7 @@ def drawn(states: int, width: int, seed: int) -> NumberedMachine:
         next_[random.randrange(state)][random.randrange(width)] = state
     out = [[0 if random.random() < 0.5 else random.randrange(1, 4) for _ in range(width)] for _ in range(states)]  # noqa: PLR2004 -- half
     whole = NumberedMachine(f"drawn {states}", list(range(states)), list(range(width)), next_, out)
-    return minimised(NumberedMachine(whole.name, *_reached(whole)))
+    return minimise(NumberedMachine(whole.name, *_reached(whole)))
 
 
 def _reached(whole: NumberedMachine) -> tuple[list[int], Sequence[Any], list[list[int]], list[list[int]]]:

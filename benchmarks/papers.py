@@ -20,7 +20,7 @@ from benchmarks.shrink import rows
 from benchmarks.shrink_classical import cycles as model_cycles
 from benchmarks.shrink_classical import elements, halving, partial
 from benchmarks.shrink_subjects import SYSTEMS
-from otf.notations import Command, generated
+from otf.notations import Command, generate
 
 PAGE: Final = Path(__file__).parent.parent / "docs" / "topics-papers.md"
 BEGIN: Final = "<!-- made by python -m benchmarks.papers -->"
@@ -69,7 +69,7 @@ def _averages(numbers: tuple[str, ...]) -> str:
 def commanded() -> Iterator[PaperLine]:
     """Yield what is in "Stateful testing" of kiri-check."""
     yield PaperLine("Commands", "precondition, next state, run, postcondition", "", at(Command))
-    yield PaperLine("Execution", "all commands on the model, then on the system", "", at(generated))
+    yield PaperLine("Execution", "all commands on the model, then on the system", "", at(generate))
     yield PaperLine("Shrinking", "partial, reducing, value", "three phases", f"{at(partial)}")
 
 

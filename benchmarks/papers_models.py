@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from benchmarks.papers_line import PaperLine, at, line
-from otf.compose import composed, product, scenario
+from otf.compose import compose, product, scenario
 from otf.core import Monitor
 from otf.errors import UsageError
 from otf.explore import explore
@@ -91,7 +91,7 @@ def _vending() -> Iterator[PaperLine]:
 def modelled() -> Iterator[PaperLine]:
     """Yield what is in "PyModel: Model-based testing in Python"."""
     yield PaperLine("Analysis", "exploration, safety, liveness", "", f"{at(explore)}, {at(safety)}, {at(liveness)}")
-    yield PaperLine("Composition", "product, and with a scenario machine", "", f"{at(product)}, {at(composed)}")
+    yield PaperLine("Composition", "product, and with a scenario machine", "", f"{at(product)}, {at(compose)}")
     for place, (actions, allowed) in enumerate(TRACES, 1):
         theirs = "allowed" if allowed else "forbidden"
         yield PaperLine("Traces", f"alternating bit, column {place}", theirs, _walked(actions.split()))

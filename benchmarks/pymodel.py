@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from otf.compat.pymodel import load
-from otf.compat.pymodel.product import Numbers, explored
+from otf.compat.pymodel.product import Numbers, count_states
 
 
 class Case(NamedTuple):
@@ -99,7 +99,7 @@ CASES: Final = tuple(_cases())
 def found(data: Path, case: Case) -> Numbers:
     """Return otf's numbers of a case."""
     loaded = load(*case.modules.split(), folder=data / case.folder, exclude=case.exclude.split())
-    return explored(loaded.spec)
+    return count_states(loaded.spec)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

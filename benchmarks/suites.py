@@ -15,7 +15,7 @@ from benchmarks.measure import command, save
 from otf.errors import UsageError
 from otf.explore import explore
 from otf.models.conference import Sizes, conference
-from otf.suite import METHODS, NumberedMachine, completed, machine, minimised
+from otf.suite import METHODS, NumberedMachine, complete_machine, machine, minimise
 from otf.suite.complete import a2
 from otf.suite.machine import Word
 
@@ -65,7 +65,7 @@ def made(explored: NumberedMachine, name: str) -> tuple[list[Word], float, Numbe
 def large() -> dict[str, dict[str, Any]]:
     """Print the suites of the largest machine."""
     explored = entity((3, 3, 3, 3))
-    whole = minimised(completed(explored))
+    whole = minimise(complete_machine(explored))
     print(
         f"\n3,3,3,3: {explored.size} states, {len(explored.transitions):,} transitions; completed and minimised ",
         end="",
@@ -87,7 +87,7 @@ def large() -> dict[str, dict[str, Any]]:
 def faults() -> dict[str, dict[str, int]]:
     """Print how many of all single faults of 2,2,2,2 each method finds; methods that promise all have to."""
     explored = entity((2, 2, 2, 2))
-    whole = completed(explored)
+    whole = complete_machine(explored)
     every = list(single_mutants(explored))
     kinds = {kind: sum(fault.kind == kind for fault in every) for kind in ("output", "transfer", "ignored")}
     print(f"\n2,2,2,2: {len(every):,} single faults of {len(explored.transitions)} specified transitions")

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from otf._exports import fetching
-from otf.campaign.run import InconclusiveError, NonconformanceError, decided, run
+from otf.campaign.run import InconclusiveError, NonconformanceError, require_decided, run
 
 if TYPE_CHECKING:
     from otf.campaign.campaign import Campaign
@@ -28,7 +28,7 @@ __all__ = [
     "Shrinker",
     "Shrunk",
     "Summary",
-    "decided",
+    "require_decided",
     "rerun",
     "run",
 ]

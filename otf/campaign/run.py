@@ -84,14 +84,14 @@ def run(bench: Bench, **settings: Unpack[SettingsKeywords]) -> Summary:
 def _passed(summary: Summary) -> Summary:
     if summary.failures:
         raise NonconformanceError(summary)
-    return decided(summary)
+    return require_decided(summary)
 
 
-def decided(summary: Summary) -> Summary:
+def require_decided(summary: Summary) -> Summary:
     """Return a summary without failures. Raises ContactError or InconclusiveError if it is inconclusive.
 
     >>> from otf.campaign import Summary
-    >>> decided(Summary(paths=1, steps=20)).verdict
+    >>> require_decided(Summary(paths=1, steps=20)).verdict
     'pass'
     """
     if summary.trouble:

@@ -39,10 +39,10 @@ def under(bench: Bench, scenario: str | None) -> Bench:
     """Return the bench restricted to a scenario, if there is one."""
     if scenario is None:
         return bench
-    from otf.compose import guided
+    from otf.compose import guide
     from otf.explore.analysis import known as checked
 
-    return replace(bench, spec=guided(bench.spec, checked(bench.spec, scenario)))
+    return replace(bench, spec=guide(bench.spec, checked(bench.spec, scenario)))
 
 
 def watched(bench: Bench, silence: str | None, pids: Sequence[str] | None) -> Bench:

@@ -72,7 +72,7 @@ class Protection:
 
 @dataclass(frozen=True, slots=True)
 class ProtectedCodec:
-    """A codec of CAN frames, some of which are protected; made by `protected`."""
+    """A codec of CAN frames, some of which are protected; made by `protect`."""
 
     inner: Codec
     rules: Mapping[type, Protection]
@@ -112,8 +112,8 @@ class ProtectedCodec:
         return replace(message, **{rule.crc: 0}) if right else WrongChecksum(message)
 
 
-def protected(codec: Codec, rules: Mapping[type, Protection]) -> ProtectedCodec:
-    """Return the codec of CAN frames with protected messages: `protected(bus, {bus.messages["Speed"]: Protection(…)})`.
+def protect(codec: Codec, rules: Mapping[type, Protection]) -> ProtectedCodec:
+    """Return the codec of CAN frames with protected messages: `protect(bus, {bus.messages["Speed"]: Protection(…)})`.
 
     In the values of a model the checksum is 0: it is computed when a message is sent, and checked when one comes. One
     that is wrong comes as `WrongChecksum(message)`, with the number that it had, and can be sent as one. It needs the
@@ -121,7 +121,7 @@ def protected(codec: Codec, rules: Mapping[type, Protection]) -> ProtectedCodec:
     library.
 
     >>> from otf.codec.can import CanCodec, CanFrame
-    >>> protected(CanCodec(), {CanFrame: Protection(1, 0x123, crc="checksum")})
+    >>> protect(CanCodec(), {CanFrame: Protection(1, 0x123, crc="checksum")})
     Traceback (most recent call last):
     otf.errors.UsageError: CanFrame has no field 'checksum'; it has id, data, extended, remote, fd, brs, esi
     """
@@ -133,4 +133,4 @@ def protected(codec: Codec, rules: Mapping[type, Protection]) -> ProtectedCodec:
     return ProtectedCodec(codec, dict(rules))
 
 
-__all__ = ["ProtectedCodec", "Protection", "WrongChecksum", "protected"]
+__all__ = ["ProtectedCodec", "Protection", "WrongChecksum", "protect"]

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from otf.compose.actions import Action, Pattern, Vocabulary, any_action, does, found, listed, out, plain
 from otf.compose.cyclic import Cycling, cyclic
-from otf.compose.guided import Guided, Machine, Restricted, Scenario, composed, guided, scenario
+from otf.compose.guided import Guided, Machine, Restricted, Scenario, compose, guide, scenario
 from otf.compose.regex import expression
 from otf.errors import ModelError, UsageError
 from otf.spec import Spec, TimerStart, Transition
@@ -241,11 +241,11 @@ __all__ = [
     "Product",
     "Scenario",
     "any_action",
-    "composed",
+    "compose",
     "cyclic",
     "does",
     "expression",
-    "guided",
+    "guide",
     "out",
     "product",
     "scenario",

@@ -130,7 +130,7 @@ class Restricted(Spec[Any, Any]):
     accepting: Callable[[Guided[Any]], bool]
 
 
-def guided(spec: Spec[Any, Any], scenario: Scenario) -> Spec[Any, Any]:
+def guide(spec: Spec[Any, Any], scenario: Scenario) -> Spec[Any, Any]:
     """Return the spec whose inputs follow the scenario, and which allows everything that the model allows.
 
     Use it to steer a test. A system that answers otherwise than the scenario is not wrong: then the scenario is left,
@@ -139,22 +139,22 @@ def guided(spec: Spec[Any, Any], scenario: Scenario) -> Spec[Any, Any]:
     >>> from otf.compose import scenario
     >>> from otf.spec import goto
     >>> machine = Spec(lambda paid, inp: [goto(inp == "coin")], False, ["coin", "button"])
-    >>> tea = guided(machine, scenario(["coin", "button"]))
+    >>> tea = guide(machine, scenario(["coin", "button"]))
     >>> list(tea.inputs(tea.initial))
     ['coin']
     """
     return _under(spec, scenario, strict=False)
 
 
-def composed(spec: Spec[Any, Any], scenario: Scenario) -> Spec[Any, Any]:
+def compose(spec: Spec[Any, Any], scenario: Scenario) -> Spec[Any, Any]:
     """Return the product of a spec and a scenario: actions that the scenario controls happen in both or not at all.
 
-    Unlike `guided`, it also removes outputs of the model that do not follow the scenario. Use it to analyse a model.
+    Unlike `guide`, it also removes outputs of the model that do not follow the scenario. Use it to analyse a model.
 
     >>> from otf.compose import scenario
     >>> from otf.spec import goto
     >>> machine = Spec(lambda paid, inp: [goto(inp == "coin", "ok"), goto(paid, "no")], False, ["coin"])
-    >>> lucky = composed(machine, scenario("coin/'ok'*"))
+    >>> lucky = compose(machine, scenario("coin/'ok'*"))
     >>> [way.outputs for way in lucky.step(lucky.initial, "coin")]
     [('ok',)]
     """

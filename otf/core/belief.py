@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable
 from operator import attrgetter
 from typing import Final, NamedTuple
 
-from otf.core.hypothesis import NEVER, Hypothesis, renumbered
+from otf.core.hypothesis import NEVER, Hypothesis, renumber
 from otf.core.memory import Memory, Remembered
 from otf.core.model import Model
 from otf.core.moves import Moves
@@ -129,7 +129,7 @@ class Beliefs:
         if known is None:
             belief = Belief(tuple(found))
             return self.memory.put(self._known, name, belief, belief)
-        self.memory.met(known)
+        self.memory.meet(known)
         return known
 
 
@@ -146,7 +146,7 @@ def silent(model: Model, belief: Belief) -> bool:
     return belief.silent
 
 
-def counted(found: Iterable[Hypothesis]) -> tuple[Iterable[Hypothesis], tuple[int, ...]]:
+def renumber_inputs(found: Iterable[Hypothesis]) -> tuple[Iterable[Hypothesis], tuple[int, ...]]:
     """Return the hypotheses with the relevant inputs renumbered from 1, and their former numbers.
 
     Only the order of the numbers matters. Without this every step would be new, and nothing could be remembered.
@@ -166,4 +166,4 @@ def counted(found: Iterable[Hypothesis]) -> tuple[Iterable[Hypothesis], tuple[in
     # distinct numbers from 1 on: if the last equals the count, none is missing
     if (not kept or kept[-1] == len(kept)) and not held:
         return found, kept
-    return dict.fromkeys(renumbered(each, kept) for each in found), kept
+    return dict.fromkeys(renumber(each, kept) for each in found), kept

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from otf.core.commands import Chooser, Send
 from otf.core.deadlines import slow
-from otf.core.hypothesis import sent
+from otf.core.hypothesis import with_input
 from otf.core.memory import Symbol
 from otf.core.monitor import Monitor
 from otf.core.pacing import Moment, Pause, at_rest, silence
@@ -112,5 +112,5 @@ class Burst:
         if self.joins and not self.joins(ahead.sent + 1, given, another):
             return False
         # until an answer that takes longer than R is due, it is not known when the system takes the other inputs
-        now = sent(ahead.belief.hypotheses, another.port, another.input, 0)
+        now = with_input(ahead.belief.hypotheses, another.port, another.input, 0)
         return not slow(ahead.oracle.model, now, self.timing.busy)

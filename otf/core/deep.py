@@ -24,7 +24,7 @@ from otf.core.memory import Symbol
 from otf.core.moves import Moves
 from otf.core.nodes import UNKNOWN
 from otf.core.oracle import Oracle
-from otf.core.search import HypothesisSet, OvergrownError, Search, bounded, brings
+from otf.core.search import HypothesisSet, OvergrownError, Search, bound_depth, brings
 from otf.core.timing import Clock
 from otf.trace.events import Closed, Event, Seen, Taken
 
@@ -79,7 +79,7 @@ class LazySearch(Search):
                 if (follow is None or follow(now, step.then)) and self.fits(step.then):
                     # what may explain the event at once comes first, and then what needs the fewest moves
                     add = todo.appendleft if goal and brings(step, goal) else todo.append
-                    add(bounded(now, step.then, depth))
+                    add(bound_depth(now, step.then, depth))
 
 
 @dataclass(slots=True)

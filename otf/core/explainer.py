@@ -7,10 +7,10 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import replace
 from typing import Final, TypeAlias, cast
 
-from otf.core.belief import Belief, EventResult, counted
+from otf.core.belief import Belief, EventResult, renumber_inputs
 from otf.core.crowd import thinned
 from otf.core.deadlines import is_overdue
-from otf.core.hypothesis import Hypothesis, sent
+from otf.core.hypothesis import Hypothesis, with_input
 from otf.core.ledger import SPAN, Ledger
 from otf.core.memory import Symbol
 from otf.core.model import Model
@@ -56,9 +56,9 @@ class Explainer:
         name = self._name(event, ledger)
         known = belief.after.get(name)
         if known is None:
-            return self._searched(belief, ledger, event, name)
+            return self._search(belief, ledger, event, name)
         if not known.belief.recurs:
-            self.oracle.model.memory.met(known.belief)
+            self.oracle.model.memory.meet(known.belief)
         return known
 
     def _name(self, event: Event, ledger: Ledger) -> EventName:
@@ -75,7 +75,7 @@ class Explainer:
             name = "seen", seen.port, self.oracle.model.output_symbol(seen.output)
         return ("without", self._without, *name) if self._without else name
 
-    def _searched(self, belief: Belief, ledger: Ledger, event: Event, name: EventName) -> EventResult:
+    def _search(self, belief: Belief, ledger: Ledger, event: Event, name: EventName) -> EventResult:
         alone = self.oracle.model.alone
         if alone and belief.at_rest and isinstance(event, Quiet) and not event.restless:
             return EventResult(belief)
@@ -86,7 +86,7 @@ class Explainer:
         if isinstance(event, Sent) and not belief.timed:
             # it makes no moves: setting up a search for it would take half of its time
             inp, number = self.oracle.model.symbol(event.input), len(ledger.inputs) + 1
-            result, self.by_time = self._collected(sent(belief.hypotheses, event.port, inp, number)), False
+            result, self.by_time = self._collect(with_input(belief.hypotheses, event.port, inp, number)), False
         else:
             clock = self.clock(event, ledger)
             number = ledger.upto(event.upto) if isinstance(event, Taken) else len(ledger.inputs) + 1
@@ -113,20 +113,20 @@ class Explainer:
         commuting = oracle.relation == "uioco" and (not oracle.model.alone or len(belief.in_flight) > 1)
         moves = self.moves()
         search = Search(moves, clock, commuting)
-        found = _found(belief, search, find)
+        found = _find_all(belief, search, find)
         free = frozenset(moves.unspecified - moves.specified)
         if free and oracle.relation == "any":
             # no possible state specifies these inputs: none is to be preferred to the others
             moves = self.moves(free)
             search = Search(moves, clock)
-            found = _found(belief, search, find)
+            found = _find_all(belief, search, find)
         self.work += search.work
         requirements = frozenset(moves.requirements) if moves.requirements else NONE
         cut = frozenset(moves.cut) if moves.cut else NONE
         # results decided by time do not come again
-        return self._collected(thinned(widest(found)) if clock.used else found, requirements, cut, once=clock.used)
+        return self._collect(thinned(widest(found)) if clock.used else found, requirements, cut, once=clock.used)
 
-    def _collected(
+    def _collect(
         self,
         found: Iterable[Hypothesis],
         requirements: frozenset[str] = NONE,
@@ -134,7 +134,7 @@ class Explainer:
         *,
         once: bool = False,
     ) -> EventResult:
-        hypotheses, kept = counted(found)
+        hypotheses, kept = renumber_inputs(found)
         # nor do sets with numbers that differ by one more input in flight
         once = once or isinstance(hypotheses, list)
         belief = Belief(tuple(hypotheses)) if once else self.oracle.beliefs.of(hypotheses)
@@ -168,13 +168,13 @@ def finder(model: Model, event: Event, number: int) -> Finder:
         return lambda search, now: search.seen(now, port, output)
     if isinstance(event, Sent):
         port, inp = event.port, model.symbol(event.input)
-        return lambda _search, now: sent(now, port, inp, number)
+        return lambda _search, now: with_input(now, port, inp, number)
     if isinstance(event, Taken):
         return lambda search, now: search.taken(now, number)
     return Search.rested if isinstance(event, Quiet) and event.restless else Search.quiet
 
 
-def _found(belief: Belief, search: Search, find: Finder) -> Iterable[Hypothesis]:
+def _find_all(belief: Belief, search: Search, find: Finder) -> Iterable[Hypothesis]:
     now: Iterable[Hypothesis] = belief.hypotheses
     if belief.timed:
         now = search.current(now)

@@ -127,7 +127,7 @@ class Hypothesis(NamedTuple):
         return bool(self.timers) or any(each.window for _, outputs in self.outstanding for each in outputs)
 
 
-def sent(starts: Iterable[Hypothesis], port: str, inp: Symbol, number: int) -> list[Hypothesis]:
+def with_input(starts: Iterable[Hypothesis], port: str, inp: Symbol, number: int) -> list[Hypothesis]:
     """Return the hypotheses with one more input in flight."""
     fresh = QueuedInput(inp, number)
     alone = ((port, (fresh,)),)
@@ -148,14 +148,14 @@ def split(flight: Queues[QueuedInput], upto: int) -> tuple[Queues[QueuedInput], 
     return tuple(each for each in before if each[1]), tuple(each for each in later if each[1])
 
 
-def joined(flight: Queues[QueuedInput], later: Queues[QueuedInput]) -> Queues[QueuedInput]:
+def join_queues(flight: Queues[QueuedInput], later: Queues[QueuedInput]) -> Queues[QueuedInput]:
     """Return the inputs in flight, with later ones behind those on the same ports."""
     for port, in_flight in later:
         flight = put(flight, port, (*queue(flight, port), *in_flight))
     return flight
 
 
-def taken(now: Hypothesis, port: str) -> Hypothesis:
+def take_input(now: Hypothesis, port: str) -> Hypothesis:
     """Return the hypothesis after the first input of a port was taken; outstanding outputs were emitted before that."""
     head, *rest = queue(now.flight, port)
     if not now.outstanding:
@@ -170,7 +170,7 @@ PLAIN: Final = Outstanding(Chain(Bag(()), None))
 """Outstanding outputs of a move that is neither spontaneous nor timed."""
 
 
-def moved(now: Hypothesis, move: Move, kind: Outstanding = PLAIN) -> Hypothesis:
+def move_on(now: Hypothesis, move: Move, kind: Outstanding = PLAIN) -> Hypothesis:
     """Return the hypothesis after a move: its outputs are queued on their ports, with the attributes of `kind`."""
     outstanding, opening = now.outstanding, move.opening
     for port, chain in move.emitted:
@@ -182,7 +182,7 @@ def moved(now: Hypothesis, move: Move, kind: Outstanding = PLAIN) -> Hypothesis:
     return Hypothesis(move.position, outstanding, now.flight, *now[3:])
 
 
-def renumbered(now: Hypothesis, kept: tuple[int, ...]) -> Hypothesis:
+def renumber(now: Hypothesis, kept: tuple[int, ...]) -> Hypothesis:
     """Return the hypothesis with the numbers of inputs replaced by their ranks among those kept."""
     ranks = {number: rank for rank, number in enumerate(kept, 1)}
     flight = tuple(

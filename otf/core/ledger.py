@@ -55,7 +55,7 @@ class Ledger(NamedTuple):
         ]
         return Ledger((*before, InFlight(number, event.port, Span(event.at, done))), number, taken, done)
 
-    def kept(self, ranks: tuple[int, ...]) -> Ledger:
+    def keep(self, ranks: tuple[int, ...]) -> Ledger:
         """Return the ledger with only the inputs that still matter, by their numbers in a belief."""
         if len(ranks) == len(self.inputs):
             return self
@@ -63,17 +63,17 @@ class Ledger(NamedTuple):
         inputs = tuple([self.inputs[rank - 1] for rank in ranks])
         return Ledger(inputs, self.sent, self.taken_by, self.done_by)
 
-    def done(self, at: float) -> Ledger:
+    def finish(self, at: float) -> Ledger:
         """Return the ledger after all inputs were dealt with by a time."""
         return self if self.done_by <= at else Ledger(self.inputs, self.sent, self.taken_by, at)
 
     def over(self, at: float) -> Ledger:
         """Return the ledger without inputs: none matters any more, and all were dealt with by a time."""
         if not self.inputs:
-            return self.done(at)
+            return self.finish(at)
         return Ledger((), self.sent, self.taken_by, min(self.done_by, at))
 
-    def delayed(self, stall: Stalled) -> Ledger:
+    def delay(self, stall: Stalled) -> Ledger:
         """Return the ledger after a stall: inputs that were on their way may be taken and dealt with later."""
 
         def later(by: float) -> float:
@@ -100,6 +100,6 @@ class FailedStep:
     outputs: list[Seen | Closed]
     last: list[Sent] = field(default_factory=list[Sent])
 
-    def rested(self, belief: Belief) -> FailedStep:
+    def next(self, belief: Belief) -> FailedStep:
         """Return the step after quiescence: this one as long as an output is due in a window."""
         return FailedStep(belief, [], [], self.inputs or self.last) if belief.settled else self

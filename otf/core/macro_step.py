@@ -71,7 +71,7 @@ class MacroSteps:
             ways = MacroSteps(oracle, belief)
             oracle.model.memory.put(belief.ahead, MacroSteps, ways, belief)
         else:
-            oracle.model.memory.met(belief)
+            oracle.model.memory.meet(belief)
         return ways
 
 

@@ -74,7 +74,7 @@ class Memory:
             self._forget()
         return answer
 
-    def met(self, owner: Remembered) -> None:
+    def meet(self, owner: Remembered) -> None:
         """Note that a state or a value has come again, if not just now."""
         if self.found - owner.born > LATER:
             owner.recurs = True

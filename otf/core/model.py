@@ -69,7 +69,7 @@ class Model:
         if known is None:
             node = Node(state, name)
             return self.memory.put(self._nodes, name, node, node)
-        self.memory.met(known)
+        self.memory.meet(known)
         return known
 
     @cached_property
@@ -99,7 +99,7 @@ class Model:
                 return symbol
             self.memory.put(self._symbols, name, symbol, symbol)
         else:
-            self.memory.met(symbol)
+            self.memory.meet(symbol)
         if len(self._same) >= LATELY:
             self._same.clear()
         self._same[id(value)] = value, symbol

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from otf.core.belief import Belief, EventResult, counted
+from otf.core.belief import Belief, EventResult, renumber_inputs
 from otf.core.deadlines import answered, due, pending, timers
 from otf.core.deep import DeepRun
 from otf.core.doubts import Doubts
@@ -171,9 +171,9 @@ class Monitor:
         elif isinstance(event, (Seen, Closed)):
             self.step.outputs.append(event)
         elif settles:
-            found, _ = counted(deep.search.all(self.oracle.limits.hypotheses))
+            found, _ = renumber_inputs(deep.search.all(self.oracle.limits.hypotheses))
             self._deep, self.belief = None, self.oracle.beliefs.of(found)
-            self.step, self.ledger = self.step.rested(self.belief), ledger.over(event.at + self.oracle.timing.busy)
+            self.step, self.ledger = self.step.next(self.belief), ledger.over(event.at + self.oracle.timing.busy)
         if not settles:
             self.belief = Belief((deep.search.now,))
 
@@ -241,7 +241,7 @@ class Monitor:
             under_way = (len(outputs) for each in self.belief.hypotheses for _, outputs in each.outstanding)
             self.explainer.work += sum(under_way)
         self.belief = self._doubts.opened(self.belief, stall, self.oracle.timing.latency)
-        self.ledger = self.ledger.delayed(stall)
+        self.ledger = self.ledger.delay(stall)
         self.requirements = NONE
         if self.lookahead.cuts:
             self.lookahead.note(stall, None, self.slack)
@@ -320,10 +320,10 @@ class Monitor:
         elif isinstance(event, (Seen, Closed)):
             self.step.outputs.append(event)
         elif isinstance(event, Quiet):
-            self.step = self.step.rested(self.belief)
-            ledger = ledger.done(event.at)
+            self.step = self.step.next(self.belief)
+            ledger = ledger.finish(event.at)
         # if no input matters any more, the last was taken before the present output was emitted
-        self.ledger = ledger.kept(kept) if kept else ledger.over(event.at + timing.busy)
+        self.ledger = ledger.keep(kept) if kept else ledger.over(event.at + timing.busy)
         if len(self.belief.hypotheses) > self.oracle.limits.hypotheses:
             self._bounded(event)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Final, Literal, NamedTuple, cast
 
-from otf.core.hypothesis import PLAIN, Hypothesis, QueuedInput, moved, queue, taken
+from otf.core.hypothesis import PLAIN, Hypothesis, QueuedInput, move_on, queue, take_input
 from otf.core.model import Model
 from otf.core.nodes import UNCONSTRAINED, Midway, Move, Node
 from otf.core.windows import SPONTANEOUS, Windows
@@ -111,7 +111,7 @@ class Moves:
         """Return the moves that take the first input in flight on a port; those up to `loose` may come before it."""
         position, windows = now.position, self.windows
         if position is UNCONSTRAINED:
-            return [Next(taken(now, port), None, in_flight, port)]
+            return [Next(take_input(now, port), None, in_flight, port)]
         if not isinstance(position, Node) or not (windows is None or not now.timers or windows.in_time(now, in_flight)):
             return []
         moves, number = self.model.moves(position, in_flight.symbol), in_flight.number
@@ -119,15 +119,15 @@ class Moves:
             self.specified.add(number)
             if self.model.requirements:
                 moves = self._kept(moves)
-            after = taken(now, port)
+            after = take_input(now, port)
             untimed = self.model.alone and not after.timers and not loose and all(map(_AT_ONCE, moves))
             if untimed or not moves or moves[0].stays or windows is None:
-                return [Next(moved(after, move), move, in_flight, port) for move in moves]
+                return [Next(move_on(after, move), move, in_flight, port) for move in moves]
             return [Next(windows.triggered(after, move, number, loose), move, in_flight, port) for move in moves]
         self.unspecified.add(number)
         if self.relation == "any" and number not in self.free:
             return []
-        then = taken(now, port)
+        then = take_input(now, port)
         # in a guessed state it is ignored: if anything were allowed, nothing could be found behind a guess
         return [
             Next(
@@ -147,7 +147,9 @@ class Moves:
         if not isinstance(position, Node) or (self.model.alone and not now.timers):
             return []
         if self.windows is None:
-            return [Next(moved(now, move, SPONTANEOUS), move) for move in self._kept(self.model.spontaneous(position))]
+            return [
+                Next(move_on(now, move, SPONTANEOUS), move) for move in self._kept(self.model.spontaneous(position))
+            ]
         return list(self._timely(now, position, self.windows))
 
     def _timely(self, now: Hypothesis, node: Node, windows: Windows) -> Iterator[Next]:
@@ -170,7 +172,7 @@ class Moves:
 
     def _midway(self, now: Hypothesis, move: Move, *, spontaneous: bool) -> Hypothesis:
         if self.windows is None:
-            return moved(now, move, SPONTANEOUS if spontaneous else PLAIN)
+            return move_on(now, move, SPONTANEOUS if spontaneous else PLAIN)
         return self.windows.spontaneous(now, move, None, spontaneous=spontaneous)
 
     def _crowded(self, now: Hypothesis, move: Move) -> bool:

@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 
 from otf.core.crowd import CROWDED, Asleep, Crowd, Following
 from otf.core.expectations import Chain
-from otf.core.hypothesis import NEVER, HeldBack, Hypothesis, Outstanding, joined, put, queue, split
+from otf.core.hypothesis import NEVER, HeldBack, Hypothesis, Outstanding, join_queues, put, queue, split
 from otf.core.memory import Symbol
 from otf.core.model_calls import CURRENT, own_frames
 from otf.core.moves import INTERNAL, Moves, Next, endless
@@ -142,7 +142,7 @@ class Search:
         # the first start, and the model's first move, are followed first
         stack = [Following(start, 0, NONE) for start in starts][::-1]
         most = self.moves.limits.work
-        for now, depth, slept in self._left(stack, known):
+        for now, depth, slept in self._remaining(stack, known):
             ends = done(now)
             if ends is not None:
                 for end in ends:
@@ -163,12 +163,12 @@ class Search:
                 self.work += len(steps) * sum(len(outputs) for _, outputs in now.outstanding) // UNDER_WAY
             for step, sleeping in reversed(steps):
                 if follow is None or follow(now, step.then):
-                    stack.append(Following(*bounded(now, step.then, depth), sleeping))
+                    stack.append(Following(*bound_depth(now, step.then, depth), sleeping))
             if self.work > most:
                 raise OvergrownError
         return found
 
-    def _left(self, stack: list[Following], known: Sized) -> Iterator[Following]:
+    def _remaining(self, stack: list[Following], known: Sized) -> Iterator[Following]:
         """Yield what is left to be followed: the last of the stack, or once many are known, what has come least far."""
         most = CROWDED if self.moves.model.timed else sys.maxsize
         while stack and len(known) <= most:
@@ -257,13 +257,13 @@ class Search:
         got = (*now.got, (port, output))
         complete, states = _closing(opening, got)
         if complete:
-            yield from self._closed(now, head, opening, states)
+            yield from self._close(now, head, opening, states)
         elif opening.accept.full([name for name, _ in got if name == port]):
             yield now._replace(outstanding=put(now.outstanding, port, ()), got=got)
         else:
             yield now._replace(got=got)
 
-    def _closed(
+    def _close(
         self, now: Hypothesis, head: Outstanding, opening: OpenAccept, states: tuple[object, ...]
     ) -> Iterator[Hypothesis]:
         outstanding = now.outstanding
@@ -279,17 +279,17 @@ class Search:
             )
             found: Iterable[Hypothesis] = (then,)
             for each in now.held:
-                found = self._released(found, each)
+                found = self._release(found, each)
             yield from found
 
-    def _released(self, starts: Iterable[Hypothesis], held: HeldBack) -> HypothesisSet:
+    def _release(self, starts: Iterable[Hypothesis], held: HeldBack) -> HypothesisSet:
         """Return the hypotheses that explain an output seen before the state was known."""
         search = Search(replace(self.moves), replace(self.clock, now=held.at))
         found: HypothesisSet = {}
         for start in starts:
             before, later = split(start.flight, held.upto)
             for each in search.seen([start._replace(flight=before)], held.port, held.output):
-                found[each._replace(flight=joined(each.flight, later))] = None
+                found[each._replace(flight=join_queues(each.flight, later))] = None
         self.work += search.work
         return found
 
@@ -338,7 +338,7 @@ def _closing(opening: OpenAccept, got: tuple[tuple[str, Symbol], ...]) -> tuple[
         CURRENT.now = None
 
 
-def bounded(now: Hypothesis, then: Hypothesis, depth: int) -> tuple[Hypothesis, int]:
+def bound_depth(now: Hypothesis, then: Hypothesis, depth: int) -> tuple[Hypothesis, int]:
     """Return a hypothesis after a move, with the number of moves in a row that changed nothing. Raises ModelError."""
     # inputs in flight get fewer and outstanding outputs are bounded: only moves that change neither can go on for ever
     if now.flight != then.flight or now.outstanding != then.outstanding:

@@ -159,7 +159,7 @@ class Session:
         # if nothing has happened since the last quiescence, the wait is for a timer: no answer to a ping ends that
         probes = self.pings is not None and self._pause.means != "taken" and not moment.quiet
         ping = self.pings.next(monitor.belief.in_flight) if probes and self.pings is not None else None
-        return ping or Wait(self._doubted() if self.doubting else self._pause.until)
+        return ping or Wait(self._doubt_ends() if self.doubting else self._pause.until)
 
     def _starving(self, monitor: Monitor) -> Pause | None:
         """Return the wait for an output that is due where no input is enabled; None in states waited in before."""
@@ -260,7 +260,7 @@ class Session:
         if not self.doubting and not self.moment.monitor.would(event):
             # a system that was kept from its processor has rested only now, however long ago the last event is
             self.doubting, self._rested = True, at * (by == "observed")
-            if self._doubted() > at:
+            if self._doubt_ends() > at:
                 return None
         self.tell(event)
         return event
@@ -329,7 +329,7 @@ class Session:
         monitor = self.moment.monitor
         return monitor.belief.view or monitor.oracle.view(monitor.belief)
 
-    def _doubted(self) -> float:
+    def _doubt_ends(self) -> float:
         """Return until when silence has to last that would fail."""
         return max(self._pause.until, self._rested) + (PATIENCE - 1) * self._pause.window
 

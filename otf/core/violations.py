@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from otf.core.expectations import Bag, Chain, Exact, Expectation
-from otf.core.hypothesis import PLAIN, Hypothesis, Outstanding, QueuedInput, moved, push, queue, taken
+from otf.core.hypothesis import PLAIN, Hypothesis, Outstanding, QueuedInput, move_on, push, queue, take_input
 from otf.core.memory import Symbol
 from otf.core.model import Model
 from otf.core.model_calls import CURRENT, own_frames
@@ -63,7 +63,7 @@ class TaggedMoves(Moves):
         """Return the moves that take an input."""
         if not isinstance(now.position, Node):
             return []
-        after = taken(now, port)
+        after = take_input(now, port)
         moves = self.model.moves(now.position, in_flight.symbol)
         return [Next(self._tagged(after, move), move, in_flight, port) for move in moves]
 
@@ -81,7 +81,7 @@ class TaggedMoves(Moves):
         if tag == len(self.table):
             self.table.append(move)
         kind = PLAIN._replace(loose=tag)
-        then = moved(now, move, kind)
+        then = move_on(now, move, kind)
         if move.ports or not isinstance(move.position, Node):
             return then
         return then._replace(outstanding=push(then.outstanding, SILENT, kind._replace(what=NOTHING)))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from otf.core.hypothesis import PLAIN, Hypothesis, Outstanding, QueuedInput, Queues, Timer, moved
+from otf.core.hypothesis import PLAIN, Hypothesis, Outstanding, QueuedInput, Queues, Timer, move_on
 from otf.core.model import Model
 from otf.core.nodes import Midway, Move, Node, OpenAccept, Unknown
 from otf.core.timing import FOREVER, Clock, Span, Window, is_later
@@ -65,19 +65,19 @@ class Windows:
         # the time of the input is needed only if the outputs of an Accept may lead to a state with timers
         origin = number if move.opening and not self.model.alone else 0
         if not after.timers and not self._timed(move):
-            return moved(after, move, _answer(loose, None, origin))
+            return move_on(after, move, _answer(loose, None, origin))
         window = self.clock.opened(Window(self.clock.taken(number), *move.within)) if move.within else None
         kind = _answer(loose, window, origin)
         span = self.clock.entered(number, window.hi if window else 0.0)
         # a system that is busy with the input does not react to a timer that expires
         until = self.clock.opened(Window(span, 0.0, 0.0)).trigger.b
         running = [_busy(each, until) for each in after.timers if isinstance(each.name, str)]
-        return self._set(after, moved(after, move, kind), move, span, running)
+        return self._set(after, move_on(after, move, kind), move, span, running)
 
     def spontaneous(self, now: Hypothesis, move: Move, timer: Timer | None, *, spontaneous: bool = True) -> Hypothesis:
         """Return the hypothesis after a spontaneous move, caused by a timer if there is one."""
         if not now.timers and not self._timed(move):
-            return moved(now, move, SPONTANEOUS if spontaneous else PLAIN)
+            return move_on(now, move, SPONTANEOUS if spontaneous else PLAIN)
         window = timer and _until(timer.window, _last(now))
         began = max((each.window.trigger.a for each in now.timers), default=-FOREVER)
         span = self.clock.emitted(window) if window else Span(min(began, self.clock.now), self.clock.now)
@@ -86,7 +86,7 @@ class Windows:
             span = Span(span.a, self.clock.now + self.clock.busy)
         running = [each for each in now.timers if isinstance(each.name, str) and each is not timer]
         kind = PLAIN._replace(spontaneous=spontaneous, window=window, entered=span if move.opening else None)
-        return self._set(now, moved(now, move, kind), move, span, running, timer)
+        return self._set(now, move_on(now, move, kind), move, span, running, timer)
 
     def expired(self, now: Hypothesis, timer: Timer) -> Hypothesis:
         """Return the hypothesis after a timer expired in a state that has no transition for it: no effect."""

@@ -1,7 +1,7 @@
 """Drafts of benches from recorded conversations: messages, codec and a first model, all of them guessed.
 
-`drafted` reads a capture or a log and returns the text of a file. The recording may come from a stranger: none of it is
-executed, and it gets into the file only as literals and as names of letters and digits.
+`draft_bench` reads a capture or a log and returns the text of a file. The recording may come from a stranger: none of
+it is executed, and it gets into the file only as literals and as names of letters and digits.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import BinaryIO, Final
 from otf.draft.binary import binary_kinds
 from otf.draft.dialogue import Utterance, cut, is_text, read_dialogue
 from otf.draft.kinds import MessageKind, Parsed, object_kinds
-from otf.draft.model import AnswerKinds, exchanges, guessed, rules
+from otf.draft.model import AnswerKinds, exchanges, guess_states, rules
 from otf.draft.texts import text_kinds
 from otf.draft.writing import Draft
 
@@ -20,13 +20,13 @@ _SLOWEST: Final = 5.0
 """Seconds after which what comes is hardly an answer any more."""
 
 
-def drafted(file: BinaryIO, recording: str, name: str, url: str = "") -> Draft:
+def draft_bench(file: BinaryIO, recording: str, name: str, url: str = "") -> Draft:
     r"""Return the draft of a bench of the system in a recording; `url` is its address if the recording has none.
 
     Raises UsageError if the recording has no messages.
 
     >>> from io import BytesIO
-    >>> made = drafted(BytesIO(b"> press\n< on\n> press\n< off\n"), "lamp.log", "lamp", "tcp://127.0.0.1:7000")
+    >>> made = draft_bench(BytesIO(b"> press\n< on\n> press\n< off\n"), "lamp.log", "lamp", "tcp://127.0.0.1:7000")
     >>> [kind.name for kind in made.kinds]
     ['Press', 'On', 'Off']
     """
@@ -45,7 +45,7 @@ def drafted(file: BinaryIO, recording: str, name: str, url: str = "") -> Draft:
     slowest = max((each.seconds for each in found if each.seconds < _SLOWEST), default=0.0)
     greeting = _greeting(utterances, parsed)
     made = "from_json" if objects is not None else ""
-    states = guessed(found) if len({each.client for each in utterances}) == 1 else None
+    states = guess_states(found) if len({each.client for each in utterances}) == 1 else None
     return Draft(name, dialogue.url, kinds, rules(found), greeting, framing, slowest, dialogue.notes, made, states)
 
 
@@ -75,4 +75,4 @@ def _greeting(utterances: Sequence[Utterance], parsed: Sequence[Parsed]) -> Answ
     return every.pop() if len(every) == 1 else ()
 
 
-__all__ = ["Draft", "drafted"]
+__all__ = ["Draft", "draft_bench"]

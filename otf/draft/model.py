@@ -137,7 +137,7 @@ class StateGuess:
         return [state for (state, name), seen in self.shown.items() if name == inp and seen != answer]
 
 
-def guessed(found: Sequence[Exchanged]) -> StateGuess | None:
+def guess_states(found: Sequence[Exchanged]) -> StateGuess | None:
     """Return the states that a recording of one client shows; None if there are none, or several choices."""
     steps = list(_steps(found))
     symbols = dict.fromkeys(each for each, _ in steps)
@@ -206,4 +206,4 @@ def _shown(
     return {place: answer for place, answer in shown.items() if place[1] in left}
 
 
-__all__ = ["StateGuess", "guessed"]
+__all__ = ["StateGuess", "guess_states"]

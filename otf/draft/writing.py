@@ -29,8 +29,8 @@ class Draft:
     r"""What was guessed about a system, ready to be written: `greeting` is what it says before the first input.
 
     >>> from io import BytesIO
-    >>> from otf.draft import drafted
-    >>> made = drafted(BytesIO(b"< hello\n> press\n< on\n"), "lamp.log", "lamp", "tcp://127.0.0.1:7000")
+    >>> from otf.draft import draft_bench
+    >>> made = draft_bench(BytesIO(b"< hello\n> press\n< on\n"), "lamp.log", "lamp", "tcp://127.0.0.1:7000")
     >>> made.greeting, made.maker
     (('Hello',), 'lines')
     """

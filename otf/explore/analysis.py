@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from otf.compose import Scenario, composed, scenario
+from otf.compose import Scenario, compose, scenario
 from otf.compose.guided import check
 from otf.core import Model
 from otf.core.model_calls import own_frames
@@ -229,7 +229,7 @@ def allows(
     (True, False)
     """
     law = f"{spec.name} allows the scenario"
-    graph = explore(composed(spec, known(spec, script)), limit)
+    graph = explore(compose(spec, known(spec, script)), limit)
     return reachable(graph, graph.accepting, law, req)
 
 

@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 from otf.errors import UsageError
 from otf.learn.answers import CLOSED, MOST, AnswerTree, Parted
 from otf.learn.equivalence import SuiteProgress, SuiteWords
-from otf.suite.machine import NumberedMachine, Word, minimised
+from otf.suite.machine import NumberedMachine, Word, minimise
 
 ALGORITHMS: Final = {
     "kv": "a classification tree (Kearns and Vazirani 1994): the fewest inputs",
@@ -163,7 +163,7 @@ class Learner:
         known = self.answers.contradiction(hypothesis.next, hypothesis.out)
         if known is not None:
             return known
-        tests = SuiteWords(minimised(hypothesis.numbered()), self._random, extra)
+        tests = SuiteWords(minimise(hypothesis.numbered()), self._random, extra)
         hypothesis.progress = tests.progress
         left = iter(tests)
         while batch := list(islice(left, self._together)):

@@ -78,7 +78,7 @@ def check(
     >>> check(absolute, range(10))
     <proof after 10 tests>
     """
-    subject = quantified(prop, sources, values)
+    subject = quantify(prop, sources, values)
     return replace(finish(checking(subject, tests, seed, waits=False)), req=subject.req)
 
 
@@ -100,15 +100,15 @@ async def check_async(
     >>> anyio.run(check_async, below_two)
     <counterexample after 4 tests: number=2>
     """
-    subject = quantified(prop, sources, values)
+    subject = quantify(prop, sources, values)
     return replace(await answered(checking(subject, tests, seed, waits=True)), req=subject.req)
 
 
-def quantified(prop: Testable, sources: Sequence[object] = (), values: Values | None = None) -> Quantified:
+def quantify(prop: Testable, sources: Sequence[object] = (), values: Values | None = None) -> Quantified:
     """Return a property as a function and the rows of its arguments; the arguments are those of `check`.
 
     >>> def below_two(number: int) -> bool: return number < 2
-    >>> quantified(below_two).table.names
+    >>> quantify(below_two).table.names
     ('number',)
     """
     universal = isinstance(prop, Quantified) and prop.usual.truth
@@ -126,7 +126,7 @@ def checking(subject: Quantified, tests: int, seed: int | None, *, waits: bool) 
 
     With `waits=False` the property must not be asynchronous; then Hypothesis may search for a simpler counterexample.
 
-    >>> subject = quantified(lambda number: number < 2, [[0, 1]])
+    >>> subject = quantify(lambda number: number < 2, [[0, 1]])
     >>> try: next(checking(subject, TESTS, None, waits=False))
     ... except StopIteration as end: print(end.value)
     proof after 2 tests
@@ -215,7 +215,7 @@ __all__ = [
     "never",
     "not_",
     "now",
-    "quantified",
+    "quantify",
     "sometimes",
     "then",
     "until",

@@ -1,7 +1,7 @@
 """Other ways to write a model: tables and graphs, actions with enabling conditions, commands, objects."""
 
 from otf.notations.actions import Call, action, actions, behaviour, observable
-from otf.notations.commands import Command, Commands, Result, generated
+from otf.notations.commands import Command, Commands, Result, generate
 from otf.notations.files import read_aut, read_dot
 from otf.notations.table import Written, table
 
@@ -14,7 +14,7 @@ __all__ = [
     "action",
     "actions",
     "behaviour",
-    "generated",
+    "generate",
     "observable",
     "read_aut",
     "read_dot",

@@ -167,12 +167,12 @@ def _right(state: Any, command: Command) -> Where:  # noqa: ANN401 -- any state
     return Where(right, f"a result for which the postcondition of {type(command).__name__} holds")
 
 
-def generated(spec: Spec[Any, Any], cycles: int, steps: int, seed: int = 0) -> list[list[Any]]:
+def generate(spec: Spec[Any, Any], cycles: int, steps: int, seed: int = 0) -> list[list[Any]]:
     """Return random inputs for `cycles` paths of at most `steps` steps, generated on the model alone.
 
     >>> from otf.spec import goto
     >>> up = Spec(lambda state, inp: [goto(state + 1)] if state < 3 else [], 0, ["up"])
-    >>> generated(up, cycles=2, steps=10)
+    >>> generate(up, cycles=2, steps=10)
     [['up', 'up', 'up'], ['up', 'up', 'up']]
     """
     return [list(_walk(spec, steps, Random(f"{seed}/{cycle}"))) for cycle in range(cycles)]

@@ -15,7 +15,7 @@ import anyio
 import pytest
 
 from otf.adapter import Bench
-from otf.campaign import Campaign, NonconformanceError, PathResult, Settings, Summary, decided
+from otf.campaign import Campaign, NonconformanceError, PathResult, Settings, Summary, require_decided
 from otf.campaign.saved import Saved
 from otf.campaign.settings import header
 from otf.errors import OtfError, UsageError
@@ -121,7 +121,7 @@ class Running:
         if summary.failures:
             kept.keep(summary)
             self._failed(summary, f"the same inputs: pytest {self._item.nodeid} --otf-seed {asked.settings.seed}")
-        return decided(summary)
+        return require_decided(summary)
 
     def _failed(self, summary: Summary, note: str) -> NoReturn:
         __tracebackhide__ = True

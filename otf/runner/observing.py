@@ -54,7 +54,7 @@ class Observer:
         self._wire = wire
         self._system = system
         self._delaying = [line for line in wire.lines.values() if isinstance(line, Delaying)]
-        self._empty = self._drained if self._delaying else wire.empty
+        self._empty = self._all_arrived if self._delaying else wire.empty
         # the present wait: until when, and how long silence has to last
         self._until, self._wanted = NEVER, 0.0
         self._stillness = Stillness(0.0, 0.0)
@@ -97,7 +97,7 @@ class Observer:
         self._looks += 1
         if rest is None:
             self._stillness.broken(now)
-        elif self._believed(rest):
+        elif self._believes(rest):
             self._since = NEVER
             return True
         elif not rest.still:
@@ -135,7 +135,7 @@ class Observer:
         wrong = self.trust.used & self.trust.lost
         return f"{WRONGLY if wrong else TRUSTING} that these wake for nothing: {names} (95 % sure of 97 times in 100)"
 
-    def _believed(self, rest: Rest) -> bool:
+    def _believes(self, rest: Rest) -> bool:
         certain, trust = self._stillness.rest(rest.began, rest.ended, rest.due, still=rest.still), self.trust
         if trust is None or (certain and not trust.last):
             return certain
@@ -157,7 +157,7 @@ class Observer:
         except (Unseen, OSError) as unseen:
             self.why = str(unseen)
 
-    def _drained(self) -> bool:
+    def _all_arrived(self) -> bool:
         # first what has been written and did not arrive: what arrives meanwhile is seen at the ports after it
         on_its_way = any(line.unsent() for line in self._delaying)
         return self._wire.empty() and not on_its_way

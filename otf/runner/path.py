@@ -140,7 +140,7 @@ class Conduct:
             elif isinstance(command, Wait):
                 await self._wait(command.until)
             elif isinstance(command, Ping):
-                if await self._handed(command.port, command.input, self.codec.encode(command.input)):
+                if await self._hand_over(command.port, command.input, self.codec.encode(command.input)):
                     self.session.pinged(command.port, self.wire.now)
             else:
                 return command.verdict
@@ -208,7 +208,7 @@ class Conduct:
             self._tell(Sent(value, port, begun))
             return
         data = self.codec.encode(value)
-        if await self._handed(port, value, data):
+        if await self._hand_over(port, value, data):
             # the time before the write, so that a timer that is in time does not look early; but if the write had to
             # wait for the other side to read, the input was on its way only at its end
             now = self.wire.now
@@ -238,7 +238,7 @@ class Conduct:
             await self._send(burst[0].input.value, burst[0].port)
         for each, data in plain:
             begun = self._allowed if self._model.timed else self.wire.now
-            if not await self._handed(each.port, each.input.value, data):
+            if not await self._hand_over(each.port, each.input.value, data):
                 break
             self._allowed = self.wire.now
             lasted = self._allowed - begun
@@ -268,7 +268,7 @@ class Conduct:
             self._allowed = self.wire.now
         return self.session.monitor.verdict is None
 
-    async def _handed(self, port: str, value: object, data: bytes | PortAction) -> bool:
+    async def _hand_over(self, port: str, value: object, data: bytes | PortAction) -> bool:
         """Hand a value's bytes to a port; return False if the line is lost."""
         line = self.wire.lines.get(port)
         if line is None:

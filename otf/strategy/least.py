@@ -38,9 +38,9 @@ class LeastInput:
     def choose(self, view: View) -> Symbol | None:
         """Return the next input, None if none is enabled."""
         if view.enabled.size > FEW or (self.visits.firsts > WIDE and self.visits.fresh(view)):
-            return _drawn(self.pool, self.visits, view, _tried(self.visits, view), 0)
+            return _draw(self.pool, self.visits, view, _trials_of(self.visits, view), 0)
         enabled = self.pool.of(view)
-        return _chosen(self.pool, self.visits, view, enabled, self.visits.tried(view, enabled))
+        return _choose(self.pool, self.visits, view, enabled, self.visits.tried(view, enabled))
 
 
 @dataclass(slots=True)
@@ -68,20 +68,20 @@ class LeastNext:
     def choose(self, view: View) -> Symbol | None:
         """Return the next input, None if none is enabled."""
         if view.enabled.size > FEW or (self.visits.firsts > WIDE and self.visits.fresh(view)):
-            return self._drawn(view)
+            return self._draw(view)
         enabled = self.pool.of(view)
         self.stays = self.stays or self.pool.random.random() < STAYS
         counts: list[Any] = self.visits.tried(view, enabled)
         if not self.stays:
             counts = list(zip(self.visits.reached(view, enabled), counts, strict=True))
-        return _chosen(self.pool, self.visits, view, enabled, counts)
+        return _choose(self.pool, self.visits, view, enabled, counts)
 
-    def _drawn(self, view: View) -> Symbol | None:
+    def _draw(self, view: View) -> Symbol | None:
         self.stays = self.stays or self.pool.random.random() < STAYS
-        tried, reached = _tried(self.visits, view), _reached(self.visits, view)
+        tried, reached = _trials_of(self.visits, view), _visits_of(self.visits, view)
         if self.stays:
-            return _drawn(self.pool, self.visits, view, tried, 0)
-        return _drawn(self.pool, self.visits, view, lambda inp: (reached(inp), tried(inp)), (0, 0))
+            return _draw(self.pool, self.visits, view, tried, 0)
+        return _draw(self.pool, self.visits, view, lambda inp: (reached(inp), tried(inp)), (0, 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +94,12 @@ class LeastState:
     def choose(self, view: View) -> Symbol | None:
         """Return the next input, None if none is enabled."""
         if view.enabled.size > FEW or (self.visits.firsts > WIDE and self.visits.fresh(view)):
-            return _drawn(self.pool, self.visits, view, _reached(self.visits, view), 0)
+            return _draw(self.pool, self.visits, view, _visits_of(self.visits, view), 0)
         enabled = self.pool.of(view)
-        return _chosen(self.pool, self.visits, view, enabled, self.visits.reached(view, enabled))
+        return _choose(self.pool, self.visits, view, enabled, self.visits.reached(view, enabled))
 
 
-def _chosen(
+def _choose(
     pool: Pool, visits: VisitCounts, view: View, enabled: Sequence[Symbol], counts: Sequence[Any]
 ) -> Symbol | None:
     if not enabled:
@@ -132,7 +132,7 @@ class LeastAction:
         """Return the next input, None if none is enabled."""
         used = self.visits.actions
         if view.enabled.size > FEW:
-            chosen = _drawn(self.pool, self.visits, view, lambda inp: used[action(inp)], 0)
+            chosen = _draw(self.pool, self.visits, view, lambda inp: used[action(inp)], 0)
             if chosen is not None:
                 used[action(chosen)] += 1
             return chosen
@@ -146,7 +146,7 @@ class LeastAction:
         return self.pool.sent(view, chosen)
 
 
-def _drawn(pool: Pool, visits: VisitCounts, view: View, rank: Rank, lowest: object) -> Symbol | None:
+def _draw(pool: Pool, visits: VisitCounts, view: View, rank: Rank, lowest: object) -> Symbol | None:
     """Return the candidate of the least rank, the first of several; the `lowest` rank there is ends the search.
 
     Candidates are drawn independently, so the first is any of the least with the same probability. With 31 drawn for
@@ -164,14 +164,14 @@ def _drawn(pool: Pool, visits: VisitCounts, view: View, rank: Rank, lowest: obje
     return best if pool.fresh is None else pool.sent(view, best)
 
 
-def _tried(visits: VisitCounts, view: View) -> Rank:
+def _trials_of(visits: VisitCounts, view: View) -> Rank:
     places = view.places
     if len(places) == 1:
         return visits.inputs[places[0]].__getitem__
     return lambda inp: visits.tried(view, (inp,))[0]
 
 
-def _reached(visits: VisitCounts, view: View) -> Rank:
+def _visits_of(visits: VisitCounts, view: View) -> Rank:
     times, targets, place = visits.states.get, view.targets, view.model.place
 
     def rank(inp: Symbol) -> int:
@@ -234,9 +234,9 @@ class AfterWaits:
         """Return an input that shows what the last wait changed, None if it changed nothing that an input shows."""
         if not self.before or set(self.before) == set(view.nodes):
             return None
-        return next((inp for inp in self._drawn(view) if _shown(view, self.before, inp)), None)
+        return next((inp for inp in self._draw(view) if _shown(view, self.before, inp)), None)
 
-    def _drawn(self, view: View) -> Iterable[Symbol]:
+    def _draw(self, view: View) -> Iterable[Symbol]:
         if view.enabled.size > LISTED:
             return self.pool.candidates(view)
         # all of them: the wait itself took longer than it takes to ask about each

@@ -100,11 +100,11 @@ class Pool:
         """Yield up to `FEW` inputs to choose from, without those that failed here, if there are others."""
         left_out = None if self.failing is None else self._left_out(view, self.failing)
         if left_out is None:
-            return self._drawn(view)
-        drawn = [*self._drawn(view)]
+            return self._draw(view)
+        drawn = [*self._draw(view)]
         return iter([inp for inp in drawn if not left_out(inp)] or drawn)
 
-    def _drawn(self, view: View) -> Iterator[Symbol]:
+    def _draw(self, view: View) -> Iterator[Symbol]:
         """Yield up to `FEW` inputs to choose from, each drawn independently; none if none is enabled.
 
         Half of the draws are uniform, and half are uniform in a kind of inputs that is drawn first: of `begin` and a

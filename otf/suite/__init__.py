@@ -20,12 +20,12 @@ from otf.suite.adaptive import ADAPTIVE, AdaptiveSuite, adaptive, unknown
 from otf.suite.chain import chain
 from otf.suite.complete import a2, a3, a4, distances, h, hsi, spy, w, wp
 from otf.suite.identify import distinguishing, experiment, leaves, uio
-from otf.suite.machine import NOTHING, NumberedMachine, Word, blocks, completed, machine, minimised
+from otf.suite.machine import NOTHING, NumberedMachine, Word, blocks, complete_machine, machine, minimise
 from otf.suite.tour import Leg, checked, tour, transitions
 from otf.trace.result import counted
 
 PATHS: Final = 100_000  # of a suite by A2: their number explodes
-Base = Literal["specified", "completed", "minimal"]
+Base = Literal["specified", "complete_machine", "minimal"]
 Made = tuple[list[Word], tuple[str, ...]]
 
 
@@ -53,8 +53,8 @@ class Method:
         """Return the machine that the method works on."""
         if self.base == "specified":
             return explored
-        whole = completed(explored)
-        return minimised(whole) if self.base == "minimal" else whole
+        whole = complete_machine(explored)
+        return minimise(whole) if self.base == "minimal" else whole
 
 
 def _a2(machine: NumberedMachine, _extra: int) -> Made:
@@ -97,7 +97,7 @@ def _optimal(machine: NumberedMachine, legs: list[Leg]) -> Made:
 
 def _uios(machine: NumberedMachine) -> tuple[list[Word], tuple[str, ...]]:
     """Return for each state a word of specified inputs that only this state answers so; () if it has none."""
-    whole, home = completed(machine), distances(machine)
+    whole, home = complete_machine(machine), distances(machine)
     numbers = blocks(whole)
     words: list[Word] = []
     for state in range(machine.size):
@@ -270,8 +270,8 @@ __all__ = [
     "NumberedMachine",
     "Suite",
     "adaptive",
-    "completed",
+    "complete_machine",
     "machine",
-    "minimised",
+    "minimise",
     "suite",
 ]

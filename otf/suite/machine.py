@@ -219,12 +219,12 @@ def whole(graph: Graph) -> None:
         )
 
 
-def completed(machine: NumberedMachine) -> NumberedMachine:
+def complete_machine(machine: NumberedMachine) -> NumberedMachine:
     """Return the machine in which unspecified inputs are ignored: no output, no change of state.
 
     >>> from otf.explore import explore
     >>> from otf.models.coffee import coffee
-    >>> completed(machine(explore(coffee))).notes
+    >>> complete_machine(machine(explore(coffee))).notes
     ('completed: 5 unspecified inputs are expected to be ignored',)
     """
     if machine.complete:
@@ -245,14 +245,14 @@ def completed(machine: NumberedMachine) -> NumberedMachine:
     )
 
 
-def minimised(machine: NumberedMachine) -> NumberedMachine:
+def minimise(machine: NumberedMachine) -> NumberedMachine:
     """Return the smallest machine with the same behaviour: states that no inputs can tell apart become one.
 
     An unspecified input counts as an output of its own. Raises UsageError if two states cannot be told apart although
     their outputs differ.
 
     >>> twins = NumberedMachine("twins", ["a", "b"], ["press"], next=[[1], [0]], out=[[1], [1]])
-    >>> minimised(twins).size
+    >>> minimise(twins).size
     1
     """
     numbers = blocks(machine)

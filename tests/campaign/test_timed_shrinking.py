@@ -15,7 +15,7 @@ from otf.campaign import Shrinker, Shrunk
 from otf.campaign.paths import Pace, PathRun
 from otf.campaign.settings import Budget, Settings, header
 from otf.codec import lines
-from otf.core.pacing import Timers
+from otf.core.timer_waits import Timers
 from otf.spec import Spec, Transition, goto, start
 from otf.strategy import Script
 from tests.runner.playing import virtually

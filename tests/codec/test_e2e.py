@@ -11,7 +11,7 @@ import pytest
 
 from otf.codec import PortAction, lines
 from otf.codec.can import CanCodec, CanFrame, DbcCodec, dbc, decode_can, encode_can
-from otf.codec.e2e import ProtectedCodec, Protection, WrongChecksum, protected
+from otf.codec.e2e import ProtectedCodec, Protection, WrongChecksum, protect
 from otf.errors import CodecError, UsageError
 from otf.testing import check_codec
 
@@ -58,7 +58,7 @@ def spoilt(frame: bytes, at: int) -> bytes:
 def test_a_checksum_is_computed_and_checked(profile: int, bus: DbcCodec) -> None:
     """In the values it is 0; each damaged byte shows as a wrong checksum, which can be sent as one."""
     speed = bus.messages["Speed"]
-    codec = protected(bus, {bus.types[0]: PROTECTIONS[profile]})
+    codec = protect(bus, {bus.types[0]: PROTECTIONS[profile]})
     first, second = (speed(Crc=0, Number=number, Id=0, Speed=80, Rest=7) for number in (3, 4))
     sent = codec.encode(first)
     assert isinstance(sent, bytes)
@@ -73,7 +73,7 @@ def test_a_checksum_is_computed_and_checked(profile: int, bus: DbcCodec) -> None
 
 def test_profile_5_has_sixteen_bits(bus: DbcCodec) -> None:
     """Of a checksum, and eight of a number."""
-    codec = protected(bus, {bus.types[1]: Protection(5, 0x1234, crc="Crc")})
+    codec = protect(bus, {bus.types[1]: Protection(5, 0x1234, crc="Crc")})
     value = bus.messages["Long"](Crc=0, Number=200, Rest=5)
     sent = codec.encode(value)
     assert isinstance(sent, bytes)
@@ -83,7 +83,7 @@ def test_profile_5_has_sixteen_bits(bus: DbcCodec) -> None:
 
 def test_other_messages_pass(bus: DbcCodec) -> None:
     """They have no checksum, and none that could be wrong."""
-    codec = protected(bus, {bus.types[0]: PROTECTIONS[1]})
+    codec = protect(bus, {bus.types[0]: PROTECTIONS[1]})
     free = bus.messages["Free"](Rest=3)
     sent = codec.encode(free)
     assert isinstance(sent, bytes)
@@ -96,7 +96,7 @@ def test_other_messages_pass(bus: DbcCodec) -> None:
 
 def test_a_checksum_in_a_model_is_refused(bus: DbcCodec) -> None:
     """It is computed; and what is sent as wrong has to be wrong."""
-    codec = protected(bus, {bus.types[0]: PROTECTIONS[1]})
+    codec = protect(bus, {bus.types[0]: PROTECTIONS[1]})
     value = bus.messages["Speed"](Crc=0, Number=1, Id=0, Speed=1, Rest=1)
     sent = codec.encode(value)
     assert isinstance(sent, bytes)
@@ -112,7 +112,7 @@ def test_what_does_not_fit_is_refused(bus: DbcCodec) -> None:
     with pytest.raises(UsageError, match="there are the profiles 1, 2, 5, 11"):
         Protection(3, 0, crc="Crc")
     with pytest.raises(UsageError, match="Free has no field 'Crc'; it has Rest"):
-        protected(bus, {bus.types[2]: PROTECTIONS[1]})
+        protect(bus, {bus.types[2]: PROTECTIONS[1]})
     short = ProtectedCodec(CanCodec(), {CanFrame: Protection(2, b"", crc="id")})
     with pytest.raises(CodecError, match="cannot be protected by profile 2"):
         short.decode("", encode_can(CanFrame(1, b"\0\0\0")))
@@ -121,7 +121,7 @@ def test_what_does_not_fit_is_refused(bus: DbcCodec) -> None:
     class Hangup:
         pass
 
-    assert protected(lines({Hangup: PortAction.CLOSE}), {}).encode(Hangup()) is PortAction.CLOSE
+    assert protect(lines({Hangup: PortAction.CLOSE}), {}).encode(Hangup()) is PortAction.CLOSE
 
 
 def test_without_the_library_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,4 +132,4 @@ def test_without_the_library_it_is_named(monkeypatch: pytest.MonkeyPatch) -> Non
 
     monkeypatch.setattr("otf.codec.library.import_module", missing)
     with pytest.raises(UsageError, match=r"e2e is not installed: pip install 'otf\[can\]'"):
-        protected(CanCodec(), {})
+        protect(CanCodec(), {})

@@ -9,7 +9,7 @@ import pytest
 
 from otf.compat.pymodel import Live, load
 from otf.compat.pymodel.modules import Modules
-from otf.compat.pymodel.product import explored
+from otf.compat.pymodel.product import count_states
 from otf.errors import UsageError
 from otf.notations import Call
 from otf.spec import fingerprint
@@ -19,20 +19,20 @@ from tests.compat.samples import SPEED, STACK, SWITCH, write
 def test_a_model_program_is_loaded_by_its_name(tmp_path: Path) -> None:
     """A module is found in the folder by its name."""
     loaded = load("Stack", folder=write(tmp_path, Stack=STACK))
-    assert explored(loaded.spec) == (7, 12, 1, 0, 0, 0, True)
+    assert count_states(loaded.spec) == (7, 12, 1, 0, 0, 0, True)
     assert loaded.notes == ()
 
 
 def test_a_model_program_is_loaded_by_its_path(tmp_path: Path) -> None:
     """The path of a file names a module, and those beside it are found too."""
     write(tmp_path, Switch=SWITCH, Speed=SPEED)
-    assert explored(load(str(tmp_path / "Switch.py"), "Speed").spec)[:3] == (6, 12, 1)
+    assert count_states(load(str(tmp_path / "Switch.py"), "Speed").spec)[:3] == (6, 12, 1)
 
 
 def test_a_module_that_is_installed_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A name that is in no folder is found on Python's own path."""
     monkeypatch.setattr(sys, "path", [*sys.path, str(write(tmp_path, Switch=SWITCH))])
-    assert explored(load("Switch", folder=tmp_path / "nowhere").spec)[:2] == (2, 2)
+    assert count_states(load("Switch", folder=tmp_path / "nowhere").spec)[:2] == (2, 2)
 
 
 def test_two_instances_do_not_share_a_module(tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ def test_a_configuration_counts_wherever_it_stands(tmp_path: Path, order: tuple[
     """A configuration changes the model, whether it is named before it or after it."""
     config = "'''pymodel config'''\nimport Stack\nStack.StateFilter = lambda: len(Stack.stack) < 2\n"
     loaded = load(*order, folder=write(tmp_path, Stack=STACK, Config=config))
-    assert explored(loaded.spec)[:2] == (3, 4)
+    assert count_states(loaded.spec)[:2] == (3, 4)
 
 
 def test_a_configuration_alone_is_no_model(tmp_path: Path) -> None:
@@ -83,9 +83,9 @@ def test_actions_can_be_left_out(tmp_path: Path) -> None:
     """`include` and `exclude` name the actions that are left, in every kind of model."""
     suite = "from Switch import On, Off\ntestSuite = [[(On, ()), (Off, ()), (On, ())]]"
     write(tmp_path, Switch=SWITCH, Runs=suite)
-    assert explored(load("Switch", folder=tmp_path, exclude=["Off"]).spec)[:2] == (2, 1)
-    assert explored(load("Switch", folder=tmp_path, include=["On"]).spec)[:2] == (2, 1)
-    assert explored(load("Runs", folder=tmp_path, exclude=["Off"]).spec)[:2] == (2, 1)
+    assert count_states(load("Switch", folder=tmp_path, exclude=["Off"]).spec)[:2] == (2, 1)
+    assert count_states(load("Switch", folder=tmp_path, include=["On"]).spec)[:2] == (2, 1)
+    assert count_states(load("Runs", folder=tmp_path, exclude=["Off"]).spec)[:2] == (2, 1)
     with pytest.raises(UsageError, match="no action 'Up'; there are Off, On"):
         load("Switch", folder=tmp_path, exclude=["Up"])
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from otf.compat.pymodel import Composition, load
-from otf.compat.pymodel.product import explored
+from otf.compat.pymodel.product import count_states
 from otf.errors import ModelError, UsageError
 from otf.explore import explore
 from otf.notations import Call
@@ -92,22 +92,22 @@ def test_an_action_that_takes_any_number_has_one_domain(tmp_path: Path) -> None:
 def test_an_enabler_without_arguments_is_asked_for_any(tmp_path: Path) -> None:
     """An enabler takes the arguments of its action, or none; it may stand alone instead of in a tuple."""
     plain = PROGRAM + "domains = {act: {'a': [1]}}\nenablers = {act: lambda: n < 1}"
-    assert explored(loaded(tmp_path, Program=plain))[:2] == (2, 1)
+    assert count_states(loaded(tmp_path, Program=plain))[:2] == (2, 1)
 
 
 def test_the_filter_keeps_states_out(tmp_path: Path) -> None:
     """The state filter, under each of its names, removes transitions into states that it refuses."""
     for name in ("statefilter", "state_filter", "StateFilter"):
         text = PROGRAM.replace("statefilter", name) + "domains = {act: {'a': [1]}}"
-        assert explored(loaded(tmp_path, Program=text))[:2] == (3, 2)
+        assert count_states(loaded(tmp_path, Program=text))[:2] == (3, 2)
 
 
 def test_a_state_invariant_finds_unsafe_states(tmp_path: Path) -> None:
     """A state in which the invariant does not hold is unsafe; the others of a product have none."""
     for name in ("stateinvariant", "state_invariant", "StateInvariant"):
         text = PROGRAM + f"domains = {{act: {{'a': [1]}}}}\ndef {name}(): return n < 2"
-        assert explored(loaded(tmp_path, Program=text)).unsafe == 1
-    assert explored(loaded(tmp_path, "Program", "Speed", Speed=SPEED, Program=text)).unsafe == 3
+        assert count_states(loaded(tmp_path, Program=text)).unsafe == 1
+    assert count_states(loaded(tmp_path, "Program", "Speed", Speed=SPEED, Program=text)).unsafe == 3
 
 
 def test_states_hold_any_values(tmp_path: Path) -> None:
@@ -125,12 +125,12 @@ actions = (put,)
 enablers = {put: (full,)}
 domains = {put: {'x': [1]}}
 """
-    assert explored(loaded(tmp_path, Program=text))[:2] == (4, 3)
+    assert count_states(loaded(tmp_path, Program=text))[:2] == (4, 3)
 
 
 def test_unshared_actions_interleave(tmp_path: Path) -> None:
     """Models without a common action are interleaved, and their product may end where all may."""
-    assert explored(loaded(tmp_path, Switch=SWITCH, Speed=SPEED)) == (6, 12, 1, 0, 0, 0, True)
+    assert count_states(loaded(tmp_path, Switch=SWITCH, Speed=SPEED)) == (6, 12, 1, 0, 0, 0, True)
 
 
 def machine(*rows: str, more: str = "") -> str:
@@ -141,15 +141,15 @@ def machine(*rows: str, more: str = "") -> str:
 def test_shared_actions_need_equal_arguments_and_results(tmp_path: Path) -> None:
     """A scenario with arguments and results restricts the model to these."""
     one = machine("(0, (push, (1,), None), 0)", "(0, (pop, (), 1), 0)")
-    assert explored(loaded(tmp_path, Stack=STACK, One=one))[:3] == (3, 4, 1)
+    assert count_states(loaded(tmp_path, Stack=STACK, One=one))[:3] == (3, 4, 1)
     other = machine("(0, (push, (1,), None), 0)", "(0, (pop, (), 2), 0)")
-    assert explored(loaded(tmp_path, "Stack", "Two", Stack=STACK, Two=other))[:2] == (3, 2)
+    assert count_states(loaded(tmp_path, "Stack", "Two", Stack=STACK, Two=other))[:2] == (3, 2)
 
 
 def test_an_action_without_arguments_and_result_goes_with_any(tmp_path: Path) -> None:
     """A scenario that names an action only restricts its order, whatever its arguments and result."""
     alternate = machine("(0, (push, (), None), 1)", "(1, (pop, (), None), 0)", more="accepting = (0,)")
-    assert explored(loaded(tmp_path, Stack=STACK, Alternate=alternate))[:3] == (3, 4, 1)
+    assert count_states(loaded(tmp_path, Stack=STACK, Alternate=alternate))[:3] == (3, 4, 1)
 
 
 def test_a_program_whose_action_takes_nothing_goes_with_any_arguments(tmp_path: Path) -> None:
@@ -158,15 +158,18 @@ def test_a_program_whose_action_takes_nothing_goes_with_any_arguments(tmp_path: 
     count += "actions = (push,)\nenablers = {push: (few,)}"
     spec = loaded(tmp_path, Stack=STACK, Count=count)
     assert inputs(spec) == ["push(1)", "push(2)"]
-    assert explored(spec)[0] == 11
+    assert count_states(spec)[0] == 11
     assert ways(spec, spec.initial, Call("push", (1, 2))) == []
-    assert explored(loaded(tmp_path, Stack=STACK, Count=count.replace("n += 1", "n += 1\n    return n")))[:2] == (1, 0)
+    assert count_states(loaded(tmp_path, Stack=STACK, Count=count.replace("n += 1", "n += 1\n    return n")))[:2] == (
+        1,
+        0,
+    )
 
 
 def test_a_vocabulary_holds_actions_back(tmp_path: Path) -> None:
     """An action that a machine lists and never takes does not happen in the product."""
     only = machine("(0, (push, (), None), 0)", more="actions = (push, pop)")
-    assert explored(loaded(tmp_path, Stack=STACK, Only=only))[:2] == (7, 6)
+    assert count_states(loaded(tmp_path, Stack=STACK, Only=only))[:2] == (7, 6)
 
 
 def test_a_machine_may_choose(tmp_path: Path) -> None:
@@ -175,7 +178,7 @@ def test_a_machine_may_choose(tmp_path: Path) -> None:
     spec = loaded(tmp_path, "Choosing", Stack=STACK, Choosing=choosing)
     assert ways(spec, 0, Call("pop")) == [(1,), (2,), (2,)]
     assert ways(spec, 0, Call("other")) == []
-    assert explored(spec)[:3] == (3, 3, 3)
+    assert count_states(spec)[:3] == (3, 3, 3)
 
 
 def test_the_runs_of_a_suite_are_explored_one_by_one(tmp_path: Path) -> None:
@@ -183,16 +186,16 @@ def test_the_runs_of_a_suite_are_explored_one_by_one(tmp_path: Path) -> None:
     suite = "from Switch import On, Off\ntestSuite = [[(On, ()), (Off, (), None)], [(On, ()), (On, ())]]"
     write(tmp_path, Switch=SWITCH, Suite=suite)
     alone, checked = load("Suite", folder=tmp_path).spec, load("Suite", "Switch", folder=tmp_path).spec
-    assert explored(alone) == (6, 4, 2, 0, 2, 0, True)
-    assert explored(checked) == (5, 3, 1, 0, 1, 1, True)
+    assert count_states(alone) == (6, 4, 2, 0, 2, 0, True)
+    assert count_states(checked) == (5, 3, 1, 0, 1, 1, True)
     assert len(explore(alone).values) == 4
-    assert [explored(run)[1] for run in checked.runs] == [2, 1]
+    assert [count_states(run)[1] for run in checked.runs] == [2, 1]
 
 
 def test_a_suite_under_each_of_its_names(tmp_path: Path) -> None:
     """`testSuite`, `testsuite` and `test_suite` are the same, and a model without suites has one run: itself."""
     for name in ("testSuite", "testsuite", "test_suite"):
-        assert explored(loaded(tmp_path, Suite=f"def a(): pass\n{name} = [[(a, (), 1)]]"))[:2] == (2, 1)
+        assert count_states(loaded(tmp_path, Suite=f"def a(): pass\n{name} = [[(a, (), 1)]]"))[:2] == (2, 1)
     spec = loaded(tmp_path, Switch=SWITCH)
     assert spec.runs == (spec,)
 
@@ -200,12 +203,12 @@ def test_a_suite_under_each_of_its_names(tmp_path: Path) -> None:
 def test_observable_actions_come_unasked(tmp_path: Path) -> None:
     """An observable action is not an input; it is explored only with arguments from scenarios."""
     alone = loaded(tmp_path, "Echo", Echo=ECHO)
-    assert explored(alone)[:2] == (3, 2)
+    assert count_states(alone)[:2] == (3, 2)
     assert list(alone.step(alone.initial, Call("hear", ("a",)))) == []
     scenario = "from Echo import say, hear\ninitial = 0\n"
     scenario += "graph = ((0, (say, ('a',), None), 1), (1, (hear, ('a',), None), 0), (1, (hear, ('b',), None), 0))"
     both = loaded(tmp_path, "Echo", "Once", Echo=ECHO, Once=scenario)
-    assert explored(both)[:2] == (2, 2)
+    assert count_states(both)[:2] == (2, 2)
     assert both.emits is not None
     (after,) = both.step(both.initial, Call("say", ("a",)))
     assert isinstance(after, Transition)
@@ -216,4 +219,4 @@ def test_observable_actions_come_unasked(tmp_path: Path) -> None:
 def test_an_observable_action_without_arguments_needs_no_scenario(tmp_path: Path) -> None:
     """An observable action without parameters is explored without scenarios; PyModel never takes it."""
     tick = "n = 0\ndef tick():\n    global n\n    n = 1 - n\nstate = ('n',)\nactions = (tick,)\nobservables = (tick,)"
-    assert explored(loaded(tmp_path, Tick=tick))[:2] == (2, 2)
+    assert count_states(loaded(tmp_path, Tick=tick))[:2] == (2, 2)

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from otf import Accept, Bench, NonconformanceError, Spec, Transition, goto, run, total
-from otf.compose import Machine, any_action, composed, does, guided, out, product, scenario
+from otf.compose import Machine, any_action, compose, does, guide, out, product, scenario
 from otf.compose.actions import Action
 from otf.compose.regex import expression
 from otf.errors import UsageError
@@ -83,7 +83,7 @@ def test_within_bounds_nothing_is_proven() -> None:
 
 def test_a_product_with_a_forbidden_scenario_ends_in_a_dead_state() -> None:
     """As figure 7 of the paper on PyModel shows it: only the push is left."""
-    graph = explore(composed(STACK, scenario("Push(1) Pop/0")))
+    graph = explore(compose(STACK, scenario("Push(1) Pop/0")))
     assert [edge.input.value for edge in graph.transitions if edge.input] == [Push(1)]
     assert dead(graph) == {0, 1}
     assert not liveness(graph)
@@ -97,7 +97,7 @@ def test_actions_that_a_scenario_does_not_name_are_free() -> None:
         if (state, inp) in table:
             yield goto(table[state, inp])
 
-    graph = explore(composed(Spec(job, "off", ["start", "stop", "work"]), scenario("start stop")))
+    graph = explore(compose(Spec(job, "off", ["start", "stop", "work"]), scenario("start stop")))
     assert [edge.input.value for edge in graph.transitions if edge.input] == ["start", "stop", "work"]
 
 
@@ -230,7 +230,7 @@ def sent(folder: Path, bench: Bench) -> list[Any]:
 
 def test_a_campaign_follows_a_scenario(tmp_path: Path) -> None:
     """On the fly, only inputs that follow the scenario are sent, and every path ends with the scenario."""
-    spec = guided(STACK, scenario("Push(0) Push(1) Pop Pop"))
+    spec = guide(STACK, scenario("Push(0) Push(1) Pop Pop"))
     bench = Bench(spec, system=lambda: Box().act, types=(int, Push, Pop), inputs="uioco")
     run(bench, out=tmp_path, traces=3, seed=1)
     assert sent(tmp_path, bench) == [Push(0), Push(1), Pop(), Pop()] * 3
@@ -238,7 +238,7 @@ def test_a_campaign_follows_a_scenario(tmp_path: Path) -> None:
 
 def test_a_system_that_leaves_the_scenario_rightly_is_not_wrong(tmp_path: Path) -> None:
     """If the scenario has another answer than the model, it is left, and nothing fails."""
-    spec = guided(STACK, scenario("Push(0) Pop/1 Push"))
+    spec = guide(STACK, scenario("Push(0) Pop/1 Push"))
     bench = Bench(spec, system=lambda: Box().act, types=(int, Push, Pop))
     assert run(bench, out=tmp_path, traces=1, seed=1).verdict == "pass"
     assert sent(tmp_path, bench) == [Push(0), Pop()]
@@ -246,14 +246,14 @@ def test_a_system_that_leaves_the_scenario_rightly_is_not_wrong(tmp_path: Path) 
 
 def test_a_wrong_system_is_found_under_a_scenario(tmp_path: Path) -> None:
     """The oracle is that of the model."""
-    spec = guided(STACK, scenario([Push(0), Push(1), Pop, any_action]))
+    spec = guide(STACK, scenario([Push(0), Push(1), Pop, any_action]))
     with pytest.raises(NonconformanceError, match="Pop"):
         run(Bench(spec, system=lambda: Box(wrong=True).act, types=(int, Push, Pop)), out=tmp_path, traces=1, seed=1)
 
 
 def test_a_completed_model_stays_completed_under_a_scenario() -> None:
     """`specifies` is still false for inputs that the model does not specify."""
-    spec = guided(total(STACK), scenario("Pop"))
+    spec = guide(total(STACK), scenario("Pop"))
     assert not spec.specifies(spec.initial, Pop())
     assert list(spec.step(spec.initial, Pop()))
 
@@ -266,7 +266,7 @@ def test_where_outputs_decide_a_scenario_decides_with_them() -> None:
             yield Accept(lambda seen: [seen[0]])
 
     told = scenario([does("draw", 7)])
-    spec = composed(Spec(office, 0, ["draw"]), told)
+    spec = compose(Spec(office, 0, ["draw"]), told)
     (way,) = spec.step(spec.initial, "draw")
     assert isinstance(way, Accept)
     assert [state.state for state in way.then((7,))] == [7]
@@ -319,7 +319,7 @@ def test_a_product_may_be_told_whose_actions_are_whose() -> None:
 
 def test_a_product_ends_where_all_end() -> None:
     """A state is accepting if it is accepting in all models."""
-    one, other = (composed(STACK, scenario(text)) for text in ("Push", "Pop"))
+    one, other = (compose(STACK, scenario(text)) for text in ("Push", "Pop"))
     both = product(one, other, actions=[["Push"], ["Pop"]])
     assert both.accepting is not None
     assert not both.accepting(both.initial)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from otf import AnyOrder, Bench, OneOf, Spec, Transition, Where, goto, on, run, start, stop, total
-from otf.compose import Product, composed, product, scenario
+from otf.compose import Product, compose, product, scenario
 from otf.compose.actions import STATES
 from otf.errors import ModelError, UsageError
 from otf.explore import explore
@@ -200,9 +200,9 @@ def test_a_product_of_products_and_of_scenarios() -> None:
     assert {(source[0], source[1][0], str(inp)) for source, inp, _ in whole} == {
         (depth, depth, str(inp)) for depth in range(3) for inp in _inputs(depth)
     }
-    pushing = composed(DEPTH, scenario("Push"))
+    pushing = compose(DEPTH, scenario("Push"))
     assert {str(inp) for _, inp, _ in asked(product(pushing, DEPTH))} == {"Push(x=1)", "Pop()"}
-    nothing_popped = composed(DEPTH, scenario("Push (Pop Pop)?"))
+    nothing_popped = compose(DEPTH, scenario("Push (Pop Pop)?"))
     assert {inp for _, inp, _ in asked(product(nothing_popped, DEPTH))} == {Push(1), Pop()}
     assert {inp for _, inp, _ in asked(product(total(DEPTH), DEPTH))} == {Push(1), Pop()}
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from otf.channels import lossy
-from otf.compose import guided, product, scenario
+from otf.compose import guide, product, scenario
 from otf.errors import ModelError
 from otf.explore.expiring import expiring
 from otf.mutation import bench_of, mutate
@@ -65,7 +65,7 @@ Made = Callable[[Spec[Any, Any]], Spec[Any, Any]]
 MADE: list[Made] = [
     total,
     lambda spec: restrict(spec, lambda _state, _inp: True),
-    lambda spec: guided(spec, scenario("a*")),
+    lambda spec: guide(spec, scenario("a*")),
     lambda spec: product(spec, device(start("other", 0.9, 1.1), name="other"), actions=[["a"], ["b"]]),
     lambda spec: lossy(spec, inputs=["A"], port=lambda _: "A"),
     lambda spec: faulty(spec, Mutation("surplus", 7, "a", "y")),

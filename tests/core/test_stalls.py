@@ -244,8 +244,8 @@ def test_what_an_answer_that_was_seen_late_started(slack: float, judged: str | N
 def test_an_input_that_was_under_way_in_a_stall_may_be_taken_later() -> None:
     """By the length of the stall; what was dealt with before is not."""
     ledger = Ledger().then(Sent("in", "sut", 1.0), Timing(0.05, 0.005, 0.005))
-    assert ledger.delayed(Stalled(0.5, 1.502)).taken_by == pytest.approx(1.505)
-    assert ledger.delayed(Stalled(0.5, 2.0)) == ledger
+    assert ledger.delay(Stalled(0.5, 1.502)).taken_by == pytest.approx(1.505)
+    assert ledger.delay(Stalled(0.5, 2.0)) == ledger
 
 
 def test_a_stall_is_judged_again_with_what_more_spontaneous_outputs_explain() -> None:

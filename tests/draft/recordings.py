@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-from otf.draft import drafted
+from otf.draft import draft_bench
 from otf.trace.pcap import Endpoint
 from tests.offline.captures import CaptureWriter
 
@@ -46,7 +46,7 @@ def stream(*pieces: tuple[bool, bytes]) -> io.BytesIO:
 
 def text_of(source: io.BytesIO, url: str = "") -> str:
     """The text of the draft of a recording."""
-    return drafted(source, "recording", "drafted_system", url).written()
+    return draft_bench(source, "recording", "drafted_system", url).written()
 
 
 def imported(source: io.BytesIO, folder: Path, url: str = "tcp://127.0.0.1:7000") -> ModuleType:

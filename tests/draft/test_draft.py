@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from otf.codec.checksums import crc16_modbus
-from otf.draft import drafted
+from otf.draft import draft_bench
 from otf.errors import UsageError
 from tests.draft.recordings import datagrams, imported, log, stream, text_of
 from tests.trace.test_pcapng import interface, packet, section
@@ -157,14 +157,14 @@ def test_other_systems_in_a_capture_are_left_out() -> None:
 def test_what_is_no_recording_is_an_error(source: bytes) -> None:
     """The error names the file, and what a recording is."""
     with pytest.raises((UsageError, Exception), match="recording"):
-        drafted(io.BytesIO(source), "recording", "x")
+        draft_bench(io.BytesIO(source), "recording", "x")
 
 
 @pytest.mark.slow
 def test_a_hundred_thousand_messages() -> None:
     """What is read is bounded, and the draft says so; varied text is one field, and there are few kinds."""
     lines = [f"{'<' if number % 2 else '>'} word{number % 4000} {number} {number / 7}" for number in range(100_001)]
-    draft = drafted(log(*lines), "recording", "x")
+    draft = draft_bench(log(*lines), "recording", "x")
     assert draft.notes == ["only the first 100000 lines were read"]
     assert len(draft.kinds) <= 24
     assert len(draft.written().splitlines()) < 400

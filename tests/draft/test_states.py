@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from otf.cli.app import app
-from otf.draft import drafted
+from otf.draft import draft_bench
 from otf.spec import Where
 from tests.draft.recordings import imported, log, stream
 
@@ -95,26 +95,28 @@ def test_the_recording_is_judged_by_its_draft(tmp_path: Path, monkeypatch: pytes
 def test_a_single_answer_in_a_state_shows_nothing() -> None:
     """It may be chance: the draft has no states, and allows both answers."""
     once = [("get", "denied"), ("login", "welcome"), ("get", "value"), ("get", "value")]
-    assert drafted(recording(once), "recording", "x").states is None
-    assert drafted(recording([once[0], *once]), "recording", "x").states is not None
+    assert draft_bench(recording(once), "recording", "x").states is None
+    assert draft_bench(recording([once[0], *once]), "recording", "x").states is not None
 
 
 def test_where_two_choices_explain_as_much_there_are_no_states() -> None:
     """A greeting always came with the login: either may be what counts."""
     hello = [("hello", "hi"), ("login", "welcome")]
     steps = [*[("get", "denied")] * 2, *hello, *[("get", "value")] * 2]
-    assert drafted(recording(steps), "recording", "x").states is None
+    assert draft_bench(recording(steps), "recording", "x").states is None
 
 
 def test_what_values_decide_is_no_state() -> None:
     """A key that was set before is found, another one is not: no exchange of a kind explains that."""
     steps = [("set a", "ok"), ("get a", "value"), ("get b", "none"), ("get a", "value"), ("get b", "none")]
-    assert drafted(recording([*steps, ("set b", "ok"), ("get b", "value")]), "recording", "x").states is None
+    assert draft_bench(recording([*steps, ("set b", "ok"), ("get b", "value")]), "recording", "x").states is None
 
 
 def test_an_input_with_many_answers_has_no_states() -> None:
     """It is left out of the draft, as before."""
-    assert drafted(recording([("get", f"word{'x' * number}") for number in range(9)]), "recording", "x").states is None
+    assert (
+        draft_bench(recording([("get", f"word{'x' * number}") for number in range(9)]), "recording", "x").states is None
+    )
 
 
 NAMES = ("alpha", "beta", "gamma")
@@ -137,7 +139,7 @@ def test_a_draft_allows_its_recording(
         steps.append((inp, answer))
     made = imported(recording(steps), tmp_path_factory.mktemp("draft"))
     assert accepts(made, steps, made.spec.initial)
-    states = drafted(recording(steps), "recording", "x").states
+    states = draft_bench(recording(steps), "recording", "x").states
     if states is not None:
         seen, here = Counter[tuple[str, str, str]](), states.initial
         for inp, answer in steps:

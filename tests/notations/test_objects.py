@@ -21,7 +21,7 @@ from otf.explore.conform import conforms
 from otf.explore.finding import LawVerdict
 from otf.models.coffees import C0, C2, C3, CENTS, INPUTS, IO, PRICE
 from otf.models.stack import PROGRAM
-from otf.notations import Call, Command, Commands, Result, action, actions, behaviour, generated, observable, table
+from otf.notations import Call, Command, Commands, Result, action, actions, behaviour, generate, observable, table
 from otf.notations.table import frozen, thawed
 from otf.simulate.system import Mutation, acting
 from otf.strategy import script
@@ -184,9 +184,9 @@ def test_a_wrong_result_fails_its_postcondition(tmp_path: Path) -> None:
 def test_inputs_are_generated_on_the_model_alone(tmp_path: Path) -> None:
     """First the phase of generation, with cycles and steps, then that of execution."""
     model = store(dict, [])
-    cycles = generated(model.spec, cycles=3, steps=10, seed=4)
+    cycles = generate(model.spec, cycles=3, steps=10, seed=4)
     assert [len(each) for each in cycles] == [10, 10, 10]
-    assert generated(model.spec, cycles=3, steps=10, seed=4) == cycles
+    assert generate(model.spec, cycles=3, steps=10, seed=4) == cycles
     bench = Bench(model.spec, system=model.system, types=(Result, Put, Get))
     assert run(bench, out=tmp_path, strategy=script(*cycles), traces=3).steps == 30
 

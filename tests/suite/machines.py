@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import permutations, product
 from random import Random
 
-from otf.suite import NumberedMachine, minimised
+from otf.suite import NumberedMachine, minimise
 from otf.suite.complete import neighbours, reach
 from otf.suite.machine import Word
 
@@ -54,7 +54,7 @@ def models(states: int, number: int, seed: int = 1, inputs: int = 2, outputs: in
             tuple((random.randrange(states), random.randrange(outputs)) for _ in range(inputs)) for _ in range(states)
         ]
         machine = made(rows)
-        if minimised(machine).size == states and None not in reach(neighbours(machine), [0], states):
+        if minimise(machine).size == states and None not in reach(neighbours(machine), [0], states):
             number -= 1
             yield machine
 

@@ -14,7 +14,7 @@ from otf.explore import explore
 from otf.models.coffee import coffee
 from otf.models.conference import Sizes, conference
 from otf.spec import Accept, AnyOrder, OneOf, Spec, Transition, Where, goto, on
-from otf.suite import METHODS, NumberedMachine, adaptive, completed, machine, minimised, suite
+from otf.suite import METHODS, NumberedMachine, adaptive, complete_machine, machine, minimise, suite
 from otf.suite.identify import Choice, Splitting, distinguishing, experiment, uio
 from tests.suite.machines import made, models
 
@@ -229,9 +229,9 @@ def test_bags_are_the_same_in_any_order() -> None:
 
 def test_completed_machines_are_left_alone() -> None:
     """Completing a complete machine changes nothing."""
-    whole = completed(machine(explore(SWITCH)))
-    assert completed(whole) is whole
-    assert minimised(whole) is whole
+    whole = complete_machine(machine(explore(SWITCH)))
+    assert complete_machine(whole) is whole
+    assert minimise(whole) is whole
 
 
 def outputs(model: NumberedMachine, word: tuple[int, ...]) -> list[tuple[int, ...]]:

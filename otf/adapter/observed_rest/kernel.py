@@ -39,7 +39,7 @@ class Thread:
         folder = f"/proc/{pid}/task/{tid}"
         files: list[int] = []
         try:
-            files.extend(opened(f"{folder}/{name}") for name in ("schedstat", "stat", "syscall", "children"))
+            files.extend(open_file(f"{folder}/{name}") for name in ("schedstat", "stat", "syscall", "children"))
         except BaseException:
             close_all(files)
             raise
@@ -116,7 +116,7 @@ def children(listing: int) -> list[int]:
     return [*map(int, line.split())]
 
 
-def opened(path: str, flags: int = 0) -> int:
+def open_file(path: str, flags: int = 0) -> int:
     """Return an open file of the kernel's. Raises Gone, Hidden."""
     try:
         return os.open(path, os.O_RDONLY | os.O_CLOEXEC | flags)

@@ -16,7 +16,7 @@ from typing import Final
 
 from otf.adapter.observed_rest.alarms import arming
 from otf.adapter.observed_rest.calls import ANYTIME, PAIR_SIZE, REALTIME, Timeout, seconds
-from otf.adapter.observed_rest.kernel import LONG, Gone, Hidden, Thread, children, close_all, opened
+from otf.adapter.observed_rest.kernel import LONG, Gone, Hidden, Thread, children, close_all, open_file
 from otf.adapter.observed_rest.sleepers import ThreadReading, Tid, Wake
 from otf.adapter.observed_rest.wakers import Waker
 
@@ -92,7 +92,7 @@ class Process:
             raise Gone from error
         return found
 
-    def timed(self) -> str:
+    def why_untimed(self) -> str:
         """Return why its timers cannot be read now; empty where they can.
 
         Those that count computing time wake nobody: while all threads sleep, none passes.
@@ -137,10 +137,10 @@ class Process:
         if where.role == "epoll":
             return self._watched(where.descriptor, _DEEPEST)
         if where.role == "reads":
-            return self._armed((where.descriptor,))
-        return self._armed(self._listed(*where.many, bits=where.role == "select"))
+            return self._timers_in((where.descriptor,))
+        return self._timers_in(self._polled(*where.many, bits=where.role == "select"))
 
-    def _listed(self, number: int, address: int, *, bits: bool) -> Iterable[int]:
+    def _polled(self, number: int, address: int, *, bits: bool) -> Iterable[int]:
         """Return the descriptors that a call waits for, by the list in the memory of the process; or all it has."""
         size = (number + 63) // 64 * 8 if bits else number * _POLLED.size
         try:
@@ -170,7 +170,7 @@ class Process:
                 found[descriptor] = _AT_ONCE  # it goes by another number now, and may be a timer
         return found
 
-    def _armed(self, descriptors: Iterable[int]) -> dict[int, float]:
+    def _timers_in(self, descriptors: Iterable[int]) -> dict[int, float]:
         found: dict[int, float] = {}
         for each in descriptors:
             if self._kind(each) == _TIMERFD and (left := _left(self._info(each))) is not None:
@@ -179,7 +179,7 @@ class Process:
 
     def _info(self, descriptor: int) -> bytes:
         try:
-            info = opened(f"/proc/{self.pid}/fdinfo/{descriptor}")
+            info = open_file(f"/proc/{self.pid}/fdinfo/{descriptor}")
         except Gone:
             return b""
         try:
@@ -231,7 +231,7 @@ class Process:
         if not kind.startswith("socket:"):
             return Wake(ANYTIME)
         try:
-            with socket.socket(fileno=_taken(self._handle, descriptor)) as sock:
+            with socket.socket(fileno=_copy_of(self._handle, descriptor)) as sock:
                 whole, micro = _TIMEVAL.unpack(sock.getsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, _TIMEVAL.size))
         except OSError:
             return Wake(ANYTIME)
@@ -244,7 +244,7 @@ class Process:
             return ""
 
     def _file(self, name: str, flags: int = 0) -> int:
-        file = opened(f"/proc/{self.pid}/{name}", flags)
+        file = open_file(f"/proc/{self.pid}/{name}", flags)
         self._files.append(file)
         return file
 
@@ -272,7 +272,7 @@ def _pidfd(pid: int) -> int:
         raise Gone from error
 
 
-def _taken(handle: int, descriptor: int) -> int:
+def _copy_of(handle: int, descriptor: int) -> int:
     """Return a copy of a descriptor of another process: close it at once, since meanwhile it is not closed there."""
     copy = _LIBC.syscall(_PIDFD_GETFD, handle, descriptor, 0)
     if copy < 0:

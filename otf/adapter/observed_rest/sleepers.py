@@ -109,7 +109,7 @@ class Sleepers:
         self.unread.difference_update(wakes)
         return True
 
-    def listed(self, at: float, tids: AbstractSet[Tid]) -> None:
+    def note_all(self, at: float, tids: AbstractSet[Tid]) -> None:
         """Record that exactly these threads were there, by lists that were read after that moment."""
         self._listed = at
         for tid in self._known.keys() - tids:
@@ -117,7 +117,7 @@ class Sleepers:
             self.unread.discard(tid)
             self.ran = True
 
-    def alarmed(self, tid: Tid, now: float, left: Mapping[int, float]) -> None:
+    def note_alarms(self, tid: Tid, now: float, left: Mapping[int, float]) -> None:
         """Take in how many seconds are left of the timers for whose descriptors a thread waits, by descriptor.
 
         None left means disarmed, or expired with its interrupt late: one that was armed in this sleep is still to come.

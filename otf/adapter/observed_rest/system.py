@@ -87,7 +87,7 @@ class SystemProcesses:
             self._orphans = Orphans()
             self._enter(self.roots)
             before = set[int]()
-            while not self._listed(whole=False) and self.pids != before:
+            while not self._read_lists(whole=False) and self.pids != before:
                 before = self.pids
         except BaseException:
             self.close()
@@ -104,7 +104,7 @@ class SystemProcesses:
             return self._look(quiet)
         except Gone:
             # the file of a thread that has ended does not always say so: each list is read anew
-            self._listed(whole=False)
+            self._read_lists(whole=False)
             return None
         except Hidden as hidden:
             raise Unseen(f"the kernel does not show {hidden} of one of its processes") from hidden
@@ -169,9 +169,9 @@ class SystemProcesses:
         if not sleepers.first(began, first, readings):
             _refuse_stopped(readings)
             return None
-        if not self._listed(whole=whole):
+        if not self._read_lists(whole=whole):
             return None
-        sleepers.listed(first, readings.keys())
+        sleepers.note_all(first, readings.keys())
         if not quiet():
             return None
         wakes = self._wakes()
@@ -185,7 +185,7 @@ class SystemProcesses:
         still, sleepers.ran = not sleepers.ran, False
         return Rest(first, ended, sleepers.due(ended), still)
 
-    def _listed(self, *, whole: bool) -> bool:
+    def _read_lists(self, *, whole: bool) -> bool:
         """Read the lists of children, the orphans last; return whether all processes and threads are known.
 
         Where the known threads of a process are not the `whole` of them, they are listed anew.
@@ -246,7 +246,7 @@ class SystemProcesses:
                 where = process.threads[tid].timeout()
                 if where is None:
                     return None
-                if why := process.timed():
+                if why := process.why_untimed():
                     raise Unseen(f"of the process {process.pid}: {why}")
                 self._where[tid] = process, where
                 wakes[tid] = process.wake(where, time.monotonic())
@@ -260,7 +260,7 @@ class SystemProcesses:
             if tid not in process.threads:
                 del self._where[tid]
             elif where.role != "none":
-                self.sleepers.alarmed(tid, time.monotonic(), process.alarms(where))
+                self.sleepers.note_alarms(tid, time.monotonic(), process.alarms(where))
 
 
 def _refuse_stopped(readings: Mapping[Tid, ThreadReading]) -> None:

@@ -94,10 +94,10 @@ def explore(
 
 
 def _under(spec: Spec[Any, Any], scenario: str | None) -> Spec[Any, Any]:
-    from otf.compose import composed
+    from otf.compose import compose
     from otf.explore.analysis import known
 
-    return spec if scenario is None else composed(spec, known(spec, scenario))
+    return spec if scenario is None else compose(spec, known(spec, scenario))
 
 
 def _explored(spec: Spec[Any, Any], limit: int, depth: int | None, *, quiet: bool) -> Graph:

@@ -104,12 +104,12 @@ def _started(wishes: Wishes) -> int:
 
 
 def _drafted(wishes: Wishes) -> int:
-    from otf.draft import drafted
+    from otf.draft import draft_bench
 
     file = Path(f"{wishes.name}.py")
     try:
         with Path(wishes.source).open("rb") as source:
-            draft = drafted(source, wishes.source, wishes.name, wishes.url)
+            draft = draft_bench(source, wishes.source, wishes.name, wishes.url)
     except OSError as error:
         message = f"{wishes.source}: it cannot be read ({error.strerror}); --from names a capture or a log"
         raise UsageError(message) from error

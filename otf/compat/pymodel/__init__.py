@@ -19,7 +19,7 @@ from otf.adapter.bench import SYSTEM
 from otf.compat.pymodel.apart import TYPES, Stepper, StepperProcess
 from otf.compat.pymodel.driving import Driven, Live, StandIn, StepperFailed, Waits
 from otf.compat.pymodel.modules import Modules
-from otf.compat.pymodel.product import Composition, Loaded, Numbers, explored, load
+from otf.compat.pymodel.product import Composition, Loaded, Numbers, count_states, load
 from otf.compat.pymodel.strategy import selecting, tidying
 from otf.core.walk import Act
 from otf.errors import CodecError, UsageError
@@ -170,7 +170,7 @@ __all__ = [
     "StepperFailed",
     "Waits",
     "bench",
-    "explored",
+    "count_states",
     "load",
     "selecting",
     "tidying",

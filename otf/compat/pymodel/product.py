@@ -161,11 +161,11 @@ class Numbers(NamedTuple):
     whole: bool
 
 
-def explored(spec: Composition, limit: int = 100_000) -> Numbers:
+def count_states(spec: Composition, limit: int = 100_000) -> Numbers:
     """Explore a product and return its numbers; if it has test suites, the sums over all runs.
 
     >>> from otf.compat.pymodel import lamp, load
-    >>> explored(load(lamp.__file__).spec)
+    >>> count_states(load(lamp.__file__).spec)
     Numbers(states=2, transitions=2, accepting=2, unsafe=0, finished=0, dead_ends=0, whole=True)
     """
     each = [_numbers(run, explore(run, limit)) for run in spec.runs]

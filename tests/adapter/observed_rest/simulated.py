@@ -160,7 +160,7 @@ class Look:
         ended = world.now
         if not self.sleepers.first(began, ended, first):
             return None
-        self.sleepers.listed(ended, frozenset(first))
+        self.sleepers.note_all(ended, frozenset(first))
         wakes = {tid: self._wake(tid) for tid in self.sleepers.unread}
         world.advance(LOOK)
         came, world.outputs = world.outputs, 0

@@ -77,7 +77,7 @@ def test_a_timer_of_computing_time_wakes_nobody() -> None:
         process = Process(child.pid)
         try:
             process.read({})
-            found.append(process.timed())
+            found.append(process.why_untimed())
         finally:
             process.close()
             stop(child)

@@ -24,7 +24,7 @@ def look(
     """One whole look; its second reading is as the first where nothing else is given."""
     if not sleepers.first(at, at + 0.001, first):
         return False
-    sleepers.listed(at + 0.001, frozenset(first))
+    sleepers.note_all(at + 0.001, frozenset(first))
     new = dict.fromkeys(sleepers.unread, EVER) | (wakes or {})
     return sleepers.second(first if second is None else second, new)
 
@@ -127,7 +127,7 @@ def test_a_timer_with_a_descriptor_is_due_when_it_says() -> None:
     """5 ms are left at 2.0."""
     sleepers = Sleepers()
     look(sleepers, 1.0, {MAIN: SLEEPS})
-    sleepers.alarmed(MAIN, 2.0, {7: 0.005, 8: 0.0})
+    sleepers.note_alarms(MAIN, 2.0, {7: 0.005, 8: 0.0})
     assert sleepers.due(2.0) == 2.005
 
 
@@ -135,11 +135,11 @@ def test_a_timer_that_was_armed_and_shows_nothing_left_is_still_to_come() -> Non
     """Its interrupt is late; once the thread has run, nothing left means disarmed."""
     sleepers = Sleepers()
     look(sleepers, 1.0, {MAIN: SLEEPS})
-    sleepers.alarmed(MAIN, 2.0, {7: 0.005})
-    sleepers.alarmed(MAIN, 2.1, {7: 0.0})
+    sleepers.note_alarms(MAIN, 2.0, {7: 0.005})
+    sleepers.note_alarms(MAIN, 2.1, {7: 0.0})
     assert sleepers.due(2.1) == 2.005
     look(sleepers, 3.0, {MAIN: LATER})
-    sleepers.alarmed(MAIN, 3.0, {7: 0.0})
+    sleepers.note_alarms(MAIN, 3.0, {7: 0.0})
     assert sleepers.due(3.0) == NEVER
 
 

@@ -90,11 +90,11 @@ class Watch:
         end = time.monotonic() + ENOUGH
         self.system.look(self.quiet)  # a sleep that begins now began after this
         self._sock.send(b"%d" % number)
-        waiting, seen, idle = stillness(wanted), 0, 0
+        waiting, seen, idle = stillness(wanted, wanted), 0, 0
         while time.monotonic() < end:
             rest = self.system.look(self.quiet)
             if len(self.came) != seen:
-                waiting, seen, idle = stillness(wanted), len(self.came), 0
+                waiting, seen, idle = stillness(wanted, wanted), len(self.came), 0
             if rest is None:
                 waiting.broken(time.monotonic())
             elif waiting.rest(rest.began, rest.ended, rest.due, still=rest.still):

@@ -77,11 +77,11 @@ class Familiar(SystemProcesses):
 class Childless(SystemProcesses):
     """Does not look for orphans."""
 
-    def _listed(self, *, whole: bool) -> bool:
+    def _read_lists(self, *, whole: bool) -> bool:
         if self._orphans is not None:
             self._orphans.close()
             self._orphans = None
-        return super()._listed(whole=whole)
+        return super()._read_lists(whole=whole)
 
 
 class Late(SystemProcesses):
