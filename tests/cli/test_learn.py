@@ -297,3 +297,13 @@ def test_properties_are_checked_on_what_was_learnt(tmp_path: Path) -> None:
     text = otf("learn", "coffee", "--property", f"{place}:dry", "--out", out).out
     assert "property dry: refuted: after these steps it cannot hold any more\n" in text
     assert "the system does so, too\n" in text
+
+
+def test_a_system_that_answers_nothing_is_told(tmp_path: Path) -> None:
+    """One that is not there would be learnt in the same way."""
+    text = "from otf import Bench, Spec\nspec = Spec(lambda state, _inp: [], 0, ['a', 'b'])\n"
+    (tmp_path / "deaf.py").write_text(f"{text}bench = Bench(spec, system=lambda: lambda _: [], types=(str,))\n")
+    assert (
+        "No input was answered: is the system there" in otf("learn", tmp_path / "deaf.py", "--out", tmp_path / "a").out
+    )
+    assert "No input was answered" not in otf("learn", "coffee", "--out", tmp_path / "b").out
