@@ -16,11 +16,10 @@ from typing import Final
 from otf.adapter import Bench, Port
 from otf.codec.by_port import PortCodecs
 from otf.codec.malformed import MalformedCodec
-from otf.core import Send
 from otf.core.burst import Joins
 from otf.core.memory import Symbol
 from otf.trace.events import Event, Quiet, Sent
-from otf.values import key, show
+from otf.values import show
 
 EVERY: Final = 4
 """Paths of which one sends bursts: of ten, a minute had one or two, as paths grow, and each meets a race by chance."""
@@ -28,9 +27,6 @@ SIZES: Final = (2, 3)
 MOST: Final = 1_000  # inputs that are compared with the first of a burst
 EARLY: Final = 3
 """The place of the first path with bursts, the fourth: of those that a short campaign comes to, a long one."""
-
-Groups = tuple[tuple[Send, ...], ...]
-"""The inputs of a run, those together that were sent without quiescence in between."""
 
 
 def clients(bench: Bench) -> frozenset[str]:
@@ -79,27 +75,14 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(re.findall(r"\w+", text))
 
 
-def groups(events: Iterable[Event]) -> Groups:
-    """Return the inputs of a run in the groups in which they were sent at once."""
-    found: list[list[Send]] = []
-    fresh = True
-    for event in events:
-        if isinstance(event, Quiet):
-            fresh = True
-        elif isinstance(event, Sent):
-            if fresh:
-                found.append([])
-            fresh = False
-            found[-1].append(Send(Symbol(event.input, key(event.input)), event.port))
-    return tuple(map(tuple, found))
-
-
 def joined(events: Iterable[Event]) -> tuple[int, ...]:
     """Return the numbers of the inputs of a run, from 1, that were sent at once with the one before."""
-    found, number = list[int](), 0
-    for group in groups(events):
-        found += range(number + 2, number + len(group) + 1)
-        number += len(group)
+    found, number, alone = list[int](), 0, True
+    for event in events:
+        if isinstance(event, Sent):
+            number += 1
+            found += [] if alone else [number]
+        alone = isinstance(event, Quiet) or (alone and not isinstance(event, Sent))
     return tuple(found)
 
 

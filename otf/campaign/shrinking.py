@@ -193,10 +193,12 @@ class _Work:
 
     async def raced(self) -> None:
         """Look for the last bursts that show the failure, and for how often they do."""
-        self.tried = await self.drives.in_turns(await self.thought(last_bursts(self.issue, self.by.oracle)))
-        if self.tries.best is not None:
-            await self.drives.calmer(1)
-            self.rate, self.runs = await self.drives.measured(*QUICK)
+        turns = await self.drives.in_turns(await self.thought(last_bursts(self.issue, self.by.oracle)))
+        if self.tries.best is None:
+            self.tried = turns
+            return
+        await self.drives.calmer(1)
+        self.rate, self.runs = await self.drives.measured(*QUICK)
 
     async def rounds(self, times: int, original: Candidate | None = None) -> bool:
         """Shrink, and again if the result fails too rarely for that many runs; return whether the search ended."""

@@ -11,7 +11,7 @@ import pytest
 from otf.adapter import Bench
 from otf.adapters import tcp
 from otf.campaign import Settings
-from otf.campaign.bursts import as_before, burst, clients, groups
+from otf.campaign.bursts import as_before, burst, clients
 from otf.campaign.journal_lines import About
 from otf.campaign.settings import header
 from otf.codec import lines
@@ -85,7 +85,6 @@ def send(value: object, port: str) -> Send:
 
 def test_inputs_are_sent_at_once_that_were_sent_at_once() -> None:
     """By their numbers."""
-    assert [[each.port for each in group] for group in groups(EVENTS)] == [["a"], ["a", "b"], ["b", "c"]]
     joins = as_before(EVENTS)
     assert [number for number in range(1, 9) if joins(number, [], send(Button(), "b"))] == [3, 5]
 
