@@ -172,7 +172,9 @@ class _Work:
             minimal = await self.rounds(repeats(self.rate if races else self.before))
         if (shown or sure or races) and self.rate < 1:  # by chance: one failing run says little of the original's rate
             many = ORIGINAL[1]
-            self.before, self.tried = await self.drives.measured(many, many, again(self.issue, self.by.oracle))
+            rate, runs = await self.drives.measured(many, many, again(self.issue, self.by.oracle))
+            # it did fail, when it was found
+            self.before, self.tried = (rate, runs) if rate else (1 / (runs + 1), runs + 1)
         await self.drives.spared(repeats(self.rate))
         return self.done("" if minimal else self.drives.why())
 

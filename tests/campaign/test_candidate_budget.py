@@ -143,6 +143,18 @@ def test_a_result_that_fails_more_rarely_is_shrunk_more_patiently(tmp_path: Path
     assert 0.2 <= shrunk.rate <= 0.8
 
 
+def test_an_original_that_never_fails_again_failed_once(tmp_path: Path) -> None:
+    """Where its shrunk run fails, the run in which it was found counts: it is not said to recur never."""
+    found = list[tuple[float, int]]()
+    last = 5000
+    for turn in ("all", "but the last ten"):
+        moody = Moody(frozenset({1, *range(2, last, 2)}))
+        shrunk = shrunk_from(made_by(moody), tmp_path / turn, LONG, confirmed=True)
+        found.append((shrunk.before, shrunk.tried))
+        last = moody.starts - 9
+    assert found == [(0.5, 10), (1 / 11, 11)]
+
+
 def test_a_budget_of_time_ends_repeats(tmp_path: Path) -> None:
     """A candidate is not repeated beyond the budget."""
     tested = made_by(Moody(frozenset({1, 4})))
