@@ -188,7 +188,7 @@ async def _tried(life: Life, connect: Connected, stack: AsyncExitStack) -> OpenL
         restored = life.snapshot if life.lasting.saved else None
         if restored is not None:
             await restored.restore()
-        opened = await attempt.enter_async_context(connect())
+        opened = await attempt.enter_async_context(_connected(connect, server))
         there = [each for line in opened.values() for each in peers(line)]
         if server is not None:
             await server.check(there)
@@ -207,6 +207,18 @@ async def _tried(life: Life, connect: Connected, stack: AsyncExitStack) -> OpenL
             await obey(life.boot, "the boot hook", life.timeout)
         await stack.enter_async_context(attempt.pop_all())
         return opened
+
+
+@asynccontextmanager
+async def _connected(connect: Connected, server: Server | None) -> AsyncGenerator[OpenLines, None]:
+    async with AsyncExitStack() as stack:
+        try:
+            opened = await stack.enter_async_context(connect())
+        except ContactError:
+            if server is not None:
+                await server.check([])  # it says why there is nothing to connect to, where the server has ended
+            raise
+        yield opened
 
 
 async def _saved(life: Life) -> None:

@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from otf.adapter import Bench, Life, Line
-from otf.adapters import inprocess
+from otf.adapters import inprocess, unix
 from otf.adapters.inprocess import Reply
 from otf.codec import lines
 from otf.errors import ContactError
@@ -99,6 +99,17 @@ async def test_what_fails_is_trouble_with_the_test_bed(life: Life, why: str) -> 
     before = Baseline()
     assert why in await refused(life)
     assert not before.lasting_leaks()
+
+
+@pytest.mark.real
+async def test_a_server_that_ends_before_its_port_is_there(tmp_path: Path) -> None:
+    """The error is what the server said, and not that there is nothing to connect to."""
+    server = [sys.executable, "-c", "print('cannot bind the socket'); exit(4)"]
+    ports = {"p": unix(str(tmp_path / "nothing"), within=0.5)}
+    made = Bench(Spec(lambda _state, _inp: (), 0, []), codec=lines({}), ports=ports, life=Life(server=server))
+    with pytest.raises(ContactError, match=r"has ended \(exit status 4\)\n  printed: cannot bind the socket"):
+        async with made.open():
+            pass
 
 
 async def test_a_port_that_ends_while_it_settles() -> None:
