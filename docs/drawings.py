@@ -17,6 +17,8 @@ from mkdocs.structure.pages import Page
 DOCS = Path(__file__).parent
 _IMAGE = re.compile(r'<img alt="(?P<alt>[^"]*)" src="(?P<file>(?:gallery/[\w-]+|pictures/failure)\.svg)" ?/?>')
 _BEFORE = re.compile(r"^.*?(?=<svg )", re.DOTALL)  # the XML declaration and comments, which are not for HTML
+_WIDTH = re.compile(r'width="(\d+)')
+WIDE = 1_200  # points
 _NAME = re.compile(r' id="(?=\w)')
 
 
@@ -30,6 +32,8 @@ def _drawn(image: re.Match[str]) -> str:
     file = DOCS / image["file"]
     svg = _BEFORE.sub("", file.read_text(encoding="utf-8"))
     named = _NAME.sub(f' id="{file.stem}-', svg)
+    # on a phone it fits its page; one that would be unreadable then is moved instead
+    wide = " wide" if float((_WIDTH.search(svg) or [0, "0"])[1]) > WIDE else ""
     label = escape(unescape(image["alt"]))
     # it may be wider than a phone, and is then moved inside its frame, also by keys
-    return f'<span class="drawing" role="img" aria-label="{label}" tabindex="0">{named}</span>'
+    return f'<span class="drawing{wide}" role="img" aria-label="{label}" tabindex="0">{named}</span>'

@@ -1,8 +1,9 @@
 """Turns the pages, which are written to be read in the repository, into a site.
 
-Pages above this folder (the README, the changelog) join it under names of their own. Links to source code, which is not
-part of the site, become the name of the file. On the pages of the reference, a package becomes an entry for each name
-in its `__all__`: mkdocstrings by itself leaves out some names that another module defines.
+Pages above this folder (the README, the changelog) join it under names of their own, and so do the models, as text.
+Links to other source code, which is not part of the site, become the name of the file. On the pages of the reference,
+a package becomes an entry for each name in its `__all__`: mkdocstrings by itself leaves out some names that another
+module defines.
 """
 
 from __future__ import annotations
@@ -30,14 +31,34 @@ SOUGHT = {
     **dict.fromkeys(("changelog.md", "releasing.md", "contributing.md"), 0.01),
 }
 """How much a page weighs in the search, beside 1: who types a word wants its meaning first, and what uses it later."""
+USED = (
+    "Spec",
+    "goto",
+    "Bench",
+    "run",
+    "on",
+    "AnyOrder",
+    "OneOf",
+    "Accept",
+    "Where",
+    "start",
+    "stop",
+    "Codec",
+    "Settings",
+)
+"""The names that a first model and its bench need come first on a page of the reference, in this order."""
 _PACKAGE = re.compile(r"^::: (?P<name>otf[\w.]*)\n", re.MULTILINE)
 _LINK = re.compile(r"\[(?P<text>[^\]]+)\]\((?P<target>[^)\s#]+)(?P<anchor>#[^)\s]*)?\)")
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the pages from above."""
+    """Add the pages from above, and the sources of the models."""
     for source, name in ABOVE.items():
         files.append(File.generated(config, name, abs_src_path=str(ROOT / source)))
+    for model in sorted((ROOT / "models").rglob("*.py")):
+        # as text, which a browser shows
+        name = f"{model.relative_to(ROOT).as_posix()}.txt"
+        files.append(File.generated(config, name, abs_src_path=str(model)))
     return files
 
 
@@ -45,7 +66,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     """Let the links of a page lead to where things are in the site."""
     del config, files
     part = page.file.src_uri.partition("/")[0]
-    weight = SOUGHT.get(page.file.src_uri, {"reference": 0.001, "findings": 0.1}.get(part, 1))
+    weight = SOUGHT.get(page.file.src_uri, {"reference": 0.02, "findings": 0.1}.get(part, 1))
     page.meta.setdefault("search", {"boost": weight})
     above = page.file.src_uri in ABOVE.values()
     folder = ROOT if above else (ROOT / "docs" / page.file.src_uri).parent
@@ -58,6 +79,7 @@ def _entries(found: re.Match[str]) -> str:
     if not names:
         return found[0]
     head = f"::: {found['name']}\n    options: {{members: false, show_root_heading: false}}\n"
+    names.sort(key=lambda name: USED.index(name) if name in USED else len(USED))
     return "\n".join([head, *(f"::: {found['name']}.{name}\n    options: {{heading_level: 3}}\n" for name in names)])
 
 
@@ -82,4 +104,6 @@ def _led(found: re.Match[str], folder: Path, uri: str) -> str:
         return f"[{found['text']}]({'../' * uri.count('/')}{ABOVE[name]}{anchor})"
     if name.startswith("docs/"):
         return f"[{found['text']}]({'../' * uri.count('/')}{name.removeprefix('docs/')}{anchor})"
+    if path.suffix == ".py" and name.startswith("models/"):
+        return f"[{found['text']}]({'../' * uri.count('/')}{name}.txt)"
     return found["text"] if name in found["text"] else f"{found['text']} (`{name}`)"

@@ -100,16 +100,24 @@ def on(port: str, item: object) -> On:
 class Accept:
     """A transition whose next states depend on the outputs, such as an id that the system chooses.
 
-    `then` receives the tuple of outputs on `port` and returns the possible next states; an empty list means that
-    these outputs are wrong. `until` is the number of outputs that complete the tuple, or a predicate on the tuple.
-    With a tuple of ports, both functions receive a dictionary from each port to its outputs, and a number counts
-    for each port. With `closing`, the end of a port may be among the outputs, as an `Ended`; without, it never is.
-    `says` is the description in a failure; `within`, `timers`, `after` and `req` are those of `goto`. If a run
-    fails here, `violates` receives the outputs so far, the wrong one included, and returns which requirements these
-    violate; without it, that may be any of `req`. `possible` is asked about outputs that are not complete: where it
-    is false, no more can make them right, and the last of them is wrong at once. `examples` returns outputs that it
-    accepts, each as `then` receives them, for a model that is served as a system. This is the functional transition
-    `Ft` of Koopman and Plasmeijer, "Fully Automatic Testing with Functions as Specifications".
+    This is the functional transition `Ft` of Koopman and Plasmeijer, "Fully Automatic Testing with Functions as
+    Specifications". With a tuple of ports, the functions receive a dictionary from each port to its outputs, in place
+    of a tuple of outputs.
+
+    Attributes:
+        then: Receives the outputs, and returns the possible next states; none if these outputs are wrong.
+        port: The port of the outputs, or several.
+        until: How many outputs (of each port) complete it, or a function that says whether they do.
+        within: When they have to come, in seconds, as with `goto`.
+        says: What is accepted, for the text of a failure.
+        timers: What it starts and stops, as with `goto`.
+        after: The timer after which it comes, as with `goto`.
+        req: The requirements that it decides, as with `goto`.
+        closing: Whether the end of a port may be among the outputs, as an `Ended`.
+        violates: Receives the outputs so far, the wrong one included, and returns which requirements these violate;
+            without it, that may be any of `req`.
+        examples: Returns outputs that it accepts, for a model that is served as a system.
+        possible: Is asked about outputs that are not complete: if it returns false, the last of them is wrong at once.
 
     >>> opened = Accept(lambda seen: [("job", seen[0])], says="the id of a job")
     >>> opened.complete((7,)), opened.then((7,))
