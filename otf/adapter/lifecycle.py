@@ -43,7 +43,7 @@ class Lasting:
 
 @dataclass(frozen=True, kw_only=True)
 class Life:
-    """What is done with a system before each path and after it; each part may be left out. Times are seconds.
+    """How a system is prepared before each path, and cleaned up after it; every part is optional. Times are seconds.
 
     In this order: `flash` writes an image to the board, before the first path alone; `reset` (a script that brings the
     test bed into order, before the ports are opened); `server` is started in a session of its own, and `ready` shows

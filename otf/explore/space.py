@@ -108,6 +108,8 @@ def _outputs(texts: tuple[str, ...]) -> str:
 class CoveredPart(NamedTuple):
     """How many were visited, how many of them are among those that were `explored`, and whether these are all.
 
+    A state may lie outside of all: other inputs lead there than those that exploring tries.
+
     >>> str(CoveredPart(36, 36, 37, whole=True)), str(CoveredPart(39, 8, 2000, whole=False))
     ('36 of 37', '39, 8 of them among the 2,000 explored')
     """
@@ -117,9 +119,14 @@ class CoveredPart(NamedTuple):
     explored: int
     whole: bool
 
+    @property
+    def is_share(self) -> bool:
+        """Return whether what was visited is a part of a whole that is known."""
+        return self.whole and self.visited == self.within
+
     def __str__(self) -> str:
         """Return it in words."""
-        if self.whole:
+        if self.is_share:
             return f"{self.within:,} of {self.explored:,}"
         return f"{self.visited:,}, {self.within:,} of them among the {self.explored:,} explored"
 
@@ -133,7 +140,7 @@ class VisitedParts(NamedTuple):
 
     def __str__(self) -> str:
         """Return it in a line: the totals only where all are known."""
-        whole = self.states.whole
+        whole = self.states.is_share
         parts = ((self.states, "state"), (self.transitions, "transition"))
         each = (f"{part} {what}s" if whole else counted(part.visited, what) for part, what in parts)
         return f"visited: {', '.join(each)}"

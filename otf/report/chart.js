@@ -24,6 +24,11 @@ function cutText(text, most) {
   return `${short.slice(0, at > most / 3 ? at : short.length).trimEnd()} …`;
 }
 
+// The same of a row: of two values that differ in a field, one too long for the room is shortened to that field.
+function cutRow({ text, brief }, most) {
+  return cutText(text.length > most && brief ? brief : text, most);
+}
+
 function chartPorts(events) {
   return [...new Set(events.filter((event) => event.port !== undefined || event.value !== undefined).map((event) => event.port ?? ""))];
 }
@@ -36,7 +41,7 @@ function chartRows(path, from, to) {
     if (event.failed && path.failure) rows.push(...ghosts(path, event));
     const last = rows[rows.length - 1];
     if (event.kind === "stalled" && last?.stalls) addStall(last, at);
-    else rows.push({ at, event, time: event.at, text: eventText(path, event), stalls: event.kind === "stalled" && [at] });
+    else rows.push({ at, event, time: event.at, text: eventText(path, event), brief: event.failed && path.failure?.brief?.[1], stalls: event.kind === "stalled" && [at] });
   }
   return rows;
 }
@@ -65,13 +70,14 @@ function burstsOf(path) {
 
 function ghosts(path, event) {
   const ports = chartPorts(path.events);
-  const { expected, port } = path.failure;
+  const { expected, port, brief } = path.failure;
   if (!expected.length) return [{ ghost: true, time: event.at, text: "expected: no output" }];
   return expected.map((each, number) => ({
     ghost: true,
     time: event.at,
     port: ports.includes(each.port) ? each.port : port || ports[ports.length - 1],
     text: `${number ? "or" : "expected:"} ${each.text}`,
+    brief: brief && `expected: ${brief[0]}`,
   }));
 }
 
@@ -172,20 +178,20 @@ function rowSaid({ event, text }) {
   return [`step ${event.step}`, `${event.at.toFixed(6)} s`, text, where, event.failed && "failed here", event.after && "afterwards, not judged"].filter(Boolean).join(", ");
 }
 
-function chartBand({ event, text, ghost }, y, { width }) {
+function chartBand({ event, text, brief, ghost }, y, { width }) {
   const [low, high] = [LEFT, width - 4];
-  const shown = `${event?.failed ? "✗ " : ""}${cutText(text, Math.floor((high - low) / LETTER) - 4)}`;
+  const shown = `${event?.failed ? "✗ " : ""}${cutRow({ text, brief }, Math.floor((high - low) / LETTER) - 4)}`;
   const line = drawing("line", { x1: low, y1: y, x2: high, y2: y, class: ghost || event.kind === "quiet" ? "quiet" : "taken" });
   return [line, chartLabel(shown, (low + high) / 2, y + 4, width)].flat();
 }
 
-function chartArrow({ event, text, ghost, port }, y, { columns, width }) {
+function chartArrow({ event, text, brief, ghost, port }, y, { columns, width }) {
   const [outer, system] = [columns.get(port ?? event.port ?? ""), columns.get(null)];
   const [start, end] = event?.kind === "sent" ? [outer, system] : [system, outer];
   const back = end < start ? 9 : -9;
   const closed = event?.kind === "closed";
   const head = closed ? `M${end - 6} ${y - 6}l12 12m-12 0l12 -12` : `M${end} ${y}l${back} -5v10z`;
-  const shown = `${event?.failed ? "✗ " : ""}${cutText(text, Math.floor((width - LEFT) / LETTER) - 4)}`;
+  const shown = `${event?.failed ? "✗ " : ""}${cutRow({ text, brief }, Math.floor((width - LEFT) / LETTER) - 4)}`;
   return [
     ...chartLabel(shown, (start + end) / 2, y - 6, width), // first: its halo would cut the head of the arrow
     drawing("line", { x1: start, y1: y, x2: end, y2: y, class: "arrow" }),

@@ -25,7 +25,6 @@ AFTER: Final = 12  # of each trace, from there on
 STATES: Final = 8  # possible states that are shown
 ENDED: Final = 3  # of the longer trace, if the other ends there
 END: Final = "the trace ends"
-SIDES: Final = ("A", "B")
 MARK: Final = "otf report of a comparison"
 # what is never the same, or says nothing about the conditions
 _LEFT_OUT: Final = frozenset({"run", "format", "minimal", "ended", "parameters", "versions"})
@@ -142,7 +141,7 @@ class TraceComparison:
 
 
 def compared(a: ComparedTrace, b: ComparedTrace) -> TraceComparison:
-    """Return where two traces part, and what differs in their conditions."""
+    """Return where two traces first differ, and how their conditions do."""
     silences = a.header.mode == b.header.mode == "strict"
     a, b = a.quieted(silences=silences), b.quieted(silences=silences)
     pairs = enumerate(zip(a.keys, b.keys, strict=False))
@@ -264,7 +263,7 @@ def comparison_page(found: Comparison) -> str:
     if not found.conditions:
         parts.append(tag("p", "They were recorded under the same conditions."))
     events = (
-        _events(found.traces, seeds_differ(found.conditions))
+        _events(found.traces, sides, other_seed=seeds_differ(found.conditions))
         if found.traces
         else tag("p", "No two paths of the same number part.")
     )
@@ -296,23 +295,19 @@ def seeds_differ(conditions: Sequence[ConditionPair]) -> bool:
     return any(each.what == "seed" for each in conditions)
 
 
-def _events(found: TraceComparison, other_seed: bool) -> Markup:  # noqa: FBT001 -- of two facts the second
+def _events(found: TraceComparison, heads: Sequence[str], *, other_seed: bool) -> Markup:
     sides = [(side.name, side.outcome, counted(side.steps, "step")) for side in (found.a, found.b)]
     states = ("possible before it", "\n".join(found.states_a), "\n".join(found.states_b))
     return joined(
         _table("traces", ["trace", "verdict", "size"], sides),
-        tag(
-            "p",
-            parting(found, other_seed=other_seed),
-            "" if found.silences else " Silences are not compared: they depend on timing.",
-        ),
-        _table("possible states", ("states", *SIDES), [states] if found.event is not None else []),
-        _table("events", ("same or not", *SIDES), [(row.mark, row.a, row.b) for row in found.rows]),
+        tag("p", parting(found, other_seed=other_seed)),
+        _table("possible states", ("states", *heads), [states] if found.event is not None else []),
+        _table("events", ("same or not", *heads), [(row.mark, row.a, row.b) for row in found.rows]),
     )
 
 
 def parting(found: TraceComparison, *, other_seed: bool = False) -> str:
-    """Return in a sentence where two traces part."""
+    """Return in a sentence where two traces first differ."""
     if other_seed:
         return "Their seeds differ, so they send other inputs: where they part says nothing about the systems."
     silences = "" if found.silences else " Silences are not compared: they depend on timing."

@@ -44,7 +44,7 @@ def live_page(title: str, state: dict[str, Any] | None = None) -> str:
             "div",
             tag("div", tag("ul", id="failures"), tag("pre", id="story")),
             tag("figure", tag("figcaption", "states met over the steps"), _curve()),
-            class_="beside",
+            class_="beside live",
         ),
         tag("h2", "Possible states now"),
         tag("ul", id="possible"),

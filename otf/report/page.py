@@ -77,7 +77,7 @@ def _count(number: int, what: str, more: str = "") -> tuple[str, str]:
 
 
 def _card(name: str, part: CoveredPart) -> tuple[str, str]:
-    if part.whole:
+    if part.is_share:
         return name, str(part)
     return f"{name}, {part.within:,} of them among the {part.explored:,} explored", f"{part.visited:,}"
 
@@ -131,7 +131,7 @@ def coverage(gathered: Gathered) -> Markup:
     visited = gathered.coverage.transitions
     points = [*gathered.growth, (gathered.steps, gathered.growth[-1][1])]
     caption = f"Transitions of the model that were visited ({visited}), over the steps of all paths."
-    return joined(tag("p", caption), growth(points, visited.explored if visited.whole else visited.visited))
+    return joined(tag("p", caption), growth(points, visited.explored if visited.is_share else visited.visited))
 
 
 def times(gathered: Gathered) -> Markup:

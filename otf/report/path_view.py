@@ -25,6 +25,7 @@ from otf.report.markup import plain
 from otf.trace.events import GUESSED, Closed, Event, Guess, Quiet, Seen, Sent, Stalled, Taken
 from otf.trace.near import NearestOutput, Output, alternatives, nearest
 from otf.trace.reading import TracedEvent
+from otf.trace.title import brief_difference
 from otf.trace.verdict import WORDS, Failure
 from otf.values import show
 
@@ -270,6 +271,7 @@ def _failure(failure: Failure, ports: set[str]) -> ViewData:
         "together": failure.together,
         "note": "\n".join(map(plain, failure.note.splitlines())),
         "times": failure.times,
+        "brief": brief_difference(failure),
         "expected": [{"text": each.text, "port": plain(each.port or port)} for each in likely[:GHOSTS]],
         "differences": [each._asdict() for each in near.differences] if near is not None else [],
     }

@@ -4,7 +4,7 @@
   const place = document.getElementById("states-walk");
   if (!place) return;
   const SVG = "http://www.w3.org/2000/svg";
-  const [FEW, DRAWN, NEAR, LISTED, ACROSS, WIDE, LINES, TOKEN] = [20, 80, 24, 100, 6, 26, 4, 40];
+  const [FEW, DRAWN, NEAR, LISTED, ACROSS, WIDE, LINES, TOKEN, NAMED] = [20, 80, 24, 100, 6, 26, 4, 40, 16];
   const many = (count) => count.toLocaleString("en");
   const make = (name, attributes, ...inner) => fill(document.createElement(name), attributes, inner);
   const svg = (name, attributes, ...inner) => fill(document.createElementNS(SVG, name), attributes, inner);
@@ -126,13 +126,15 @@
       node.high = node.lines.length * 16 + 14;
     }
     const columns = Math.max(...lines.map((line) => line.length));
-    const across = Math.max(...nodes.map((node) => node.wide)) + 44, down = Math.max(...nodes.map((node) => node.high)) + 52;
+    // of a few arrows each has its inputs beside it
+    const words = edges.length <= NAMED;
+    const across = Math.max(...nodes.map((node) => node.wide)) + (words ? 150 : 44), down = Math.max(...nodes.map((node) => node.high)) + (words ? 70 : 52);
     lines.forEach((line, row) => line.forEach((at, column) => {
       nodes[at].x = (column + 0.5 + (columns - line.length) / 2) * across;
       nodes[at].y = (row + 0.5) * down;
     }));
     const [width, height] = [columns * across, lines.length * down];
-    const arrows = edges.sort((one, other) => one.rank - other.rank).map((edge) => arrow(nodes[edge.from], nodes[edge.to], edge));
+    const arrows = edges.sort((one, other) => one.rank - other.rank).map((edge) => arrow(nodes[edge.from], nodes[edge.to], edge, words));
     const group = { class: "states", viewBox: `0 0 ${width} ${height}`, width, height, role: "group", "aria-label": label };
     return svg("svg", group, arrows, nodes.map(box));
   };
@@ -154,21 +156,24 @@
     const share = Math.min(dx ? node.wide / 2 / Math.abs(dx) : 1e9, dy ? node.high / 2 / Math.abs(dy) : 1e9);
     return [node.x + dx * share, node.y + dy * share];
   };
-  const arrow = (source, target, edge) => {
-    let line, head;
+  const arrow = (source, target, edge, words) => {
+    let line, head, place;
     if (source === target) {
       const [x, y] = [source.x + source.wide / 2, source.y];
       [line, head] = [`M${x} ${y - 9}c22 -12 22 30 0 18`, `M${x} ${y + 9}l9 1l-4 -7z`];
+      place = { x: x + 22, y: y + 4, "text-anchor": "start" };
     } else {
       const long = Math.hypot(target.x - source.x, target.y - source.y);
       const [dx, dy] = [(target.x - source.x) / long, (target.y - source.y) / long];
       const [x, y] = [(source.x + target.x) / 2 - dy * 22, (source.y + target.y) / 2 + dx * 22];
       const [x1, y1] = border(source, x, y), [x2, y2] = border(target, x, y);
       const away = Math.hypot(x2 - x, y2 - y) || 1, [ux, uy] = [(x2 - x) / away, (y2 - y) / away];
+      place = { x: (x1 + 2 * x + x2) / 4, y: (y1 + 2 * y + y2) / 4 + 4, "text-anchor": "middle" };
       line = `M${x1} ${y1}Q${x} ${y} ${x2} ${y2}`;
       head = `M${x2} ${y2}L${x2 - 9 * ux - 4 * uy} ${y2 - 9 * uy + 4 * ux}L${x2 - 9 * ux + 4 * uy} ${y2 - 9 * uy - 4 * ux}z`;
     }
-    return svg("g", { class: edge.kind }, svg("title", {}, edge.title), svg("path", { d: line, class: "line" }), svg("path", { d: head, class: "head" }));
+    return svg("g", { class: edge.kind }, svg("title", {}, edge.title), svg("path", { d: line, class: "line" }), svg("path", { d: head, class: "head" }),
+      words ? svg("text", { ...place, class: "word" }, edge.says) : null);
   };
   // All transitions between two boxes are one arrow.
   const edgesOf = (group, of) => {
@@ -188,7 +193,9 @@
       edge.kind = bad ? "failed" : !asked.length ? "spontaneous" : !went ? "plain" : seen === asked.length ? "visited" : seen ? "partly" : "unvisited";
       edge.rank = bad ? 1 : 0;
       const ways = [...new Set(edge.arcs.slice(0, 400).map(taken))];
-      edge.title = [went ? `${seen} of ${asked.length} visited` : `${edge.arcs.length} transitions`, ...ways.slice(0, 20), ...(ways.length > 20 ? ["… and more"] : [])].join("\n");
+      const said = [...new Set(edge.arcs.slice(0, 400).map(input))].join(", ");
+      edge.says = said.length > WIDE ? `${said.slice(0, WIDE - 2)} …` : said;
+      edge.title = [went ? `${seen} of ${asked.length} visited` : `${edge.arcs.length} transition${edge.arcs.length === 1 ? "" : "s"}`, ...ways.slice(0, 20), ...(ways.length > 20 ? ["… and more"] : [])].join("\n");
       return edge;
     });
   };
@@ -338,7 +345,7 @@
       !out.length ? make("p", {}, "No transition leaves it.") : make("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "transitions from here" }, table(["input", "outputs", "leads to", ...(went ? ["visited"] : [])], ahead)),
       make("h3", {}, "The shortest way here"),
       parent[here] === -2 ? make("p", {}, "No transition that is shown leads here.") : make("ol", { class: "way" }, passed),
-      steps.length ? null : make("p", { class: "soft" }, here === 0 ? "It begins here." : ""),
+      steps.length ? null : make("p", { class: "soft" }, here === 0 ? "This is the initial state." : ""),
       make("details", {}, make("summary", {}, `Reached from (${back.length})`), make("ul", { class: "list" }, back.slice(0, LISTED).map((arc) => make("li", {}, step(data.source[arc], `${data.source[arc]}  ${taken(arc)}`))))),
       make("div", { class: "tools" }, make("button", { type: "button", disabled: !trail.length, click: () => { history.back(); } }, "back")),
     ].filter(Boolean));

@@ -100,7 +100,8 @@ function buildViewer() {
   document.getElementById("viewer").replaceChildren(
     element("div", { class: "tools" },
       element("a", { href: "#failures" }, "← report"), element("label", {}, "path ", paths), scale,
-      element("button", { type: "button", click: () => choose(Math.max(0, failureOf(path))), disabled: failureOf(path) < 0 }, "the failure")),
+      element("button", { type: "button", click: () => choose(Math.max(0, failureOf(path))), disabled: failureOf(path) < 0 }, "the failure"),
+      element("label", {}, "filter ", element("input", { type: "search", placeholder: "port or text", input: (event) => filterSteps(event.target.value) }))),
     element("h2", { id: "viewed" }, head.name, " ", element("span", { class: `verdict ${path.verdict}` }, path.verdict)),
     element("p", {}, element("code", {}, head.group || path.why || "every output was one that the model allows")),
     element("div", { class: "panes" },
@@ -111,6 +112,16 @@ function buildViewer() {
     element("p", { class: "soft keys" }, `Keys: ${HELP}.`),
     element("section", { "aria-label": "commands" }, element("h3", {}, "Commands"), ...Object.entries(head.commands).map(([what, command]) => commandLine(what, command))),
   );
+}
+
+// Only the steps with an event whose port or text has these words; the number of a step leads to it as before.
+function filterSteps(words) {
+  const wanted = words.toLowerCase().split(/\s+/u).filter(Boolean);
+  const { path, steps } = open;
+  for (const step of steps) {
+    const told = step.events.map((at) => `${path.events[at].port ?? ""} ${eventText(path, path.events[at])}`).join("\n").toLowerCase();
+    document.getElementById(`step-${step.number}`).hidden = !wanted.every((word) => told.includes(word));
+  }
 }
 
 function stepItem(path, step) {
@@ -292,7 +303,6 @@ async function drawFailure(place) {
   if (!path) return;
   const to = failureOf(path) + 1 || path.events.length;
   place.replaceChildren(drawChart(path, { from: Math.max(0, to - SHOWN), to, room: place.clientWidth - 18 }));
-  place.scrollTop = place.scrollHeight;
 }
 
 for (const place of document.querySelectorAll("[data-commands]")) {

@@ -224,9 +224,7 @@ def _trace_lines(found: TraceComparison, *, named: bool, other_seed: bool) -> It
 
     for side, trace in (("A", found.a), ("B", found.b)):
         yield f"{side}{f', {trace.name}' if named else ''}: {trace.outcome}, {counted(trace.steps, 'step')}"
-    yield parting(found, other_seed=other_seed) + (
-        "" if found.silences else " Silences are not compared: they depend on timing."
-    )
+    yield parting(found, other_seed=other_seed)
     if found.event is None or (other_seed and named):
         return
     same = list(found.states_a) == list(found.states_b)

@@ -37,6 +37,7 @@ KNOWN: Final = 100_000  # nodes
 SHOWN: Final = 12  # possible states
 KINDS: Final = 50  # failures
 PATIENCE: Final = 5.0  # seconds for a request, and for a reader to fetch the report
+RUNNING: Final = 4  # paths that are named
 CLIENTS: Final = 16  # requests at the same time; further ones are refused
 
 
@@ -121,7 +122,7 @@ class LiveFigures(Listener):
             "kinds": len(groups),
             "known": len(result.seen_issues),
             "undecided": len(summary.inconclusive),
-            "now": self._now,
+            "now": self._now or self._running(),
             "possible": [show(node.value) for node in nodes[:SHOWN]],
             "failures": [
                 f"{each.result.title or each.signature} ({each.count:,} of {counted(summary.paths, 'path')})"
@@ -130,6 +131,13 @@ class LiveFigures(Listener):
             "story": _story(groups[-1]) if groups else [],
             "growth": [*self._growth, *({(steps, len(self._met))} - {self._growth[-1]})],
         }
+
+    def _running(self) -> str:
+        """Return which paths are under way, at which step."""
+        under_way = sorted(self._chosen.copy().items())
+        shown = [f"path {number}, step {chosen:,}" for number, chosen in under_way[:RUNNING]]
+        more = f"; and {len(under_way) - RUNNING} more" if len(under_way) > RUNNING else ""
+        return f"running: {'; '.join(shown)}{more} (seed {self._campaign.settings.seed})" if shown else ""
 
     def _left(self, seconds: float) -> float | None:
         summary, settings = self._campaign.summary, self._campaign.settings
