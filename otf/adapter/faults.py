@@ -53,7 +53,6 @@ class Noting(Protocol):
 
 IN: Final = "in"
 OUT: Final = "out"
-_STREAM: Final = ("split", "merge")
 _INPUTS: Final = ("split", "merge", "disconnect")
 
 

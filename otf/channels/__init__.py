@@ -5,9 +5,9 @@ All combinators add rules to the same net, so their order makes no difference.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 from otf.channels.channel import Channel, Reactions, SpecAnswers
 from otf.channels.net import InNet, NetMessage, NetState, NetWay, whole
@@ -15,9 +15,6 @@ from otf.channels.trouble import FOREVER, NetTrouble, PortOf, Rule, Rules, at_le
 from otf.spec import Spec
 from otf.spec.outputs import Accept
 from otf.spec.redrawing import Within
-
-NetStep: TypeAlias = Callable[[Any, Any], list[NetWay]]
-NetEmits: TypeAlias = Callable[[Any], list[NetWay]]
 
 
 @dataclass(frozen=True, init=False)

@@ -314,7 +314,8 @@ class Conduct:
         at = await self._lookout.silent(until)
         if at is not None:
             observed = self._lookout.observed
-            self._tell_stalls()
+            if self._model.timed or self._lookout.stalls.fresh:
+                self._tell_stalls()
             if self._model.timed and not self.session.monitor.would(Quiet(at)):
                 self._lookout.sample()
                 self._tell_stalls()
