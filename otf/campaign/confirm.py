@@ -36,6 +36,8 @@ EVERY: Final = 2  # of the strict re-runs, the first and the third wait only whe
 TRIES: Final = 3  # strict re-runs; if none of them fails, the failure does not count
 STALLED: Final = 5
 """Strict runs of which one failed beside a stall; if no other fails in the same way, the stall may be the reason."""
+LONG: Final = 30.0  # seconds after which the last inputs of a path are tried before all of them
+LAST: Final = 8  # inputs; then eight times as many
 _CAME: Final[set[FailureKind]] = {"wrong", "unasked", "undecodable", "ended"}
 EAGER: Final = "a failure was seen in eager mode"
 FOREVER: Final = float("inf")
@@ -187,6 +189,8 @@ async def confirm(  # noqa: PLR0913 -- what a run needs, each once
         return ConfirmedPath(await without_guess(bench, oracle, header, failing, until))
     inputs, joins = [event.input for event in failing.events if isinstance(event, Sent)], as_before(failing.events)
     trace, lasts = failing.trace.with_suffix(STRICT), _lasted(failing, bench, speed)
+    if (shown := await _by_its_end(bench, oracle, header, failing, until, aftermath)) is not None:
+        return ConfirmedPath(failing if strict else shown, 1)
     seen, others, tries = [failing] if strict else [], list[PathResult](), 0
     while tries + strict < (STALLED if seen else TRIES) and anyio.current_time() < until:
         tries += 1
@@ -211,6 +215,26 @@ async def confirm(  # noqa: PLR0913 -- what a run needs, each once
     why = once(seen, others) + over * f"; {OVER}" if seen else _unseen(first, others, over=over)
     doubted = _doubted(failing, why)
     return ConfirmedPath(doubted, tries - _unclear(others), again=over and not doubted.verdict.failed)
+
+
+async def _by_its_end(  # noqa: PLR0913, PLR0917 -- as above
+    bench: Bench, oracle: Oracle, header: Header, failing: PathResult, until: float, aftermath: float
+) -> PathResult | None:
+    """Return a strict run of the last inputs of a long path that fails in the same way; None if there is none.
+
+    An hour takes another hour to drive again, and most failures depend on recent inputs.
+    """
+    inputs = [event.input for event in failing.events if isinstance(event, Sent)]
+    last = LAST if header.burst == 1 and failing.events[-1].at >= LONG else len(inputs)
+    while 2 * last < len(inputs) and anyio.current_time() < until:
+        run = PathRun(bench, oracle, header, failing.trace.with_suffix(STRICT), aftermath=lambda _: aftermath)
+        timers = Timers(last=True, between=False)
+        pacing = Pace("strict", 1, bench.timing, timers=timers).pacing()
+        again = await run.run(Script(inputs[-last:]), last, pacing, until=until)
+        if again.verdict.failed and not is_stalled(again) and _signature(again) == _signature(failing):
+            return again
+        last *= LAST
+    return None
 
 
 def _lasted(failing: PathResult, bench: Bench, speed: float) -> float:

@@ -359,6 +359,30 @@ def died(folder: Path, mode: str, *, cut: float) -> Summary:
     return machines.summary
 
 
+def test_the_end_of_a_long_path(tmp_path: Path) -> None:
+    """An hour is not driven again for a failure that its last inputs show."""
+    sent = list[bytes]()
+
+    def machine() -> Callable[[bytes], list[Reply]]:
+        works = Machine((TEA,), delay=0.5)
+
+        def answer(frame: bytes) -> list[Reply]:
+            sent.append(frame)
+            return works(frame)
+
+        return answer
+
+    tested = made_by(machine)
+    seldom = [Button(), Refund(), Coin()] * 400
+    path = failing_path(tested, tmp_path, [*seldom, Coin(), Coin(), Button()])
+    del sent[:]
+    head = header(tested, Settings(out=tmp_path), 1)
+    found = virtually(partial(confirm, tested, tested.oracle(), head, path))
+    assert found.result.verdict.failed
+    assert (found.tries, found.result.steps) == (1, len(sent))
+    assert len(sent) <= 8
+
+
 @pytest.fixture
 def stalled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the machine stall for a quarter of a second in each run."""
