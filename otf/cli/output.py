@@ -115,18 +115,25 @@ def say(text: str = "", *, exact: bool = False) -> None:
     text, width = harmless(text), columns()
     if width is None or exact:
         _print(text)
-    elif os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+    elif not _in_terminal() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         _print("\n".join(part for line in text.split("\n") for part in wrapped(line, width)))
     else:
         _print(_painted(text, width))
 
 
 def columns() -> int | None:
-    """Return the width of the terminal in characters; None if standard output is not a terminal."""
+    """Return the width of the terminal in characters; of a pipe that in COLUMNS, None if that says nothing."""
+    if _in_terminal():
+        return shutil.get_terminal_size().columns
+    asked = os.environ.get("COLUMNS", "")
+    return int(asked) if asked.isdecimal() and int(asked) >= NARROWEST else None
+
+
+def _in_terminal() -> bool:
     stdout = _STDOUT[0][0] if _STDOUT else sys.stdout
     with suppress(ValueError, AttributeError):  # it is closed, or something else took its place
-        return shutil.get_terminal_size().columns if stdout is not None and stdout.isatty() else None
-    return None
+        return stdout is not None and stdout.isatty()
+    return False
 
 
 def wrapped(line: str, width: int) -> list[str]:
@@ -148,6 +155,7 @@ def wrapped(line: str, width: int) -> list[str]:
     return wrapper.wrap(text)
 
 
+NARROWEST: Final = 20  # columns; no one reads less
 LONGEST: Final = 60  # bytes of a frame that are shown
 _COLUMN: Final = re.compile(r"\S {2,}(?=\S)|^ *[\w ]{1,20}: +(?=\S)|^ *\d+ +(?=\S)|^ *[{-] (?=\S)")
 _COMMAND: Final = re.compile(r" *[\w ]+: +(otf|pytest) |traces: \S+$")  # what is copied stays one line

@@ -14,6 +14,7 @@ from tests.cli.command import machine, otf
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Work in an empty folder, and forget afterwards the modules that were loaded from there."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("COLUMNS", raising=False)  # a pipe has this width, if it is set
     monkeypatch.setattr(sys, "path", sys.path.copy())
     known = set(sys.modules)
     yield tmp_path

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from otf.cli import called
+from otf.cli import called, output
 from otf.cli.output import wrapped
 from tests.cli.command import otf
 
@@ -181,6 +181,15 @@ def test_on_a_terminal(name: str, columns: int, monkeypatch: pytest.MonkeyPatch)
 def test_in_a_pipe(name: str) -> None:
     """A pipe gets one line for each thing, so that programs such as grep find it; charts fit a page."""
     compare(name, "pipe", piped(name))
+
+
+def test_a_pipe_has_the_width_that_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With COLUMNS=80 a pipe gets what a terminal of that width shows, without colours; nonsense changes nothing."""
+    monkeypatch.setenv("COLUMNS", "80")
+    compare("run", "80", piped("run"))
+    for nonsense in ("wide", "0", "-1"):
+        monkeypatch.setenv("COLUMNS", nonsense)
+        assert output.columns() is None
 
 
 def test_colours(monkeypatch: pytest.MonkeyPatch) -> None:
