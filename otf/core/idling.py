@@ -90,17 +90,26 @@ class Idling:
         if monitor is self._monitor and self._sent == monitor.sent:
             return None
         self._note(monitor, nodes, last, now)
-        if isinstance(last.value, Elapse) or not monitor.belief.timed:
+        if not monitor.belief.timed:
             return None
-        model = monitor.oracle.model
         left = {timer: until - now for timer, until in monitor.timers().items() if until > now}
-        chosen = self._chosen(tuple(dict.fromkeys(map(model.place, monitor.states))), left)
+        if isinstance(last.value, Elapse):
+            seconds = self._rest(left, last.value.seconds)
+        else:
+            seconds = self._seconds(tuple(dict.fromkeys(map(monitor.oracle.model.place, monitor.states))), left)
+        seconds *= MARGIN * monitor.oracle.timing.speed
+        return monitor.oracle.model.symbol(Idle(min(LONGEST, float(f"{seconds:.2g}")))) if seconds else None
+
+    def _rest(self, left: dict[TimerName, float], waited: float) -> float:
+        """Return for how long to wait on: a stall meanwhile puts off the moment by which a timer must have expired."""
+        rest = left.get(self._timer, 0.0) if self._recent and self._recent[-1] == "end" else 0.0
+        return rest if rest < waited / 2 else 0.0
+
+    def _seconds(self, places: tuple[Hashable, ...], left: dict[TimerName, float]) -> float:
+        chosen = self._chosen(places, left)
         if chosen is None:
-            return None
-        seconds = left[chosen.timer] * monitor.oracle.timing.speed * MARGIN
-        if chosen.kind == "part":
-            seconds *= PARTS[self._parts % len(PARTS)]
-        return model.symbol(Idle(min(LONGEST, float(f"{seconds:.2g}"))))
+            return 0.0
+        return left[chosen.timer] * (PARTS[self._parts % len(PARTS)] if chosen.kind == "part" else 1.0)
 
     def _note(self, monitor: Monitor, nodes: tuple[Node, ...], last: Symbol, now: float) -> None:
         """Note the last input, and how long the campaign has run."""

@@ -9,14 +9,14 @@ from typing import Final
 
 import pytest
 
-from otf.core import Model, Oracle, Routes, Session, Timing
+from otf.core import Model, Monitor, Oracle, Routes, Session, Timing
 from otf.core.idling import Idling
 from otf.core.pacing import Eager, Strict
 from otf.core.timer_waits import FIRST, Timers
 from otf.simulate import System, TimeBounds, World, conduct
 from otf.spec import Idle, Spec, Transition, goto, start, stop
 from otf.strategy import Strategy
-from otf.trace.events import Event, Sent
+from otf.trace.events import Event, Quiet, Seen, Sent, Stalled
 
 TIMING: Final = Timing(quiescence=0.006, latency=0.002, busy=0.002)
 LEASE: Final = start("lease", 0.36, 0.5)
@@ -137,3 +137,19 @@ def test_without_timers_nothing_waits() -> None:
     assert conduct(session, world, _port, events.append).outcome == "pass"
     assert not any(isinstance(event, Sent) and isinstance(event.input, Idle) for event in events)
     assert not idling.told
+
+
+def test_a_stall_prolongs_a_wait() -> None:
+    """Where the machine stalls, a timer may end later: an input that comes before would excuse one that never ends."""
+    oracle, idling = Oracle(Model(MODEL, Routes(("p",), _port)), timing=TIMING), Idling()
+    monitor, take = Monitor(oracle), oracle.model.symbol("at")
+    for event in (Sent("at", "p", 0.0), Seen("granted", "p", 0.001), Quiet(0.01)):
+        monitor.tell(event)
+    wait = idling.choose(monitor, oracle.start().nodes, take, 0.01)
+    assert wait is not None
+    for then in (Sent(wait.value, "", 0.01), Stalled(0.1, 0.4), Quiet(0.53)):
+        monitor.tell(then)
+    more = idling.choose(monitor, monitor.states, wait, 0.53)
+    assert more is not None
+    assert isinstance(more.value, Idle)
+    assert 0 < more.value.seconds < 0.12
