@@ -58,6 +58,15 @@ def burst(bench: Bench, given: int | None, seed: int, number: int) -> int:
     return size if (number - 1) % EVERY == chosen else 1
 
 
+def lasts(bench: Bench, given: int | None, size: int, gone: float, left: float) -> bool:
+    """Return whether a path lasts to the end that begins after so many seconds, with so many left: after half of them.
+
+    One without bursts does so after three quarters, where another may have bursts: these would come to their end first.
+    """
+    leaves = size == 1 and given is None and bench.speed == 1 and clients(bench)
+    return gone >= (3 if leaves else 1) * left
+
+
 def alike(first: Symbol, others: Sequence[Symbol]) -> list[Symbol]:
     """Return the inputs that have most words in common with another one: the same order of another client.
 

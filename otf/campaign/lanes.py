@@ -23,7 +23,7 @@ from otf.adapter import Bench
 from otf.adapter.observed_rest.wakers import LOST, Wakers
 from otf.campaign.boards import Boards, Result, TakenOut
 from otf.campaign.both_ways import both_ways, is_due
-from otf.campaign.bursts import burst, clients
+from otf.campaign.bursts import burst, clients, lasts
 from otf.campaign.changes import ChangedTransitions
 from otf.campaign.confirm import ConfirmedPath, confirm
 from otf.campaign.knowledge import Knowledge
@@ -311,7 +311,7 @@ class InProcess(Executor):
         )
         enabled = callback(self._listener, "enabled", lease.number)
         chooser = listened(lane.strategy.path(lease.number), enabled)
-        steps = length(settings, lease.number, late=self._late())
+        steps = length(settings, lease.number, late=self._late(head.burst))
         pacing = replace(lane.pace, burst=head.burst).pacing()
         return await run.run(chooser, steps, pacing, until=self._ends())
 
@@ -321,11 +321,11 @@ class InProcess(Executor):
         settings = replace(self.settings, mode="strict", burst=burst(bench, given, seed, number))
         return header(own, settings, number, strategy="script")
 
-    def _late(self) -> bool:
-        """Return whether half of the time is over."""
+    def _late(self, size: int) -> bool:
+        """Return whether a path that begins now, with bursts of this size, lasts to the end."""
         now = anyio.current_time()
         self._began = now if self._began is None else self._began
-        return now - self._began >= self._ends() - now
+        return lasts(self.bench, self.settings.burst, size, now - self._began, self._ends() - now)
 
     def _on(self, lane: int) -> Bench:
         if self._boards is not None:

@@ -11,7 +11,7 @@ import pytest
 from otf.adapter import Bench
 from otf.adapters import tcp
 from otf.campaign import Settings
-from otf.campaign.bursts import as_before, burst, clients
+from otf.campaign.bursts import as_before, burst, clients, lasts
 from otf.campaign.journal_lines import About
 from otf.campaign.settings import header
 from otf.codec import lines
@@ -61,6 +61,15 @@ def test_a_quarter_of_the_paths_has_bursts(tmp_path: Path) -> None:
         assert {burst(other, None, 1, number) for number in range(1, 20)} == {1}
     assert {burst(tickets(), 1, 1, number) for number in range(1, 20)} == {1}
     assert {burst(bench(), 4, 1, number) for number in range(1, 20)} == {4}
+
+
+def test_the_last_path_has_bursts_where_there_is_time_for_one() -> None:
+    """A path that begins late lasts to the end: one without bursts in the last quarter, others in the last half."""
+    for gone, alone, several in ((40, False, False), (60, False, True), (80, True, True)):
+        assert lasts(tickets(), None, 1, gone, 100 - gone) == alone
+        assert lasts(tickets(), None, 2, gone, 100 - gone) == several
+        assert lasts(tickets(), 1, 1, gone, 100 - gone) == several
+        assert lasts(bench(), None, 1, gone, 100 - gone) == several
 
 
 def test_a_campaign_continues_with_its_bursts(tmp_path: Path) -> None:
