@@ -27,7 +27,7 @@ from otf.campaign.lane_knowledge import Known, Merged
 from otf.campaign.lanes import Executor, InProcess, Lease, trace_of
 from otf.campaign.listener import Listener
 from otf.campaign.passed import passed_steps
-from otf.campaign.paths import Pace, undisturbed
+from otf.campaign.paths import is_doubtful, undisturbed
 from otf.campaign.processes import Processes
 from otf.campaign.recorder import inputs_in
 from otf.campaign.reports import FailureReports, together
@@ -109,7 +109,8 @@ class Campaign:
                     async with keeping():
                         with blaming():
                             self._begin(journal)
-                            await self._all(journal)
+                            async with self._executor.running():
+                                await self._driven(journal)
             finally:
                 self._end(journal)
             if self._past.idle(self.summary):
@@ -164,10 +165,6 @@ class Campaign:
             self.bench, self.settings, self.listener, ends, self._aftermath, taken_out=self.summary.taken_out
         )
 
-    async def _all(self, journal: Journal) -> None:
-        async with self._executor.running():
-            await self._driven(journal)
-
     async def _driven(self, journal: Journal) -> None:
         part = self.summary.parts.part
         # here as well: around the executor's tasks an error of a bench would be one of a group
@@ -183,7 +180,7 @@ class Campaign:
             self._executor,
             self._starts,
             journal,
-            self._saved(),
+            Saved.of(self.settings, self._own),
             self._deadline,
             self._lost,
         )
@@ -205,7 +202,7 @@ class Campaign:
                 await reports.rest()
 
     async def _retry(self, journal: Journal) -> None:
-        saved = self._saved()
+        saved = Saved.of(self.settings, self._own)
         if saved is None:
             return
         try:
@@ -224,9 +221,6 @@ class Campaign:
                     self._stop = self._stop or (self.settings.stop_first and each.result is not None)
         except ContactError as error:
             self._lost(error)
-
-    def _saved(self) -> Saved | None:
-        return Saved.of(self.settings, self._own)
 
     async def _paths(self, journal: Journal) -> None:
         lanes = iter(range(self._lanes))
@@ -259,9 +253,10 @@ class Campaign:
             result, learned = await self._path(number, lane, known, journal)
             counts = partial(self._finish, driven=result, learned=learned, journal=journal)
             oracle, again = self._executor.oracle(lane), self._again(lane)
-            path = await self._confirmer.confirmed(
-                result.upto(result.verdict.failure), oracle, again, counts, doubtful=self._doubtful(result.number)
-            )
+            size = burst(self.bench, self.settings.burst, self.settings.seed, result.number)
+            doubtful = is_doubtful(self.bench, self.settings.mode, size)
+            failing = result.upto(result.verdict.failure)
+            path = await self._confirmer.confirmed(failing, oracle, again, counts, doubtful=doubtful)
             shows = await new_evidence(self.summary.requirements, path.result, self.bench, oracle, self._strategy)
             if self.settings.covers is not None:
                 await cover(self.settings.covers, result.trace, self.bench, oracle)
@@ -287,12 +282,6 @@ class Campaign:
     @property
     def _done(self) -> bool:
         return self._strategy.done() or (self.settings.decides and not self.summary.requirements.open())
-
-    def _doubtful(self, number: int) -> bool:
-        settings, waits = self.settings, self.bench.system is None
-        size = burst(self.bench, settings.burst, settings.seed, number)
-        as_is = self.bench.at_speed(1).by_reset() is self.bench
-        return Pace(settings.mode, size, self.bench.timing, waits=waits).doubtful or not as_is
 
     @property
     def _paths_end(self) -> float:

@@ -304,6 +304,12 @@ class Pace:
         return Eager(self.timing, self.proven, self.timers, self.idling)
 
 
+def is_doubtful(bench: Bench, mode: Mode, size: int) -> bool:
+    """Return whether failures in bursts of this size need a strict re-run: see `Pace`; of a faster system, all do."""
+    pace = Pace(mode, size, bench.timing, waits=bench.system is None)
+    return pace.doubtful or bench.at_speed(1).by_reset() is not bench
+
+
 @contextmanager
 def undisturbed() -> Generator[None, None, None]:
     """Exclude all existing objects from garbage collection until the context is left.

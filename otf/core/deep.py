@@ -27,6 +27,7 @@ from otf.core.oracle import Oracle
 from otf.core.search import HypothesisSet, OvergrownError, Search, bound_depth, brings
 from otf.core.timing import Clock
 from otf.trace.events import Closed, Event, Seen, Taken
+from otf.trace.verdict import Verdict
 
 PortOutput: TypeAlias = tuple[str, Symbol]
 SAVED: Final = 4
@@ -254,3 +255,11 @@ class DeepRun:
             number = before.upto(event.upto)
         output = (event.port, model.output_symbol(event.output)) if isinstance(event, (Seen, Closed)) else None
         return finder(model, event, number), output
+
+
+def too_many(most: int) -> Verdict:
+    """Return the verdict of a run that more than so many explanations have left."""
+    why = (
+        f"more than {most} explanations left; with fewer inputs in flight there are fewer (strict mode, smaller bursts)"
+    )
+    return Verdict("inconclusive", why=why)

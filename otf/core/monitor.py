@@ -11,7 +11,7 @@ from typing import Final
 
 from otf.core.belief import Belief, EventResult, renumber_inputs
 from otf.core.deadlines import answered, due, pending, timers
-from otf.core.deep import DeepRun
+from otf.core.deep import DeepRun, too_many
 from otf.core.doubts import Doubts
 from otf.core.due_times import times
 from otf.core.explainer import NONE, Explainer
@@ -149,14 +149,14 @@ class Monitor:
     def _overgrown(self, event: Event | None) -> None:
         """Follow one explanation at a time from now on, the next event being this one, where that is possible."""
         if self._deep or not DeepRun.possible(self.oracle, self.belief):
-            self.verdict = _too_many(self.oracle.limits.most)
+            self.verdict = too_many(self.oracle.limits.most)
             return
         self._deep = DeepRun(self.explainer, self.belief, self.ledger)
         if event is not None:
             try:
                 self._judge_deep(self._deep, event)
             except OvergrownError:
-                self.verdict = _too_many(self.oracle.limits.most)
+                self.verdict = too_many(self.oracle.limits.most)
 
     def _judge_deep(self, deep: DeepRun, event: Event) -> None:
         if not deep.tell(event, self.ledger):
@@ -295,7 +295,7 @@ class Monitor:
             other.tell(event)
             # a tester that computes for seconds sees what comes meanwhile too late
             if other.explainer.work > oracle.limits.work:
-                other.verdict = _too_many(oracle.limits.most)
+                other.verdict = too_many(oracle.limits.most)
                 break
         return other
 
@@ -334,7 +334,7 @@ class Monitor:
             if bound == limits.most:
                 self._overgrown(None)
             else:
-                self.verdict = _too_many(bound)
+                self.verdict = too_many(bound)
 
     def _empty(self, event: Event) -> Verdict:
         if self.lookahead.lost:
@@ -348,10 +348,3 @@ class Monitor:
         described = times(model, self.belief, event, clock, late) if model.timed else ()
         at = EventPosition(self.events, self.sent)
         return explain(model, self.step, event, at, late, described, self.oracle.requirements)
-
-
-def _too_many(most: int) -> Verdict:
-    why = (
-        f"more than {most} explanations left; with fewer inputs in flight there are fewer (strict mode, smaller bursts)"
-    )
-    return Verdict("inconclusive", why=why)

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import struct
 from typing import Final
 
+from otf.adapter import Frame
+from otf.adapter.third_party import describe, stumbled
 from otf.codec import Codec, PortAction
+from otf.codec.malformed import MalformedCodec, Unreadable
 from otf.core.model_calls import own_frames
 from otf.errors import CodecError, ModelError
+from otf.trace.events import Undecodable
 from otf.values import as_text, show
 
 KEPT: Final = 16_384  # values and frames; the next one clears the cache. Of 10,000 inputs, 4,096 were hardly met again
 SHORT: Final = 512  # bytes: longer frames hardly ever repeat, and would take much memory
+
+
+class Undecided(Exception):  # noqa: N818 -- a state of the run, not an error of the user
+    """The line or the codec is at fault: later events decide nothing."""
 
 
 class CodecCache:
@@ -59,3 +68,18 @@ class CodecCache:
                 self._decoded.clear()
             self._decoded[frame] = output
         return output
+
+    def output(self, port: str, frame: Frame) -> object:
+        """Return the output of a frame as a run sees it. Raises Undecided where the codec stumbled."""
+        if frame.trouble:
+            # after malformed inputs any answer may come, also one that the framing cannot cut
+            lenient = isinstance(self.codec, MalformedCodec)
+            return Unreadable(frame.data) if lenient else Undecodable(frame.data, frame.trouble)
+        try:
+            return self.decode(port, frame.data)
+        except (CodecError, ValueError, struct.error) as error:
+            # Python's own words for bytes that are no message: int(data), bytes.decode, json.loads, struct.unpack
+            return Undecodable(frame.data, str(error) if isinstance(error, CodecError) else describe(error))
+        except Exception as error:
+            # a codec that stumbles proves nothing about the bytes: the mistake may be its own
+            raise Undecided(stumbled(port, frame.data, error)) from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -12,14 +11,14 @@ from anyio import CancelScope
 
 from otf.adapter import Ending, Frame, LineLost
 from otf.adapter.lifecycle import Life, perform
-from otf.adapter.third_party import blaming, describe, stumbled, where
+from otf.adapter.third_party import blaming, describe, where
 from otf.codec import Codec, PortAction
-from otf.codec.malformed import Malformed, MalformedCodec, Unreadable
+from otf.codec.malformed import Malformed
 from otf.core import Ping, Send, Session, Wait
 from otf.core.pacing import Eager
 from otf.core.stalls import CERTAIN
 from otf.errors import CodecError, ContactError, ModelError, OtfError, UsageError, WriteError
-from otf.runner.codec_cache import CodecCache
+from otf.runner.codec_cache import CodecCache, Undecided
 from otf.runner.fast_path import FastPath
 from otf.runner.lookout import Lookout
 from otf.runner.observing import Observer
@@ -28,17 +27,13 @@ from otf.runner.waiting import AT_ONCE, FIRST, TURN
 from otf.runner.wire import Arrived, Wire
 from otf.runner.writer import EventRecord
 from otf.spec import Elapse
-from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Undecodable
+from otf.trace.events import Closed, Event, Quiet, Seen, Sent
 from otf.trace.verdict import Verdict
 from otf.values import show
 
 AT_FAULT: Final = "the line was at fault"
 AFTERMATH: Final = 200  # events
 HEAVY: Final = 1 << 18  # bytes of them
-
-
-class _Undecided(Exception):  # noqa: N818 -- a state of the run, not an error of the user
-    """The line or the codec is at fault: later events decide nothing."""
 
 
 class Conduct:
@@ -94,7 +89,7 @@ class Conduct:
             if self.session.verdict is None or not self.session.verdict.failed:
                 raise
             verdict = self.session.verdict
-        except _Undecided as reason:
+        except Undecided as reason:
             # an earlier verdict holds
             verdict = self.session.verdict or Verdict("inconclusive", why=str(reason))
         if verdict.failure is not None and verdict.failure.kind not in CERTAIN and (doubt := self.wire.doubt()):
@@ -111,7 +106,7 @@ class Conduct:
         It is not judged: a boot banner or the dump of a panic often names the cause. Interruptions wait meanwhile.
         """
         until, texts, size = self.wire.now + seconds, list[str](), 0
-        with CancelScope(shield=True), suppress(_Undecided, WriteError):
+        with CancelScope(shield=True), suppress(Undecided, WriteError):
             while len(texts) < AFTERMATH and size < HEAVY and not self.wire.over(until):
                 await self.wire.wait(until)
                 for event, raw in map(self._event, self.wire.arrived()[: AFTERMATH - len(texts)]):
@@ -175,24 +170,10 @@ class Conduct:
         at = max(at, self.session.times.input, self._lookout.floor)
         self.session.monitor.slack += at - arrived.at
         if isinstance(what, Frame):
-            return Seen(self._output(port, what), port, at), what.data
+            return Seen(self.codec.output(port, what), port, at), what.data
         if isinstance(what, Ending):
             return Closed(port, what.reason, at), None
-        raise _Undecided(f"{AT_FAULT}: {port}: {what.reason}")
-
-    def _output(self, port: str, frame: Frame) -> object:
-        if frame.trouble:
-            # after malformed inputs any answer may come, also one that the framing cannot cut
-            lenient = isinstance(self.codec.codec, MalformedCodec)
-            return Unreadable(frame.data) if lenient else Undecodable(frame.data, frame.trouble)
-        try:
-            return self.codec.decode(port, frame.data)
-        except (CodecError, ValueError, struct.error) as error:
-            # Python's own words for bytes that are no message: int(data), bytes.decode, json.loads, struct.unpack
-            return Undecodable(frame.data, str(error) if isinstance(error, CodecError) else describe(error))
-        except Exception as error:
-            # a codec that stumbles proves nothing about the bytes: the mistake may be its own
-            raise _Undecided(stumbled(port, frame.data, error)) from error
+        raise Undecided(f"{AT_FAULT}: {port}: {what.reason}")
 
     async def _send_now(self, command: Send) -> None:
         if self._model.timed and not await self._catch_up(command):
@@ -286,7 +267,7 @@ class Conduct:
             self._lost(port, str(lost), again=isinstance(value, Malformed))
             return False
         except ContactError as error:
-            raise _Undecided(f"{AT_FAULT}: {port}: {error}") from error
+            raise Undecided(f"{AT_FAULT}: {port}: {error}") from error
         except OtfError:
             raise
         except Exception as error:
@@ -321,7 +302,7 @@ class Conduct:
                 self._tell_stalls()
             # a process that was seen asleep is not stopped, and what else was lost is still told at the end
             if not observed and (lost := self.wire.lost()):
-                raise _Undecided(f"{AT_FAULT}: {lost}")
+                raise Undecided(f"{AT_FAULT}: {lost}")
             believed = self.session.silence(at, "observed" if observed else "timed")
             if believed is not None:
                 self._record(believed)
