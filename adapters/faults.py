@@ -10,12 +10,13 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from functools import partial
+from math import inf
 
 import anyio
 
 from otf.adapter import Arrival, Bench, Frame, Line, LineLost
 from otf.adapter.faults import IN, OUT, Faults, plan
-from otf.adapter.line import NEVER, Acting, Counting, Packing, Stamping, Stirring
+from otf.adapter.line import NEVER, Acting, Belated, Counting, Packing, Stamping, Stirring
 from otf.adapter.waiting import Alarm, Spawn, alarms, clock, spawning
 from otf.codec import PortAction
 from otf.errors import CodecError, UsageError
@@ -65,6 +66,14 @@ class FaultyLine:
     def lost(self) -> str:
         """Return what the line below has lost by itself."""
         return self._inner.lost() if isinstance(self._inner, Counting) else ""
+
+    def overdue(self) -> float:
+        """Return since when the line below was late with what it sends by itself, or `inf`."""
+        return self._inner.overdue() if isinstance(self._inner, Belated) else inf
+
+    def doubt(self) -> str:
+        """Return why a failure may be the fault of the line below."""
+        return self._inner.doubt() if isinstance(self._inner, Belated) else ""
 
     def stamp(self) -> None:
         """Ask the line below for times, where it has them."""

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Iterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from math import inf
 from time import monotonic
 
 import pytest
 
-from otf.adapter import Arrival, Bench, Ending, Frame, Line
+from otf.adapter import Arrival, Bench, Ending, Frame, Line, Port
+from otf.adapter.line import Belated
+from otf.adapters import Faults, inject
 from otf.spec import Transition, goto
 from otf.trace.events import Stalled
-from tests.runner.playing import Played, Still, Words, hub, opened, ping, play, spec
+from tests.runner.playing import Played, Still, Words, hub, opened, ping, play, spec, virtually
 
 WHY = "the tester sent m1 late"
 
@@ -96,3 +98,17 @@ def test_windows_are_wider_by_what_the_tester_was_late() -> None:
     (stall,) = [event for event in played.events if isinstance(event, Stalled)]
     assert stall.seconds == pytest.approx(0.5, abs=0.1)
     assert answered(after=1.9, overdue=0.5).failure.kind == "late"
+
+
+def test_faults_on_a_line_hide_no_lateness() -> None:
+    """What is late below the faults is late above them; a line without a clock of its own is never late."""
+
+    async def overdue(line: Line) -> tuple[float, str]:
+        connected = Bench(spec(ping), codec=Words(), ports={"p": Port(lambda: nullcontext(line), "still")})
+        async with inject(connected, {"p": Faults()}).open() as found:
+            above = found["p"]
+            assert isinstance(above, Belated)
+            return above.overdue(), above.doubt()
+
+    assert virtually(lambda: overdue(Doubting())) == (inf, WHY)
+    assert virtually(lambda: overdue(Still())) == (inf, "")
