@@ -21,6 +21,7 @@ from benchmarks.simulating import FLOOD, Playing, Rehearsal, RunName, StuckError
 from benchmarks.solver import decided
 from otf.core import Send, Session, Stop, Wait
 from otf.simulate import World
+from otf.spec import Idle
 from otf.trace.events import Sent, Stalled
 from otf.trace.verdict import Verdict
 
@@ -68,7 +69,8 @@ class StallingRun:
         self.world.arrived.clear()
 
     def _send(self, inp: object) -> None:
-        event = Sent(inp, self.rehearsal.blueprint.inputs[str(inp)], self.world.now)
+        port = "" if isinstance(inp, Idle) else self.rehearsal.blueprint.inputs[str(inp)]
+        event = Sent(inp, port, self.world.now)
         self.world.send(inp, event.port)
         self.session.tell(event)
         self.playing.note(event)

@@ -31,7 +31,7 @@ BETWEEN: Final = (
 )  # inputs at least between waits: a wait may end a session, and all that was reached in it
 PARTS: Final = (0.6, 0.45, 0.7, 0.5)  # of the time until a timer must have expired
 FEW: Final = (2, 4, 8)  # inputs at most between a part of the time of a timer and its end
-MARGIN: Final = 1.05  # of a wait: the seconds of an input are rounded
+MARGIN: Final = 1.15  # of a wait: what comes right after its end is not blamed on a stall then
 
 WaitKind: TypeAlias = Literal["end", "part"]
 TimerName: TypeAlias = str | int | None
