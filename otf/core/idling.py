@@ -152,7 +152,8 @@ class Idling:
 
     def _waits(self, places: tuple[Hashable, ...], left: dict[TimerName, float]) -> Iterator[_Wait]:
         """Yield the waits that there is time for; after the part of a timer's time alone that to the end."""
-        if self._left or (self._left is None and self._inputs < BETWEEN[self._made % len(BETWEEN)]):
+        early = self._left is None and self._inputs < BETWEEN[self._made % len(BETWEEN)]
+        if self._left or early or not left:
             return
         most = max(FIRST, SHARE * self._ran) / len({*self._spent, *left})
         for timer, seconds in left.items():

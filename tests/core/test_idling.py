@@ -153,3 +153,14 @@ def test_a_stall_prolongs_a_wait() -> None:
     assert more is not None
     assert isinstance(more.value, Idle)
     assert 0 < more.value.seconds < 0.2
+
+
+def test_a_timer_without_effect_is_not_waited_for() -> None:
+    """It runs in a state that has no transition for it."""
+    spec = Spec(lambda state, _inp: [goto(state, "ok", timers=[LEASE])], 0, ["go"], lambda _state: [])
+    oracle, idling = Oracle(Model(spec, Routes(("p",), _port)), timing=TIMING), Idling()
+    monitor, inp = Monitor(oracle), oracle.model.symbol("go")
+    for event in (Sent("go", "p", 0.0), Seen("ok", "p", 0.001), Quiet(0.01)):
+        monitor.tell(event)
+    assert monitor.belief.timed
+    assert idling.choose(monitor, oracle.start().nodes, inp, 0.01) is None
