@@ -16,6 +16,7 @@ from itertools import count
 from typing import Final, TypeAlias, cast
 
 from otf.core.belief import Belief
+from otf.core.commuting import brings
 from otf.core.expectations import Chain
 from otf.core.explainer import Explainer, Finder, finder
 from otf.core.hypothesis import Hypothesis, Outstanding
@@ -24,7 +25,7 @@ from otf.core.memory import Symbol
 from otf.core.moves import Moves
 from otf.core.nodes import UNKNOWN
 from otf.core.oracle import Oracle
-from otf.core.search import HypothesisSet, OvergrownError, Search, bound_depth, brings
+from otf.core.search import HypothesisSet, OvergrownError, Search, bound_depth
 from otf.core.timing import Clock
 from otf.trace.events import Closed, Event, Seen, Taken
 from otf.trace.verdict import Verdict

@@ -45,6 +45,8 @@ class Explainer:
     def __init__(self, oracle: Oracle, without: str = "") -> None:
         self.oracle = oracle
         self.work: int = 0
+        # whether all searches together take no more work than one may
+        self.bounded: bool = False
         self.late: deque[Stalled] = deque(maxlen=STALLS)
         self.slack: float = 0.0
         self.by_time: bool = False
@@ -112,15 +114,15 @@ class Explainer:
         oracle = self.oracle
         commuting = oracle.relation == "uioco" and (not oracle.model.alone or len(belief.in_flight) > 1)
         moves = self.moves()
-        search = Search(moves, clock, commuting)
+        search = Search(moves, clock, commuting, before := self.work * self.bounded)
         found = _find_all(belief, search, find)
         free = frozenset(moves.unspecified - moves.specified)
         if free and oracle.relation == "any":
             # no possible state specifies these inputs: none is to be preferred to the others
             moves = self.moves(free)
-            search = Search(moves, clock)
+            search = Search(moves, clock, work=search.work)
             found = _find_all(belief, search, find)
-        self.work += search.work
+        self.work += search.work - before
         requirements = frozenset(moves.requirements) if moves.requirements else NONE
         cut = frozenset(moves.cut) if moves.cut else NONE
         # results decided by time do not come again

@@ -184,56 +184,6 @@ class Model:
             known = self.memory.put(node.specified, inp, bool(moves), node)
         return known
 
-    def independent(self, node: Node, one: Symbol, other: Symbol) -> bool:
-        """Return whether two inputs on different ports may be taken in either order with the same result.
-
-        That is so if their outputs are on different ports, and both orders lead to the same states.
-        """
-        if node.independent is None:
-            node.independent = {}
-        known = node.independent.get((one, other))
-        if known is None:
-            both = self._after(node, one, other), self._after(node, other, one)
-            known = both[0] is not None and both[0] == both[1]
-            self.memory.put(node.independent, (one, other), known, node)
-            self.memory.put(node.independent, (other, one), known, node)
-        return known
-
-    def indifferent(self, node: Node, move: Move, inp: Symbol) -> bool:
-        """Return whether an input may be taken before a spontaneous move or after it, with the same result.
-
-        That is so if their outputs are on different ports, the input gets the same answers in both states, and the move
-        leads from where the input led to where it leads afterwards. Where timers run or are started it is not: they may
-        be set anew by the input, and no timer has an effect while the system is busy with it.
-        """
-        if node.indifferent is None:
-            node.indifferent = {}
-        known = node.indifferent.get((move, inp))
-        if known is None:
-            known = self._indifferent(node, move, inp)
-            self.memory.put(node.indifferent, (move, inp), known, node)
-        return known
-
-    def _indifferent(self, node: Node, move: Move, inp: Symbol) -> bool:
-        then, before = None if self._timed(move) else move.target, self.moves(node, inp)
-        after = () if then is None or move.opening else self.moves(then, inp)
-        if not before or len(before) != len(after):
-            return False
-        return all(
-            _same_answer(one, other) and not one.ports & move.ports and self._squares(node, move, one, other)
-            for one, other in zip(before, after, strict=True)
-        )
-
-    def _squares(self, node: Node, move: Move, one: Move, other: Move) -> bool:
-        if one.target is node and other.target is move.target:
-            return True
-        if one.target is None or self._timed(one):
-            return False
-        return any(
-            each.target is other.target and each.emitted == move.emitted and each.req == move.req
-            for each in self.spontaneous(one.target)
-        )
-
     def _elapsing(self, node: Node, inp: Elapse) -> tuple[Move, ...]:
         """Return the moves on an input that only waits: those of the model itself, else one that changes nothing."""
         partial = self.spec.partial
@@ -245,23 +195,6 @@ class Model:
     def called(self, name: str, function: Callable[..., object], *arguments: object) -> Hashable:
         """Return the key of what a function of the user returns. Raises ModelError if it raises."""
         return _guard(lambda: key(function(*arguments)), function, name, *arguments)
-
-    def _after(self, node: Node, first: Symbol, second: Symbol) -> frozenset[Hashable] | None:
-        """Return the results of two inputs; None if their order may matter even so."""
-        found: set[Hashable] = set()
-        moves = self.moves(node, first)
-        for one in moves:
-            if self._timed(one):
-                return None
-            then = self.moves(one.position, second) if isinstance(one.position, Node) else ()
-            if not then:
-                return None
-            for other in then:
-                if not isinstance(other.position, Node) or one.ports & other.ports or self._timed(other):
-                    return None
-                outstanding = frozenset(((first, one.emitted), (second, other.emitted)))
-                found.add((other.position, outstanding))
-        return frozenset(found) if moves else None
 
     def _each_once(self, node: Node) -> tuple[Symbol, ...]:
         return _guard(
@@ -297,7 +230,8 @@ class Model:
         known = values[:size] if isinstance(values, (list, tuple)) else ()
         return EnabledInputs(size, drawn, every=every, values=known)
 
-    def _timed(self, move: Move) -> bool:
+    def sets_timers(self, move: Move) -> bool:
+        """Return whether a move has a window, or starts a timer."""
         return bool(move.within or move.starts or (isinstance(move.position, Node) and self.windows(move.position)))
 
     def _ask(self, node: Node, name: str, function: Callable[..., object], *inputs: object) -> tuple[Move, ...]:
@@ -314,11 +248,6 @@ class Model:
             if move.req:
                 self.requirements.update(move.req)
         return moves
-
-
-def _same_answer(one: Move, other: Move) -> bool:
-    acts = one.opening or one.starts or one.stops or other.opening or other.starts or other.stops
-    return not acts and (one.emitted, one.within, one.req) == (other.emitted, other.within, other.req)
 
 
 def _guard(call: Callable[[], Answered], own: Callable[..., object], name: str, *arguments: object) -> Answered:

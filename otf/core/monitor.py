@@ -69,6 +69,8 @@ class Monitor:
         # how many stalls were told
         self.stalls: int = 0
         self._doubts = Doubts()
+        # the work of judging again for this event: all depths together take no more than twice what one search may
+        self._again = -oracle.limits.work
         self._now = 0.0
         # where there are too many explanations to keep
         self._deep: DeepRun | None = None
@@ -100,7 +102,7 @@ class Monitor:
     def tell(self, event: Event) -> Verdict | None:
         """Judge one event; return the verdict of the run if it is decided now, else None."""
         self.events += 1
-        self.explainer.slack = self.slack
+        self.explainer.slack, self._again = self.slack, -self.oracle.limits.work
         if isinstance(event, Guess):
             self._go_past(event)
         elif self.verdict is None:
@@ -179,7 +181,7 @@ class Monitor:
 
     def would(self, event: Event) -> bool:
         """Return whether the event would leave a possible state, without judging it."""
-        self.explainer.slack = self.slack
+        self.explainer.slack, self._again = self.slack, -self.oracle.limits.work
         try:
             if self._deep is not None:
                 return self._deep.would(event, self.ledger)
@@ -258,7 +260,9 @@ class Monitor:
             return None
         followed, most = self.oracle.limits.spontaneous, self.oracle.limits.ahead
         while followed < most:
-            followed = min(max(1, DEEPER * followed), most)
+            followed = max(1, DEEPER * followed)
+            # two depths that are nearly the same would be as much work again
+            followed = most if DEEPER * followed > most else followed
             other = self._following(followed, first, event)
             if other.verdict is None:
                 return other
@@ -290,13 +294,15 @@ class Monitor:
         other = self._alike(oracle, oracle.beliefs.of(first.belief.hypotheses))
         other.ledger, other.events, other.deepens = first.ledger, first.event - 1, False
         other.explainer.late = self.explainer.late.copy()
+        # a tester that computes for seconds sees what comes meanwhile too late
+        other.explainer.work, other.explainer.bounded = self._again, True
         for event, slack in (*self.lookahead.events, *((each, self.slack) for each in events)):
             other.slack = slack
             other.tell(event)
-            # a tester that computes for seconds sees what comes meanwhile too late
             if other.explainer.work > oracle.limits.work:
                 other.verdict = too_many(oracle.limits.most)
                 break
+        self._again = other.explainer.work
         return other
 
     def _alike(self, oracle: Oracle, belief: Belief) -> Monitor:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import Final, TypeAlias
 
+from otf.core.commuting import NONE, Orders
 from otf.core.crowd import CROWDED, Asleep, Crowd, Following
 from otf.core.expectations import Chain
 from otf.core.hypothesis import NEVER, HeldBack, Hypothesis, Outstanding, join_queues, put, queue, split
@@ -22,9 +23,9 @@ from otf.spec.offering import TRANSITIONS, limited
 from otf.trace.events import Ended, Undecodable
 from otf.values import show
 
-NONE: Final = frozenset[str]()
 _SETTLED: Final = attrgetter("settled")
 UNDER_WAY: Final = 128  # outputs under way with which a move in a state with timers takes twice as long
+WINDOWS: Final = 512  # outputs under way that are looked at as fast as a move is made
 PAIRS: Final = 16  # pairs of inputs in flight that take as long as a move
 
 HypothesisSet: TypeAlias = dict[Hypothesis, None]
@@ -141,12 +142,12 @@ class Search:
         found: HypothesisSet = {}
         # the first start, and the model's first move, are followed first
         stack = [Following(start, 0, NONE) for start in starts][::-1]
-        most = self.moves.limits.work
         for now, depth, slept in self._remaining(stack, known):
+            under_way = sum(len(outputs) for _, outputs in now.outstanding) if now.timers else 0
             ends = done(now)
             if ends is not None:
-                for end in ends:
-                    found[end] = None
+                found.update(dict.fromkeys(ends))
+                self.work += under_way // WINDOWS
                 continue
             before = known.get(now)
             # its moves were followed, but for those of inputs that were asleep
@@ -156,17 +157,21 @@ class Search:
             asleep = known[now] = slept if before is None else slept & before
             if keep is not None and keep(now):
                 found[now] = None
-            steps = self._awake(now, asleep, goal, woken)
+            steps = self._steps(now, asleep, goal, woken)
             # whether two inputs commute is asked of all pairs
-            self.work += len(steps) + len(now.flight) ** 2 // PAIRS
-            if now.timers:
-                self.work += len(steps) * sum(len(outputs) for _, outputs in now.outstanding) // UNDER_WAY
+            self.work += len(steps) + len(now.flight) ** 2 // PAIRS + len(steps) * under_way // UNDER_WAY
             for step, sleeping in reversed(steps):
                 if follow is None or follow(now, step.then):
                     stack.append(Following(*bound_depth(now, step.then, depth), sleeping))
-            if self.work > most:
+            if self.work > self.moves.limits.work:
                 raise OvergrownError
         return found
+
+    def _steps(self, now: Hypothesis, asleep: Asleep, goal: str, woken: Asleep | None) -> list[tuple[Next, Asleep]]:
+        node = now.position
+        if self.commuting and goal and isinstance(node, Node):
+            return Orders(self.moves, self.windows, goal).of(now, node, asleep, woken)
+        return [(step, NONE) for step in self.moves.of(now)] if woken is None else []
 
     def _remaining(self, stack: list[Following], known: Sized) -> Iterator[Following]:
         """Yield what is left to be followed: the last of the stack, or once many are known, what has come least far."""
@@ -175,63 +180,6 @@ class Search:
             yield stack.pop()
         if stack:
             yield from Crowd().following(stack)
-
-    def _awake(
-        self, now: Hypothesis, asleep: Asleep, goal: str, woken: Asleep | None = None
-    ) -> list[tuple[Next, Asleep]]:
-        """Return the moves of a hypothesis, without inputs whose order makes no observable difference.
-
-        Sleep sets (Godefroid, "Partial-Order Methods for the Verification of Concurrent Systems", chapter 5): once the
-        moves that take a's input were followed, those that take b's need not be followed by a's if the two are
-        independent. An input that is not needed to explain the event stays in flight: taking it later gives the same
-        result. Where a hypothesis is reached once more, only the inputs that are `woken` are left: they were asleep.
-        """
-        position = now.position
-        # what has timers may set them anew with each input, and show no effect of one while it is busy
-        if not (self.commuting and goal and now.flight) or now.timers or not isinstance(position, Node):
-            return [(step, NONE) for step in self.moves.of(now)] if woken is None else []
-        others = {port: self._others(now, position, port) for port, _ in now.flight}
-        steps = {
-            port: self.moves.taking(now, port, in_flight[0], max(others[port].values(), default=0))
-            for port, in_flight in now.flight
-            if port not in asleep and (woken is None or port in woken)
-        }
-        tried = asleep
-        found: list[tuple[Next, Asleep]] = []
-        # first moves that may explain the event at once: the others need not come before them
-        for port in sorted(steps, key=lambda port: not any(brings(step, goal) for step in steps[port])):
-            found += [(step, tried & others[port].keys()) for step in steps[port]]
-            tried |= {port}
-        return found + self._spontaneous(now, position, tried) if woken is None else found
-
-    def _spontaneous(self, now: Hypothesis, node: Node, tried: Asleep) -> list[tuple[Next, Asleep]]:
-        """Return the spontaneous moves: what was taken before such a move, with the same result, is not taken after it.
-
-        So a device that speaks all the time costs nothing: what is on its way does not change what an input means.
-        """
-        found: list[tuple[Next, Asleep]] = []
-        for step in self.moves.spontaneous(now):
-            move = step.move
-            sleeping = (
-                NONE
-                if move is None
-                else frozenset(
-                    port
-                    for port, in_flight in now.flight
-                    if port in tried and self.moves.model.indifferent(node, move, in_flight[0].symbol)
-                )
-            )
-            found.append((step, sleeping))
-        return found
-
-    def _others(self, now: Hypothesis, node: Node, port: str) -> dict[str, int]:
-        """Return the ports whose input may equally be taken before that of `port`, and the last number there."""
-        head = queue(now.flight, port)[0].symbol
-        return {
-            name: in_flight[-1].number
-            for name, in_flight in now.flight
-            if name != port and self.moves.model.independent(node, head, in_flight[0].symbol)
-        }
 
     def _consume(
         self, now: Hypothesis, port: str, outputs: tuple[Outstanding, ...], output: Symbol
@@ -297,11 +245,6 @@ class Search:
 def _next(head: Outstanding, chain: Chain) -> Outstanding | None:
     """Return the outstanding outputs after a bag; None if that was the last."""
     return None if chain.then is None else head._replace(what=chain.then, left=chain.then.bag.all)
-
-
-def brings(step: Next, port: str) -> bool:
-    """Return whether a move has an output on a port."""
-    return step.move is not None and port in step.move.ports
 
 
 def _unseen(_: Hypothesis, now: Hypothesis) -> bool:

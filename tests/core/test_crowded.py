@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from otf.core import Limits, Model, Monitor, Oracle
 from otf.core.compile import Routes
@@ -23,12 +24,20 @@ def _tick(state: int) -> Iterator[Transition[int]]:
 
 
 DEVICE = Spec(_answer, 0, ["ask"], _tick, timers=[start("tick", 0.0, 0.03)])
+# each answer changes the state: whether it came before a tick or after it does matter
+TOGGLING = Spec[tuple[int, bool], str](
+    lambda state, inp: [goto((state[0], not state[1]), f"ans.{inp}")],
+    (0, False),
+    ["ask"],
+    lambda state: [goto((state[0] + 1, state[1]), f"cyc.{state[0]}", after="tick", timers=[TICK])],
+    timers=[start("tick", 0.0, 0.03)],
+)
 
 
-def _monitor(limits: Limits | None = None) -> Monitor:
+def _monitor(limits: Limits | None = None, spec: Spec[Any, str] = DEVICE) -> Monitor:
     routes = Routes(("ans", "cyc"), lambda value: str(value).partition(".")[0])
     timing = Timing(quiescence=0.05, latency=0.06, busy=0.002)
-    return Monitor(Oracle(Model(DEVICE, routes), timing=timing, limits=limits or Limits()))
+    return Monitor(Oracle(Model(spec, routes), timing=timing, limits=limits or Limits()))
 
 
 def _eager(steps: int) -> Iterator[Event]:
@@ -45,7 +54,7 @@ def _eager(steps: int) -> Iterator[Event]:
 
 def test_explanations_that_differ_in_times_alone_are_few() -> None:
     """Each tick may have been emitted before or after each of the last inputs, and at many times."""
-    monitor, most = _monitor(), 0
+    monitor, most = _monitor(spec=TOGGLING), 0
     for event in _eager(200):
         assert monitor.tell(event) is None
         most = max(most, len(monitor.belief.hypotheses))
@@ -64,7 +73,7 @@ def test_a_wrong_answer_is_found_among_them() -> None:
 
 def test_judging_again_is_bounded() -> None:
     """Where that takes too long, the run goes on, and what fails after that is not certain."""
-    monitor = _monitor(Limits(hypotheses=4, spontaneous=1))
+    monitor = _monitor(Limits(hypotheses=4, spontaneous=1), TOGGLING)
     for event in _eager(50):
         monitor.tell(event)
     assert monitor.lookahead.lost or monitor.verdict is not None

@@ -1,0 +1,192 @@
+"""Moves in an order that makes no difference: of such orders one is followed.
+
+Sleep sets (Godefroid, "Partial-Order Methods for the Verification of Concurrent Systems", chapter 5): once the moves
+that take a's input were followed, those that take b's need not be followed by a's if the two are independent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Final
+
+from otf.core.crowd import Asleep
+from otf.core.hypothesis import Hypothesis, queue
+from otf.core.memory import Symbol
+from otf.core.model import Model
+from otf.core.moves import Moves, Next
+from otf.core.nodes import Move, Node
+from otf.core.windows import Windows
+
+NONE: Final[Asleep] = frozenset[str]()
+
+
+@dataclass(slots=True)
+class Orders:
+    """The moves that are followed to explain an output on the port `goal`.
+
+    An input that is not needed to explain the event stays in flight, and a spontaneous output that is not needed stays
+    to be emitted: later, they have the same result.
+    """
+
+    moves: Moves
+    windows: Windows
+    goal: str
+
+    def of(self, now: Hypothesis, node: Node, asleep: Asleep, woken: Asleep | None) -> list[tuple[Next, Asleep]]:
+        """Return the moves of a hypothesis, each with the ports that need not be followed after it.
+
+        Where a hypothesis is reached once more, only the inputs that are `woken` are left: they were asleep.
+        """
+        others = {port: self._others(now, node, port) for port, _ in now.flight}
+        steps = {
+            port: self.moves.taking(now, port, in_flight[0], max(others[port].values(), default=0))
+            for port, in_flight in now.flight
+            if port not in asleep and (woken is None or port in woken)
+        }
+        tried = asleep
+        found: list[tuple[Next, Asleep]] = []
+        # first moves that may explain the event at once: the others need not come before them
+        for port in sorted(steps, key=lambda port: not any(brings(step, self.goal) for step in steps[port])):
+            found += [(step, tried & others[port].keys()) for step in steps[port]]
+            # what comes too late to be taken in this state may be taken after a timer has expired
+            tried |= {port} if steps[port] else NONE
+        if woken is not None or self._idle(now, node, tried):
+            return found
+        return found + [(step, self._sleeping(now, node, step.move, tried)) for step in self.moves.spontaneous(now)]
+
+    def _others(self, now: Hypothesis, node: Node, port: str) -> dict[str, int]:
+        """Return the ports whose input may equally be taken before that of `port`, and the last number there."""
+        head = queue(now.flight, port)[0].symbol
+        # each input may set the timers anew
+        return {
+            name: in_flight[-1].number
+            for name, in_flight in now.flight
+            if name != port and not now.timers and independent(self.moves.model, node, head, in_flight[0].symbol)
+        }
+
+    def _sleeping(self, now: Hypothesis, node: Node, move: Move | None, tried: Asleep) -> Asleep:
+        """Return the ports whose input was taken before a spontaneous move, and need not be taken after it.
+
+        So a device that speaks all the time costs nothing: what is on its way does not change what an input means.
+        """
+        model, timed = self.moves.model, bool(now.timers)
+        return (
+            NONE
+            if move is None
+            else frozenset(
+                port
+                for port, in_flight in now.flight
+                if port in tried and indifferent(model, node, move, in_flight[0].symbol, timed=timed)
+            )
+        )
+
+    def _idle(self, now: Hypothesis, node: Node, tried: Asleep) -> bool:
+        """Return whether no spontaneous move can help: each leads back to this state, where inputs mean the same."""
+        if any(isinstance(each.name, str) and each.name not in node.expiring for each in now.timers):
+            return False
+        return all(
+            move.position is node
+            and self.goal not in move.ports
+            and restarts(self.moves.model, node, move)
+            and self._sleeping(now, node, move, tried) == frozenset(port for port, _ in now.flight)
+            for move in self.moves.model.spontaneous(node)
+        )
+
+
+def brings(step: Next, port: str) -> bool:
+    """Return whether a move has an output on a port."""
+    return step.move is not None and port in step.move.ports
+
+
+def independent(model: Model, node: Node, one: Symbol, other: Symbol) -> bool:
+    """Return whether two inputs on different ports may be taken in either order with the same result.
+
+    That is so if their outputs are on different ports, and both orders lead to the same states.
+    """
+    if node.independent is None:
+        node.independent = {}
+    known = node.independent.get((one, other))
+    if known is None:
+        both = _after(model, node, one, other), _after(model, node, other, one)
+        known = both[0] is not None and both[0] == both[1]
+        model.memory.put(node.independent, (one, other), known, node)
+        model.memory.put(node.independent, (other, one), known, node)
+    return known
+
+
+def indifferent(model: Model, node: Node, move: Move, inp: Symbol, *, timed: bool = False) -> bool:
+    """Return whether an input may be taken before a spontaneous move or after it, with the same result.
+
+    That is so if their outputs are on different ports, the input gets the same answers in both states, and the move
+    leads from where the input led to where it leads afterwards. Where timers run (`timed`), the input has to leave the
+    state as it is, and the move may start no timer but its own: then all that is known of the timers with the move
+    first is known with the input first as well.
+    """
+    if node.indifferent is None:
+        node.indifferent = {}
+    known = node.indifferent.get((move, inp, timed))
+    if known is None:
+        known = _indifferent(model, node, move, inp, timed=timed)
+        model.memory.put(node.indifferent, (move, inp, timed), known, node)
+    return known
+
+
+def restarts(model: Model, node: Node, move: Move) -> bool:
+    """Return whether a move sets no timer but the one that causes it, and those of its state with that one's times."""
+    anew = move.target is node or move.within is not None or move.target is None or not model.windows(move.target)
+    return anew and not move.stops and all(each.name == move.after for each in move.starts)
+
+
+def _indifferent(model: Model, node: Node, move: Move, inp: Symbol, *, timed: bool) -> bool:
+    then = move.target
+    if then is None or move.opening or not (restarts(model, node, move) if timed else not model.sets_timers(move)):
+        return False
+    before, after = model.moves(node, inp), model.moves(then, inp)
+    return 0 < len(before) == len(after) and all(
+        _same_answer(one, other)
+        and not one.ports & move.ports
+        and (
+            _stays(one, node, other, then) and one.within is None if timed else _squares(model, node, move, one, other)
+        )
+        for one, other in zip(before, after, strict=True)
+    )
+
+
+def _stays(one: Move, node: Node, other: Move, then: Node) -> bool:
+    return one.target is node and other.target is then
+
+
+def _squares(model: Model, node: Node, move: Move, one: Move, other: Move) -> bool:
+    if move.target is not None and _stays(one, node, other, move.target):
+        return True
+    if one.target is None or model.sets_timers(one):
+        return False
+    return any(
+        each.target is other.target
+        and (each.emitted, each.req, each.after, each.starts) == (move.emitted, move.req, move.after, move.starts)
+        for each in model.spontaneous(one.target)
+    )
+
+
+def _after(model: Model, node: Node, first: Symbol, second: Symbol) -> frozenset[Hashable] | None:
+    """Return the results of two inputs; None if their order may matter even so."""
+    found: set[Hashable] = set()
+    moves = model.moves(node, first)
+    for one in moves:
+        if model.sets_timers(one):
+            return None
+        then = model.moves(one.position, second) if isinstance(one.position, Node) else ()
+        if not then:
+            return None
+        for other in then:
+            if not isinstance(other.position, Node) or one.ports & other.ports or model.sets_timers(other):
+                return None
+            outstanding = frozenset(((first, one.emitted), (second, other.emitted)))
+            found.add((other.position, outstanding))
+    return frozenset(found) if moves else None
+
+
+def _same_answer(one: Move, other: Move) -> bool:
+    acts = one.opening or one.starts or one.stops or other.opening or other.starts or other.stops
+    return not acts and (one.emitted, one.within, one.req) == (other.emitted, other.within, other.req)
