@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from anyio import CancelScope
+from anyio.lowlevel import checkpoint
 
 from otf.adapter import Ending, Frame, LineLost
 from otf.adapter.lifecycle import Life, perform
@@ -118,7 +119,7 @@ class Conduct:
     async def _run(self) -> Verdict:
         while True:
             if self.wire.waiting:
-                self._take_all()
+                await self._take_all()
             if self._fast_path is not None and self._fast_path.ready:
                 await self._fast_path.run()
                 self._lookout.looked = self.wire.now
@@ -140,9 +141,14 @@ class Conduct:
             else:
                 return command.verdict
 
-    def _take_all(self) -> None:
+    async def _take_all(self) -> None:
         # arrivals after the failing output are recorded too: no observation is thrown away
+        began = self.wire.now
         for arrived in self.wire.arrived():
+            if self.wire.now - began > TURN:
+                # the end of the time has to arrive, however slowly they are judged
+                await checkpoint()
+                began = self.wire.now
             self._lookout.taken(arrived)
             answering = self.session.answering
             self._take(arrived)
@@ -234,20 +240,21 @@ class Conduct:
             self._tell(event, data)
 
     async def _catch_up(self, send: Send) -> bool:
-        """Look at the ports if an output is overdue; return whether the input may be sent then.
+        """Look at the ports if an output is overdue, or nobody has for long; return whether the input may be sent then.
 
         The output may wait there, since the tester was busy with itself. The input counts as sent at some time since
         then: a machine that stops the tester before its write would make an output overdue that waits there, too.
         """
-        self._allowed = self.wire.now
-        if not self.session.monitor.would(Sent(send.input.value, send.port, self._allowed)):
+        session, self._allowed = self.session, self.wire.now
+        likely = session.monitor.would(Sent(send.input.value, send.port, self._allowed))
+        if not likely or self.wire.now - self._lookout.looked > TURN:
             self._lookout.sample()
             await self._lookout.turn()
             self._tell_stalls()
-            self._take_all()
-            self.session.monitor.slack = 0.0
+            await self._take_all()
+            session.monitor.slack = 0.0
             self._allowed = self.wire.now
-        return self.session.monitor.verdict is None
+        return session.monitor.verdict is None and (session.moment.next is not None or bool(session.others))
 
     async def _hand_over(self, port: str, value: object, data: bytes | PortAction) -> bool:
         """Hand a value's bytes to a port; return False if the line is lost."""

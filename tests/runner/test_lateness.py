@@ -106,6 +106,57 @@ def test_a_tester_that_comes_too_late_before_it_sends() -> None:
     assert outputs[:10] == [*(["", "p.pong", "p.tick"] * 3), ""]
 
 
+def test_a_tester_that_asks_its_model_for_long_before_it_sends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the system said meanwhile waits at the port: nothing is missing."""
+    would, asked = Monitor.would, 0
+
+    def slow(monitor: Monitor, event: Event) -> bool:
+        nonlocal asked
+        found, clock = would(monitor, event), trio.lowlevel.current_clock()
+        asked += isinstance(event, Sent)
+        if asked == 2 and isinstance(clock, MockClock):
+            asked += 1
+            clock.jump(20.0)
+        return found
+
+    monkeypatch.setattr(Monitor, "would", slow)
+
+    async def run() -> Verdict:
+        bench = answering((0.0, b"pong"), (5.0, b"tick"), spec=_TICKING, latency=0.01, busy=0.0)
+        pacing = Strict(bench.timing, Timers(between=False))
+        session = Session(bench.oracle(), Script(["p.ping"] * 2), pacing, steps=2)
+        return await drive(bench, session, lambda *_, **__: None)
+
+    assert virtually(run).outcome == "pass"
+    assert asked > 2
+
+
+def test_the_end_of_the_time_comes_while_a_backlog_is_judged() -> None:
+    """A tester that judges more slowly than a system speaks would never look at its clock."""
+    judged = 0
+
+    def record(event: Event, _raw: bytes | None = None, /, **_more: Any) -> None:  # noqa: ANN401 -- JSON data
+        nonlocal judged
+        clock = trio.lowlevel.current_clock()
+        if isinstance(event, Seen) and isinstance(clock, MockClock):
+            judged += 1
+            clock.jump(0.1)
+
+    async def run() -> Verdict:
+        bench = answering(*[(0.0, b"tick")] * 500, spec=spec(_forever, "p.ping"), latency=0.01, busy=0.0)
+        session = Session(bench.oracle(), Script(["p.ping"]), Strict(bench.timing), steps=1)
+        with trio.move_on_after(3.0):
+            return await drive(bench, session, record)
+        return Verdict("pass")
+
+    virtually(run)
+    assert 20 < judged < 100
+
+
+def _forever(state: int, _inp: str) -> Iterator[Transition[int]]:
+    yield goto(state, *["p.tick"] * 500)
+
+
 def test_a_tester_that_is_late_in_time() -> None:
     """A tester that was busy, and found the answer in time all the same, has nothing to complain of."""
     assert _busy_for(0.75, after=0.5)[0].outcome == "pass"
