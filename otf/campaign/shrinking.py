@@ -35,6 +35,7 @@ from otf.shrink import (
     PausingSearch,
     Setting,
     StepPlan,
+    TimeOverError,
     again,
     by_model,
     last_bursts,
@@ -145,7 +146,7 @@ class _Work:
         by = self.by
         self.tries.patience = TAILS * self.issue.tail + self.by.bench.timing.quiescence + MARGIN
         self.drives = BudgetedRuns(self.tries, self.issue, by.budget, self.deadline, by.jobs, self.tell)
-        self.ways = ModelMap(self.by.oracle)
+        self.ways = ModelMap(self.by.oracle, over=self.late)
 
     async def run(self) -> Shrunk:
         if await self.by_clock():
@@ -258,6 +259,8 @@ class _Work:
                     if not self.drives.more():
                         return []
                     turn = monotonic() + SLICE
+        except TimeOverError:
+            return []
         except StopIteration as done:
             candidates: list[Candidate] = done.value
             return candidates
@@ -271,8 +274,13 @@ class _Work:
             steps = self.ways.along(ModelStep(ANYWHERE, symbol) for symbol in given)
         return Issue((*steps[:-1], steps[-1]._replace(target=ANYWHERE)), self.issue.signature) if steps else None
 
+    def late(self) -> bool:
+        """Return whether the time is over."""
+        return anyio.current_time() >= self.deadline
+
     def search(self, issue: Issue) -> PausingSearch:
-        setting = Setting(self.by.oracle, patience(self.by.bench), f"{self.by.header.seed}/{self.failing.number}")
+        seed = f"{self.by.header.seed}/{self.failing.number}"
+        setting = Setting(self.by.oracle, patience(self.by.bench), seed, self.late)
         return pausing(issue, setting, self.by.algorithm)
 
     def program(self) -> Path | None:

@@ -215,17 +215,22 @@ def _reaches(ends: Iterable[Hypothesis]) -> Iterator[Reach]:
 
 
 def reachable(moves: Moves, starts: Iterable[Hypothesis]) -> Iterator[Hypothesis]:
-    """Yield where the system may be when it takes the next input, by its moves until then; outputs are left out."""
-    seen = set[Hypothesis]()
+    """Yield where the system may be when it takes the next input, by its moves until then; outputs are left out.
+
+    Of very many spontaneous moves, which lead to ever new states, the first are followed: as much work as one event is.
+    """
+    seen, work = set[Hypothesis](), 0
     # hypotheses with fewer spontaneous outputs come first, so that none is missed for being found by a detour
     todo = deque((_bare(start), 0, 0) for start in starts)
-    while todo:
+    while todo and work <= moves.limits.work:
         now, spontaneous, internal = todo.popleft()
         if now in seen:
             continue
         seen.add(now)
         yield now
-        for step in moves.of(now):
+        steps = moves.of(now)
+        work += len(steps)
+        for step in steps:
             then = _bare(step.then)
             if step.in_flight is not None:
                 todo.appendleft((then, spontaneous, 0))

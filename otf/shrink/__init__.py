@@ -26,7 +26,7 @@ from otf.shrink.issue import AllowedInputs, Candidate, Issue, ModelStep, Pausing
 from otf.shrink.plan import Ahead, StepPlan, again, joins, repeats
 from otf.shrink.races import last_bursts, one_by_one
 from otf.shrink.search import Attempts, ShrinkSearch
-from otf.shrink.shortest_ways import ModelMap
+from otf.shrink.shortest_ways import ModelMap, TimeOverError
 from otf.shrink.values import fewer_bytes, renamed, simplified, uniform
 from otf.strategy.pool import PlanPatience, endless
 
@@ -58,7 +58,8 @@ class Setting:
     """What a search needs besides the issue: the oracle of its model.
 
     `patience` bounds the time in which a run plans while its system waits for the next input. `seed` is that with which
-    the failing path drew its values: those of a Hypothesis strategy are generated again, and shrunk by Hypothesis.
+    the failing path drew its values: those of a Hypothesis strategy are generated again, and shrunk by Hypothesis. Once
+    the time is `over`, the search raises TimeOverError.
 
     >>> from otf.core import Model
     >>> from otf.spec import Spec, goto
@@ -69,6 +70,7 @@ class Setting:
     oracle: Oracle
     patience: PlanPatience = endless
     seed: str = ""
+    over: Callable[[], bool] = lambda: False
 
 
 MEANS: Final[tuple[Callable[[ShrinkSearch], Attempts], ...]] = (
@@ -89,7 +91,7 @@ def by_model(issue: Issue, setting: Setting) -> PausingSearch:
     """Yield guesses until one fails; then use each means in turn, as long as one of them finds less."""
     if not issue.steps:  # it failed before any input
         return issue
-    search = ShrinkSearch(issue, ModelMap(setting.oracle, setting.patience))
+    search = ShrinkSearch(issue, ModelMap(setting.oracle, setting.patience, over=setting.over))
     if not search.races:  # those of a race were guessed before: `otf.shrink.races`
         yield from climb(search)
     best = None
@@ -159,6 +161,7 @@ __all__ = [
     "Setting",
     "Shrinking",
     "StepPlan",
+    "TimeOverError",
     "again",
     "issue_of",
     "joins",

@@ -23,6 +23,10 @@ ModelSteps: TypeAlias = tuple[ModelStep, ...]
 """Steps through the model, each from where the one before led."""
 
 
+class TimeOverError(Exception):
+    """The time of a search is over, in the middle of work on the model."""
+
+
 class Tree:
     """The shortest ways from a source: a breadth-first search that goes on as far as asked, up to `SEARCHED` nodes.
 
@@ -86,7 +90,7 @@ class ModelMap:
     """The model of an oracle as a map between sets of nodes: sets, since the system need not show what it chose.
 
     `patience` bounds the time in which a run looks for a way while its system waits for the next input. No way takes a
-    step that is `avoided`.
+    step that is `avoided`. Once the time is `over`, every question to the model raises TimeOverError.
     """
 
     def __init__(
@@ -95,7 +99,9 @@ class ModelMap:
         patience: PlanPatience = endless,
         learnt: dict[tuple[NodeSet, Symbol], NodeSet] | None = None,
         avoided: frozenset[tuple[NodeSet, Symbol]] = frozenset(),
+        over: Callable[[], bool] = lambda: False,
     ) -> None:
+        self._over = over
         self._avoided = avoided
         self.patience: PlanPatience = patience
         self._oracle = oracle
@@ -139,6 +145,8 @@ class ModelMap:
             return (Successor(None, ANYWHERE),)
         known = self._outcomes.get((nodes, inp))
         if known is None:
+            if self._over():
+                raise TimeOverError
             self.asked += 1
             known = self._outcomes[nodes, inp] = tuple(self._find(nodes, inp))
         return known

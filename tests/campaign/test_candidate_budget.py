@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -10,11 +10,16 @@ from random import Random
 
 import anyio
 import pytest
+import trio
+from trio.testing import MockClock
 
 from benchmarks.shrink_classical import ALGORITHMS
 from otf.campaign import Budget, Settings, Shrinker
 from otf.campaign.candidate_budget import spared
 from otf.campaign.settings import header
+from otf.core import Symbol
+from otf.shrink.issue import NodeSet
+from otf.shrink.shortest_ways import ModelMap, Successor
 from tests.campaign.machine import (
     FAULTS,
     LONG,
@@ -74,6 +79,24 @@ def test_time_that_is_gone_is_not_used_again(tmp_path: Path) -> None:
     ]
     assert runs[0].resets > runs[1].resets == runs[2].resets > 1
     assert {each.ended for each in runs} == {"the time of 3e+03 s was used up"}
+
+
+def test_the_time_ends_work_on_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A model with very many spontaneous moves takes long to say where an input leads: it is not asked any more."""
+    asked, find = 0, ModelMap._find  # noqa: SLF001 -- it alone asks the model
+
+    def slow(self: ModelMap, nodes: NodeSet, inp: Symbol) -> Iterator[Successor]:
+        nonlocal asked
+        clock = trio.lowlevel.current_clock()
+        if isinstance(clock, MockClock):
+            asked += 1
+            clock.jump(1000.0)
+        return find(self, nodes, inp)
+
+    monkeypatch.setattr(ModelMap, "_find", slow)
+    shrunk = shrunk_from(bench(TEA), tmp_path, LONG, budget=Budget(seconds=4000.0), mode="strict")
+    assert shrunk.ended == "the time of 4e+03 s was used up"
+    assert 2 < asked < 10
 
 
 def test_a_budget_of_nothing(tmp_path: Path) -> None:
