@@ -261,16 +261,18 @@ def counts(failing: PathResult, seen: Iterable[PathResult]) -> bool:
 
 
 def _is_alike(one: PathResult, other: PathResult) -> bool:
-    """Return whether two runs of the same inputs fail in the same way: at the same input, or at any by a timer.
+    """Return whether two runs of the same inputs fail alike: at the same input, by a timer, or with the same values.
 
     A machine that is busy for an hour makes an answer late in every run, each time at another input. Of windows the
-    stalls are taken off.
+    stalls are taken off; and no stall makes the same wrong output come in the same state twice.
     """
     mine, others = one.verdict.failure, other.verdict.failure
     if mine is None or others is None or mine.signature != others.signature:
         return False
     by_timer = bool(mine.times and others.times)
-    return by_timer or abs(mine.step - others.step) < max(1, mine.together, others.together)
+    exact = mine.signature.exact
+    same_values = mine.kind in _CAME and exact is not None and exact == others.signature.exact
+    return by_timer or same_values or abs(mine.step - others.step) < max(1, mine.together, others.together)
 
 
 def once(seen: Sequence[PathResult], others: Sequence[PathResult] = ()) -> str:

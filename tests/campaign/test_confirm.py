@@ -436,6 +436,26 @@ def test_a_busy_machine_makes_another_answer_late_in_each_run(tmp_path: Path) ->
 
 
 @pytest.mark.usefixtures("stalled")
+def test_the_same_wrong_output_at_another_input(tmp_path: Path) -> None:
+    """What comes beside stalls, in the same state and with the same values, confirms itself wherever it comes."""
+    begins = iter([9, *range(8, 0, -1)])
+
+    def machine() -> Callable[[bytes], list[Reply]]:
+        works, begin, given = Machine(), next(begins), count(1)
+
+        def answer(frame: bytes) -> list[Reply]:
+            paid, replies = works.paid, works(frame)
+            wrong = frame == b"button" and paid == 1 and next(given) >= begin
+            return [(0.0, b"tea")] if wrong else replies
+
+        return answer
+
+    summary = run(made_by(machine), tmp_path, seed=4, steps=400, traces=1)
+    [group] = summary.failures.values()
+    assert (group.signature.kind, group.signature.seen) == ("wrong", "Tea")
+
+
+@pytest.mark.usefixtures("stalled")
 def test_a_death_beside_a_stall(tmp_path: Path) -> None:
     """A death is a death, however busy the machine."""
     machines = iter([Machine((DIES,))])
