@@ -148,7 +148,13 @@ class CachedRun:
     def start(cls, session: Session, codec: object) -> Self | None:
         """Return a cached run from the state of a session; None if the session must decide the next step."""
         moment, pacing, monitor = session.moment, session.pacing, session.monitor
-        if not isinstance(pacing, Eager) or session.probing or session.over or moment.quiet or moment.next is not None:
+        if (
+            not isinstance(pacing, Eager)
+            or session.pings is not None
+            or session.over
+            or moment.quiet
+            or moment.next is not None
+        ):
             return None
         belief, model = monitor.belief, monitor.oracle.model
         if (

@@ -17,7 +17,7 @@ from otf.core.violations import ViolationSearch
 from otf.spec import Idle
 from otf.spec.requirements import Requirement, Requirements
 from otf.trace.events import Closed, Event, Seen, Sent, Undecodable
-from otf.trace.verdict import Allowed, Failure, FailureKind, Signature
+from otf.trace.verdict import Allowed, Failure, FailureKind, Signature, Verdict
 from otf.values import changes, show
 
 SHOWN: Final = 20  # states shown in one failure: more explain nothing
@@ -150,10 +150,13 @@ def _all_ways(model: Model, step: FailedStep, nodes: Sequence[Node]) -> dict[Nod
     return {node: list(islice(_ways(model, node, step.inputs, budget), WAYS)) for node in nodes}
 
 
-def flooded(step: FailedStep, seen: str, number: int, sent: int) -> Failure:
-    """Return the failure of a system that never pauses."""
+def flooded(step: FailedStep, most: str, number: int, sent: int, *, leaves_open: bool) -> Verdict:
+    """Return the verdict on a system that never pauses; `leaves_open`: the model may leave its outputs open."""
+    seen = f"more than {most} outputs without a pause"
+    if leaves_open:
+        return Verdict("inconclusive", why=f"{seen}, and the model may leave them open")
     signature = Signature("flood", _states(step.before), _input(step.inputs), "a pause", "outputs")
-    return Failure(signature, number, sent, _inputs(step.inputs), seen, "")
+    return Verdict("fail", Failure(signature, number, sent, _inputs(step.inputs), seen, ""))
 
 
 def _states(before: Belief) -> str:

@@ -75,6 +75,7 @@ class Session:
         self._pause = Pause(0.0)
         # by when an input that only waits is over, 0 if none is under way: nothing may be sent before
         self.elapses: float = 0.0
+        # where they prove quiescence, an output may be the answer to one
         self.pings: Pings | None = None if barrier is None else Pings(barrier)
         # what follows at once after the input that is sent now
         self.others: list[Send] = []
@@ -98,11 +99,6 @@ class Session:
     @monitor.setter
     def monitor(self, monitor: Monitor) -> None:
         self.moment.monitor = monitor
-
-    @property
-    def probing(self) -> bool:
-        """Return whether pings prove quiescence, so that an output may be the answer to one."""
-        return self.pings is not None
 
     @property
     def verdict(self) -> Verdict | None:
@@ -350,10 +346,8 @@ class Session:
     def _flood(self) -> Verdict:
         monitor = self.moment.monitor
         most = f"{self.flood}" if self._outputs > self.flood else f"{FLOOD} bytes of"
-        seen = f"more than {most} outputs without a pause"
-        if any(each.position is UNCONSTRAINED for each in monitor.belief.hypotheses):
-            return Verdict("inconclusive", why=f"{seen}, and the model may leave them open")
-        return Verdict("fail", flooded(monitor.step, seen, monitor.events, monitor.sent))
+        open_to = any(each.position is UNCONSTRAINED for each in monitor.belief.hypotheses)
+        return flooded(monitor.step, most, monitor.events, monitor.sent, leaves_open=open_to)
 
     def _verdict(self) -> Verdict:
         return replace(self.monitor.end(), late=tuple(self.late))

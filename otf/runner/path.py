@@ -76,7 +76,7 @@ class Conduct:
         self._untold = list[tuple[Sent, bytes]]()
         # when the model last allowed to send: what comes after that moment may have come before the input
         self._allowed = 0.0
-        may_skip = isinstance(session.pacing, Eager) and not session.probing
+        may_skip = isinstance(session.pacing, Eager) and session.pings is None
         self._fast_path = FastPath(session, wire, self.codec, record) if may_skip else None
 
     async def run(self) -> Verdict:
@@ -130,7 +130,7 @@ class Conduct:
             command = self.session.command()
             if isinstance(command, Send):
                 await self._send_now(command)
-                if self.session.answering and not self.session.probing and self.wire.prompt():
+                if self.session.answering and self.session.pings is None and self.wire.prompt():
                     # most answers come within a moment: until then nobody has to ask how long to wait
                     await self._lookout.look(self.wire.now + FIRST)
             elif isinstance(command, Wait):
@@ -157,7 +157,7 @@ class Conduct:
     def _take(self, arrived: Arrived) -> None:
         event: Event
         event, raw = self._event(arrived)
-        if self.session.probing and isinstance(event, Seen) and self.session.pong(event):
+        if self.session.pings is not None and isinstance(event, Seen) and self.session.pong(event):
             # before the model is asked: it does not allow the answer to a ping, and that is no reason for an excuse
             proven = self.session.proven(event.at)
             if proven is not None:
