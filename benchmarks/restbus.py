@@ -20,7 +20,7 @@ from benchmarks import restbus_node as node
 from benchmarks.measure import command, save
 from otf.adapter import Bench, Life, lines
 from otf.adapters import CyclicMessage, can, restbus
-from otf.campaign import InconclusiveError, run
+from otf.campaign import InconclusiveError, NonconformanceError, run
 from otf.codec.by_port import codecs
 from otf.codec.can import CanCodec, CanFrame, encode_can
 from otf.compose import cyclic
@@ -140,14 +140,23 @@ def measured(fault: str, minutes: float, seed: int) -> dict[str, Any]:
     with TemporaryDirectory() as out:
         begun, load = monotonic(), os.getloadavg()[0]
         try:
-            summary = run(bench(fault), traces=1_000, steps=400, time=60 * minutes, seed=seed, out=Path(out))
-            verdict: str = summary.verdict
-            found: dict[str, Any] = {"paths": summary.paths, "steps": summary.steps}
-            found |= {"failures": [str(each) for each in summary.failures], "not decided": len(summary.inconclusive)}
-        except (InconclusiveError, AssertionError) as error:
-            verdict, found = str(error), {}
+            summary, why = run(bench(fault), traces=1_000, steps=400, time=60 * minutes, seed=seed, out=Path(out)), ""
+        except (InconclusiveError, NonconformanceError) as error:
+            summary, why = error.summary, str(error)
+        found: dict[str, Any] = {
+            "paths": summary.paths,
+            "steps": summary.steps,
+            "not decided": len(summary.inconclusive),
+        }
+        found |= {"failures": [str(each) for each in summary.failures], "why": why}
         loads = f"{load:.1f} to {os.getloadavg()[0]:.1f}"
-    return {"fault": fault, "verdict": verdict, "seconds": round(monotonic() - begun), "load": loads, **found}
+    return {
+        "fault": fault,
+        "verdict": str(summary.verdict),
+        "seconds": round(monotonic() - begun),
+        "load": loads,
+        **found,
+    }
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
