@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from otf.explore.space import CoveredPart, VisitedParts
 from otf.report import PathSummary, ReportedFailure
 from otf.trace.result import CampaignResult, FailureResult, InconclusiveResult, KnownIssueResult
 from tests.report.runs import EVENTS, failure, gathered
@@ -41,3 +42,10 @@ def test_an_inconclusive_path_without_a_reason_is_counted() -> None:
     """A trace of an earlier version may lack the reason."""
     (only,) = gathered(PathSummary(1, "path-0001.jsonl", "inconclusive", 1, 0.1)).result.inconclusive
     assert only == InconclusiveResult("the trace does not say why", 1, "path-0001.jsonl")
+
+
+def test_states_outside_the_known_whole_are_counted() -> None:
+    """Other inputs than those that exploring tries lead there: "4 of 512" would hide 17 states."""
+    inside, outside = CoveredPart(4, 4, 512, whole=True), CoveredPart(21, 4, 512, whole=True)
+    assert (str(inside), str(outside)) == ("4 of 512", "21, 4 of them among the 512 explored")
+    assert str(VisitedParts(outside, inside, outside)) == "visited: 21 states, 21 transitions"

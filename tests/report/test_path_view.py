@@ -228,3 +228,19 @@ def test_no_markup_can_begin_or_end_in_the_data() -> None:
     said = document([EmbeddedPath(HOSTILE, "fail", HOSTILE, HOSTILE, 1, {HOSTILE: HOSTILE}, "")])
     assert not set("<>&") & set(said)
     assert json.loads(said)[0]["name"] == HOSTILE
+
+
+@dataclass(frozen=True)
+class Written:
+    """An output with two fields."""
+
+    size: int
+    file: str
+
+
+def test_two_values_that_are_alike_have_a_short_form() -> None:
+    """A chart without room for a whole value shows the field in which it differs from the expected one."""
+    spec = Spec(lambda lit, _: [goto(not lit, Written(1, "x"))], initial=False, inputs=["go"])
+    for seen, brief in ((Written(9, "x"), ["Written(size=1, …)", "Written(size=9, …)"]), ("other", None)):
+        found = viewed(spec, Sent("go", "p", 0), Seen(seen, "p", 0.1))["failure"]["brief"]
+        assert (found and [*found]) == brief
