@@ -23,7 +23,8 @@ from benchmarks.measure import command, positive, save
 from tests.fuzz import targets
 
 LONGEST: Final = 4_096  # bytes of an input
-KEPT: Final = 40  # inputs of a target in the corpus, the shortest
+KEPT: Final = 40  # inputs of a target that a run adds to the corpus, the shortest
+MOST: Final = 160  # inputs of a target in the corpus
 GUIDED: Final = (sys.executable, "-m", "tests.fuzz.guided")
 
 
@@ -50,10 +51,11 @@ def fuzz(name: str, folder: Path, seconds: int) -> dict[str, object]:
 
 
 def keep(name: str, folder: Path) -> None:
-    """Store what ended wrongly, and the shortest inputs that reached other code, as the corpus."""
+    """Add what ended wrongly, and the shortest inputs that reached other code, to the corpus."""
     reached = [each for each in (folder / name / "inputs").iterdir() if not each.name.startswith("seed-")]
     found = sorted((each.read_bytes() for each in reached), key=len)[:KEPT]
-    targets.store(name, [*(each.read_bytes() for each in (folder / name / "found").iterdir()), *found])
+    wrong = [each.read_bytes() for each in (folder / name / "found").iterdir()]
+    targets.store(name, [*dict.fromkeys([*wrong, *targets.corpus(name), *found])][:MOST])
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
