@@ -238,8 +238,6 @@ def _between(rate: float, runs: int) -> str:
 
 
 def _notes(summary: Summary) -> Iterator[str]:
-    if summary.untested and not (summary.failures or summary.inconclusive or summary.trouble):
-        yield f"note: {summary.untested}"
     yield from (f"note: {each}" for each in (*summary.altered[:ALTERED], *summary.unwritten))
     if len(summary.altered) > ALTERED:
         yield f"note: and {len(summary.altered) - ALTERED:,} more; `otf check` with the folder has all"

@@ -274,6 +274,8 @@ class CampaignResult:
 
     def basis(self) -> Iterator[str]:
         """Yield what the verdict rests on: how silences are known, paths that ended early, outputs that came late."""
+        if self.untested and not (self.failures or self.inconclusive or self.trouble):
+            yield f"note: {self.untested}"
         if self.truncated:
             paths = counted(self.truncated, "path")
             yield f"{paths} ended early: an input arrived where the model does not specify it"

@@ -143,7 +143,10 @@ def test_a_known_issue_that_each_path_shows_at_once_leaves_nothing_tested(tmp_pa
     for more in (("--out", tmp_path / "out", "--traces", 2), ("--into", tmp_path / "out", "--traces", 4)):
         done = otf("run", tmp_path / "wide.py", "--seed", 1, "--no-saved", *more)
         assert (done.status, why in done.out) == (3, True), done.out
-    assert "INCONCLUSIVE: nothing was tested" in otf("report", tmp_path / "out", "--bench", tmp_path / "wide.py").out
+    report = otf("report", tmp_path / "out", "--bench", tmp_path / "wide.py", "--junit", tmp_path / "junit.xml").out
+    assert "INCONCLUSIVE: nothing was tested" in report
+    assert why in report
+    assert why in (tmp_path / "junit.xml").read_text(encoding="utf-8")
 
 
 def test_how_many_kinds_of_failure_a_known_issue_excuses_is_told(tmp_path: Path) -> None:
