@@ -60,6 +60,7 @@ _MARK = re.compile(rb"(?:(TX|->)|(RX|<-))(?::| )\s?")
 _DIRECTION: Final = re.compile(
     rb"(?:(>{1,3}|-{1,2}>|(?:tx|sent|send)\b:?)|(<-{1,2}|<{1,3}|(?:rx|received|recv)\b:?))[ \t]?", re.IGNORECASE
 )
+FIRST: Final = 9  # lines that tell how a log is written
 _MONTHS: Final = (b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec")
 
 
@@ -95,12 +96,14 @@ def directed(source: Iterable[bytes], name: str) -> Iterator[LogEntry]:
 
 
 def has_directions(head: bytes) -> bool:
-    """Return whether the first lines of a log begin with a direction, after a time or without one."""
-    lines = [line for line in head.splitlines()[:3] if line.strip()]
-    stamps = [_stamp(line) for line in lines]
-    return bool(lines) and all(
-        _DIRECTION.match(line, 0 if stamp is None else stamp.end) for line, stamp in zip(lines, stamps, strict=True)
-    )
+    """Return whether most of the first lines of a log begin with a direction, after a time or without one.
+
+    Not all: a stray line is no message, and would hide those around it.
+    """
+    lines = [line for line in head.splitlines()[:FIRST] if line.strip()]
+    ends = (0 if (stamp := _stamp(line)) is None else stamp.end for line in lines)
+    found = [_DIRECTION.match(line, end) for line, end in zip(lines, ends, strict=True)]
+    return bool(found) and found[0] is not None and 2 * sum(map(bool, found)) > len(found)
 
 
 def _entries(lines: Iterable[tuple[int, bytes]], mark: re.Pattern[bytes]) -> Iterator[LogEntry]:

@@ -198,8 +198,14 @@ def test_a_log_that_says_who_spoke(log: bytes) -> None:
 
 @pytest.mark.parametrize("log", [b"", b"\n", b"coin 10\n> button\n", b"10:00:00 > is a prompt\nno mark\n"])
 def test_a_log_in_which_not_each_line_says_so_is_another(log: bytes) -> None:
-    """The first three lines decide."""
+    """Most of the first lines decide, the first among them."""
     assert guessed(log) != "directed"
+
+
+def test_a_stray_line_among_the_first() -> None:
+    """A line without a direction is no message, and the others are read as ever."""
+    assert guessed(b"0.1 > coin 10\n0.2 < ok\nconnection kept\n0.3 > button\n") == "directed"
+    assert guessed(b"connection kept\n0.1 > coin 10\n") != "directed"
 
 
 def test_a_model_with_times_needs_them() -> None:
