@@ -9,9 +9,11 @@ import argparse
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.field import dropbox, etcd, maelstrom, rers, torxakis, wiki
+from benchmarks.field import dropbox, etcd, maelstrom, refusals, rers, torxakis, wiki
 
-SUBJECTS: Final[dict[str, Any]] = {each.NAME: each for each in (dropbox, etcd, maelstrom, rers, torxakis, wiki)}
+SUBJECTS: Final[dict[str, Any]] = {
+    each.NAME: each for each in (dropbox, etcd, maelstrom, refusals, rers, torxakis, wiki)
+}
 
 
 def main() -> None:

@@ -96,7 +96,7 @@ def _run(code: Any, seed: str) -> None:
     time.time = lambda: lines.now / 1000
     select.select = lines.select
     time.sleep = lambda _seconds: None  # its look at its standard input has taken the time
-    pprint.pformat = lambda _value: ""  # type: ignore[assignment]  # for its log, which nobody reads
+    pprint.pformat = lambda _value: ""  # type: ignore[assignment, misc]  # for its log, which nobody reads
     sys.stdin, sys.stdout, sys.stderr = lines, lines.said, open(os.devnull, "w")  # noqa: SIM115, PTH123 -- until it ends
     exec(code, {"__name__": "__main__"})  # noqa: S102 -- the node program
 

@@ -143,7 +143,8 @@ def _choice(pupil: Pupil) -> str:
     if pupil.choice is None:
         return ""
     ways = _ways(pupil, pupil.choice.parted)
-    return f"the system chooses, or a timer or another client does: {ways}. {FORGETS}"
+    leave = "no choice is learnt: leave that input out (--only), or mask what varies (--mask)"
+    return f"the system chooses, or a timer or another client does: {ways}. {FORGETS}; {leave}"
 
 
 def _ways(pupil: Pupil, parted: Parted) -> str:
