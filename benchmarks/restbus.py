@@ -30,6 +30,8 @@ from otf.spec import Elapse, Spec, Transition, goto, start
 FAULTS: Final = ("none", "drift", "skip")
 LATE: Final = 0.04
 """Seconds by which the tester may be late itself; beyond that a path is inconclusive."""
+MEMORY: Final = 4.0
+"""Periods after which the node has told that a message was late: it waits for 3.5 of them, or for three messages."""
 SLACK: Final = 0.06
 """Seconds that a Python process on a busy machine may take to read, look and send."""
 SWITCHED: Final = (2, 6)
@@ -125,7 +127,7 @@ def bench(fault: str = "none") -> Bench:
         SPEC,
         codecs(bus=CanCodec(), rest=lines({Way: "{message} {way}"})),
         # the bus first: the node speaks once it hears the rest
-        {"bus": can(address, filters=mine), "rest": restbus(address, rest, late=LATE)},
+        {"bus": can(address, filters=mine), "rest": restbus(address, rest, late=LATE, memory=MEMORY)},
         life=Life(server=[sys.executable, node.__file__, group, str(port), fault], ready="ready"),
         name="restbus",
         outputs=("bus",),
