@@ -171,7 +171,7 @@ def markdown(gathered: Gathered) -> str:
     >>> from otf.trace.record import Header
     >>> header = Header("1", "coffee", {}, "", 0, "random", "strict", "uioco", 0.1, 0.002, 0.002)
     >>> print(markdown(Gathered.of(header, Model(coffee))).splitlines()[1])
-    <h3>coffee: PASS: every answer is one that the model allows</h3>
+    <h3>coffee: PASS: no output was seen, which the model allows; is the system there?</h3>
     """
     shown, known = [*gathered.failures.items()][:KINDS], [*gathered.excused.items()][:KINDS]
     left = len(gathered.failures) - len(shown)
