@@ -22,6 +22,7 @@ from otf.runner.waiting import FIRST, TURN, SpinWait
 from otf.runner.wire import Arrived, Wire
 from otf.strategy.pool import PlanPatience
 from otf.trace.events import Event
+from otf.trace.record import DIGITS
 
 GLANCES: Final = 4  # in the time that a rest has to last
 PONG: Final = 0.002  # seconds: the answer to a ping that has not come by then may never come, and a rest shows that
@@ -67,7 +68,7 @@ class Lookout:
         self._wire.turned()
         self._wire.poll()
         self.looked = self._wire.now
-        self._slack = self._session.monitor.slack = busy
+        self._slack = self.allow(busy)
 
     async def silent(self, until: float) -> float | None:
         """Wait for an arrival, until that time, or until the system rests; return when there was silence, if so."""
@@ -181,7 +182,7 @@ class Lookout:
         self._spent.waited(now - began, silent=not wire.waiting, timed=self._model.timed and self._session.timed)
         # between two looks, and when it wakes up too late, the tester does not see arrivals
         late = self._late = now - max(began, until)
-        self._slack = self._session.monitor.slack = max(busy, late, 0.0)
+        self._slack = self.allow(max(busy, late, 0.0))
         if late >= STALL:
             self.stalls.note(late)
         if self._model.timed:
@@ -200,10 +201,15 @@ class Lookout:
         # a frame that comes byte by byte for ever has no end, and the outstanding output is missing
         return max(until, min(stirred + max(timing.quiescence, timing.latency), until + TRICKLE))
 
+    def allow(self, slack: float) -> float:
+        """Set by how much the tester may have seen the next event late, as its trace has it; return that."""
+        self._session.monitor.slack = slack = round(slack, DIGITS)
+        return slack
+
     def taken(self, arrived: Arrived) -> None:
         """Set the slack for an arrival: a stamp is right, as far as it says, however late the tester was."""
         slack = max(arrived.at - self._since(arrived), 0.0) if arrived.stamped else self._slack + arrived.took
-        self._session.monitor.slack = slack
+        self.allow(slack)
 
     def _since(self, arrived: Arrived) -> float:
         """Return the earliest moment at which a stamped arrival may have come."""
@@ -216,7 +222,7 @@ class Lookout:
         The stamp may go by another clock: the event came between the two, and blaming the system needs both ends.
         """
         at = max(event.at, arrived.looked)
-        self._session.monitor.slack = max(at - self._since(arrived), 0.0)
+        self.allow(max(at - self._since(arrived), 0.0))
         self.floor = arrived.looked
         return replace(event, at=at)
 

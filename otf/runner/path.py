@@ -29,6 +29,7 @@ from otf.runner.wire import Arrived, Wire
 from otf.runner.writer import EventRecord
 from otf.spec import Elapse
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent
+from otf.trace.record import DIGITS, as_recorded
 from otf.trace.verdict import Verdict
 from otf.values import show
 
@@ -173,8 +174,8 @@ class Conduct:
     def _event(self, arrived: Arrived) -> tuple[Seen | Closed, bytes | None]:
         # an arrival from before the last input comes after it in the trace, where time does not run backwards
         port, what, at = arrived.port, arrived.what, arrived.at
-        at = max(at, self.session.times.input, self._lookout.floor)
-        self.session.monitor.slack += at - arrived.at
+        at = round(max(at, self.session.times.input, self._lookout.floor), DIGITS)
+        self._lookout.allow(self.session.monitor.slack + at - arrived.at)
         if isinstance(what, Frame):
             return Seen(self.codec.output(port, what), port, at), what.data
         if isinstance(what, Ending):
@@ -253,7 +254,7 @@ class Conduct:
             self._tell_stalls()
             await self._take_all()
             session.monitor.slack = 0.0
-            self._allowed = self.wire.now
+            self._allowed = round(self.wire.now, DIGITS)
         return session.monitor.verdict is None and (session.moment.next is not None or bool(session.others))
 
     async def _hand_over(self, port: str, value: object, data: bytes | PortAction) -> bool:
@@ -301,6 +302,7 @@ class Conduct:
     async def _wait(self, until: float) -> None:
         at = await self._lookout.silent(until)
         if at is not None:
+            at = round(at, DIGITS)
             observed = self._lookout.observed
             if self._model.timed or self._lookout.stalls.fresh:
                 self._tell_stalls()
@@ -315,6 +317,8 @@ class Conduct:
                 self._record(believed)
 
     def _tell(self, event: Event, raw: bytes | None = None) -> None:
+        if self._model.timed:
+            event = as_recorded(event)
         belated = self.session.late
         late = len(belated)
         self.session.tell(event, 0 if raw is None else len(raw))
@@ -322,13 +326,14 @@ class Conduct:
 
     def _tell_stalls(self) -> None:
         for stall in self._lookout.stalls.told(self.wire.now, self.wire.overdue() if self._model.timed else 0.0):
-            self.session.tell(stall)
-            self.record(stall)
+            event = as_recorded(stall)
+            self.session.tell(event)
+            self.record(event)
 
     def _record(self, event: Event, raw: bytes | None = None, **more: Any) -> None:  # noqa: ANN401 -- JSON data
         if self._model.timed:
             # a replay that judges windows has to know how late the tester itself was
-            more["slack"] = round(self.session.monitor.slack, 6)
+            more["slack"] = self.session.monitor.slack
         if self.wire.noting and (faults := self.wire.noted()):
             more["faults"] = faults
         self.record(event, raw, **more)

@@ -7,12 +7,14 @@ that tools for structlog's output read traces too.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, Literal
 
 from otf.trace.events import Closed, Event, Guess, Quiet, Seen, Sent, Stalled, Taken, Undecodable
 from otf.trace.tagged import encode
 from otf.trace.verdict import Verdict
+
+DIGITS: Final = 6  # of the times in a trace, in seconds
 
 FORMAT: Final = 1
 DROPPED: Final = "dropped"
@@ -77,6 +79,16 @@ def dropped_line(events: int, inputs: int, timestamp: str) -> TraceLine:
     return {"event": DROPPED, "level": "warning", "timestamp": timestamp, "events": events, "inputs": inputs}
 
 
+def as_recorded(event: Event) -> Event:
+    """Return an event with its times as a trace has them, in microseconds: what is judged so, a replay judges alike.
+
+    >>> as_recorded(Stalled(0.12345678, 1.00000049))
+    Stalled(seconds=0.123457, at=1.0)
+    """
+    times = {name: round(getattr(event, name), DIGITS) for name in ("at", "took", "seconds") if hasattr(event, name)}
+    return replace(event, **times)
+
+
 def event_line(number: int, event: Event, timestamp: str, raw: bytes | None = None, **more: Any) -> TraceLine:  # noqa: ANN401 -- JSON data
     """Return the line of an event; `raw` are the bytes on the wire."""
     line: TraceLine = {
@@ -84,11 +96,11 @@ def event_line(number: int, event: Event, timestamp: str, raw: bytes | None = No
         "level": "info",
         "timestamp": timestamp,
         "n": number,
-        "at": round(event.at, 6),
+        "at": round(event.at, DIGITS),
     }
     if isinstance(event, Sent):
         line["port"], line["value"] = event.port, encode(event.input)
-        line |= {"took": round(event.took, 6)} if event.took else {}
+        line |= {"took": round(event.took, DIGITS)} if event.took else {}
     elif isinstance(event, Seen):
         line["port"], line["value"] = event.port, encode(event.output)
         if isinstance(event.output, Undecodable):
@@ -96,7 +108,7 @@ def event_line(number: int, event: Event, timestamp: str, raw: bytes | None = No
     elif isinstance(event, Closed):
         line["port"], line["reason"] = event.port, event.reason
     elif isinstance(event, Stalled):
-        line["seconds"] = round(event.seconds, 6)
+        line["seconds"] = round(event.seconds, DIGITS)
     elif isinstance(event, Taken):
         line["upto"] = event.upto
     elif isinstance(event, Quiet):
@@ -123,6 +135,6 @@ def end_line(verdict: Verdict, timestamp: str, steps: int) -> TraceLine:
         "late": list(verdict.late),
         "reason": reason,
         **({"doubtful": verdict.judged.doubtful} if verdict.judged.doubtful else {}),
-        **({"stalled": round(verdict.stalled, 6)} if verdict.stalled else {}),
+        **({"stalled": round(verdict.stalled, DIGITS)} if verdict.stalled else {}),
         **({"behind": [asdict(each) for each in verdict.behind]} if verdict.behind else {}),
     }

@@ -22,6 +22,7 @@ from otf.runner.wire import Arrived
 from otf.spec import Spec, Transition, goto, start
 from otf.strategy import Script
 from otf.trace.events import Event, Seen, Sent
+from otf.trace.record import as_recorded
 from otf.trace.verdict import Verdict
 from tests.runner.playing import Still, answering, on_function, spec, virtually
 
@@ -54,6 +55,16 @@ def test_an_output_that_comes_too_late() -> None:
     assert verdict.failure is not None
     assert verdict.failure.kind == "late"
     assert [more["slack"] for event, more in recorded if isinstance(event, Seen)] == [0.0]
+
+
+def test_what_is_judged_is_what_the_trace_says() -> None:
+    """Times are those that a trace has, in microseconds: its replay has no other ties."""
+    verdict, recorded = _busy_for(0.123456789123, after=0.023456789123)
+    assert verdict.outcome == "pass"
+    assert len(recorded) >= 3
+    for event, more in recorded:
+        assert event == as_recorded(event)
+        assert round(more.get("slack", 0.0), 6) == more.get("slack", 0.0)
 
 
 def test_a_tester_that_comes_too_late() -> None:
