@@ -25,7 +25,9 @@ FaultsSuffice = Callable[[tuple[str, ...]], Awaitable[bool]]
 ORIGINAL: Final = (1, 10)
 RARE: Final = 50
 """Runs of the original until one shows the failure: ten miss one in five races that show in one run of seven."""
-TURNS: Final = 3  # times as many for shorter runs
+TURNS: Final = 3  # times as much time for shorter runs
+LEAST: Final = 50  # inputs of which this is three times the time
+START: Final = 10  # inputs that take as long as a start of the system, about
 QUICK: Final = (4, 8)  # runs that tell how often a race shows, before the search for less of it
 RESULT: Final = (4, 20)
 """The number of runs that measure the failure rate: the first if all of these fail, otherwise up to the second."""
@@ -144,19 +146,22 @@ class BudgetedRuns:
     async def in_turns(self, candidates: Sequence[Candidate]) -> int:
         """Run candidates, the shortest first, in turns: each may need many runs, and most of them are not enough.
 
-        Once one shows the failure, the shorter ones get three times as many turns: that is worth 95 %. Returns the
-        number of turns.
+        All get the same time: one run of hundreds of inputs takes as long as the many that short ones need. Once one
+        shows the failure, the shorter ones get three times the time that it took. Returns the runs of the last.
         """
-        turn, most = 0, RARE
-        while candidates and turn < most and self.more():
-            turn += 1
-            for at, candidate in enumerate(candidates):
-                if any(map(self.wanted, await self._answers(candidate, self.jobs))):
-                    candidates, most = candidates[:at], min(most, TURNS * turn)
-                    break
-                if not self.more():
-                    break
-        return turn
+        every, runs, most = candidates, dict.fromkeys(candidates, 0), float("inf")
+
+        def cost(candidate: Candidate, more: int = 1) -> int:
+            return (runs[candidate] + more) * (candidate.limit + START)
+
+        while candidates and self.more():
+            candidate = min(candidates, key=cost)
+            runs[candidate] += 1
+            if any(map(self.wanted, await self._answers(candidate, self.jobs))):
+                candidates = candidates[: candidates.index(candidate)]
+                most = min(most, TURNS * max(LEAST, cost(candidate, 0)))
+            candidates = [each for each in candidates if runs[each] < RARE and cost(each) <= most]
+        return runs[every[-1]] if every else 0
 
     async def calmer(self, times: int) -> None:
         """Look for the smallest burst that still fails: a failure of single inputs is explained without a race."""
