@@ -299,8 +299,10 @@ class Summary:
         return group.first, Scope() if failure is None else self.kinds.scope(failure.signature)
 
     def with_other_inputs(self, group: FailureGroup, shown: Failure) -> list[FailureGroup]:
-        """Return the failures of a kind at other inputs than the one shown, in the order of their paths."""
+        """Return the failures of a kind at other inputs than the one shown; none where the system names the kind."""
         own = shown.signature.exact
+        if own is not None and self.kinds.scope(shown.signature).is_named(own):
+            return []
         found = ((each, each.signature.exact) for each in self._of_kind(group))
         return [each for each, exact in found if own is not None and exact is not None and exact.input != own.input]
 

@@ -78,13 +78,17 @@ class Scope:
             return signature
         if self.parts is not None:
             return replace(signature, **{part: getattr(exact, part) for part in self.parts})
-        if template(exact.seen) in self.names:
+        if self.is_named(exact):
             return replace(signature, seen=exact.seen)
         does = head(exact.input)
         if not self.rules:
             return signature
         told = self.rules.get(does, KindRule()).told(exact)
         return replace(signature, **(({"input": does} if len(self.rules) > 1 else {}) | told))
+
+    def is_named(self, exact: Signature) -> bool:
+        """Return whether the system gives a failure a name."""
+        return template(exact.seen) in self.names
 
 
 @dataclass(slots=True)

@@ -10,6 +10,7 @@ from typing import Any
 import anyio
 import pytest
 
+from benchmarks.kinds import named
 from otf.adapter import Bench
 from otf.campaign import Campaign, PathResult, Settings, Summary
 from otf.campaign.listener import Listener
@@ -115,6 +116,14 @@ def test_parts_that_were_asked_for(tmp_path: Path) -> None:
 def test_a_table_of_texts(tmp_path: Path) -> None:
     """Two wrong entries of a table of texts are two kinds, each with its own shrunk run."""
     assert found(run(table(), settings(tmp_path / "out"))) == {"'b'": 1, "'c'": 2}
+
+
+def test_a_name_that_the_system_gives(tmp_path: Path) -> None:
+    """It is one kind in all states and of all inputs, also once it is shrunk."""
+    system = named(16)
+    settings = Settings(out=tmp_path, traces=40, seed=1)
+    summary = anyio.run(Campaign(system.bench(system.defects[:1]), settings).run)
+    assert [group.signature.seen for group in summary.failures.values()] == ["'error_0'"]
 
 
 def test_one_wrong_state(tmp_path: Path) -> None:
