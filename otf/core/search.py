@@ -169,7 +169,8 @@ class Search:
 
     def _steps(self, now: Hypothesis, asleep: Asleep, goal: str, woken: Asleep | None) -> list[tuple[Next, Asleep]]:
         node = now.position
-        if self.commuting and goal and isinstance(node, Node):
+        # where timers run, the spare explanations are those in which the tester's own delays are larger than it knew
+        if self.commuting and goal and isinstance(node, Node) and not now.timers:
             return Orders(self.moves, self.windows, goal).of(now, node, asleep, woken)
         return [(step, NONE) for step in self.moves.of(now)] if woken is None else []
 
