@@ -63,12 +63,13 @@ class Lookout:
 
     async def turn(self) -> None:
         """Give the event loop its turn: many inputs may be sent without a wait, and interruptions have to arrive."""
-        busy = self._wire.now - self.looked
+        before, waiting = self.looked, self._waiting
         await checkpoint()
         self._wire.turned()
         self._wire.poll()
         self.looked = self._wire.now
-        self._slack = self.allow(busy)
+        # the turn itself may take long: what was found at its end may have come since the last look
+        self._slack = self.allow(max(self.looked - before, waiting))
 
     async def silent(self, until: float) -> float | None:
         """Wait for an arrival, until that time, or until the system rests; return when there was silence, if so."""
@@ -167,22 +168,27 @@ class Lookout:
 
     async def look(self, until: float) -> None:
         """Wait for an arrival, or until that time."""
-        wire = self._wire
+        wire, waiting = self._wire, self._waiting
         began = wire.now
         try:
             if not wire.spun(until):
                 await wire.sleep(until)
         finally:
-            self._looked(began, until)
+            self._looked(began, until, waiting)
 
-    def _looked(self, began: float, until: float) -> None:
+    @property
+    def _waiting(self) -> float:
+        """The slack of what an earlier look found, and nobody took yet: for another look it is no newer."""
+        return self._slack if self._wire.waiting else 0.0
+
+    def _looked(self, began: float, until: float, waiting: float) -> None:
         """Note a wait for arrivals that was to last until that time."""
         wire, busy = self._wire, began - self.looked
         self.looked = now = wire.now
         self._spent.waited(now - began, silent=not wire.waiting, timed=self._model.timed and self._session.timed)
         # between two looks, and when it wakes up too late, the tester does not see arrivals
         late = self._late = now - max(began, until)
-        self._slack = self.allow(max(busy, late, 0.0))
+        self._slack = self.allow(max(busy, late, waiting))
         if late >= STALL:
             self.stalls.note(late)
         if self._model.timed:

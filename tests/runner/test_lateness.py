@@ -330,3 +330,32 @@ def test_a_tester_that_stands_still_before_its_write(burst: int, monkeypatch: py
         return await drive(system, session, lambda *_args, **_more: None)
 
     assert virtually(run).outcome == "pass"
+
+
+def test_what_one_look_found_is_not_newer_for_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two ticks came while a write took long; the look after it found both, and another look follows at once."""
+    send = InprocessLine.send
+
+    async def held(line: InprocessLine, data: bytes) -> None:
+        await send(line, data)
+        clock = trio.lowlevel.current_clock()
+        assert isinstance(clock, MockClock)
+        clock.jump(1.8 if data == b"pang" else 0.0)
+
+    monkeypatch.setattr(InprocessLine, "send", held)
+    monkeypatch.setattr(Wire, "prompt", lambda _wire: True)
+
+    def reply(frame: bytes) -> list[Reply]:
+        return [(0.0, b"pong"), (0.92, b"tick"), (1.84, b"tick"), (2.76, b"tick")] if frame == b"ping" else [b"pung"]
+
+    def step(state: str, inp: str) -> Iterator[Transition[str]]:
+        yield from _ping_alone(state, inp) if inp == "p.ping" else [goto(state, "p.pung")]
+
+    async def run() -> Verdict:
+        model = Spec(step, "idle", ["p.ping", "p.pang"], _beating)
+        system = on_function(lambda: reply, spec=model, quiescence=0.1, latency=0.01, busy=0.0)
+        pacing = Strict(system.timing, Timers(between=False))
+        session = Session(system.oracle(), Script(["p.ping", "p.pang"]), pacing, steps=2)
+        return await drive(system, session, lambda *_args, **_more: None)
+
+    assert virtually(run).outcome == "pass"
