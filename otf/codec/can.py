@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, make_dataclass
@@ -19,6 +20,9 @@ _STANDARD_IDS, _EXTENDED_IDS = 1 << 11, 1 << 29
 SIZES: Final = (0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 20, 24, 32, 48, 64)
 """The numbers of data bytes that a frame can have; only CAN FD has more than 8."""
 _CLASSIC: Final = 8
+LONGEST: Final = 14_280
+"""The bits of the longest message, one of J1939 in several frames (SAE J1939-21: 1,785 bytes)."""
+_LENGTHS: Final = re.compile(rb"\bSG_ [^\n]{0,500}?: *\d+\|(\d+)@")
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,9 +237,17 @@ def dbc(path: str | Path, *, name: str = "", errors: bool = False, **options: An
     except ImportError as error:  # pragma: no cover -- the tests have it
         raise UsageError("DBC files need cantools: pip install 'otf[can]'") from error
     try:
+        _bounded(Path(path).read_bytes())
         return DbcCodec(database.load_file(path, **options), name, errors=errors)
     except Exception as error:
         raise UsageError(f"{path}: {type(error).__name__}: {error}") from error
+
+
+def _bounded(text: bytes) -> None:
+    """Raise ValueError for a signal longer than any message: cantools makes a list of its bits."""
+    for length in _LENGTHS.findall(text):
+        if len(length) > len(str(LONGEST)) or int(length) > LONGEST:
+            raise ValueError(f"a signal of {show(length[:20].decode())} bits; the longest message has {LONGEST:,}")
 
 
 def _key(message: Any) -> tuple[int, bool]:  # noqa: ANN401 -- one of cantools

@@ -173,3 +173,11 @@ def test_a_file_that_is_no_database_is_named(tmp_path: Path) -> None:
     (tmp_path / "bad.dbc").write_text("BO_ nonsense")
     with pytest.raises(UsageError, match=r"bad\.dbc: "):
         dbc(tmp_path / "bad.dbc")
+
+
+@pytest.mark.parametrize("length", ["77777776", "9" * 5000])
+def test_a_signal_longer_than_any_message_is_refused(tmp_path: Path, length: str) -> None:
+    """The library would make a list of its bits, a gigabyte from one line."""
+    (tmp_path / "long.dbc").write_text(f'BO_ 256 Motor: 8 E\n SG_ Speed : 0|{length}@1+ (1,0) [0|1] "V" E\n')
+    with pytest.raises(UsageError, match=r"long\.dbc: ValueError: a signal of .* bits; the longest message has 14,280"):
+        dbc(tmp_path / "long.dbc")

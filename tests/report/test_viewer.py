@@ -101,6 +101,18 @@ def test_every_path_step_and_event_by_mouse(seen: Browser, report: Path) -> None
     assert seen.console == []
 
 
+def test_the_filter_of_steps(seen: Browser, report: Path) -> None:
+    """Steps without the words are not visible, and come back with none."""
+    opened(seen, report, "#path-1/step-1")
+    visible = "[...document.querySelectorAll('#steps li')].filter(step => step.offsetParent !== null).length"
+    every = seen.ask(visible)
+    assert every > 0
+    seen.ask("filterSteps('no such words')")
+    assert seen.ask(visible) == 0
+    seen.ask("filterSteps('')")
+    assert seen.ask(visible) == every
+
+
 def test_a_link_to_a_step(seen: Browser, report: Path) -> None:
     """`#path-1/step-2` opens the path at that step, with its bytes, its value, and the states that changed."""
     opened(seen, report, "#path-1/step-2")
