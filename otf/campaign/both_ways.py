@@ -10,11 +10,10 @@ from dataclasses import replace
 from otf.adapter import Bench
 from otf.adapter.log import note
 from otf.campaign.confirm import STRICT
-from otf.campaign.paths import Pace, PathRun
+from otf.campaign.paths import PathRun, repeating
 from otf.campaign.recorder import reread
 from otf.campaign.results import PathResult
 from otf.core import Oracle
-from otf.core.timer_waits import Timers
 from otf.strategy import Script
 from otf.trace.events import Sent
 from otf.trace.record import Header
@@ -30,11 +29,9 @@ def is_due(bench: Bench, number: int, passed: PathResult) -> bool:
 
 async def both_ways(own: Bench, oracle: Oracle, head: Header, passed: PathResult, until: float) -> PathResult:
     """Return the strict run of the inputs of a path from a reset, if that fails, else the path. Raises ContactError."""
-    inputs, trace = (
-        [event.input for event in reread(passed.trace, own) if isinstance(event, Sent)],
-        passed.trace.with_suffix(STRICT),
-    )
-    pacing = Pace("strict", head.burst, own.timing, timers=Timers(last=True)).pacing()
+    events, trace = reread(passed.trace, own), passed.trace.with_suffix(STRICT)
+    inputs = [event.input for event in events if isinstance(event, Sent)]
+    pacing = repeating(oracle, own, events, head.burst).pacing()
     again = await PathRun(own, oracle, head, trace).run(Script(inputs), len(inputs), pacing, until=until)
     if not again.verdict.failed or again.verdict.failure is None:
         trace.unlink(missing_ok=True)

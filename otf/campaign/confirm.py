@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from typing import Final, NamedTuple, Protocol
 
 import anyio
@@ -28,6 +27,7 @@ from otf.core.timer_waits import Timers
 from otf.errors import ContactError, WriteError
 from otf.runner.observing import TRUSTING
 from otf.strategy import Script
+from otf.trace.clock import pauses
 from otf.trace.events import Sent
 from otf.trace.record import Header
 from otf.trace.verdict import FailureKind, Signature, Verdict
@@ -197,7 +197,8 @@ async def confirm(  # noqa: PLR0913 -- what a run needs, each once
         # late in a campaign few timers are waited for: a session that ends meanwhile would hide what was seen in it, as
         # would one that goes on where the original waited for its end; and waiting for every timer takes most of a run
         every = tries % EVERY == 0
-        timers, gaps = Timers(last=True, between=every), [] if every else _gaps(failing, speed)
+        timers = Timers(last=True, between=every)
+        gaps = [] if every else [pause * speed for pause in pauses(failing.events)]
         pace = Pace("strict", header.burst, bench.timing, timers=timers, joins=joins, lasts=lasts, gaps=gaps)
         run = PathRun(bench, oracle, header, trace, aftermath=lambda _: aftermath)
         again = await run.run(Script(inputs), len(inputs), pace.pacing(), until=until)
@@ -243,12 +244,6 @@ def _lasted(failing: PathResult, bench: Bench, speed: float) -> float:
     if failure is None or failure.kind not in _CAME or not failing.events:
         return 0.0
     return failing.events[-1].at * speed + max(bench.timing.latency, bench.timing.quiescence)
-
-
-def _gaps(failing: PathResult, speed: float) -> list[float]:
-    """Return the seconds from each input to the next one."""
-    sent = [event.at for event in failing.events if isinstance(event, Sent)]
-    return [(then - now) * speed for now, then in pairwise(sent)]
 
 
 def _signature(failing: PathResult) -> Signature | None:

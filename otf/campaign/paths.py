@@ -27,7 +27,7 @@ from otf.campaign.recorder import OnEvent, Recorder, reread
 from otf.campaign.results import PathResult
 from otf.campaign.settings import Mode
 from otf.codec.malformed import Malformed
-from otf.core import Chooser, Oracle, Pacing, Session, Symbol, Timing, View
+from otf.core import Chooser, Monitor, Oracle, Pacing, Session, Symbol, Timing, View
 from otf.core.burst import Burst, Joins
 from otf.core.commands import GoesPast
 from otf.core.idling import Idling
@@ -37,6 +37,7 @@ from otf.core.walk import Act, Walk, bounded, excused
 from otf.errors import USERS_OWN, ContactError, OtfError, WriteError
 from otf.runner import TraceWriter, drive
 from otf.runner.driving import Aftermath
+from otf.trace.clock import pauses
 from otf.trace.events import Event, Sent
 from otf.trace.record import LARGEST, Header
 from otf.trace.verdict import Verdict
@@ -302,6 +303,25 @@ class Pace:
         if self.mode == "strict":
             return Strict(self.timing, self.timers, self.lasts, self.gaps, self.idling)
         return Eager(self.timing, self.proven, self.timers, self.idling)
+
+
+def repeating(oracle: Oracle, bench: Bench, events: Sequence[Event], burst: int, joins: Joins | None = None) -> Pace:
+    """Return the pace that drives a run again: with times it pauses as long between inputs, and waits for no timer.
+
+    A wait that the run did not make lets a state end that the failure needs, and then a faulty system passes.
+    """
+    gaps = timed_pauses(oracle, events)
+    return Pace("strict", burst, bench.timing, timers=Timers(last=True, between=not gaps), joins=joins, gaps=gaps)
+
+
+def timed_pauses(oracle: Oracle, events: Sequence[Event]) -> Sequence[float]:
+    """Return the seconds from each input to the next one; empty for a model without times."""
+    monitor = Monitor(oracle)
+    # that a model has times shows at the first of them
+    for event in events:
+        if oracle.model.timed or monitor.tell(event) is not None:
+            break
+    return pauses(events) if oracle.model.timed else ()
 
 
 def is_doubtful(bench: Bench, mode: Mode, size: int) -> bool:

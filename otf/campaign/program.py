@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from otf.adapter import Bench
 from otf.campaign.bursts import joined
+from otf.campaign.paths import timed_pauses
 from otf.campaign.results import PathResult
 from otf.trace.events import Seen, Sent
 from otf.trace.record import Header
@@ -112,6 +113,8 @@ def program(bench: Bench, header: Header, failing: PathResult, tries: int, where
         return None
     together = joined(failing.events) if header.burst > 1 else ()
     options = {"burst": header.burst * (header.burst > 1), "together": together, "tries": tries * (tries > 1)}
+    if not together:
+        options["pauses"] = tuple(round(pause, 3) for pause in timed_pauses(bench.oracle(), failing.events))
     more = "".join(f", {name}={value}" for name, value in options.items() if value)
     return (
         f'"""{_plain(str(failure.signature))}\n\n'

@@ -11,13 +11,12 @@ from otf.adapter import Bench
 from otf.adapter.third_party import watched
 from otf.campaign.bursts import as_before
 from otf.campaign.journal import Journal
-from otf.campaign.paths import Pace, PathRun
+from otf.campaign.paths import PathRun, repeating
 from otf.campaign.recorder import OnEvent
 from otf.campaign.results import PathResult
 from otf.campaign.settings import Settings, header
 from otf.core import Chooser
 from otf.core.repeatable import ask_again
-from otf.core.timer_waits import Timers
 from otf.runner.lookout import patience
 from otf.shrink import again, issue_of
 from otf.strategy import Script
@@ -65,7 +64,7 @@ async def rerun(
         trace = _unused(settings.out)
         with journal.path(head.run, 1, trace) as done:
             joins = None if recorded is None or recorded.burst == 1 else as_before(events)
-            pacing = Pace("strict", settings.burst or 1, bench.timing, timers=Timers(last=True), joins=joins).pacing()
+            pacing = repeating(oracle, bench, events, settings.burst or 1, joins).pacing()
             path = PathRun(bench, oracle, head, trace, on_event, aftermath=lambda _: settings.aftermath)
             result = await path.run(chooser, steps, pacing)
             if result.verdict.failed:

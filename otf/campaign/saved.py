@@ -17,13 +17,12 @@ import anyio
 from otf.adapter import Bench
 from otf.campaign.bursts import as_before
 from otf.campaign.confirm import FOREVER, counts, mixed, once
-from otf.campaign.paths import Pace, PathRun
+from otf.campaign.paths import PathRun, repeating
 from otf.campaign.recorder import header_of, reread
 from otf.campaign.results import PathResult, Retried
 from otf.campaign.settings import Settings, header
 from otf.core import Monitor, Oracle
 from otf.core.repeatable import ask_again
-from otf.core.timer_waits import Timers
 from otf.errors import TraceError
 from otf.runner.writer import writing
 from otf.shrink import Issue, again, issue_of, repeats
@@ -117,7 +116,7 @@ class Saved:
         tries = max(TRIES, repeats(recorded.rate) if recorded.rate else 0)
         while len(seen) + len(others) < tries and anyio.current_time() < until:
             run = PathRun(bench, oracle, head, trace)
-            pacing = Pace("strict", head.burst, bench.timing, timers=Timers(last=True), joins=joins).pacing()
+            pacing = repeating(oracle, bench, events, head.burst, joins).pacing()
             result = await run.run(candidate.chooser(), candidate.limit, pacing, until=until)
             if result.verdict.failed:
                 ask_again(oracle.model, bench.oracle(), result.events)

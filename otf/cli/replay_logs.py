@@ -288,6 +288,8 @@ def notes(judgement: Judgement) -> Iterator[str]:
     """Yield what a person should know about a judgement besides its verdict."""
     if judgement.cut:
         yield "the trace was cut: it was judged up to its last whole line"
+    if judgement.left_open:
+        yield f"open at its end, neither kept nor broken: {', '.join(judgement.left_open)}"
     if judgement.changed:
         yield "the model has changed since this trace was recorded; it was judged against the current model"
     if judgement.recorded not in (None, judgement.verdict.outcome):

@@ -145,6 +145,10 @@ class PropertyWatch:
         """Yield the names of those that the run shows to hold so far."""
         return (each.name for each in self.followed if each.shown)
 
+    def left_open(self) -> Iterator[str]:
+        """Yield the names of those that promised something that did not come so far."""
+        return (each.name for each in self.followed if each.promised and not each.shown)
+
     def tried(self) -> Iterator[str]:
         """Yield the names of those that promised something so far."""
         return (each.name for each in self.followed if each.promised)

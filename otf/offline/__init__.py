@@ -79,6 +79,7 @@ class Judgement:
     doubt: str = ""
     dropped: int = 0
     untested: str = ""
+    left_open: tuple[str, ...] = ()
 
     @property
     def conclusion(self) -> Verdict:
@@ -135,6 +136,7 @@ def judge(reader: TraceReader, bench: Bench, *, keep: bool = False, on_step: OnS
         doubt=_doubt(reader, tally.sent) if passes else "",
         dropped=reader.dropped,
         untested=tally.nothing(truncated=verdict.truncated) if passes else "",
+        left_open=tuple(monitor.properties.left_open()) if passes and monitor.properties is not None else (),
     )
 
 

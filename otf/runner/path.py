@@ -302,7 +302,6 @@ class Conduct:
     async def _wait(self, until: float) -> None:
         at = await self._lookout.silent(until)
         if at is not None:
-            at = round(at, DIGITS)
             observed = self._lookout.observed
             if self._model.timed or self._lookout.stalls.fresh:
                 self._tell_stalls()

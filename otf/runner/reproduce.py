@@ -27,13 +27,20 @@ InputWithOutputs: TypeAlias = tuple[object, Sequence[object]]
 """An input, and its outputs when the failure was seen."""
 
 
-def reproduce(
-    bench: Bench, steps: Iterable[InputWithOutputs], *, burst: int = 1, together: Collection[int] = (), tries: int = 1
+def reproduce(  # noqa: PLR0913 -- what shows a failure, each once
+    bench: Bench,
+    steps: Iterable[InputWithOutputs],
+    *,
+    burst: int = 1,
+    together: Collection[int] = (),
+    tries: int = 1,
+    pauses: Sequence[float] = (),
 ) -> None:
     """Send the inputs of these steps to a fresh copy of the system, up to `tries` times: one run may pass by chance.
 
     At most `burst` inputs are sent at once: those with the numbers in `together`, from 1, with the one before; without
-    it each joins those before it.
+    it each joins those before it. `pauses` are the seconds from each input to the next one, at least: then no timer of
+    the model is waited for between them.
 
     If the model leaves choices to the system, the outputs in `steps` are the choices to reach; after a different choice
     other inputs lead back to them. Raises AssertionError with the explanation as soon as a run fails, ContactError if
@@ -44,7 +51,8 @@ def reproduce(
     joins: Joins | None = (lambda number, _given, _another: number in together) if together else None
 
     def pacing() -> Pacing:
-        return Burst(bench.timing, burst, joins=joins) if burst > 1 else Strict(bench.timing, Timers(last=True))
+        timers = Timers(last=True, between=not pauses)
+        return Burst(bench.timing, burst, joins=joins) if burst > 1 else Strict(bench.timing, timers, gaps=pauses)
 
     for _ in range(tries):
         with watched():

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from typing import Final, NamedTuple
 
 from otf.spec import Idle
@@ -40,6 +40,16 @@ class TimedOutput(NamedTuple):
         """
         same = abs(self.at - other.at) <= APART * max(self.at, other.at) + SLACK
         return self.seen == other.seen and (same or not self.seen)
+
+
+def pauses(events: Sequence[Event]) -> list[float]:
+    """Return the seconds from each input to the next one.
+
+    >>> pauses([Sent("on", "p", 0.5), Seen("ok", "p", 0.6), Sent("off", "p", 2.0)])
+    [1.5]
+    """
+    sent = [event.at for event in events if isinstance(event, Sent)]
+    return [then - now for now, then in pairwise(sent)]
 
 
 def timed_output(failure: Failure | None, events: Sequence[Event]) -> TimedOutput | None:
