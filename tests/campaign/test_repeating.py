@@ -102,4 +102,4 @@ def test_the_program_has_the_pauses(tmp_path: Path) -> None:
         reproduce(BENCH, steps, pauses=pauses(first.events))
     text = program(BENCH, header(BENCH, Settings(out=tmp_path, reference=f"{__name__}:BENCH"), 1), first, 1)
     assert text is not None
-    assert "reproduce(BENCH, STEPS, pauses=(0.05, 0.05, 0.2))" in text
+    assert ", STEPS, pauses=(0.05, 0.05, 0.2))" in text
