@@ -45,7 +45,7 @@ class RunOptions:
         str | None,
         typer.Option(
             metavar="ACTIONS",
-            help="Only inputs that a scenario allows next: 'Coin+ Button'.",
+            help="The inputs that a scenario names in its order only: 'Coin+ Button'; all others stay free.",
             rich_help_panel=WHAT,
         ),
     ] = None
