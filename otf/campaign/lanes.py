@@ -170,7 +170,7 @@ class Lane:
         redraw = redraw_of(oracle.model.spec.inputs)
         steering = learning.failing.steering
         strategy = Strategy(kind, bench.inputs, settings.seed, learning.visits, patient, first, redraw, steering)
-        timers, idling = Timers(passed=learning.waited, between=False), Idling(learning.waited)
+        timers, idling = Timers(passed=learning.waited, between=False, first=True), Idling(learning.waited)
         waits = bench.system is None
         alike = clients(bench) if settings.burst is None else frozenset[str]()
         pace = Pace(settings.mode, 1, bench.timing, learning.proven, timers, waits, alike, idling=idling)

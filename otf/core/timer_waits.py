@@ -29,11 +29,12 @@ class Timers:
 
     Keep the object over the paths of a campaign: a wait that costs a second each time soon becomes rare. `last`:
     all timers that run after the last input are waited for too, as when a run that failed so is driven again; no longer
-    than `patience` seconds after that input. Without `between`, only these are.
+    than `patience` seconds after that input. Without `between`, only these; with `first`, those before any input, too.
     """
 
     last: bool = False
     between: bool = True
+    first: bool = False
     patience: float = FOREVER
     passed: dict[tuple[Hashable, ...], int] = field(default_factory=dict[tuple[Hashable, ...], int])
     # the timers that are awaited, and until when; None: whichever is due first
@@ -100,7 +101,7 @@ class Timers:
             self._ended.add(places)
             return
         self._ended.clear()
-        if self.between:
+        if self.between or (self.first and not monitor.sent):
             if len(self.passed) > REMEMBERED:
                 self.passed.clear()
             if self._visit(places) and (self.passed[places] > 1 or self._is_early(running, sent)):

@@ -83,7 +83,11 @@ def again(issue: Issue, oracle: Oracle, patience: PlanPatience = endless) -> Can
 
 
 def joins(chooser: Chooser) -> Joins:
-    """Return what tells whether the input that a plan chose last is sent at once with the one before it."""
+    """Return what tells whether the input that a plan chose last is sent at once with the one before it.
+
+    >>> joins(AllowedInputs(()).chooser())(2, [], None)
+    False
+    """
     return lambda _number, _given, _another: isinstance(chooser, _Following) and chooser.joins
 
 

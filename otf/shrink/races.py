@@ -19,7 +19,17 @@ FEW: Final = 4
 
 
 def last_bursts(issue: Issue, oracle: Oracle) -> Thinking[list[Candidate]]:
-    """Return runs of the last 1, 2, 3, 4, 8, 16 … bursts, the shortest first; the last is the whole run."""
+    """Return runs of the last 1, 2, 3, 4, 8, 16 … bursts, the shortest first; the last is the whole run.
+
+    >>> from otf.core import Model, Symbol
+    >>> from otf.shrink import ModelStep
+    >>> from otf.shrink.issue import completed
+    >>> from otf.spec import Spec, goto
+    >>> oracle = Oracle(Model(Spec(lambda lit, inp: [goto(not lit)], False, ["press"])))
+    >>> step = ModelStep(frozenset([oracle.model.initial]), oracle.model.symbol("press"))
+    >>> [len(each.steps) for each in completed(last_bursts(Issue((step, step)), oracle))[:-1]]
+    [1]
+    """
     ways, steps = ModelMap(oracle), issue.steps
     found = dict[ModelSteps, None]()
     for begin in _begins(steps):
