@@ -174,7 +174,8 @@ class Conduct:
     def _event(self, arrived: Arrived) -> tuple[Seen | Closed, bytes | None]:
         # an arrival from before the last input comes after it in the trace, where time does not run backwards
         port, what, at = arrived.port, arrived.what, arrived.at
-        at = round(max(at, self.session.times.input, self._lookout.floor), DIGITS)
+        at = max(at, self.session.times.input, self._lookout.floor)
+        at = round(at, DIGITS) if self._model.timed else at
         self._lookout.allow(self.session.monitor.slack + at - arrived.at)
         if isinstance(what, Frame):
             return Seen(self.codec.output(port, what), port, at), what.data
