@@ -209,7 +209,8 @@ class FailureReports:
             return None
 
     async def _fails(self, path: PathResult, inputs: Inputs) -> Answer:
-        events = [each for at, inp in enumerate(inputs) for each in (Sent(inp.value, "", at), Quiet(at))]
+        # all at once: a run that is driven again pauses as long as the one before
+        events = [each for inp in inputs for each in (Sent(inp.value, "", 0.0), Quiet(0.0))]
         trace = path.trace.with_name(f"{path.trace.name}{ASKED}")
         run = replace(path, events=(*events,), trace=trace)
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,15 @@ import pytest
 
 from benchmarks.kinds import named
 from otf.adapter import Bench
+from otf.adapters.inprocess import Reply, inprocess
 from otf.campaign import Campaign, PathResult, Settings, Summary
 from otf.campaign.listener import Listener
 from otf.cli.tools.campaign_folder import gathered
+from otf.codec import lines
 from otf.spec import Spec, Transition, goto
 from otf.trace.kinds import FailurePart
 from otf.values import show
+from tests.runner.playing import virtually
 
 REFERENCE = f"{__name__}:registers"
 
@@ -202,3 +206,26 @@ def test_saved_failures(tmp_path: Path) -> None:
     assert [str(each) for each in again.saved] == ["still there"] * 2
     assert {*map(str, again.failures)} == {*map(str, first.failures)}
     assert len([*(tmp_path / "saved").iterdir()]) == 2
+
+
+def test_what_tells_defects_apart_takes_no_pauses(tmp_path: Path) -> None:
+    """The system is asked as fast as ever: a second between two inputs took most of a campaign."""
+
+    def step(full: int, inp: Read) -> list[Transition[int]]:
+        return [goto(min(full + 1, 3), Value(inp.number))]
+
+    def system() -> Callable[[bytes], list[Reply]]:
+        asked = count(1)
+        return lambda frame: [b"value %b" % frame.split()[1]] if next(asked) < 4 else []
+
+    spec = Spec(step, 0, [Read(number) for number in range(6)])
+    codec = lines({Read: "read {number}", Value: "value {value}"})
+    bench = Bench.on_ports(spec, codec, {"p": inprocess(system)}, name="mute", quiescence=0.01)
+
+    async def seconds() -> float:
+        began = anyio.current_time()
+        summary = await Campaign(bench, Settings(out=tmp_path, traces=6, seed=1, aftermath=0.0)).run()
+        assert len(summary.failures) == 1
+        return anyio.current_time() - began
+
+    assert virtually(seconds) < 20
