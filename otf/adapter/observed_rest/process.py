@@ -9,6 +9,7 @@ import struct
 import sys
 import time
 from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from operator import itemgetter
 from pathlib import Path
@@ -17,7 +18,8 @@ from typing import Final
 from otf.adapter.observed_rest.alarms import arming
 from otf.adapter.observed_rest.calls import ANYTIME, PAIR_SIZE, REALTIME, Timeout, seconds
 from otf.adapter.observed_rest.kernel import LONG, Gone, Hidden, Thread, children, close_all, open_file
-from otf.adapter.observed_rest.sleepers import ThreadReading, Tid, Wake
+from otf.adapter.observed_rest.place import Unseen
+from otf.adapter.observed_rest.sleepers import ASLEEP, ENDED, ThreadReading, Tid, Wake
 from otf.adapter.observed_rest.wakers import Waker
 
 _TIMEVAL: Final = struct.Struct("@2q")
@@ -75,6 +77,8 @@ class Process:
         for tid, thread in self.threads.items():
             into[tid] = thread.reading()
             there = thread.count
+        if there > 1 and self.pid in into and into[self.pid].letter in ENDED:
+            _refuse_headless(self.pid, {into[tid].letter for tid in self.threads})
         return 0 < there == len(self.threads)
 
     @property
@@ -255,6 +259,26 @@ class Process:
         self.threads.clear()
         close_all(self._files)
         self._files.clear()
+
+
+def has_ended(pid: int) -> bool:
+    """Return whether a process runs no more, and all its files are closed. Raises Unseen where it goes on headless."""
+    letters = dict[str, bytes]()
+    try:
+        for each in Path(f"/proc/{pid}/task").iterdir():
+            stat = (each / "stat").read_bytes()
+            letters[each.name] = stat[stat.rfind(b")") + 2 :][:1]
+    except (FileNotFoundError, ProcessLookupError):
+        return not letters
+    if letters.get(str(pid)) in ENDED:
+        _refuse_headless(pid, {*letters.values()})
+    return ENDED.issuperset(letters.values())
+
+
+def _refuse_headless(pid: int, letters: AbstractSet[bytes]) -> None:
+    """Raise Unseen for a process whose first thread has ended, if others run on: in one that is ending none sleeps."""
+    if ASLEEP in letters:
+        raise Unseen(f"of the process {pid} the first thread has ended while others run: the kernel hides its timers")
 
 
 def _name(pid: int, tid: Tid) -> str:

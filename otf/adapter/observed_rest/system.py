@@ -13,7 +13,7 @@ from otf.adapter.observed_rest.calls import Timeout
 from otf.adapter.observed_rest.kernel import Gone, Hidden, children
 from otf.adapter.observed_rest.orphans import OURS, Strangers
 from otf.adapter.observed_rest.place import Unseen
-from otf.adapter.observed_rest.process import Process
+from otf.adapter.observed_rest.process import Process, has_ended
 from otf.adapter.observed_rest.sleepers import STOPPED, Sleepers, ThreadReading, Tid, Wake
 from otf.adapter.observed_rest.wakers import Sleeping, Waker
 from otf.codec.trial import TRIALS
@@ -113,8 +113,8 @@ class SystemProcesses:
         """Note which threads sleep as they did at the last look: a later sleep of theirs begins after this moment."""
         readings: dict[Tid, ThreadReading] = {}
         began = time.monotonic()
-        # a thread that has just ended is missed at the next look
-        with suppress(Gone, Hidden):
+        # what cannot be read is missed, or refused, at the next look
+        with suppress(Gone, Hidden, Unseen):
             for process in self.processes.values():
                 process.read(readings)
             self.sleepers.first(began, time.monotonic(), readings)
@@ -190,8 +190,8 @@ class SystemProcesses:
 
         Where the known threads of a process are not the `whole` of them, they are listed anew.
         """
-        listed: set[int] = set()
-        known = whole
+        listed: set[int] = {*self.roots}
+        known = not self._enter(self.roots) and whole
         for pid, process in [*self.processes.items()]:
             try:
                 if not whole:
@@ -227,7 +227,9 @@ class SystemProcesses:
             except Gone:
                 if _is_hidden(pid):
                     raise Unseen(f"the process {pid} belongs to the system, and is hidden (hidepid)") from None
-                self._dead.add(pid)  # it is listed until somebody asks how it ended
+                # one that is just exiting has lost its memory, and closes its pipes only then: it is looked at again
+                if has_ended(pid):
+                    self._dead.add(pid)  # it is listed until somebody asks how it ended
             except Hidden as hidden:
                 raise Unseen(f"the process {pid} belongs to the system, and {hidden}") from hidden
         self._count()

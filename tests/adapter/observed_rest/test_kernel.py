@@ -364,3 +364,58 @@ def test_a_server_for_both_kinds_of_addresses_is_connected_to_its_client() -> No
     ):
         inodes = {str(os.fstat(each.fileno()).st_ino) for each in (client, accepted)}
         assert not outside(inodes, inodes)
+
+
+def test_a_child_that_is_just_exiting_is_no_part_of_a_rest(
+    sleeper: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process loses its memory before it closes its pipes: until both are done the system does not rest."""
+    exiting = {sleeper.pid}
+
+    def enter(pid: int) -> Process:
+        if pid in exiting:
+            raise Gone  # what the kernel says of a process without its memory
+        return Process(pid)
+
+    monkeypatch.setattr("otf.adapter.observed_rest.system.Process", enter)
+    system = SystemProcesses([sleeper.pid])
+    try:
+        assert [system.look(lambda: True) for _ in range(5)] == [None] * 5
+        stop(sleeper)
+        assert rest(system).due == float("inf")
+    finally:
+        system.close()
+
+
+HEADLESS = f"""
+import ctypes, sys, threading, time
+threading.Thread(target=time.sleep, args=(100,)).start()
+{READY}
+sys.stdin.readline()
+ctypes.CDLL(None).pthread_exit(None)
+"""
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_a_process_without_its_first_thread_cannot_be_observed(*, known: bool) -> None:
+    """The kernel hides its timers and descriptors, whether the thread ends before the first look or after it."""
+    child = python(HEADLESS)
+    system = SystemProcesses([child.pid]) if known else None
+    try:
+        if system is not None:
+            rest(system)
+        assert child.stdin is not None
+        child.stdin.write(b"\n")
+        child.stdin.flush()
+        with pytest.raises(Unseen, match="the first thread has ended"):  # noqa: PT012 -- it ends soon
+            until = time.monotonic() + 10
+            while time.monotonic() < until:
+                system = system or SystemProcesses([child.pid])
+                rest(system)
+                if not known:
+                    system.close()
+                    system = None
+    finally:
+        if system is not None:
+            system.close()
+        stop(child)
