@@ -160,3 +160,45 @@ def test_drawings_follow_the_page(site: Path, tmp_path: Path) -> None:
         assert seen.ask(unnamed) == 0
         names = "[...document.querySelectorAll('[id]')].map(each => each.id)"
         assert seen.ask(f"{names}.length - new Set({names}).size") == 0
+
+
+FOUND = """(() => {
+  const first = document.querySelector('.md-search-result__link');
+  return first ? first.getAttribute('href').replace(/^.*\\/|[?#].*$/gu, '') : '';
+})()"""
+ASKED = {
+    "flaky": "questions.html",
+    "flakey": "questions.html",  # misspelt
+    "quiesence": "questions.html",
+    "shrinkng": "topics-shrinking.html",
+    "serial port": "questions.html",
+    "CAN bus": "questions.html",
+    "exit code": "questions.html",
+    "race condition": "questions.html",
+    "--stop-first": "questions.html",
+    "github actions": "howto-reports.html",
+    "NonconformanceError": "campaign.html",
+}
+TYPE = """(asked => {
+  const field = document.querySelector('[data-md-component=search-query]');
+  document.querySelector('.md-search-result__list').replaceChildren();
+  field.focus();
+  field.value = asked;
+  field.dispatchEvent(new KeyboardEvent('keyup', { bubbles: true }));
+})"""
+
+
+@needs_browser
+@pytest.mark.real
+def test_the_search_finds_what_is_meant(site: Path, tmp_path: Path) -> None:
+    """From a disk, too: what has all of the words comes first, options lose their hyphens, misspelt words are found."""
+    with browser(tmp_path / "profile") as seen:
+        seen.size(1280)
+        seen.open(site / "index.html")
+        for asked, page in ASKED.items():
+            seen.ask(f"{TYPE}({json.dumps(asked)})")
+            seen.until(FOUND)
+            assert seen.ask(FOUND) == page, asked
+            assert seen.ask("document.querySelectorAll('.md-search-result mark').length") > 0, asked
+        assert {request.partition(":")[0] for request in seen.requests} <= {"file", "data"}
+        assert seen.console == []
