@@ -52,14 +52,4 @@ class _Adapters(ModuleType):
 
 if not TYPE_CHECKING:
     sys.modules[__name__].__class__ = _Adapters
-    _SAME = ("can", "inprocess", "isotp", "process", "serialport", "tcp", "udp", "unix", "visa")
-    __getattr__ = fetching(
-        __name__,
-        {
-            "adapter.faults": ("Faults",),
-            "adapters.faults": ("inject",),
-            "adapters.restbus": ("CyclicMessage", "restbus"),
-            "adapters.thread": ("from_thread",),
-            **{f"adapters.{name}": (name,) for name in _SAME},
-        },
-    )
+    __getattr__ = fetching(__name__)

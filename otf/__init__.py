@@ -58,31 +58,7 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:  # type checkers are to find a misspelt name
-    __getattr__ = fetching(
-        __name__,
-        {
-            "adapter": ("Bench", "trace_may_set"),
-            "campaign": ("InconclusiveError", "NonconformanceError", "Settings", "Summary", "run"),
-            "codec": ("Codec", "lines"),
-            "errors": ("CodecError", "ContactError", "ModelError", "OtfError", "TraceError", "UsageError"),
-            "logic": ("check", "check_async"),
-            "spec": (
-                "Accept",
-                "AnyOrder",
-                "OneOf",
-                "Spec",
-                "Transition",
-                "Where",
-                "goto",
-                "on",
-                "restrict",
-                "start",
-                "stop",
-                "total",
-            ),
-            "trace": ("Ended",),
-        },
-    )
+    __getattr__ = fetching(__name__)
 
 
 def __dir__() -> list[str]:

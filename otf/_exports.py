@@ -5,30 +5,43 @@ Importing all of otf takes a third of a second; a model file and a command need 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import sys
+from collections.abc import Callable
+from functools import cache
 from importlib import import_module
-from sys import modules
 
 
-def fetching(package: str, homes: Mapping[str, Sequence[str]]) -> Callable[[str], object]:
-    """Return the `__getattr__` of a package whose names are in these modules, relative to `otf`.
+def fetching(package: str) -> Callable[[str], object]:
+    """Return the `__getattr__` of the package that calls this: its imports under `if TYPE_CHECKING` are its names.
 
-    >>> fetch = fetching("otf.spec", {"spec.outputs": ["Accept"]})
-    >>> fetch("Accept").__module__
+    >>> import otf
+    >>> otf.Accept.__module__
     'otf.spec.outputs'
-    >>> fetch("accept")
+    >>> otf.accept
     Traceback (most recent call last):
       ...
-    AttributeError: module 'otf.spec' has no attribute 'accept'
+    AttributeError: module 'otf' has no attribute 'accept'
     """
-    places = {name: f"otf.{home}" for home, names in homes.items() for name in names}
+    code = sys._getframe(1).f_code  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] -- Python compiles these imports too, and they are there without the source
+
+    @cache
+    def homes() -> dict[str, str]:
+        from dis import get_instructions
+
+        found, home = dict[str, str](), ""
+        for each in get_instructions(code):
+            if each.opname == "IMPORT_NAME":
+                home = each.argval
+            elif each.opname == "IMPORT_FROM":
+                found[each.argval] = home
+        return found
 
     def fetch(name: str) -> object:
-        if name not in places:
+        if name not in homes():
             message = f"module {package!r} has no attribute {name!r}"
             raise AttributeError(message)
-        found: object = getattr(import_module(places[name]), name)
-        setattr(modules[package], name, found)  # asked once: later uses find it there
+        found: object = getattr(import_module(homes()[name]), name)
+        setattr(sys.modules[package], name, found)  # asked once: later uses find it there
         return found
 
     return fetch

@@ -67,22 +67,4 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    __getattr__ = fetching(
-        __name__,
-        {
-            "adapter.bench": ("Bench",),
-            "adapter.bench_options": ("Connect", "KnownIssue", "Opener", "trace_may_set"),
-            "adapter.board": ("Flash", "Recording"),
-            "adapter.child.server": ("Listening",),
-            "adapter.inband": ("Expect",),
-            "adapter.lifecycle": ("Life",),
-            "adapter.line": ("LINE_PROTOCOL", "Arrival", "Ending", "Line", "LineLost", "Port", "Trouble"),
-            "adapter.snapshot": ("Snapshot", "command_qemu"),
-            "channels": ("duplicating", "lossy", "reordering"),
-            "codec": ("Codec", "PortAction", "lines"),
-            "core": ("Barrier", "InputMode", "Limits"),
-            "errors": ("CodecError",),
-            "framing": ("Frame", "Framer", "Framing"),
-            "trace": ("Ended", "Undecodable"),
-        },
-    )
+    __getattr__ = fetching(__name__)

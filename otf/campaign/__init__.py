@@ -34,15 +34,4 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    __getattr__ = fetching(
-        __name__,
-        {
-            "campaign.campaign": ("Campaign",),
-            "campaign.listener": ("Listener",),
-            "campaign.rerun": ("rerun",),
-            "campaign.results": ("FailureGroup", "PathResult", "Retried", "Shrunk"),
-            "campaign.settings": ("Budget", "Settings", "SettingsKeywords"),
-            "campaign.shrinking": ("Shrinker",),
-            "campaign.summary": ("Summary",),
-        },
-    )
+    __getattr__ = fetching(__name__)

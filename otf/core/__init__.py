@@ -49,22 +49,4 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    __getattr__ = fetching(
-        __name__,
-        {
-            "core.commands": ("Chooser", "Ping", "Send", "SessionCommand", "Stop", "Wait"),
-            "core.compile": ("Routes",),
-            "core.requirement_evidence": ("RequirementEvidence",),
-            "core.memory": ("Symbol",),
-            "core.model": ("Model",),
-            "core.monitor": ("Monitor",),
-            "core.oracle": ("Oracle",),
-            "core.moves": ("Limits", "Relation"),
-            "core.nodes": ("FEW", "EnabledInputs", "Node"),
-            "core.pacing": ("Moment", "Pacing", "Pause"),
-            "core.session": ("Session",),
-            "core.timing": ("Timing",),
-            "core.view": ("InputMode", "View"),
-            "core.barrier": ("Barrier",),
-        },
-    )
+    __getattr__ = fetching(__name__)

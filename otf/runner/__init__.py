@@ -13,12 +13,4 @@ if TYPE_CHECKING:
 __all__ = ["Conduct", "TraceWriter", "Wire", "drive"]
 
 if not TYPE_CHECKING:
-    __getattr__ = fetching(
-        __name__,
-        {
-            "runner.driving": ("drive",),
-            "runner.path": ("Conduct",),
-            "runner.wire": ("Wire",),
-            "runner.writer": ("TraceWriter",),
-        },
-    )
+    __getattr__ = fetching(__name__)

@@ -31,13 +31,4 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    __getattr__ = fetching(
-        __name__,
-        {
-            "strategy.coverage": ("Coverage", "Until", "covering"),
-            "strategy.kinds": ("STRATEGIES", "Strategy", "StrategyKind", "goal", "own", "script", "weighted"),
-            "strategy.least": ("LeastInput", "LeastNext"),
-            "strategy.memoryless": ("Script", "Uniform"),
-            "strategy.pool": ("Pool", "VisitCounts"),
-        },
-    )
+    __getattr__ = fetching(__name__)
