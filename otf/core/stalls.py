@@ -104,16 +104,17 @@ class Stalls:
             self.sample(now, use)
         self._sample, self._sampled = use, now
 
-    def sample(self, now: float, use: CpuUse, busy: float = 0.0) -> None:
+    def sample(self, now: float, use: CpuUse, busy: float = 0.0, late: float = 0.0) -> None:
         """Take what the system and the tester have done by now, from which stalls follow.
 
-        `busy`: for so many seconds the tester had not looked before its last wait.
+        `busy`: for so many seconds the tester had not looked before its last wait, from which it woke up so `late`:
+        one that was stopped waited for no processor, and what stopped it may have stopped the system, too.
         """
         span, before = now - self._sampled, self._sample
         # the time of a process that waits is counted only when it gets a processor, that of one that runs not at once
         stuck = use.ready and use.turns == before.turns
         # what the system and the tester lose at the same time is lost once
-        lost = max(span if stuck else use.waited - before.waited, use.own - before.own + busy)
+        lost = max(span if stuck else use.waited - before.waited, use.own - before.own + busy, late)
         if lost > 0:
             self._lose(now, min(lost, span))
         self._sample, self._sampled = use, now

@@ -58,7 +58,8 @@ def _summed(threads: Iterable[Path], tester: float) -> CpuUse:
             state = (thread / "stat").read_bytes().rpartition(b")")[2].split()[0]
             used, queued, got = map(int, (thread / "schedstat").read_bytes().split()[:3])
             ran, waited, turns = ran + used / _SECOND, waited + queued / _SECOND, turns + got
-            ready = ready or state == b"R"
+            # one that is stopped, by a signal or a debugger, can run as little as one that is ready
+            ready = ready or state in b"RTt"
     return CpuUse(waited, ran, ready, known=True, own=tester, turns=turns)
 
 

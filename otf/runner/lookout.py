@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import replace
-from time import monotonic
+from time import monotonic, thread_time
 from typing import Final
 
 from anyio.lowlevel import checkpoint
@@ -18,7 +18,7 @@ from otf.core.stalls import NOISE, STALL, CpuUse, Stalls
 from otf.runner.cpu_use import cpu_use, in_real_time
 from otf.runner.observing import Observer
 from otf.runner.time_spent import spent
-from otf.runner.waiting import FIRST, TURN, SpinWait
+from otf.runner.waiting import FIRST, SHORT, TURN, SpinWait
 from otf.runner.wire import Arrived, Wire
 from otf.strategy.pool import PlanPatience
 from otf.trace.events import Event
@@ -26,6 +26,7 @@ from otf.trace.record import DIGITS
 
 GLANCES: Final = 4  # in the time that a rest has to last
 PONG: Final = 0.002  # seconds: the answer to a ping that has not come by then may never come, and a rest shows that
+TURNS: Final = 2  # in the time of L, of a wait where times matter
 TRICKLE: Final = 30.0  # seconds after which a frame that still comes byte by byte is assumed to have no end
 
 
@@ -53,6 +54,7 @@ class Lookout:
         self._spent = spent()
         self.stalls: Stalls = Stalls()
         self._late = 0.0
+        self._ran = thread_time()
         self._real = in_real_time()
         # where inputs are sent without a rest between them, what comes is no thread's that the last rest trusted
         self._strict = isinstance(session.pacing, Strict)
@@ -63,13 +65,12 @@ class Lookout:
 
     async def turn(self) -> None:
         """Give the event loop its turn: many inputs may be sent without a wait, and interruptions have to arrive."""
-        before, waiting = self.looked, self._waiting
+        waiting = self._waiting
         await checkpoint()
         self._wire.turned()
         self._wire.poll()
-        self.looked = self._wire.now
         # the turn itself may take long: what was found at its end may have come since the last look
-        self._slack = self.allow(max(self.looked - before, waiting))
+        self._slack = self.allow(max(self._glimpsed(), waiting))
 
     async def silent(self, until: float) -> float | None:
         """Wait for an arrival, until that time, or until the system rests; return when there was silence, if so."""
@@ -144,7 +145,7 @@ class Lookout:
                 # what has arrived needs no rest: in eager mode it may be all that is waited for
                 await self.look(wire.now + observer.pause)
         if self.observed:
-            self.looked = wire.now
+            self._glimpsed()
 
     def heard(self, *, answer: bool) -> None:
         """Note an arrival; `answer`: the model demanded it, so that it may be one to the last input."""
@@ -167,7 +168,19 @@ class Lookout:
             self.stalls.sample(self._wire.now, self._cpu_use())
 
     async def look(self, until: float) -> None:
-        """Wait for an arrival, or until that time."""
+        """Wait for an arrival, or until that time; where times matter, in short turns.
+
+        A tester that was stopped in a wait (Ctrl-Z, a machine that is put aside, a frozen container) is not told so. It
+        wakes up with what came meanwhile, as if in time, unless the wait was to end before.
+        """
+        turn = max(self._timing.latency / TURNS, SHORT) if self._real and self._model.timed else until
+        while (by := min(self._wire.now + turn, until)) < until:
+            await self._look(by)
+            if self._wire.waiting:
+                return
+        await self._look(until)
+
+    async def _look(self, until: float) -> None:
         wire, waiting = self._wire, self._waiting
         began = wire.now
         try:
@@ -192,14 +205,27 @@ class Lookout:
         if late >= STALL:
             self.stalls.note(late)
         if self._model.timed:
-            self._timed_look(now, began, busy)
+            if not self._stamping:
+                self._stamping = True
+                wire.stamp()
+            stood = self._stood_still(busy)
+            if now - began > NOISE:
+                self.stalls.sample(now, self._cpu_use(), busy if busy > NOISE else 0.0, max(late, stood))
+            elif stood > NOISE:
+                self.stalls.sample(now, self._cpu_use(), late=stood)
 
-    def _timed_look(self, now: float, began: float, busy: float) -> None:
-        if not self._stamping:
-            self._stamping = True
-            self._wire.stamp()
-        if now - began > NOISE:
-            self.stalls.sample(now, self._cpu_use(), busy if busy > NOISE else 0.0)
+    def _glimpsed(self) -> float:
+        """Note a look that waited for nothing; return how many seconds after the one before."""
+        before, self.looked = self.looked, self._wire.now
+        passed = self.looked - before
+        if self._model.timed and (stood := self._stood_still(passed)) > NOISE:
+            self.stalls.sample(self.looked, self._cpu_use(), late=stood)
+        return passed
+
+    def _stood_still(self, seconds: float) -> float:
+        """Return for how much of the time since the last look, so many seconds, the tester did not compute."""
+        before, self._ran = self._ran, thread_time()
+        return seconds - self._ran + before if self._real else 0.0
 
     def _silent_by(self, until: float) -> float:
         """Return how long to wait: longer while a frame is coming, since its bytes are no silence."""

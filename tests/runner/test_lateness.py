@@ -16,12 +16,13 @@ from otf.adapters.inprocess import InprocessLine, Reply
 from otf.core import Monitor, Session, Symbol, View
 from otf.core.burst import Burst
 from otf.core.pacing import Strict
+from otf.core.stalls import CpuUse
 from otf.core.timer_waits import Timers
-from otf.runner import Wire, drive
+from otf.runner import Wire, drive, lookout
 from otf.runner.wire import Arrived
 from otf.spec import Spec, Transition, goto, start
 from otf.strategy import Script
-from otf.trace.events import Event, Seen, Sent
+from otf.trace.events import Event, Seen, Sent, Stalled
 from otf.trace.record import as_recorded
 from otf.trace.verdict import Verdict
 from tests.runner.playing import Still, answering, on_function, spec, virtually
@@ -166,6 +167,36 @@ def test_the_end_of_the_time_comes_while_a_backlog_is_judged() -> None:
 
 def _forever(state: int, _inp: str) -> Iterator[Transition[int]]:
     yield goto(state, *["p.tick"] * 500)
+
+
+@pytest.mark.parametrize("after", [0.5, 1.6])
+def test_a_tester_that_was_stopped_while_it_waited(after: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it finds as it goes on may have been there for as long, or its system was stopped as well: no failure."""
+    monkeypatch.setattr(lookout, "in_real_time", lambda: True)
+    monkeypatch.setattr(lookout, "cpu_use", lambda *_, **_more: CpuUse(known=True))
+
+    async def run() -> Verdict:
+        clock = trio.lowlevel.current_clock()
+        assert isinstance(clock, MockClock)
+        bench = answering((after, b"pong"), spec=spec(_within_a_second), latency=0.01, busy=0.0)
+        session = Session(bench.oracle(), Script(["p.ping"]), Strict(bench.timing), steps=1)
+        async with trio.open_nursery() as others:
+            others.start_soon(_stops, clock)
+            return await drive(bench, session, record)
+
+    events = list[Event]()
+
+    def record(event: Event, _raw: bytes | None = None, /, **_more: Any) -> None:  # noqa: ANN401 -- JSON data
+        events.append(event)
+
+    verdict = virtually(run)
+    assert verdict.outcome == "pass"
+    assert [each.seconds for each in events if isinstance(each, Stalled)] == [pytest.approx(1.0, abs=0.01)]
+
+
+async def _stops(clock: MockClock) -> None:
+    await trio.sleep(0.3)
+    clock.jump(1.0)
 
 
 def test_a_tester_that_is_late_in_time() -> None:

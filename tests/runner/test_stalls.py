@@ -135,6 +135,14 @@ def test_the_descendants_of_the_tester(tmp_path: Path) -> None:
     assert cpu_use(proc=tmp_path) == CpuUse(0.75, 3.0, ready=True, known=True, turns=6)
 
 
+@pytest.mark.parametrize(("state", "ready"), [("R", True), ("T", True), ("t", True), ("S", False), ("D", False)])
+def test_a_process_that_is_stopped_waits_to_run(state: str, ready: bool, tmp_path: Path) -> None:
+    """A signal or a debugger keeps it from running as a busy machine does: its silence is no evidence."""
+    _proc(tmp_path, pid=os.getpid(), children="7")
+    _proc(tmp_path, pid=7, stat=f"7 (a) {state} 1")
+    assert cpu_use(proc=tmp_path).ready is ready
+
+
 def test_a_tester_that_has_started_nothing(tmp_path: Path) -> None:
     """Then the pressure of the machine counts, if the kernel shows it."""
     assert cpu_use(proc=tmp_path) == CpuUse()
