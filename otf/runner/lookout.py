@@ -240,8 +240,11 @@ class Lookout:
 
     def taken(self, arrived: Arrived) -> None:
         """Set the slack for an arrival: a stamp is right, as far as it says, however late the tester was."""
-        slack = max(arrived.at - self._since(arrived), 0.0) if arrived.stamped else self._slack + arrived.took
-        self.allow(slack)
+        if arrived.stamped:
+            self.allow(max(arrived.at - self._since(arrived), 0.0))
+            return
+        # the event loop reads between two looks, too: what it found then may have come since the last of them
+        self.allow(max(self._slack, arrived.at - arrived.took - self.looked) + arrived.took)
 
     def _since(self, arrived: Arrived) -> float:
         """Return the earliest moment at which a stamped arrival may have come."""

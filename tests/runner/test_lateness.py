@@ -19,6 +19,7 @@ from otf.core.pacing import Strict
 from otf.core.stalls import CpuUse
 from otf.core.timer_waits import Timers
 from otf.runner import Wire, drive, lookout
+from otf.runner.lookout import Lookout
 from otf.runner.wire import Arrived
 from otf.spec import Spec, Transition, goto, start
 from otf.strategy import Script
@@ -274,6 +275,24 @@ def test_what_was_read_after_a_stall_may_have_come_in_it() -> None:
 
     (arrived,) = virtually(run)
     assert (arrived.at, arrived.took) == (1.0, 1.0)
+
+
+def test_what_was_read_between_two_looks_may_have_come_since_the_last() -> None:
+    """The event loop reads whenever it has its turn, as while a path begins: ten ticks found at once are not early."""
+
+    async def run() -> float:
+        async with Wire({"p": Still([Frame(b"tick")])}) as wire:
+            bench = answering((0.0, b"pong"), spec=spec(_within_a_second))
+            session = Session(bench.oracle(), Script(["p.ping"]), Strict(bench.timing), steps=1)
+            lookout, clock = Lookout(session, wire), trio.lowlevel.current_clock()
+            assert isinstance(clock, MockClock)
+            clock.jump(1.0)
+            wire.poll()
+            (arrived,) = wire.arrived()
+            lookout.taken(arrived)
+            return session.monitor.slack
+
+    assert virtually(run) == 1.0
 
 
 def test_a_tester_that_stands_still_after_it_has_sent(monkeypatch: pytest.MonkeyPatch) -> None:
