@@ -1,12 +1,14 @@
 """Drawings become part of their page, so that they follow its theme, and answer to the pointer.
 
 An image in a file of its own knows only the theme of the reader's system, and nothing happens when the pointer is over
-an arrow. Graphviz numbers the parts of each drawing from 1, so their names get that of the file.
+an arrow. Graphviz numbers the parts of each drawing from 1, so their names get that of the file. Beside each drawing of
+the gallery is a page to walk in, as `otf explore` writes it.
 """
 
 from __future__ import annotations
 
 import re
+import sys
 from html import escape, unescape
 from pathlib import Path
 
@@ -35,5 +37,21 @@ def _drawn(image: re.Match[str]) -> str:
     # on a phone it fits its page; one that would be unreadable then is moved instead
     wide = " wide" if float((_WIDTH.search(svg) or [0, "0"])[1]) > WIDE else ""
     label = escape(unescape(image["alt"]))
+    walked = f'<a class="walk" href="gallery/{file.stem}.html">walk in it</a>' if file.parent.name == "gallery" else ""
     # it may be wider than a phone, and is then moved inside its frame, also by keys
-    return f'<span class="drawing{wide}" role="img" aria-label="{label}" tabindex="0">{named}</span>'
+    return f'<span class="drawing{wide}" role="img" aria-label="{label}" tabindex="0">{named}</span>{walked}'
+
+
+def on_post_build(config: MkDocsConfig) -> None:
+    """Write the pages to walk in, with the models of today."""
+    sys.path.insert(0, str(DOCS.parent))
+    from benchmarks.gallery import PICTURES
+    from otf.explore.analysis import general, liveness
+    from otf.explore.exports import marks
+    from otf.report.states import model_page
+
+    for name, shown in PICTURES.items():
+        graph = shown.graph()
+        laws = [str(law) for law in (*general(graph), liveness(graph, law="no dead end"))]
+        page = model_page(graph, marks(graph, shown.accepting, shown.safe), laws)
+        Path(config.site_dir, "gallery", f"{name}.html").write_text(page, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The sender of the alternating-bit protocol, with a timer that repeats what was not acknowledged.
+"""The alternating-bit protocol: a sender, whose timer repeats what was not acknowledged, and a receiver.
 
 Source: Koopman and Plasmeijer, "Testing Reactive Systems with GAST", section 8.3; the timer is ours. The user hands
 over data on the port `user`; messages and acknowledgements go over the port `net`.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from otf.spec import Spec, Transition, goto, on
 
@@ -109,3 +109,7 @@ def receiver() -> Spec[int, Message | Error]:
 
     inputs = [Message(data, bit) for data in "ab" for bit in (0, 1)]
     return Spec(step, 0, [*inputs, Error()], name="altbit receiver")
+
+
+SENDER: Final = sender()
+RECEIVER: Final = receiver()

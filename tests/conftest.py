@@ -49,7 +49,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=600,  # 10 s of CPU; beside other work it took 100 s
     )
     assert done.returncode == 0, done.stderr
     return folder

@@ -107,6 +107,15 @@ def test_the_search_prefers_pages_to_attributes(site: Path) -> None:
     assert weights["howto-times.html"] > weights["reference/adapter.html"] > 0
 
 
+def test_each_drawing_of_the_gallery_can_be_walked(site: Path) -> None:
+    """Beside it is a link to the page that `otf explore --page` writes."""
+    text = (site / "gallery.html").read_text(encoding="utf-8")
+    pages = re.findall(r'<a class="walk" href="([^"]+)"', text)
+    assert len(pages) == text.count('<span class="drawing') > 15
+    for page in pages:
+        assert "<h1>otf explore: " in (site / page).read_text(encoding="utf-8")
+
+
 # In a browser
 
 CUT = """[...document.querySelectorAll('.md-content table')].filter(each => {
