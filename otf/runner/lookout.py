@@ -61,6 +61,10 @@ class Lookout:
         self._started = started
         # what is in threads of this process is known as exactly as a process: a busy machine alone excuses nothing
         self._threads = all(isinstance(line, Placed) and line.place().threads for line in wire.lines.values())
+        if self._model.timed:
+            # what came while nobody looked yet may be as old as the run
+            wire.poll()
+            self.looked = self._slack = wire.now
         self.stalls.begin(self.looked, self._cpu_use(), timed=self._model.timed)
 
     async def turn(self) -> None:

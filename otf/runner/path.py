@@ -255,7 +255,8 @@ class Conduct:
             self._tell_stalls()
             await self._take_all()
             session.monitor.slack = 0.0
-            self._allowed = round(self.wire.now, DIGITS)
+            # to judge what the look found takes time, too, in which more comes
+            self._allowed = round(self._lookout.looked, DIGITS)
         return session.monitor.verdict is None and (session.moment.next is not None or bool(session.others))
 
     async def _hand_over(self, port: str, value: object, data: bytes | PortAction) -> bool:

@@ -144,6 +144,38 @@ def test_a_tester_that_asks_its_model_for_long_before_it_sends(monkeypatch: pyte
     assert asked > 2
 
 
+def test_a_tester_that_judges_for_long_what_came_before_it_sends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the system said while three ticks were judged waits at the port: nothing is missing."""
+    would, slow = Monitor.would, 0.0
+
+    def held(monitor: Monitor, event: Event) -> bool:
+        nonlocal slow
+        allowed, clock = would(monitor, event), trio.lowlevel.current_clock()
+        if isinstance(event, Sent) and event.input == "p.last" and not slow and isinstance(clock, MockClock):
+            clock.jump(3.0)
+            slow = 0.5
+        return allowed
+
+    def record(event: Event, _raw: bytes | None = None, /, **_more: Any) -> None:  # noqa: ANN401 -- JSON data
+        clock = trio.lowlevel.current_clock()
+        if isinstance(event, Seen) and isinstance(clock, MockClock):
+            clock.jump(slow)
+
+    monkeypatch.setattr(Monitor, "would", held)
+
+    def reply(frame: bytes) -> list[Reply]:
+        return [(0.0, b"pong"), *((float(at), b"tick") for at in range(1, 9))] if frame == b"ping" else []
+
+    async def run() -> Verdict:
+        model = Spec(_ping_alone, "idle", ["p.ping", "p.pang", "p.last"], _beating)
+        system = on_function(lambda: reply, spec=model, quiescence=0.1, latency=0.01, busy=0.0)
+        pacing = Burst(system.timing, 1, Timers(between=False))
+        session = Session(system.oracle(), Script(["p.ping", "p.pang", "p.last"]), pacing, steps=3)
+        return await drive(system, session, record)
+
+    assert virtually(run).outcome == "pass"
+
+
 def test_the_end_of_the_time_comes_while_a_backlog_is_judged() -> None:
     """A tester that judges more slowly than a system speaks would never look at its clock."""
     judged = 0
@@ -293,6 +325,24 @@ def test_what_was_read_between_two_looks_may_have_come_since_the_last() -> None:
             return session.monitor.slack
 
     assert virtually(run) == 1.0
+
+
+def test_what_came_before_the_first_look_may_be_as_old_as_the_run() -> None:
+    """To start a path takes time, in which a device speaks: its first ticks, found at once, are not early."""
+
+    async def run() -> float:
+        clock = trio.lowlevel.current_clock()
+        assert isinstance(clock, MockClock)
+        async with Wire({"p": Still([Frame(b"tick")])}) as wire:
+            bench = answering(spec=replace(_TICKING, initial="pinged", timers=[start("tick", 0.9, 1.1)]))
+            session = Session(bench.oracle(), Script([]), Strict(bench.timing), steps=1)
+            clock.jump(2.0)
+            lookout = Lookout(session, wire)
+            (arrived,) = wire.arrived()
+            lookout.taken(arrived)
+            return session.monitor.slack
+
+    assert virtually(run) == 2.0
 
 
 def test_a_tester_that_stands_still_after_it_has_sent(monkeypatch: pytest.MonkeyPatch) -> None:
