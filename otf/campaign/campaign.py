@@ -17,7 +17,7 @@ from otf.adapter.third_party import blaming, watched
 from otf.campaign.bursts import burst
 from otf.campaign.changes import ChangedTransitions
 from otf.campaign.confirm import ConfirmedPath, Confirmer, DriveAgain
-from otf.campaign.evidence import cover, new_evidence
+from otf.campaign.evidence import cover, new_evidence, passed_steps
 from otf.campaign.failed_starts import FailedStarts
 from otf.campaign.journal import Journal
 from otf.campaign.journal_lines import About
@@ -26,7 +26,6 @@ from otf.campaign.knowledge import Knowledge
 from otf.campaign.lane_knowledge import Known, Merged
 from otf.campaign.lanes import Executor, InProcess, Lease, trace_of
 from otf.campaign.listener import Listener
-from otf.campaign.passed import passed_steps
 from otf.campaign.paths import is_doubtful, undisturbed
 from otf.campaign.processes import Processes
 from otf.campaign.recorder import inputs_in

@@ -1,8 +1,8 @@
-"""What the paths of a campaign show of requirements, and cover of the model: their traces are followed again."""
+"""What the paths of a campaign show of requirements, cover of the model, and took without a failure."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -13,12 +13,15 @@ from otf.adapter import Bench
 from otf.campaign.results import PathResult
 from otf.core import Monitor, Node, Oracle, RequirementEvidence, Symbol, View
 from otf.errors import TraceError, UsageError
+from otf.shrink import issue_of
 from otf.spec.transition import requirements
 from otf.strategy import Coverage, StrategyKind
-from otf.trace.events import Event, Sent
+from otf.trace.events import Event, Seen, Sent
+from otf.trace.kinds import PassedStep
 from otf.trace.reading import TraceReader, bounded
 from otf.trace.requirements import RequirementRecord
 from otf.trace.tagged import Registry
+from otf.values import show
 
 EVENTS: Final = 200  # after which other paths have their turn
 WithMonitor: TypeAlias = Callable[[Event, Monitor], None]
@@ -103,3 +106,23 @@ async def _follow(trace: Path, bench: Bench, oracle: Oracle, before: WithMonitor
             if monitor.tell(read.event) is not None:
                 return
             after(read.event, monitor)
+
+
+LONGEST: Final = 2_000  # inputs of a path whose steps are evidence: following a longer one again takes a second
+LAST: Final = 200  # of its steps
+
+
+def passed_steps(oracle: Oracle, events: Sequence[Event]) -> Iterator[PassedStep]:
+    """Yield the last steps of a failing path that passed, where the state before was certain."""
+    answers = list[list[str]]()
+    for event in events:
+        if isinstance(event, Sent):
+            answers.append([])
+        elif isinstance(event, Seen) and answers:
+            answers[-1].append(show(event.output))
+    if len(answers) > LONGEST:
+        return
+    for step, outputs in list(zip(issue_of(oracle, events).steps[:-1], answers, strict=False))[-LAST:]:
+        if len(step.nodes) == 1:
+            (node,) = step.nodes
+            yield PassedStep(show(node.value), show(step.input.value), ", ".join(outputs))

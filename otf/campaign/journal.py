@@ -17,9 +17,8 @@ from typing import Any, Final, Self
 
 import msgspec
 
-from otf.campaign.claimed_folder import claimed
 from otf.campaign.confirm import ConfirmedPath
-from otf.campaign.journal_file import JournalFile
+from otf.campaign.journal_file import JournalFile, claimed
 from otf.campaign.journal_lines import (
     COMPLETED,
     COUNTED,

@@ -15,6 +15,7 @@ from typing import Any
 
 from otf.adapter import Bench
 from otf.campaign.believed import Believed
+from otf.campaign.evidence import passed_steps
 from otf.campaign.journal_lines import (
     COMPLETED,
     COUNTED,
@@ -40,7 +41,6 @@ from otf.campaign.journal_lines import (
     decoded,
 )
 from otf.campaign.knowledge import Knowledge
-from otf.campaign.passed import passed_steps
 from otf.campaign.results import FailureGroup, KnownIssueCount, PathResult, Shrunk
 from otf.campaign.settings import Settings
 from otf.campaign.summary import Summary

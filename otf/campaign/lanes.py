@@ -29,12 +29,11 @@ from otf.campaign.confirm import ConfirmedPath, confirm
 from otf.campaign.knowledge import Knowledge
 from otf.campaign.lane_knowledge import Known, Rounds
 from otf.campaign.lane_memory import Layer, Learning
-from otf.campaign.lengths import length
 from otf.campaign.listener import Listener, callback, listened
 from otf.campaign.paths import Pace, PathRun
 from otf.campaign.results import PathResult, Shrunk
 from otf.campaign.saved import DriveSaved
-from otf.campaign.settings import Settings, header
+from otf.campaign.settings import Settings, header, length
 from otf.campaign.shrinking import OnShrunk, Shrinker, ShrinkProgress
 from otf.campaign.speed import check_speed
 from otf.codec.malformed import MalformedCodec

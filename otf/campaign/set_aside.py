@@ -16,7 +16,7 @@ from typing import Any, Final
 import msgspec
 
 from otf.campaign.changes import CHANGED, TRANSITIONS, ChangedTransitions, TransitionPrints, read
-from otf.campaign.claimed_folder import claimed
+from otf.campaign.journal_file import claimed
 from otf.campaign.journal_lines import JOURNAL, About
 from otf.campaign.journal_reader import Past
 from otf.runner.writer import put, writing

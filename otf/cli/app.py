@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 import typer
 from typer.core import TyperGroup
 
-from otf.cli.grouped_help import GroupedHelp
-from otf.cli.installed import COMMANDS as ADDED
-from otf.cli.installed import function_of, installed
+from otf.cli.catalogue import COMMANDS as ADDED
+from otf.cli.catalogue import function_of, installed
 from otf.cli.option_values import VARIABLE, prepare
+from otf.cli.options import GroupedHelp
 from otf.cli.output import (
     STDOUT_ERRORS,
     begin_stdout,
@@ -244,7 +244,7 @@ def _exited(error: SystemExit, arguments: Sequence[str], *, as_json: bool) -> in
 
 
 def _broken(error: BaseException, *, as_json: bool) -> int:
-    from otf.cli.broken_python import broken_by  # the list of commands does not wait for them
+    from otf.cli.user_code import broken_by  # the list of commands does not wait for them
     from otf.values import as_text
 
     what = f"{type(error).__name__}: {as_text(error)}"

@@ -12,20 +12,19 @@ from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Final, get_type_hints
+from typing import Any, Final, NoReturn, get_type_hints
 
 import msgspec
 
 from otf.adapter import Bench
-from otf.cli.catalogue import TIMES, sources
-from otf.cli.installed import BENCHES, installed
+from otf.cli.catalogue import BENCHES, TIMES, installed, sources
 from otf.cli.sut_addresses import SUFFIX, Description, addressed, description
 from otf.cli.user_code import PREFIX, from_file, imported, located
 from otf.errors import OtfError, UsageError
 
 SHIPPED: Final = "otf.models"
 LONGEST: Final = 86_400.0  # seconds; a longer quiescence time is a typing error
-MODEL_FILES: Final = (".aut", ".dot", ".gv")  # what `otf.cli.model_files` reads
+MODEL_FILES: Final = (".aut", ".dot", ".gv")  # of other tools: `otf run mealy.dot --sut exec:./server`
 PYMODEL: Final = "pymodel:"  # before the names of PyModel's modules
 _FORMS: Final = (
     "`otf list` shows the shipped ones; name others as package.module[:name], path/to/file.py[:name], "
@@ -122,9 +121,7 @@ def _module(reference: str) -> tuple[ModuleType, str]:
         return as_module(reference), "bench"
     where, name = _parts(reference)
     if where.endswith(MODEL_FILES):
-        from otf.cli import model_files
-
-        return model_files.as_module(Path(where)), name
+        return _model_module(Path(where)), name
     if where.endswith(".py") or "/" in where:
         return from_file(Path(where)), name
     if where in _shipped_names():
@@ -137,6 +134,26 @@ def _module(reference: str) -> tuple[ModuleType, str]:
     if ("." in where or ":" in reference) and all(map(_NAME.fullmatch, where.split("."))):
         return imported(where, reference), name
     raise UsageError(_unknown(where))
+
+
+def _model_module(path: Path) -> ModuleType:
+    """Return a module with the bench of a model, whose labels are the texts of lines. Raises UsageError."""
+    from otf.codec import lines
+    from otf.notations import read_aut, read_dot
+
+    def nowhere() -> NoReturn:
+        message = f"{path} is a model, and says nothing of a system: add --sut exec:COMMAND, or another address"
+        raise UsageError(message)
+
+    try:
+        read = read_aut if path.suffix == ".aut" else read_dot
+        spec = read(path.read_text(encoding="utf-8"), path.name)
+    except (OSError, UnicodeDecodeError) as error:
+        message = f"{path}: {error}"
+        raise UsageError(message) from error
+    module = ModuleType(path.stem)
+    vars(module)["bench"] = Bench.on_ports(spec, lines({str: "{}"}), {"line": nowhere}, name=path.stem)
+    return module
 
 
 def _parts(reference: str) -> tuple[str, str]:

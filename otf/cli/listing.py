@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from otf.cli.catalogue import TIMES, ListedBench, listed, sources
-from otf.cli.installed import BENCHES, installed
+from otf.cli.catalogue import BENCHES, TIMES, ListedBench, installed, listed, sources
 from otf.cli.options import AsJson
 from otf.cli.output import document, guarded, say, warn
 from otf.errors import PASS, OtfError

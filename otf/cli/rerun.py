@@ -22,8 +22,7 @@ LARGEST: Final = 1_000_000  # runs that a trace may claim
 if TYPE_CHECKING:
     from otf.adapter import Bench
     from otf.campaign import PathResult, Settings
-    from otf.offline import Judgement
-    from otf.offline.tested import EventTally
+    from otf.offline import EventTally, Judgement
     from otf.trace.record import Header
 
 
@@ -177,7 +176,7 @@ def _worth(passed: int, needed: int, confidence: str, why: str) -> str:
 def _driven_again(bench: Bench, judgement: Judgement, settings: Settings, which: str = "") -> Done[PathResult]:
     from otf.campaign import rerun as drive_again
     from otf.cli.progress import working
-    from otf.offline.tested import EventTally
+    from otf.offline import EventTally
     from otf.trace.result import counted
 
     tally = EventTally(bench.spec)

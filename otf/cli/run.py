@@ -12,16 +12,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from otf.cli.grouped_help import HOW_LONG, KEEPING, SILENCE, WHERE
-from otf.cli.options import AsJson, MaybeBench, Out, fresh
-from otf.cli.output import STDOUT_ERRORS, document, guarded, report_error, warn
+from otf.cli.options import HOW_LONG, KEEPING, SILENCE, WHERE, AsJson, MaybeBench, Out, fresh
+from otf.cli.output import STDOUT_ERRORS, document, error_document, guarded, report_error, warn
 from otf.cli.run_arguments import RunOptions, with_options
 from otf.cli.signals import SIGNALS, Done, interruptible
 from otf.errors import FAIL, OtfError, WriteError
 
 if TYPE_CHECKING:
     from otf.adapter import Bench
-    from otf.campaign import Campaign, Listener, Settings
+    from otf.campaign import Campaign, FailureGroup, Listener, Settings, Summary
     from otf.cli.summary import SummaryPrinter
 
     _Watch = Callable[[Listener], Listener]
@@ -180,7 +179,6 @@ def _is_given(ctx: typer.Context, name: str) -> bool:
 
 def _judged(loaded: Bench, settings: Settings, until: str | None, options: str, shown: _Shown, *, as_json: bool) -> int:
     from otf.campaign import Campaign
-    from otf.cli.campaign_data import campaign_data
     from otf.cli.run_options import counting
     from otf.cli.summary import SummaryPrinter
     from otf.cli.visited import visited
@@ -244,3 +242,43 @@ def _driven(campaign: Campaign, printer: SummaryPrinter | None, watch: _Watch) -
         return Done(None), error
     campaign.summary.interrupted = bool(done.signal)
     return done, None
+
+
+def campaign_data(summary: Summary, settings: Settings, error: OtfError | None) -> dict[str, Any]:
+    """Return the JSON document of a campaign: keys are in docs/reference-bench.md, and in the schema."""
+    parts = summary.parts
+    result = {
+        **summary.result.data(),
+        "verdict": summary.verdict,
+        "not_shown": summary.unshown,
+        "altered": summary.altered,
+        "seed": settings.seed,
+        "out": str(settings.out),
+        "time": {name: round(seconds, 3) for name, seconds in summary.spent.shares().items()},
+        "saved": [
+            {"signature": str(each.signature or ""), "trace": str(each.trace), "came": str(each)}
+            for each in summary.saved
+        ],
+        "failures": [_group(group) for group in summary.failures.values()],
+        **({"changed": {"transitions": len(parts.changed), "tried": parts.done}} if settings.spend else {}),
+    }
+    said = {"ruling": "error", "headline": "ERROR: the campaign did not come to its end"}
+    return result if error is None else {**result, **said, **error_document(str(error))}
+
+
+def _group(group: FailureGroup) -> dict[str, Any]:
+    shrunk, shortest = group.shrunk, group.result
+    return {
+        **shortest.data(),
+        "first": {"trace": str(group.first.trace), "steps": group.first.steps},
+        "shrunk": None
+        if shrunk is None
+        else {
+            "trace": str(shrunk.trace),
+            "steps": shrunk.steps,
+            "rate": shrunk.rate,
+            "minimal": shrunk.minimal,
+            "ended": shrunk.ended,
+        },
+        "unshrunk": group.unshrunk,
+    }

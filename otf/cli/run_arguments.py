@@ -9,9 +9,22 @@ from typing import Annotated, Any, TypeVar, get_args, get_type_hints
 
 import typer
 
-from otf.cli.grouped_help import CHOICE, FAILURES, HOW_LONG, KEEPING, SILENCE, WHAT, WHERE
 from otf.cli.option_values import KEPT, MIB, MODES, TRANSITIONS, InputChoice, among
-from otf.cli.options import PID, SET, SUT, Jobs, Quiescence, SilenceOption
+from otf.cli.options import (
+    CHOICE,
+    FAILURES,
+    HOW_LONG,
+    KEEPING,
+    PID,
+    SET,
+    SILENCE,
+    SUT,
+    WHAT,
+    WHERE,
+    Jobs,
+    Quiescence,
+    SilenceOption,
+)
 from otf.strategy.names import SAYS
 
 Command = TypeVar("Command", bound=Callable[..., int])

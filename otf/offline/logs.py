@@ -17,7 +17,7 @@ from otf.core.pacing import PATIENCE, Strict
 from otf.core.timing import FOREVER, Span
 from otf.errors import UsageError
 from otf.explore import explore
-from otf.offline.tested import EventTally
+from otf.offline import EventTally
 from otf.strategy import Script
 from otf.trace.events import Closed, Event, Guess, Quiet, Seen, Sent, Stalled, Taken
 from otf.trace.verdict import Verdict

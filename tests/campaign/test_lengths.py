@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from otf.campaign import Campaign, Settings
-from otf.campaign.lengths import length
-from otf.campaign.settings import UNLIMITED
+from otf.campaign.settings import UNLIMITED, length
 from otf.models.coffee import bench
 
 

@@ -9,15 +9,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from otf.cli import broken_python
-from otf.cli.broken_python import broken_by, note_python
+from otf.cli import user_code
 from otf.cli.signals import interruptible
+from otf.cli.user_code import broken_by, note_python
 
 
 @pytest.fixture(autouse=True)
 def noted(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Python as it is before the test."""
-    monkeypatch.setattr(broken_python, "_BEFORE", {})
+    monkeypatch.setattr(user_code, "_BEFORE", {})
     note_python()
     yield
     assert broken_by(ValueError()) == ""

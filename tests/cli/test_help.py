@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from otf.cli.app import COMMANDS as LAZY
-from otf.cli.grouped_help import GROUPS
+from otf.cli.options import GROUPS
 from otf.cli.output import harmless
 from tests.cli.command import otf
 
