@@ -32,13 +32,15 @@ function roveBoxes(drawn) {
 
 // Buttons that draw what is in a place larger, smaller, or so that all of it is seen.
 function zoomTools(place) {
-  let zoom = 1;
+  // until a reader chooses otherwise, all of it is seen, as long as its text can be read
+  let zoom = null;
+  const size = () => zoom ?? Math.max(0.7, fit());
   const apply = () => {
     const drawn = place.querySelector("svg");
     if (!drawn) return;
     const { width, height } = drawn.viewBox.baseVal;
-    drawn.setAttribute("width", width * zoom);
-    drawn.setAttribute("height", height * zoom);
+    drawn.setAttribute("width", width * size());
+    drawn.setAttribute("height", height * size());
   };
   const fit = () => {
     const whole = place.querySelector("svg")?.viewBox.baseVal;
@@ -51,5 +53,5 @@ function zoomTools(place) {
     made.addEventListener("click", () => { zoom = Math.min(4, Math.max(0.1, next())); apply(); });
     return made;
   };
-  return { apply, buttons: [button("larger", () => zoom * 1.25), button("smaller", () => zoom / 1.25), button("fit", fit)] };
+  return { apply, buttons: [button("larger", () => size() * 1.25), button("smaller", () => size() / 1.25), button("fit", fit)] };
 }

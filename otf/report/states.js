@@ -4,7 +4,7 @@
   const place = document.getElementById("states-walk");
   if (!place) return;
   const SVG = "http://www.w3.org/2000/svg";
-  const [FEW, DRAWN, NEAR, LISTED, ACROSS, WIDE, LINES, TOKEN, NAMED] = [20, 80, 24, 100, 6, 26, 4, 40, 16];
+  const [FEW, DRAWN, NEAR, LISTED, ACROSS, WIDE, LINES, TOKEN, NAMED] = [20, 80, 12, 100, 4, 26, 4, 40, 16];
   const many = (count) => count.toLocaleString("en");
   const make = (name, attributes, ...inner) => fill(document.createElement(name), attributes, inner);
   const svg = (name, attributes, ...inner) => fill(document.createElementNS(SVG, name), attributes, inner);
@@ -128,7 +128,8 @@
     const columns = Math.max(...lines.map((line) => line.length));
     // of a few arrows each has its inputs beside it
     const words = edges.length <= NAMED;
-    const across = Math.max(...nodes.map((node) => node.wide)) + (words ? 150 : 44), down = Math.max(...nodes.map((node) => node.high)) + (words ? 70 : 52);
+    const room = words ? Math.max(0, ...edges.map((edge) => edge.says.length)) * (columns > 3 ? 4 : 7) + 40 : 44;
+    const across = Math.max(...nodes.map((node) => node.wide)) + room, down = Math.max(...nodes.map((node) => node.high)) + (words ? 70 : 52);
     lines.forEach((line, row) => line.forEach((at, column) => {
       nodes[at].x = (column + 0.5 + (columns - line.length) / 2) * across;
       nodes[at].y = (row + 0.5) * down;
@@ -165,10 +166,12 @@
     } else {
       const long = Math.hypot(target.x - source.x, target.y - source.y);
       const [dx, dy] = [(target.x - source.x) / long, (target.y - source.y) / long];
-      const [x, y] = [(source.x + target.x) / 2 - dy * 22, (source.y + target.y) / 2 + dx * 22];
+      // one that would lead through boxes passes beside them
+      const beside = long > 2 * source.high + 120 && Math.abs(dx) < 0.1 ? source.wide + 60 : 22;
+      const [x, y] = [(source.x + target.x) / 2 - dy * beside, (source.y + target.y) / 2 + dx * beside];
       const [x1, y1] = border(source, x, y), [x2, y2] = border(target, x, y);
       const away = Math.hypot(x2 - x, y2 - y) || 1, [ux, uy] = [(x2 - x) / away, (y2 - y) / away];
-      place = { x: (x1 + 2 * x + x2) / 4, y: (y1 + 2 * y + y2) / 4 + 4, "text-anchor": "middle" };
+      place = { x: (x1 + 2 * x + x2) / 4, y: (y1 + 2 * y + y2) / 4 + 4, "text-anchor": beside === 22 ? "middle" : dy < 0 ? "start" : "end" };
       line = `M${x1} ${y1}Q${x} ${y} ${x2} ${y2}`;
       head = `M${x2} ${y2}L${x2 - 9 * ux - 4 * uy} ${y2 - 9 * uy + 4 * ux}L${x2 - 9 * ux + 4 * uy} ${y2 - 9 * uy - 4 * ux}z`;
     }
@@ -301,8 +304,8 @@
     zoom.apply();
     if (nodes.length) roveBoxes(drawing.firstChild);
     if (focused) drawing.querySelector(".state.here")?.focus({ preventScroll: true });
-    const middle = drawing.querySelector(".here rect");
-    if (middle) drawing.scrollLeft = Math.max(0, Number(middle.getAttribute("x")) - drawing.clientWidth / 3);
+    const middle = drawing.querySelector(".here rect")?.getBoundingClientRect(), frame = drawing.getBoundingClientRect();
+    if (middle) drawing.scrollBy(middle.left - frame.left - frame.width / 3, middle.top - frame.top - frame.height / 3);
   };
   const texts = [];
   const filter = () => {
@@ -313,7 +316,7 @@
     for (let state = 0; state < size; state++) {
       if (!right(state)) continue;
       found++;
-      if (rows.length < LISTED) rows.push(make("li", {}, step(state, `${state}  ${whole(state)}`)));
+      if (rows.length < LISTED) rows.push(make("li", {}, step(state, `${state}: ${whole(state)}`)));
     }
     list.replaceChildren(...rows);
     count.textContent = `${many(found)} of ${many(size)} states${found > rows.length ? `, the first ${many(rows.length)} are listed` : ""}`;
@@ -322,7 +325,7 @@
   const toward = (arc) => {
     const target = data.target[arc];
     if (target < 0) return target === -1 ? "the outputs decide" : "beyond the bound";
-    return target === data.source[arc] ? "stays" : step(target, `${target}  ${differing(target, data.source[arc]).join(" ") || whole(target)}`);
+    return target === data.source[arc] ? "stays" : step(target, `${target}: ${differing(target, data.source[arc]).join(" ") || whole(target)}`);
   };
   const table = (heads, rows) => make("table", {}, make("thead", {}, make("tr", {}, heads.map((head) => make("th", { scope: "col" }, head)))), make("tbody", {}, rows));
   const row = (kind, ...cells) => make("tr", { class: kind }, cells.map((cell) => make("td", {}, cell)));
@@ -337,7 +340,7 @@
       return row(kind === "failed" ? "fail" : "", make("code", {}, input(arc)), make("code", {}, `${data.outputs[data.output[arc]]}${data.times[arc] || ""}`), toward(arc), ...(went ? [kind] : []));
     });
     const back = into[here].filter((arc) => data.source[arc] !== here), steps = way(here);
-    const passed = steps.map((arc) => make("li", {}, make("code", {}, `${taken(arc)} `), step(data.target[arc], `${data.target[arc]}  ${differing(data.target[arc], data.source[arc]).join(" ")}`)));
+    const passed = steps.map((arc) => make("li", {}, make("code", {}, `${taken(arc)} `), step(data.target[arc], `${data.target[arc]}: ${differing(data.target[arc], data.source[arc]).join(" ")}`)));
     panel.replaceChildren(...[
       make("h3", {}, `State ${many(here)} of ${many(size)}: ${kind(here)}`), make("p", { class: "soft" }, marks.filter(Boolean).join(", ") || "\u00a0"),
       shown.length ? table(["field", "value", "before"], shown) : null, make("h3", {}, "From here"),
@@ -346,7 +349,7 @@
       make("h3", {}, "The shortest way here"),
       parent[here] === -2 ? make("p", {}, "No transition that is shown leads here.") : make("ol", { class: "way" }, passed),
       steps.length ? null : make("p", { class: "soft" }, here === 0 ? "This is the initial state." : ""),
-      make("details", {}, make("summary", {}, `Reached from (${back.length})`), make("ul", { class: "list" }, back.slice(0, LISTED).map((arc) => make("li", {}, step(data.source[arc], `${data.source[arc]}  ${taken(arc)}`))))),
+      make("details", {}, make("summary", {}, `Reached from (${back.length})`), make("ul", { class: "list" }, back.slice(0, LISTED).map((arc) => make("li", {}, step(data.source[arc], `${data.source[arc]}: ${taken(arc)}`))))),
       make("div", { class: "tools" }, make("button", { type: "button", disabled: !trail.length, click: () => { history.back(); } }, "back")),
     ].filter(Boolean));
   };

@@ -17,6 +17,7 @@ from otf.core import Model
 from otf.explore import Graph, explore
 from otf.explore.exports import Marks, marks
 from otf.explore.space import VisitedSpace, space
+from otf.models.conference import Sizes, conference
 from otf.report.states import graph_data, model_page, space_data, walk
 from otf.spec import Accept, Spec, Transition, goto
 from tests.cli.command import otf
@@ -246,3 +247,21 @@ def test_a_drawing_is_one_stop_for_tab(seen: Browser, tmp_path: Path) -> None:
     wide = seen.ask("document.querySelector('svg.states').clientWidth")
     seen.ask("[...document.querySelectorAll('button')].find(each => each.textContent === 'larger').click()")
     assert seen.ask("document.querySelector('svg.states').clientWidth") > wide
+
+
+@needs_browser
+@pytest.mark.real
+def test_the_first_view_is_whole(tmp_path: Path, seen: Browser) -> None:
+    """What is drawn first lies within its frame, words beside arrows too, until a reader makes it larger."""
+    seen.size(1280)
+    opened(seen, tmp_path, explore(conference(Sizes(2, 2, 2, 1))))
+    assert seen.ask("document.querySelectorAll('svg.states .state').length") == 13
+    cut = """(() => { const frame = document.querySelector('.drawing').getBoundingClientRect();
+      return [...document.querySelectorAll('svg.states text')].filter(each => {
+        const { left, right, top, bottom } = each.getBoundingClientRect();
+        return left < frame.left || right > frame.right || top < frame.top || bottom > frame.bottom;
+      }).map(each => each.textContent) })()"""
+    assert seen.ask(cut) == []
+    round_ = Spec(lambda state, _: [goto((state + 1) % 7)], 0, ["a rather long word for an input"], name="round")
+    opened(seen, tmp_path, explore(round_))
+    assert seen.ask(cut) == []
