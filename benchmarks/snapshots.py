@@ -25,7 +25,7 @@ from otf.models.uboot.messages import COUNTDOWN, PORT, PROMPT, Type, UbootCodec,
 from otf.models.uboot.spec import BASE, State, uboot
 
 WAYS: Final = ("snapshots", "resets")
-BOARD: Final = "-M virt -m 128M -nographic -nodefaults -nic none -monitor none"
+BOARD: Final = "-M virt -m 64M -nographic -nodefaults -nic none -monitor none"
 PROMPTED: Final = Expect(PORT, PROMPT + b"$", READY)
 INBAND: Final = (Expect(PORT, COUNTDOWN + b"$", READY), (PORT, b""), PROMPTED)
 CLEARED: Final = ((PORT, f"mw.l {BASE:x} 0 100".encode()), PROMPTED)
@@ -52,7 +52,7 @@ def bench(folder: Path, *, both: int = 50, reset: bool = False) -> Bench:
     spec = replace(uboot(), inputs=_without_reset)
     made = Bench.on_ports(spec, UbootCodec(), ports, name="board", outputs=(PORT,), life=life)
     # at its prompt it computes all the time: there is no rest to be seen, and each path would look for one first
-    return replace(made, silence="timed", quiescence=0.030, latency=0.010, busy=0.010, silence_key=by_command)
+    return replace(made, silence="timed", quiescence=0.010, latency=0.002, busy=0.010, silence_key=by_command)
 
 
 def _without_reset(state: State) -> Iterable[Type]:

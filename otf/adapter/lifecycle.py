@@ -185,16 +185,16 @@ async def _tried(life: Life, connect: Connected, stack: AsyncExitStack) -> OpenL
     async with AsyncExitStack() as attempt:
         server = await _server(life, attempt)
         LATEST.set(server)
-        restored = life.snapshot if life.lasting.saved else None
-        if restored is not None:
-            await restored.restore()
+        go = None
+        if life.snapshot is not None and life.lasting.saved:
+            go = await attempt.enter_async_context(life.snapshot.restored())
         opened = await attempt.enter_async_context(_connected(connect, server))
         there = [each for line in opened.values() for each in peers(line)]
         if server is not None:
             await server.check(there)
-        if restored is not None:
+        if go is not None:
             drop(opened, "was restored")
-            await restored.go()
+            await go()
         else:
             await quieten(opened, life.inband, life.settle)
             await _saved(life)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from time import monotonic
 from typing import Any, Final
 
@@ -48,18 +50,22 @@ class Snapshot:
 
     async def save(self) -> None:
         """Save the state of the machine, which stands still meanwhile and runs on. Raises ContactError."""
-        await self._told("stop", f"savevm {_NAME}", "cont")
+        await command_qemu(self.monitor, "stop", f"savevm {_NAME}", "cont", timeout=self.timeout)
 
-    async def restore(self) -> None:
-        """Restore the state; the machine stands still until `go`. Raises ContactError."""
-        await self._told("stop", f"loadvm {_NAME}")
+    @asynccontextmanager
+    async def restored(self) -> AsyncGenerator[Callable[[], Awaitable[None]]]:
+        """Restore the state; the machine stands still until the function is called that this gives.
 
-    async def go(self) -> None:
-        """Let the machine run on. Raises ContactError."""
-        await self._told("cont")
+        That does not wait for QEMU: a machine that stands still fails in the path, and is asked again from a reset.
+        Raises ContactError.
+        """
+        async with _obeyed(self.monitor, ("stop", f"loadvm {_NAME}"), self.timeout) as stream:
+            yield partial(_released, stream)
 
-    async def _told(self, *commands: str) -> None:
-        await command_qemu(self.monitor, *commands, timeout=self.timeout)
+
+async def _released(stream: ByteStream) -> None:
+    with suppress(*_BROKEN):  # the ports tell what has become of the machine
+        await stream.send(_request("cont"))
 
 
 async def command_qemu(monitor: str, *commands: str, timeout: float = 10.0) -> None:  # noqa: ASYNC109 -- a hook has one
@@ -70,18 +76,27 @@ async def command_qemu(monitor: str, *commands: str, timeout: float = 10.0) -> N
     >>> from functools import partial
     >>> reset = partial(command_qemu, "/tmp/board/qmp", "system_reset")
     """
+    async with _obeyed(monitor, commands, timeout):
+        pass
+
+
+@asynccontextmanager
+async def _obeyed(monitor: str, commands: Sequence[str], timeout: float) -> AsyncGenerator[ByteStream]:  # noqa: ASYNC109
+    """Have QEMU carry out commands; the connection stays open for more. Raises ContactError in QEMU's words."""
     began, told = monotonic(), " ".join(map(repr, commands))
-    try:
-        with anyio.fail_after(timeout):
-            async with await _connected(monitor) as stream:
-                await _obeyed(stream, *commands)
-    except TimeoutError as error:
-        raise ContactError(f"QEMU took longer than {timeout:g} s for {told}, at {monitor}") from error
-    except (OSError, ValueError, KeyError, *_BROKEN) as error:
-        raise ContactError(f"{told}: no QMP at {monitor}: {type(error).__name__}: {error}") from error
-    except _Refusal as refusal:
-        raise ContactError(f"{told}: QEMU says: {refusal}") from refusal
-    note("QEMU was told", commands=told, seconds=round(monotonic() - began, 4))
+    async with AsyncExitStack() as stack:
+        try:
+            with anyio.fail_after(timeout):
+                stream = await stack.enter_async_context(await _connected(monitor))
+                await _told(stream, commands)
+        except TimeoutError as error:
+            raise ContactError(f"QEMU took longer than {timeout:g} s for {told}, at {monitor}") from error
+        except (OSError, ValueError, KeyError, *_BROKEN) as error:
+            raise ContactError(f"{told}: no QMP at {monitor}: {type(error).__name__}: {error}") from error
+        except _Refusal as refusal:
+            raise ContactError(f"{told}: QEMU says: {refusal}") from refusal
+        note("QEMU was told", commands=told, seconds=round(monotonic() - began, 4))
+        yield stream
 
 
 async def _connected(monitor: str) -> ByteStream:
@@ -98,13 +113,13 @@ class _Refusal(Exception):  # noqa: N818 -- what QEMU says
     pass
 
 
-async def _obeyed(stream: ByteStream, *commands: str) -> None:
+async def _told(stream: ByteStream, commands: Sequence[str]) -> None:
     """Have QEMU carry out commands, those with an argument as its human monitor does."""
-    told = [_request(command) for command in ("qmp_capabilities", *commands)]
-    await stream.send(b"".join(told))  # together: on a busy machine QEMU gets a processor late after each of them
+    asked = [_request(command) for command in ("qmp_capabilities", *commands)]
+    await stream.send(b"".join(asked))  # together: on a busy machine QEMU gets a processor late after each of them
     reader = BufferedByteReceiveStream(stream)
     await reader.receive_until(b"\n", _LINE)  # its greeting
-    for _ in told:
+    for _ in asked:
         answer: dict[str, Any] = {}
         while not answer.keys() & {"return", "error"}:  # events come between
             answer = json.loads(await reader.receive_until(b"\n", _LINE))
