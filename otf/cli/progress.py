@@ -215,7 +215,7 @@ class ShrinkFigures:
         left = max(0, self.budget.transitions - transitions)
         seconds = max(0.0, self.budget.seconds - (monotonic() - self.began))
         budget = f"{left:,} of {self.budget.transitions:,} inputs{f' and {seconds:.0f} s' if self.timed else ''} left"
-        return f"shrinking, {steps} -> {counted(length, 'step')}, {budget}"
+        return f"shrinking, {steps} -> {counted(length, 'step')}, {budget} (Ctrl-C keeps it)"
 
 
 class Reporting(Listener):

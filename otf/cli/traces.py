@@ -24,6 +24,7 @@ from otf.campaign.journal_lines import JOURNAL
 from otf.cli.benches import LONGEST, is_shipped, load, named, parameters
 from otf.cli.catalogue import TIMES
 from otf.cli.output import warn
+from otf.cli.user_code import near_file
 from otf.errors import OtfError, TraceError, UsageError
 from otf.trace.reading import TraceReader, bounded
 from otf.trace.record import Header
@@ -189,5 +190,6 @@ def _open(path: Path) -> BinaryIO:
     try:
         return path.open("rb")
     except OSError as error:
-        message = f"{path}: {error.strerror}; give the path of a trace (`otf run` prints the folder)"
+        what = near_file(path, "; give the path of a trace (`otf run` prints the folder)")
+        message = f"{path}: {error.strerror}{what}"
         raise TraceError(message) from error

@@ -17,6 +17,7 @@ from _thread import start_new_thread
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from difflib import get_close_matches
+from itertools import islice
 from pathlib import Path
 from types import ModuleType
 from typing import Final
@@ -27,6 +28,7 @@ from otf.errors import OtfError, UsageError
 from otf.values import as_text
 
 PREFIX: Final = "otf_bench_"  # of the module of a file, so that coffee.py does not replace a package coffee
+MANY: Final = 10_000  # names of a folder that are compared with one that is not there
 _LOADED: Final[dict[Path, tuple[int, ModuleType]]] = {}
 
 
@@ -43,13 +45,21 @@ def imported(module: str, reference: str) -> ModuleType:
 def from_file(path: Path) -> ModuleType:
     """Return the module that a file is; its code runs once. Raises UsageError, with the line that failed."""
     if not path.is_file():
-        message = f"{path}: there is no such file"
+        message = f"{path}: there is no such file{near_file(path)}"
         raise UsageError(message)
     file, written = path.resolve(), path.stat().st_mtime_ns
     # a command may load its bench several times; the code of the file must run once
     if _LOADED.get(file, (0,))[0] != written:
         _LOADED[file] = (written, _executed(path))
     return _LOADED[file][1]
+
+
+def near_file(path: Path, otherwise: str = "") -> str:
+    """Return the name in the same folder that was probably meant, or what is to be said otherwise."""
+    with suppress(OSError):
+        near = get_close_matches(path.name, islice((each.name for each in path.parent.iterdir()), MANY), n=1)
+        return f"; did you mean {path.parent / near[0]}?" if near and not path.exists() else otherwise
+    return otherwise
 
 
 def _executed(path: Path) -> ModuleType:

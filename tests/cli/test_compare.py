@@ -33,10 +33,10 @@ def test_the_first_event_at_which_two_traces_part(runs: Path) -> None:
     done = both(runs)
     assert (done.status, done.err) == (0, "")
     lines = done.out.splitlines()
-    assert "  parameter fault  A: none" in lines
+    assert "  parameter fault  right: none" in lines
     at = lines.index("They part at event 47, in step 21.")
     assert lines[at + 1] == "  possible there  0"
-    assert lines[at + 7 : at + 10] == ["      -> Button()", "  A   quiet", "  B   <- Coffee()"]
+    assert lines[at + 7 : at + 10] == ["          -> Button()", "  right   quiet", "  free    <- Coffee()"]
 
 
 def test_campaigns_of_other_seeds(runs: Path, tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ def test_two_campaigns(runs: Path, tmp_path: Path) -> None:
     assert figures[3][-1].endswith("%") or figures[3][-2:] == ["the", "same"]
     assert "  unasked: Button() -> expected no output, seen Coffee()" in done.out
     assert "They part at event 47, in step 21." in done.out
-    assert "times from an input to its first output:\n  Button  A: half within " in done.out
+    assert "times from an input to its first output:\n  Button  right: half within " in done.out
     assert done.out.endswith(f"page: {page}\n")
     assert "<td><code>They" not in page.read_text(encoding="utf-8")
     assert "They part at event 47" in page.read_text(encoding="utf-8")

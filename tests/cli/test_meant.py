@@ -24,3 +24,22 @@ def test_a_near_miss_is_named(folder: Path, line: str, says: str) -> None:
     done = otf("run", "mine.py")
     assert done.status == 2
     assert says in done.err
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("run mime.py", "mime.py: there is no such file; did you mean mine.py?"),
+        ("show runs/path-001.jsonl", "No such file or directory; did you mean runs/path-0001.jsonl?"),
+        ("report rums", "rums: No such file or directory; did you mean runs?"),
+        ("report elsewhere", "give the folder of a campaign"),
+    ],
+)
+def test_a_file_with_nearly_that_name_is_named(folder: Path, words: str, says: str) -> None:
+    """A file or folder that is not there, but whose neighbour has nearly its name."""
+    (folder / "mine.py").touch()
+    (folder / "runs").mkdir()
+    (folder / "runs" / "path-0001.jsonl").touch()
+    done = otf(*words.split())
+    assert done.status == 2
+    assert says in done.err

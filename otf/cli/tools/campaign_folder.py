@@ -16,6 +16,7 @@ from otf.campaign.shrinking import INTERRUPTED
 from otf.cli.summary import time_spent
 from otf.cli.tools.campaign_log import CampaignLog
 from otf.cli.traces import bench_of, ordinary, reading
+from otf.cli.user_code import near_file
 from otf.core import Model, Monitor
 from otf.errors import UsageError
 from otf.explore.space import MOST
@@ -50,7 +51,9 @@ def paths(folder: Path) -> list[Path]:
     try:
         files = sorted((file for file in folder.iterdir() if PATH.fullmatch(file.name)), key=place)
     except OSError as error:
-        message = f"{folder}: {error.strerror}; give the folder of a campaign (`otf run` prints it)"
+        message = (
+            f"{folder}: {error.strerror}{near_file(folder, '; give the folder of a campaign (`otf run` prints it)')}"
+        )
         raise UsageError(message) from error
     for file in files:
         ordinary(file)

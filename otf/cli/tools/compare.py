@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 import typer
 
@@ -26,6 +26,8 @@ Examples:
   otf compare old/ new/ --exit-code         two folders of `otf learn`, in CI
   otf compare learned.py coffee             a learnt model with another one
 """
+Sides: TypeAlias = tuple[str, str]
+SHORT: Final = 24  # columns for what two paths are called
 WIDE: Final = 40  # columns for the name of what is compared; a longer one has a line of its own
 FIGURES: Final = ("verdict", "paths", "steps", "kinds of failure", "states visited", "transitions visited")
 
@@ -71,7 +73,9 @@ def compare(
     if as_json:
         document(found.data())
     else:
-        say("\n".join([f"A: {a}", f"B: {b}", *_lines(found)]))
+        names = sides(a, b)
+        heads = [f"{side}: {name}" for side, name in zip(names, (a, b), strict=True) if side != name]
+        say("\n".join([*heads, *_lines(found, names)]))
         if page is not None:
             say(f"page: {page}")
     return FAIL if exit_code and _differ(found) else PASS
@@ -166,19 +170,36 @@ def _figures(found: Gathered) -> Iterator[str]:
     yield str(found.coverage.transitions)
 
 
-def _lines(found: Comparison) -> Iterator[str]:
+def sides(a: str, b: str) -> Sides:
+    """Return short names for two paths: the parts in which they differ, or A and B if those are long.
+
+    >>> sides("old/path-0001.jsonl", "new/path-0001.jsonl"), sides("old/", "new/"), sides("x" * 30, "y")
+    (('old', 'new'), ('old', 'new'), ('A', 'B'))
+    """
+    one, other = list(Path(a).parts), list(Path(b).parts)
+    for end in (0, -1):
+        while len(one) > 1 and len(other) > 1 and one[end] == other[end]:
+            one.pop(end)
+            other.pop(end)
+    names = "/".join(one), "/".join(other)
+    short = names[0] != names[1] and all(0 < len(name) <= SHORT for name in names)
+    return names if short else ("A", "B")
+
+
+def _lines(found: Comparison, names: Sides) -> Iterator[str]:
     from otf.report.compare import seeds_differ
 
     yield from _figure_lines(found)
-    yield from _table("kinds of failure, with their paths", found.kinds)
-    yield from _table("they differ in", found.conditions)
-    yield from _times(found.times)
+    yield from _table("kinds of failure, with their paths", found.kinds, names)
+    yield from _table("they differ in", found.conditions, names)
+    yield from _times(found.times, names)
     if not found.conditions:
         yield "they were recorded under the same conditions"
     if found.traces is None:
         yield "no two paths of the same number part"
     else:
-        yield from _trace_lines(found.traces, named=bool(found.figures), other_seed=seeds_differ(found.conditions))
+        other_seed = seeds_differ(found.conditions)
+        yield from _trace_lines(found.traces, names, named=bool(found.figures), other_seed=other_seed)
 
 
 def _figure_lines(found: Comparison) -> Iterator[str]:
@@ -193,12 +214,12 @@ def _figure_lines(found: Comparison) -> Iterator[str]:
         yield "  " + "  ".join(f"{cell:{wide}}" for cell, wide in zip(row, widths, strict=True)).rstrip()
 
 
-def _table(title: str, pairs: Sequence[ConditionPair]) -> Iterator[str]:
+def _table(title: str, pairs: Sequence[ConditionPair], names: Sides) -> Iterator[str]:
     if pairs and title:
         yield f"{title}:"
     wide = max((len(pair.what) for pair in pairs), default=0)
     for pair in pairs:
-        a, b = f"A: {pair.a or '(none)'}", f"B: {pair.b or '(none)'}"
+        a, b = (f"{side} {value or '(none)'}" for side, value in zip(_even(names, ":"), (pair.a, pair.b), strict=True))
         # a signature of a failure may be as long as a line
         yield from (
             (f"  {pair.what}", f"    {a}", f"    {b}")
@@ -207,30 +228,38 @@ def _table(title: str, pairs: Sequence[ConditionPair]) -> Iterator[str]:
         )
 
 
-def _times(times: Sequence[ResponseDrift]) -> Iterator[str]:
+def _even(names: Sides, end: str = "") -> Sides:
+    """Return both names in the width of the longer."""
+    wide = max(map(len, names)) + len(end)
+    return f"{names[0] + end:{wide}}", f"{names[1] + end:{wide}}"
+
+
+def _times(times: Sequence[ResponseDrift], names: Sides) -> Iterator[str]:
     if times:
         yield "times from an input to its first output:"
     from otf.report.compare import ConditionPair
 
-    yield from _table("", [ConditionPair(each.what, each.a, each.b) for each in times])
+    yield from _table("", [ConditionPair(each.what, each.a, each.b) for each in times], names)
     drifted = [f"  {each.what}: {each.drift}" for each in times if each.drift]
     if drifted:
         yield "times that drifted (a busy machine may be the reason):"
         yield from drifted
 
 
-def _trace_lines(found: TraceComparison, *, named: bool, other_seed: bool) -> Iterator[str]:
+def _trace_lines(found: TraceComparison, names: Sides, *, named: bool, other_seed: bool) -> Iterator[str]:
     from otf.report.compare import parting
 
-    for side, trace in (("A", found.a), ("B", found.b)):
+    a, b = _even(names)
+    for side, trace in zip(names, (found.a, found.b), strict=True):
         yield f"{side}{f', {trace.name}' if named else ''}: {trace.outcome}, {counted(trace.steps, 'step')}"
     yield parting(found, other_seed=other_seed)
     if found.event is None or (other_seed and named):
         return
     same = list(found.states_a) == list(found.states_b)
-    for side, states in (("possible there", found.states_a), ("possible in B", found.states_b))[: 1 if same else 2]:
+    possible = (("possible there", found.states_a), (f"possible in {names[1]}", found.states_b))
+    for side, states in possible[: 1 if same else 2]:
         yield from (f"  {side if not at else '':15} {state}" for at, state in enumerate(states))
     for row in found.rows:
         if row.mark == "=":
-            yield f"      {row.a}"
-        yield from (f"  {side}   {text}" for side, text in (("A", row.a), ("B", row.b)) if text and row.mark != "=")
+            yield f"  {'':{len(a)}}   {row.a}"
+        yield from (f"  {side}   {text}" for side, text in ((a, row.a), (b, row.b)) if text and row.mark != "=")
