@@ -34,13 +34,6 @@ VARIABLE: Final = "_OTF_COMPLETE"  # set by a shell that asks for completions
 AFTER_EQUALS: Final = """\
     # bash ends a word at an equals sign: what is before it must not be inserted again
     [[ "${COMP_WORDS[*]:COMP_CWORD-1:2}" == *=* ]] && COMPREPLY=("${COMPREPLY[@]#*=}")"""
-FAULTS: Final = {
-    "coffee": "dry free full",
-    "conference": "O1 O2 O3 O4 O5 O6 O7 O8 O9 C1 C2 C3 C4 C5 C6 C7 C8 C9 C10 U1 U2 U3 U4 U5 U6 U7 U8",
-    "ecu": "endless early deaf lost chatty unlocked patient short",
-    "session_device": "endless early lost late",
-    "tickets": "race",
-}
 
 
 def among(*words: str) -> Callable[[str], list[str]]:
@@ -59,7 +52,8 @@ def benches(incomplete: str) -> list[str]:
 
 def faults(ctx: Any, incomplete: str) -> list[str]:  # noqa: ANN401 -- typer does not export the type
     """Return the mutants of the bench on the command line."""
-    return [name for name in FAULTS.get(_named(ctx), "").split() if name.startswith(incomplete)]
+    file = sources().get(_named(ctx))
+    return [] if file is None else [name for name in listed(file).faults if name.startswith(incomplete)]
 
 
 def settings(ctx: Any, incomplete: str) -> list[str]:  # noqa: ANN401 -- as above

@@ -25,9 +25,10 @@ from otf.shrink.issue import (
     PausingSearch,
     Thinking,
     completed,
+    counterpart,
     meets,
 )
-from otf.shrink.shortest_ways import ModelMap, ModelSteps, counterpart
+from otf.shrink.shortest_ways import ModelMap, ModelSteps
 from otf.strategy.pool import PlanPatience, endless
 
 SPARE: Final = 20  # inputs for detours, in addition to two for each step

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Final, NamedTuple, TypeAlias
 
 from otf.core import Model, Node, Oracle, Symbol
 from otf.core.hypothesis import Hypothesis
 from otf.core.view import view
-from otf.shrink.issue import ANYWHERE, ModelStep, NodeSet, Thinking, kind, parts
+from otf.shrink.issue import ANYWHERE, ModelStep, NodeSet, Thinking, counterpart
 from otf.strategy.pool import PlanPatience, endless
 
 SEARCHED: Final = 3000  # nodes that a search for a way examines; beyond, a known detour must do
@@ -317,36 +317,6 @@ class ModelMap:
         if tree is None:
             tree = self._trees[source] = Tree(source, self)
         return tree
-
-
-def counterpart(inp: Symbol, then: Sequence[Symbol], now: Sequence[Symbol]) -> Symbol:
-    """Return which input is now what an input was then: of those that differ from it least, the one in its place.
-
-    It is the input itself if no other is like it: of one kind, with half of the parts in common.
-
-    >>> then = [Symbol(("read", number), (tuple, "read", number)) for number in (7, 8)]
-    >>> now = [Symbol(("read", number), (tuple, "read", number)) for number in (3, 4)]
-    >>> counterpart(then[1], then, now).value
-    ('read', 4)
-    """
-    like = [each for each in now if _like(inp, each)]
-    same = max((_agreeing(inp, each) for each in like), key=len, default=None)
-    if same is None:
-        return inp
-    places = [each for each in then if _like(inp, each) and _agreeing(inp, each) >= same]
-    found = [each for each in like if _agreeing(inp, each) >= same]
-    return found[min(places.index(inp), len(found) - 1)] if inp in places else inp
-
-
-def _like(inp: Symbol, other: Symbol) -> bool:
-    length = len(parts(inp))
-    alike = kind(inp) == kind(other) and length == len(parts(other))
-    return alike and 2 * (length - len(_agreeing(inp, other))) <= length + 1
-
-
-def _agreeing(inp: Symbol, other: Symbol) -> frozenset[int]:
-    pairs = zip(parts(inp), parts(other), strict=False)
-    return frozenset(at for at, (mine, others) in enumerate(pairs) if mine == others)
 
 
 def _uncircled(walk: ModelSteps) -> ModelSteps:

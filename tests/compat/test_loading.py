@@ -105,30 +105,29 @@ def test_a_reset_that_raises_is_told(tmp_path: Path) -> None:
     assert "ZeroDivisionError" in loaded.notes[0]
 
 
-OLD = {
-    "print 'a'": "the statement print",
-    "import sys\nprint >>sys.stderr, 1": "the statement print >>",
-    "exec 'a = 1'": "the statement exec",
-    "raise NotImplementedError, 'no'": "`raise Kind, text`",
-    "a = 1 <> 2": "the operator <>",
-    "a = `1`": "backquotes",
-    "a = 0777": "an octal number",
-    "a = 10L": "a long number",
-    "a = ur'x'": "a text such as ur''",
-    "for i in xrange(3): pass": "the name xrange does not exist any more",
-    "import urllib2": "the module urllib2 has another name now",
-}
+OLD = [
+    "print 'a'",
+    "import sys\nprint >>sys.stderr, 1",
+    "exec 'a = 1'",
+    "raise NotImplementedError, 'no'",
+    "a = 1 <> 2",
+    "a = `1`",
+    "a = 0777",
+    "a = 10L",
+    "a = ur'x'",
+    "for i in xrange(3): pass",
+    "import urllib2",
+]
 if sys.version_info < (3, 14):  # from there on it is two kinds of exceptions
-    OLD["try: pass\nexcept ValueError, e: pass"] = "`except Kind, name`"
+    OLD.append("try: pass\nexcept ValueError, e: pass")
 
 
 @pytest.mark.parametrize("text", OLD)
 def test_a_module_of_python_2_is_called_that(tmp_path: Path, text: str) -> None:
     """A module for Python 2 is refused as such, with file and line."""
     write(tmp_path, Old=f"\n{text}\n")
-    with pytest.raises(UsageError, match=r"Old\.py, line [23]: this is Python 2") as error:
+    with pytest.raises(UsageError, match=r"Old\.py, line [23]: this is Python 2: .*; convert it"):
         load("Old", folder=tmp_path)
-    assert OLD[text] in str(error.value)
 
 
 @pytest.mark.parametrize(

@@ -24,47 +24,27 @@ from otf.errors import OtfError, UsageError
 
 QUEUE: Final = "observation_queue"
 TOOL: Final = "pymodel"
-SYNTAX: Final = (
-    (r"Missing parentheses in call to '(print|exec)'", r"the statement \1"),
-    (r"multiple exception types must be parenthesized", "`except Kind, name`"),
-    (r"leading zeros in decimal integer literals", "an octal number such as 0777"),
-    (r"inconsistent use of tabs", "tabs and spaces mixed in one block"),
+OLD_SYNTAX: Final = re.compile(
+    r"^\s*(?:print|exec)\s+[^(=\s]|^\s*(?:except|raise)\s+[\w.]+\s*,|<>|`[^`]+`|\b0\d+\b|\b\d+L\b|\bur['\"]|use of tabs"
 )
-LINES: Final = (
-    (r"^\s*except\s+[\w.]+\s*,\s*\w+\s*:", "`except Kind, name`"),
-    (r"^\s*raise\s+[\w.]+\s*,", "`raise Kind, text`"),
-    (r"<>", "the operator <>"),
-    (r"`[^`]+`", "backquotes"),
-    (r"\b\d+L\b", "a long number such as 10L"),
-    (r"\bur['\"]", "a text such as ur''"),
+GONE: Final = re.compile(
+    "basestring|cmp|execfile|long|raw_input|reduce|reload|unichr|unicode|xrange|"
+    "ConfigParser|Queue|StringIO|cPickle|cookielib|httplib|urllib2|urlparse"
 )
-GONE_NAMES: Final = (
-    "basestring",
-    "cmp",
-    "execfile",
-    "long",
-    "raw_input",
-    "reduce",
-    "reload",
-    "unichr",
-    "unicode",
-    "xrange",
-)
-GONE_MODULES: Final = ("ConfigParser", "Queue", "StringIO", "cPickle", "cookielib", "httplib", "urllib2", "urlparse")
+CONVERT: Final = "convert it (PyModel's fork zlorb/PyModel has done so)"
 
 
 def python2(error: BaseException, file: Path) -> str:
     """Return the message for a module whose import raised this error."""
     if isinstance(error, SyntaxError):
         where, text = _where(error.filename, file, error.lineno), (error.text or "").strip()
-        old = _syntax(error.msg or "", text)
-        if old:
-            return f"{where}: this is Python 2, {old}: {text}; convert it (PyModel's fork zlorb/PyModel has done so)"
+        if OLD_SYNTAX.search(text) or OLD_SYNTAX.search(error.msg or ""):
+            return f"{where}: this is Python 2: {text}; {CONVERT}"
         return f"{where}: {error.msg}: {text}"
     where = _where(str(file), file, _line(error, file))
-    old = _gone(error)
-    if old:
-        return f"{where}: this is Python 2: {old}; convert it (PyModel's fork zlorb/PyModel has done so)"
+    # Python 3 parses the statement `print >>file, text` as a shift
+    if GONE.fullmatch(str(getattr(error, "name", ""))) or "for >>: 'function'" in str(error):
+        return f"{where}: this is Python 2: {error}; {CONVERT}"
     if isinstance(error, SystemExit):
         return f"{where}: it ended the program (exit {error.code!r}) when it was imported"
     return f"{where}: {type(error).__name__}: {error}"
@@ -72,24 +52,6 @@ def python2(error: BaseException, file: Path) -> str:
 
 def _where(name: str | None, file: Path, line: int | None) -> str:
     return f"{name or file}" + (f", line {line}" if line else "")
-
-
-def _syntax(message: str, text: str) -> str:
-    for pattern, says in SYNTAX:
-        found = re.search(pattern, message)
-        if found:
-            return found.expand(says)
-    return next((says for pattern, says in LINES if re.search(pattern, text)), "")
-
-
-def _gone(error: BaseException) -> str:
-    if isinstance(error, NameError) and error.name in GONE_NAMES:
-        return f"the name {error.name} does not exist any more"
-    if isinstance(error, ModuleNotFoundError) and error.name in GONE_MODULES:
-        return f"the module {error.name} has another name now"
-    if isinstance(error, TypeError) and "for >>: 'function'" in str(error):
-        return "the statement print >>"  # Python 3 parses it as a shift
-    return ""
 
 
 def _line(error: BaseException, file: Path) -> int | None:
