@@ -126,11 +126,11 @@ def step(state: State, inp: Input) -> Iterator[Transition[State] | Accept]:
         yield goto(state)
 
 
-def heard(state: State, output: Heard) -> set[State]:
+def heard(state: State, output: Heard) -> Iterable[State]:
     """Return the states that explain these answers, in their order; none if they are not linearizable."""
-    states = {state}
+    states = {state: None}  # no set: its order, and by that the inputs chosen next, would differ from run to run
     for answer in output.answers:
-        states = {then for each in states for then in answered(each, answer)}
+        states = {then: None for each in states for then in answered(each, answer)}
     return states
 
 
@@ -145,8 +145,8 @@ def answered(state: State, answer: Answer) -> Iterator[State]:
             yield _called(now, answer.client, None)
         # an effect before the answer matters if the operation may still have its own after that
         if isinstance(called, Open) and not (explained and (isinstance(called.call, Read) or _is_failed(answer))):
-            more = {*effects(now)} - known
-            known |= more
+            more = [each for each in dict.fromkeys(effects(now)) if each not in known]
+            known.update(more)
             todo += more
 
 
@@ -157,7 +157,7 @@ def _is_failed(answer: Answer) -> bool:
 def effects(state: State) -> Iterator[State]:
     """Yield the states after one effect that changes the value, of what is called or was given up."""
     for client, called in enumerate(state.called):
-        if isinstance(called, Open):
+        if isinstance(called, Open) and not isinstance(called.call, Read):
             value, answer = effect(state.value, called.call)
             if value != state.value:
                 yield _changed(_called(state, client, answer), value)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import importlib
 import io
+import json
 import os
 import pprint
 import random
@@ -96,6 +97,7 @@ def _run(code: Any, seed: str) -> None:
     time.time = lambda: lines.now / 1000
     select.select = lines.select
     time.sleep = lambda _seconds: None  # its look at its standard input has taken the time
+    json.dump = lambda value, file: file.write(json.dumps(value))  # the same text, by the encoder in C
     pprint.pformat = lambda _value: ""  # type: ignore[assignment, misc]  # for its log, which nobody reads
     sys.stdin, sys.stdout, sys.stderr = lines, lines.said, open(os.devnull, "w")  # noqa: SIM115, PTH123 -- until it ends
     exec(code, {"__name__": "__main__"})  # noqa: S102 -- the node program

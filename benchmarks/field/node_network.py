@@ -34,7 +34,7 @@ class Network:
         """Start each node anew, and introduce them to each other."""
         self.end()
         self.now, self._number = 0, 0
-        self._under_way: list[tuple[int, int, dict[str, Any]]] = []
+        self._under_way: list[tuple[int, int, dict[str, Any], bytes]] = []
         self.cut: frozenset[str] = frozenset()
         self.latency, self.loss = FAST, 0.0
         for node in self._nodes.values():
@@ -59,8 +59,8 @@ class Network:
             for node in self._nodes.values():
                 _read(node)
 
-    def send(self, message: dict[str, Any]) -> None:
-        """Put a message under way. Those of clients are fast, and arrive."""
+    def send(self, message: dict[str, Any], line: bytes = b"") -> None:
+        """Put a message under way; `line` is its text. Those of clients are fast, and arrive."""
         between = message["src"] in self._nodes and message["dest"] in self._nodes
         # what is drawn depends on nothing but the time and the two ends: one message less changes little else
         random = Random(f"{self._seed} {self.now} {message['src']} {message['dest']}")
@@ -69,7 +69,7 @@ class Network:
             return
         self._number += 1
         takes = random.randint(*self.latency) if between else 1
-        heapq.heappush(self._under_way, (self.now + takes, self._number, message))
+        heapq.heappush(self._under_way, (self.now + takes, self._number, message, line or json.dumps(message).encode()))
 
     def elapse(self, milliseconds: int) -> list[dict[str, Any]]:
         """Let time pass; return the messages that clients get meanwhile."""
@@ -78,28 +78,27 @@ class Network:
             passes = min(BUSY if self._under_way else IDLE, until - self.now)
             self.now += passes
             words = {name: list[bytes]() for name in self._nodes}
-            for message in self._due():
+            for message, line in self._due():
                 if message["dest"] in words:
-                    words[message["dest"]].append(json.dumps(message).encode() + b"\n")
+                    words[message["dest"]] += line, b"\n"
                 else:
                     answers.append(message)
             for name, node in self._nodes.items():
                 _write(node, b"".join(words[name]) + b"+%d\n" % passes)
             for node in self._nodes.values():
                 for line in _read(node):
-                    self.send(json.loads(line))
+                    self.send(json.loads(line), line)
         return answers
 
-    def _due(self) -> Iterator[dict[str, Any]]:
+    def _due(self) -> Iterator[tuple[dict[str, Any], bytes]]:
         while self._under_way and self._under_way[0][0] <= self.now:
-            message = heapq.heappop(self._under_way)[2]
-            if {message["src"], message["dest"]} <= {*self._nodes} and (
-                (message["src"] in self.cut) != (message["dest"] in self.cut)
-            ):
+            _, _, message, line = heapq.heappop(self._under_way)
+            src, dest = message["src"], message["dest"]
+            if src in self._nodes and dest in self._nodes and (src in self.cut) != (dest in self.cut):
                 self.lost += 1
             else:
                 self.delivered += 1
-                yield message
+                yield message, line
 
 
 def _write(node: subprocess.Popen[bytes], data: bytes) -> None:

@@ -1,5 +1,8 @@
 """What is linearizable, and a network of node programs."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from random import Random
@@ -82,6 +85,23 @@ def test_a_register_is_linearizable(seed: int) -> None:
         else:
             value, waiting[client] = effect(value, held)
     assert possible(events)
+
+
+@pytest.mark.real
+def test_states_in_one_order() -> None:
+    """The states that explain an answer come in an order that no hash changes: a history can be made again exactly."""
+    program = (
+        "from benchmarks.field.key_value import Answer, Heard, Open, Read, State, Write, heard\n"
+        "called = tuple(Open(Write(each, each), frozenset()) for each in range(1, 4))\n"
+        "print(list(heard(State(0, (Open(Read(0), frozenset()), *called)), Heard((Answer(0, 2),)))))\n"
+    )
+    said = {
+        subprocess.run(
+            [sys.executable, "-c", program], env={**os.environ, "PYTHONHASHSEED": each}, check=True, capture_output=True
+        ).stdout
+        for each in ("1", "2", "3", "4")
+    }
+    assert len(said) == 1
 
 
 ECHO = """
