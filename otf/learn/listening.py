@@ -181,6 +181,7 @@ class PathDriver:
         # of the last path, when each input was sent and its outputs came
         self.times: list[list[float]] = []
         self.unopened: set[str] = set()
+        self._opened: set[str] = set()  # ports that took the first input of a path
         # seconds before each path, for a system that takes time to end what the last connection left
         self.settle: float = 0.0
         self.greetings: dict[PortOutputs, int] = {}
@@ -207,7 +208,7 @@ class PathDriver:
 
     async def drive(self, word: Word) -> list[PortOutputs | None]:
         """Drive a path; return the outputs after each input, None where it could not be sent. Raises ContactError."""
-        why = ""
+        why, early = "", set[str]()
         for _ in range(TRIES):
             self.paths = number = self.paths + 1  # other paths begin while this one settles
             await sleep(self.settle)
@@ -219,7 +220,11 @@ class PathDriver:
             result = await run.run(chooser, len(word), Strict(self.bench.timing))
             self.inputs_sent += len(heard.inputs)
             self.silence = run.silence
-            self.unopened |= heard.unopened
+            if early != (early := heard.unopened - self.unopened) or not self._can_stay_closed(early):
+                # once is no rule: a server that is busy, or has not forgotten the last connection, ends one at once
+                why = "a connection ended before its first input"
+                continue
+            self.unopened |= early
             self.times = heard.times
             if result.verdict.outcome == "pass":
                 self._greeted(heard)
@@ -229,6 +234,14 @@ class PathDriver:
         shown = ", ".join(show(self.inputs[inp]) for inp in word)
         raise ContactError(f"after {shown or 'the start'} nothing could be decided in {TRIES} paths: {why}")
 
+    def _can_stay_closed(self, ports: set[str]) -> bool:
+        """Return whether these ports never took the first input, and some input can be sent without them."""
+        without = self.unopened | ports
+        return not ports & self._opened and any(
+            isinstance(inp, Elapse) or acts(self.bench, inp) or self.bench.port(inp) not in without
+            for inp in self.inputs
+        )
+
     def forget(self) -> None:
         """Set the paths aside that were driven without time to settle: their answers are not those after a reset."""
         for trace in self._folder.glob("path-*.jsonl"):
@@ -236,6 +249,8 @@ class PathDriver:
         self.greetings.clear()
 
     def _greeted(self, heard: Heard) -> None:
+        if heard.inputs and not isinstance(heard.inputs[0], Elapse) and not acts(self.bench, heard.inputs[0]):
+            self._opened.add(self.bench.port(heard.inputs[0]))
         greeting = tuple(sorted(heard.greeting, key=lambda seen: seen[0]))
         self.greetings[greeting] = self.greetings.get(greeting, 0) + 1
 

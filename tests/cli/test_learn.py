@@ -49,6 +49,33 @@ def server(tmp_path: Path) -> str:
     return f"exec:{sys.executable} {file}"
 
 
+BUSY = """
+from pathlib import Path
+starts = Path({starts!r})
+starts.write_text(starts.read_text() + "x" if starts.exists() else "x")
+if {ends}(len(starts.read_text())):
+    sys.exit()
+"""
+
+
+@pytest.mark.parametrize(
+    ("ends", "status", "said"),
+    [
+        ("[3, 5].__contains__", 0, "2 states"),
+        ("(3).__le__", 3, "a connection ended before its first input"),
+        ("(9).__le__", 3, "a connection ended before its first input"),
+    ],
+)
+def test_a_connection_that_ends_at_once(tmp_path: Path, server: str, ends: str, status: int, said: str) -> None:
+    """Once is no rule, and the path is driven again; if it stays so, that is what is said."""
+    file = tmp_path / "server.py"
+    busy = BUSY.format(starts=str(tmp_path / "starts"), ends=ends)
+    file.write_text(SERVER.replace("opened, count", f"{busy}\nopened, count"))
+    done = otf("learn", "--sut", server, "--alphabet", tmp_path / "messages.txt", "--out", tmp_path / "out")
+    assert done.status == status, done.err
+    assert said in done.out + done.err
+
+
 def test_a_bench_is_learnt_without_its_model(tmp_path: Path) -> None:
     """The machine has the states of the model, the system passes the bench that is written, and the folder goes on."""
     done = otf("learn", "coffee", "--out", tmp_path / "out", "--json")
