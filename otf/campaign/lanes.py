@@ -39,6 +39,7 @@ from otf.campaign.speed import check_speed
 from otf.codec.malformed import MalformedCodec
 from otf.core import Oracle
 from otf.core.idling import Idling
+from otf.core.timed_ways import TimedWays
 from otf.core.timer_waits import Timers
 from otf.runner.driving import Aftermath
 from otf.runner.lookout import patience
@@ -169,7 +170,8 @@ class Lane:
         redraw = redraw_of(oracle.model.spec.inputs)
         steering = learning.failing.steering
         strategy = Strategy(kind, bench.inputs, settings.seed, learning.visits, patient, first, redraw, steering)
-        timers, idling = Timers(passed=learning.waited, between=False, first=True), Idling(learning.waited)
+        timers, told = Timers(passed=learning.waited, between=False, first=True), learning.waited
+        idling = Idling(told, TimedWays(learning.visits.inputs, told) if strategy.kind.covers else None)
         waits = bench.system is None
         alike = clients(bench) if settings.burst is None else frozenset[str]()
         pace = Pace(settings.mode, 1, bench.timing, learning.proven, timers, waits, alike, idling=idling)

@@ -17,6 +17,7 @@ from otf.core.memory import Symbol
 from otf.core.model import Model
 from otf.core.monitor import Monitor
 from otf.core.nodes import Node
+from otf.core.timed_ways import Leg, TimedWays, TimerName
 from otf.core.timer_waits import FIRST, SHARE
 from otf.spec import Elapse, Idle
 from otf.spec.offering import LONGEST
@@ -33,8 +34,11 @@ PARTS: Final = (0.6, 0.45, 0.7, 0.5)  # of the time until a timer must have expi
 FEW: Final = (2, 4, 8)  # inputs at most between a part of the time of a timer and its end
 MARGIN: Final = 1.15  # of a wait: what comes right after its end is not blamed on a stall then
 
+ON_WAYS: Final = 0.5  # of the time for waits, which may go to those on ways to what only timers reach
+
+AGAIN: Final = 0.1  # seconds, then twice as many, … after which a way is looked for where there was none
+
 WaitKind: TypeAlias = Literal["end", "part"]
-TimerName: TypeAlias = str | int | None
 
 
 class _Wait(NamedTuple):
@@ -65,6 +69,8 @@ class Idling:
     """
 
     told: dict[tuple[Hashable, ...], int] = field(default_factory=dict[tuple[Hashable, ...], int])
+    # to inputs that were not tried in states that only timers reach; None: a strategy that does not look for them
+    ways: TimedWays | None = None
     _monitor: Monitor | None = None
     _sent: int = 0
     # where the system was when the last input was chosen: a view has what timers may bring meanwhile, too
@@ -84,21 +90,63 @@ class Idling:
     _ran: float = 0.0
     _clock: float = 0.0
     _spent: dict[TimerName, float] = field(default_factory=dict[TimerName, float])
+    # the same on ways, and how long the campaign has to have run before there is time for the next one
+    _on_ways: float = 0.0
+    _on_way: bool = False
+    _next_way: float = 0.0
 
     def choose(self, monitor: Monitor, nodes: tuple[Node, ...], last: Symbol, now: float) -> Symbol | None:
-        """Return a wait to make before the next input, None for none; `last` was sent in one of the nodes."""
+        """Return a wait to make before the next input, or an input on a way; None: neither.
+
+        `last` was sent in one of the nodes.
+        """
         if monitor is self._monitor and self._sent == monitor.sent:
             return None
-        self._note(monitor, nodes, last, now)
-        if not monitor.belief.timed:
-            return None
+        # a view has what timers may bring meanwhile, too, and the states of a monitor lack what is in flight
+        now_in = monitor.oracle.view(monitor.belief).nodes if monitor.belief.in_flight else monitor.states
+        stays = monitor is self._monitor and now_in == self._before
+        self._note(monitor, nodes, now_in, last, now)
         left = {timer: until - now for timer, until in monitor.timers().items() if until > now}
-        if isinstance(last.value, Elapse):
-            seconds = self._rest(left, last.value.seconds)
-        else:
-            seconds = self._seconds(tuple(dict.fromkeys(map(monitor.oracle.model.place, monitor.states))), left)
+        waited = last.value.seconds if isinstance(last.value, Elapse) else 0.0
+        # a timer that one end of it has started again is another
+        seconds = self._rest(left, waited) if stays else 0.0
+        leg = None if seconds or self._left is not None else self._leg(monitor.oracle.model, now_in, left)
+        if leg is not None and leg.inp is not None:
+            return leg.inp
+        places = tuple(dict.fromkeys(map(monitor.oracle.model.place, monitor.states)))
+        if leg is not None:
+            # without the margin: in the next state there is most of its time left
+            seconds = self._waited_out(places, left, leg.timer) / MARGIN
+        elif not waited and left:
+            seconds = self._seconds(places, left)
         seconds *= MARGIN * monitor.oracle.timing.speed
         return monitor.oracle.model.symbol(Idle(min(LONGEST, float(f"{seconds:.2g}")))) if seconds else None
+
+    def _leg(self, model: Model, nodes: tuple[Node, ...], left: dict[TimerName, float]) -> Leg | None:
+        """Return the next step on a way, if there is time for its waits."""
+        if self.ways is None or len(nodes) != 1:
+            return None
+        plans = self._ran >= self._next_way
+        leg = self.ways.next(model, nodes[0], left, plans=plans)
+        if leg is None or (leg.inp is None and leg.timer not in left):
+            self._next_way = max(AGAIN, 2 * self._ran) if leg is None and plans else self._next_way
+            return None
+        if self._on_ways + self.ways.waits > ON_WAYS * self._most():
+            self._next_way = (self._on_ways + self.ways.waits) / (ON_WAYS * SHARE)
+            self.ways.begin()
+            return None
+        self.ways.gone()
+        return leg
+
+    def _most(self) -> float:
+        """Return the seconds that waits may have taken by now."""
+        return max(FIRST, SHARE * self._ran)
+
+    def _waited_out(self, places: tuple[Hashable, ...], left: dict[TimerName, float], timer: TimerName) -> float:
+        """Return how long a timer is waited for on a way."""
+        self._tell("end", places, left, timer)
+        self._on_way = True
+        return left[timer]
 
     def _rest(self, left: dict[TimerName, float], waited: float) -> float:
         """Return for how long to wait on: a stall meanwhile puts off the moment by which a timer must have expired."""
@@ -111,21 +159,28 @@ class Idling:
             return 0.0
         return left[chosen.timer] * (PARTS[self._parts % len(PARTS)] if chosen.kind == "part" else 1.0)
 
-    def _note(self, monitor: Monitor, nodes: tuple[Node, ...], last: Symbol, now: float) -> None:
+    def _note(
+        self, monitor: Monitor, nodes: tuple[Node, ...], now_in: tuple[Node, ...], last: Symbol, now: float
+    ) -> None:
         """Note the last input, and how long the campaign has run."""
+        model = monitor.oracle.model
         if monitor is not self._monitor:
             # another run: its clock begins anew
+            if self.ways is not None:
+                self.ways.begin()
             self._monitor, self._clock, self._left, self._before, self._timer = monitor, 0.0, None, nodes, None
             self._recent.clear()
         took, before = max(0.0, now - self._clock), self._before
         self._ran += took
-        self._sent, self._clock, self._before = monitor.sent, now, monitor.states
+        self._sent, self._clock, self._before = monitor.sent, now, now_in
+        if self.ways is not None:
+            self.ways.note(model, now_in, before, last)
         if isinstance(last.value, Elapse):
             if isinstance(last.value, Idle):
-                self._spent[self._timer] = self._spent.get(self._timer, 0.0) + took
+                self._waited(took)
             return
         self._inputs += 1
-        matters = _matters(monitor.oracle.model, before, last)
+        matters = _matters(model, before, last)
         if matters:
             self._recent.append(last)
         if self._left is not None:
@@ -139,23 +194,36 @@ class Idling:
         best = min(waits, key=lambda each: each[:3])
         if self._left is None and best.depth >= self._choices.bit_length():
             return None
-        self._made += 1
-        for timer in (timer for timer, seconds in left.items() if seconds <= left[best.timer]):
-            for name in self._names(best.kind, places, timer):
-                self.told[name] = self.told.get(name, 0) + 1
-        self._choices, self._inputs, self._left, self._timer = 0, 0, None, best.timer
+        self._tell(best.kind, places, left, best.timer)
         if best.kind == "part":
             self._parts += 1
             self._left = FEW[self._parts % len(FEW)]
-        self._recent.append(best.kind)
         return best
+
+    def _tell(
+        self, kind: WaitKind, places: tuple[Hashable, ...], left: dict[TimerName, float], chosen: TimerName
+    ) -> None:
+        """Note a wait that is made, for a timer and those that end before it."""
+        self._made += 1
+        for timer in (timer for timer, seconds in left.items() if seconds <= left[chosen]):
+            for name in self._names(kind, places, timer):
+                self.told[name] = self.told.get(name, 0) + 1
+        self._choices, self._inputs, self._left, self._timer, self._on_way = 0, 0, None, chosen, False
+        self._recent.append(kind)
+
+    def _waited(self, seconds: float) -> None:
+        """Count the seconds of the last wait."""
+        if self._on_way:
+            self._on_ways += seconds
+        else:
+            self._spent[self._timer] = self._spent.get(self._timer, 0.0) + seconds
 
     def _waits(self, places: tuple[Hashable, ...], left: dict[TimerName, float]) -> Iterator[_Wait]:
         """Yield the waits that there is time for; after the part of a timer's time alone that to the end."""
         early = self._left is None and self._inputs < BETWEEN[self._made % len(BETWEEN)]
         if self._left or early or not left:
             return
-        most = max(FIRST, SHARE * self._ran) / len({*self._spent, *left})
+        most = (self._most() - self._on_ways) / len({*self._spent, *left})
         for timer, seconds in left.items():
             affordable = self._spent.get(timer, 0.0) + seconds <= most
             kinds: tuple[tuple[WaitKind, bool], ...] = ("end", affordable or self._left == 0), ("part", affordable)

@@ -10,6 +10,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol
 
+from otf.core.commands import Chooser
 from otf.core.deadlines import answered
 from otf.core.idling import Idling
 from otf.core.memory import Symbol
@@ -17,7 +18,7 @@ from otf.core.monitor import Monitor
 from otf.core.nodes import Node
 from otf.core.timer_waits import FIRST, Timers
 from otf.core.timing import ROUNDING, Timing
-from otf.spec import Elapse
+from otf.spec import Elapse, Idle
 from otf.trace.events import Event, Seen, Sent, Taken
 from otf.values.identity import light
 
@@ -330,9 +331,13 @@ class Strict:
         learn_reply(self.timing, moment)
 
 
-def idle(pacing: Pacing, moment: Moment) -> Symbol | None:
-    """Return the wait that comes in place of the next input, None for none."""
+def idle(pacing: Pacing, moment: Moment, chooser: Chooser) -> Symbol | None:
+    """Return the wait that comes in place of the next input, or an input on a way to a wait; None for neither."""
     last, idling = moment.last, pacing.idling if isinstance(pacing, (Eager, Strict)) else None
     if last is None or idling is None:
         return None
-    return idling.choose(moment.monitor, last.nodes, last.input, moment.times.event)
+    found, monitor = idling.choose(moment.monitor, last.nodes, last.input, moment.times.event), moment.monitor
+    if found is None or isinstance(found.value, Idle):
+        return found
+    # the chooser counts what is sent
+    return chooser.choose(monitor.oracle.view(monitor.belief).only([found]))

@@ -307,7 +307,7 @@ class Session:
             if self.moment.monitor.ledger.sent < self.steps:
                 view, pacing = self.view(), self.pacing
                 first = isinstance(pacing, Burst) and pacing.held(view)
-                first = first or (view.model.timed and idle(pacing, self.moment))
+                first = first or (view.model.timed and idle(pacing, self.moment, self.chooser))
                 self.plan(first or self.chooser.choose(view))
                 self._starved = self.moment.next is None and not view.specified
             self.over = self.moment.next is None

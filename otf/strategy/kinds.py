@@ -46,6 +46,8 @@ class StrategyKind:
     req: tuple[str, ...] = ()
     # whether its choices depend on the events of the path
     listens: bool = False
+    # whether it looks for what was tried least: then its paths wait for timers to come there
+    covers: bool = False
 
     def __str__(self) -> str:
         """Return its name, as in the header of a trace."""
@@ -129,7 +131,7 @@ def _asked(call: Callable[[], Answered]) -> Answered:
 
 def _covering(name: str, *makers: Maker) -> StrategyKind:
     """Return a strategy that covers what it counts, and what only time changes; what has changed comes first."""
-    return StrategyKind(name, SAYS[name], tuple(map(_changed_first, makers)))
+    return StrategyKind(name, SAYS[name], tuple(map(_changed_first, makers)), covers=True)
 
 
 def _changed_first(maker: Maker) -> Maker:

@@ -1,0 +1,224 @@
+"""Ways by waits: to inputs that were not tried in states that only timers reach.
+
+Who sends at once is seldom in such a state: a chain of timers leads there, and the next input but one leads out again.
+So a way is planned in seconds, over inputs and ends of timers, and there one untried input follows another.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from itertools import count
+from typing import Final, NamedTuple, TypeAlias
+
+from otf.core.memory import Symbol
+from otf.core.model import Model
+from otf.core.nodes import FEW, Move, Node
+from otf.core.timing import FOREVER
+
+STEP: Final = 0.01  # seconds that an input is taken to need
+PLANNED: Final = 200  # states looked at for one way
+MANY: Final = 1_000_000  # trials: more than any input has
+NOTED: Final = 10_000  # states that inputs alone reach; of more, none is taken for one that only timers reach
+
+TimerName: TypeAlias = str | int | None
+Left: TypeAlias = Mapping[TimerName, float]
+"""The running timers, each with the seconds by which it will have ended."""
+Tried: TypeAlias = Mapping[Node, Mapping[Symbol, int]]
+"""How often inputs were tried in states without their counters."""
+
+
+Ended: TypeAlias = tuple[Hashable, ...]
+"""What the end of a timer brought: its outputs in words, the timer itself where there are none."""
+
+
+class Leg(NamedTuple):
+    """A step of a way: from a state by an input, or without one by the end of a timer, in so many seconds."""
+
+    node: Node
+    inp: Symbol | None
+    timer: TimerName = None
+    seconds: float = 0.0
+
+
+_Place: TypeAlias = "tuple[Node, Ended | None]"
+_Came: TypeAlias = "tuple[_Place, Leg] | None"
+"""From which state a state was come to, and by which step; None: a way begins there."""
+
+
+class _Point(NamedTuple):
+    """A state on the ways that are looked at. `ended`: what the end of the timer brought that led there, if one did."""
+
+    node: Node
+    ended: Ended | None
+    left: Left
+
+
+@dataclass(slots=True)
+class TimedWays:
+    """Plans ways; keep it over the paths of a campaign. `told` has the states that inputs alone reached on any path.
+
+    The input comes first that was sent least after what the end of a timer brought, whatever else the state is: fields
+    that matter nowhere multiply the states. Then the one that was tried least in the state, and is soonest come to.
+    """
+
+    tried: Tried
+    told: dict[tuple[Hashable, ...], int]
+    _near: int = 0
+    _ended: Ended | None = None
+    _turn: int = 0
+    _legs: deque[Leg] = field(default_factory=deque[Leg])
+
+    def begin(self) -> None:
+        """Begin a path."""
+        self._ended = None
+        self._legs.clear()
+
+    def note(self, model: Model, nodes: Iterable[Node], before: Sequence[Node], inp: Symbol) -> None:
+        """Note that the system is in one of the nodes now, and was in one of those before at the last input."""
+        if self._ended is not None:
+            name = "ended", *self._ended, inp
+            self.told[name] = self.told.get(name, 0) + 1
+        by_input = [move.target for node in before for move in model.moves(node, inp)]
+        if not {*by_input}.issuperset(nodes):
+            self._ended = _what_ended(model, [*by_input, *before], nodes) or self._ended
+        for place in map(model.place, nodes):
+            if not self._is_far(place):
+                self._ended = None
+            elif self._ended is None:
+                self.told["near", place] = 1
+                self._near += 1
+
+    def _is_far(self, place: Node) -> bool:
+        return self._near < NOTED and ("near", place) not in self.told
+
+    def next(self, model: Model, node: Node, left: Left, *, plans: bool) -> Leg | None:
+        """Return the next step of the way, None if there is none. Unless it plans, only one that is planned or near."""
+        if not self._legs or self._legs[0].node is not node:
+            self._legs.clear()
+            here = None if self._ended is None else self._untried(model, node)
+            if here is not None:
+                self._legs.append(Leg(node, here))
+            elif plans:
+                self._legs.extend(self._planned(model, _Point(node, self._ended, left)))
+        return self._legs[0] if self._legs else None
+
+    def gone(self) -> None:
+        """Note that the step is made."""
+        self._legs.popleft()
+
+    @property
+    def waits(self) -> float:
+        """Return the seconds of waits on the way."""
+        return sum(leg.seconds for leg in self._legs)
+
+    def _planned(self, model: Model, start: _Point) -> list[Leg]:
+        """Return the way to the least tried input that only timers lead to."""
+        order, came, found = count(), dict[_Place, _Came](), list[Leg]()
+        best: tuple[int, ...] = (MANY,)
+        queue: list[tuple[float, int, _Point, _Came]] = [(0.0, next(order), start, None)]
+        while queue and any(best[:2]) and len(came) < PLANNED:
+            cost, _, point, last = heappop(queue)
+            here = point.node, point.ended
+            if here in came:
+                continue
+            came[here] = last
+            least = None if point.ended is None else self._least(model, point.node, point.ended)
+            if least is not None and least[0] < best:
+                best, found = least[0], [*_back(came, here), Leg(point.node, least[1])]
+            for leg, target in _steps(model, point):
+                then = target if self._is_far(model.place(target.node)) else target._replace(ended=None)
+                if (then.node, then.ended) not in came:
+                    heappush(queue, (cost + (leg.seconds or STEP), next(order), then, (here, leg)))
+        return found
+
+    def _untried(self, model: Model, node: Node) -> Symbol | None:
+        """Return an input that was never tried in a state, of those that leave the timers alone: others can follow."""
+        tried, inputs = self.tried[model.place(node)], self._specified(model, node)
+        return next((inp for inp in inputs if not (tried.get(inp) or _ends(model, node, inp))), None)
+
+    def _least(self, model: Model, node: Node, ended: Ended) -> tuple[tuple[int, ...], Symbol] | None:
+        """Return the input to be tried first in a state, and its rank."""
+        tried, found = self.tried[model.place(node)], self._specified(model, node)
+        after = (self.told.get(("ended", *ended, inp), 0).bit_length() for inp in found)
+        ranks = [(sent, tried.get(inp, 0), _ends(model, node, inp)) for sent, inp in zip(after, found, strict=True)]
+        least = min(ranks, default=None)
+        return None if least is None else (least, found[ranks.index(least)])
+
+    def _specified(self, model: Model, node: Node) -> list[Symbol]:
+        """Return the inputs of a state, each time from another one on; none of many."""
+        enabled = model.offered(node)
+        if not 0 < enabled.size <= FEW:
+            return []
+        self._turn += 1
+        at = self._turn % enabled.size
+        return [inp for inp in (*enabled.all[at:], *enabled.all[:at]) if model.specified(node, inp)]
+
+
+def _what_ended(model: Model, before: Iterable[object], nodes: Iterable[Node]) -> Ended | None:
+    """Return what the end of a timer brought that led to one of the nodes; None if none did."""
+    now = {*nodes}
+    found = (
+        _brought(move)
+        for node in before
+        if isinstance(node, Node)
+        for move in model.spontaneous(node)
+        if move.target in now
+    )
+    return next(found, None)
+
+
+def _brought(move: Move) -> Ended:
+    return move.texts or (move.after,)
+
+
+def _ends(model: Model, node: Node, inp: Symbol) -> bool:
+    """Return whether an input may start or stop a timer."""
+    return any(move.starts or move.stops for move in model.moves(node, inp))
+
+
+def _back(came: Mapping[_Place, _Came], here: _Place) -> list[Leg]:
+    legs = list[Leg]()
+    while (last := came[here]) is not None:
+        here, leg = last
+        legs.append(leg)
+    return legs[::-1]
+
+
+def _steps(model: Model, point: _Point) -> Iterator[tuple[Leg, _Point]]:
+    """Yield the steps from a state with where they lead: inputs, and the end of the timer that ends first."""
+    node, left = point.node, point.left
+    enabled = model.offered(node)
+    for inp in enabled.all if enabled.size <= FEW else ():
+        if model.specified(node, inp):
+            for move in model.moves(node, inp):
+                if isinstance(move.target, Node):
+                    yield Leg(node, inp), _Point(move.target, point.ended, _after(model, node, move, left))
+    running = {name: seconds for name, seconds in left.items() if _moves(model, node, name)}
+    if running:
+        first = min(running, key=running.__getitem__)
+        took = running[first]
+        rest = {name: seconds for name, seconds in left.items() if name != first}
+        for move in _moves(model, node, first):
+            if isinstance(move.target, Node):
+                then = _after(model, node, move, rest, took)
+                yield Leg(node, None, first, took), _Point(move.target, _brought(move), then)
+
+
+def _moves(model: Model, node: Node, timer: TimerName) -> list[Move]:
+    """Return what the end of a timer brings in a state."""
+    return [move for at, move in enumerate(model.spontaneous(node)) if timer == (move.after or at)]
+
+
+def _after(model: Model, node: Node, move: Move, left: Left, took: float = 0.0) -> dict[TimerName, float]:
+    """Return the timers that run after a move that took so many seconds; inputs are taken to take none."""
+    then = {name: max(0.0, seconds - took) for name, seconds in left.items() if name not in move.stops}
+    then |= {each.name: each.hi for each in move.starts}
+    target = move.target
+    if isinstance(target, Node) and target is not node:
+        then = {name: seconds for name, seconds in then.items() if not isinstance(name, int)}
+        model.spontaneous(target)
+        then |= {at: hi for at, _, hi in target.windows if hi < FOREVER}
+    return then
