@@ -17,7 +17,7 @@ from otf.core.memory import Symbol
 from otf.core.model import Model
 from otf.core.monitor import Monitor
 from otf.core.nodes import Node
-from otf.core.timed_ways import Leg, TimedWays, TimerName
+from otf.core.timed_ways import TimedWays, TimerName, WayStep
 from otf.core.timer_waits import FIRST, SHARE
 from otf.spec import Elapse, Idle
 from otf.spec.offering import LONGEST
@@ -122,7 +122,7 @@ class Idling:
         seconds *= MARGIN * monitor.oracle.timing.speed
         return monitor.oracle.model.symbol(Idle(min(LONGEST, float(f"{seconds:.2g}")))) if seconds else None
 
-    def _leg(self, model: Model, nodes: tuple[Node, ...], left: dict[TimerName, float]) -> Leg | None:
+    def _leg(self, model: Model, nodes: tuple[Node, ...], left: dict[TimerName, float]) -> WayStep | None:
         """Return the next step on a way, if there is time for its waits."""
         if self.ways is None or len(nodes) != 1:
             return None

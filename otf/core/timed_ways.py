@@ -24,17 +24,17 @@ MANY: Final = 1_000_000  # trials: more than any input has
 NOTED: Final = 10_000  # states that inputs alone reach; of more, none is taken for one that only timers reach
 
 TimerName: TypeAlias = str | int | None
-Left: TypeAlias = Mapping[TimerName, float]
+SecondsLeft: TypeAlias = Mapping[TimerName, float]
 """The running timers, each with the seconds by which it will have ended."""
 Tried: TypeAlias = Mapping[Node, Mapping[Symbol, int]]
 """How often inputs were tried in states without their counters."""
 
 
-Ended: TypeAlias = tuple[Hashable, ...]
+TimerEnd: TypeAlias = tuple[Hashable, ...]
 """What the end of a timer brought: its outputs in words, the timer itself where there are none."""
 
 
-class Leg(NamedTuple):
+class WayStep(NamedTuple):
     """A step of a way: from a state by an input, or without one by the end of a timer, in so many seconds."""
 
     node: Node
@@ -43,8 +43,8 @@ class Leg(NamedTuple):
     seconds: float = 0.0
 
 
-_Place: TypeAlias = "tuple[Node, Ended | None]"
-_Came: TypeAlias = "tuple[_Place, Leg] | None"
+_Spot: TypeAlias = "tuple[Node, TimerEnd | None]"
+_CameFrom: TypeAlias = "tuple[_Spot, WayStep] | None"
 """From which state a state was come to, and by which step; None: a way begins there."""
 
 
@@ -52,8 +52,8 @@ class _Point(NamedTuple):
     """A state on the ways that are looked at. `ended`: what the end of the timer brought that led there, if one did."""
 
     node: Node
-    ended: Ended | None
-    left: Left
+    ended: TimerEnd | None
+    left: SecondsLeft
 
 
 @dataclass(slots=True)
@@ -67,9 +67,9 @@ class TimedWays:
     tried: Tried
     told: dict[tuple[Hashable, ...], int]
     _near: int = 0
-    _ended: Ended | None = None
+    _ended: TimerEnd | None = None
     _turn: int = 0
-    _legs: deque[Leg] = field(default_factory=deque[Leg])
+    _legs: deque[WayStep] = field(default_factory=deque[WayStep])
 
     def begin(self) -> None:
         """Begin a path."""
@@ -94,13 +94,13 @@ class TimedWays:
     def _is_far(self, place: Node) -> bool:
         return self._near < NOTED and ("near", place) not in self.told
 
-    def next(self, model: Model, node: Node, left: Left, *, plans: bool) -> Leg | None:
+    def next(self, model: Model, node: Node, left: SecondsLeft, *, plans: bool) -> WayStep | None:
         """Return the next step of the way, None if there is none. Unless it plans, only one that is planned or near."""
         if not self._legs or self._legs[0].node is not node:
             self._legs.clear()
             here = None if self._ended is None else self._untried(model, node)
             if here is not None:
-                self._legs.append(Leg(node, here))
+                self._legs.append(WayStep(node, here))
             elif plans:
                 self._legs.extend(self._planned(model, _Point(node, self._ended, left)))
         return self._legs[0] if self._legs else None
@@ -114,11 +114,11 @@ class TimedWays:
         """Return the seconds of waits on the way."""
         return sum(leg.seconds for leg in self._legs)
 
-    def _planned(self, model: Model, start: _Point) -> list[Leg]:
+    def _planned(self, model: Model, start: _Point) -> list[WayStep]:
         """Return the way to the least tried input that only timers lead to."""
-        order, came, found = count(), dict[_Place, _Came](), list[Leg]()
+        order, came, found = count(), dict[_Spot, _CameFrom](), list[WayStep]()
         best: tuple[int, ...] = (MANY,)
-        queue: list[tuple[float, int, _Point, _Came]] = [(0.0, next(order), start, None)]
+        queue: list[tuple[float, int, _Point, _CameFrom]] = [(0.0, next(order), start, None)]
         while queue and any(best[:2]) and len(came) < PLANNED:
             cost, _, point, last = heappop(queue)
             here = point.node, point.ended
@@ -127,7 +127,7 @@ class TimedWays:
             came[here] = last
             least = None if point.ended is None else self._least(model, point.node, point.ended)
             if least is not None and least[0] < best:
-                best, found = least[0], [*_back(came, here), Leg(point.node, least[1])]
+                best, found = least[0], [*_back(came, here), WayStep(point.node, least[1])]
             for leg, target in _steps(model, point):
                 then = target if self._is_far(model.place(target.node)) else target._replace(ended=None)
                 if (then.node, then.ended) not in came:
@@ -139,7 +139,7 @@ class TimedWays:
         tried, inputs = self.tried[model.place(node)], self._specified(model, node)
         return next((inp for inp in inputs if not (tried.get(inp) or _ends(model, node, inp))), None)
 
-    def _least(self, model: Model, node: Node, ended: Ended) -> tuple[tuple[int, ...], Symbol] | None:
+    def _least(self, model: Model, node: Node, ended: TimerEnd) -> tuple[tuple[int, ...], Symbol] | None:
         """Return the input to be tried first in a state, and its rank."""
         tried, found = self.tried[model.place(node)], self._specified(model, node)
         after = (self.told.get(("ended", *ended, inp), 0).bit_length() for inp in found)
@@ -157,7 +157,7 @@ class TimedWays:
         return [inp for inp in (*enabled.all[at:], *enabled.all[:at]) if model.specified(node, inp)]
 
 
-def _what_ended(model: Model, before: Iterable[object], nodes: Iterable[Node]) -> Ended | None:
+def _what_ended(model: Model, before: Iterable[object], nodes: Iterable[Node]) -> TimerEnd | None:
     """Return what the end of a timer brought that led to one of the nodes; None if none did."""
     now = {*nodes}
     found = (
@@ -170,7 +170,7 @@ def _what_ended(model: Model, before: Iterable[object], nodes: Iterable[Node]) -
     return next(found, None)
 
 
-def _brought(move: Move) -> Ended:
+def _brought(move: Move) -> TimerEnd:
     return move.texts or (move.after,)
 
 
@@ -179,15 +179,15 @@ def _ends(model: Model, node: Node, inp: Symbol) -> bool:
     return any(move.starts or move.stops for move in model.moves(node, inp))
 
 
-def _back(came: Mapping[_Place, _Came], here: _Place) -> list[Leg]:
-    legs = list[Leg]()
+def _back(came: Mapping[_Spot, _CameFrom], here: _Spot) -> list[WayStep]:
+    legs = list[WayStep]()
     while (last := came[here]) is not None:
         here, leg = last
         legs.append(leg)
     return legs[::-1]
 
 
-def _steps(model: Model, point: _Point) -> Iterator[tuple[Leg, _Point]]:
+def _steps(model: Model, point: _Point) -> Iterator[tuple[WayStep, _Point]]:
     """Yield the steps from a state with where they lead: inputs, and the end of the timer that ends first."""
     node, left = point.node, point.left
     enabled = model.offered(node)
@@ -195,7 +195,7 @@ def _steps(model: Model, point: _Point) -> Iterator[tuple[Leg, _Point]]:
         if model.specified(node, inp):
             for move in model.moves(node, inp):
                 if isinstance(move.target, Node):
-                    yield Leg(node, inp), _Point(move.target, point.ended, _after(model, node, move, left))
+                    yield WayStep(node, inp), _Point(move.target, point.ended, _after(model, node, move, left))
     running = {name: seconds for name, seconds in left.items() if _moves(model, node, name)}
     if running:
         first = min(running, key=running.__getitem__)
@@ -204,7 +204,7 @@ def _steps(model: Model, point: _Point) -> Iterator[tuple[Leg, _Point]]:
         for move in _moves(model, node, first):
             if isinstance(move.target, Node):
                 then = _after(model, node, move, rest, took)
-                yield Leg(node, None, first, took), _Point(move.target, _brought(move), then)
+                yield WayStep(node, None, first, took), _Point(move.target, _brought(move), then)
 
 
 def _moves(model: Model, node: Node, timer: TimerName) -> list[Move]:
@@ -212,7 +212,7 @@ def _moves(model: Model, node: Node, timer: TimerName) -> list[Move]:
     return [move for at, move in enumerate(model.spontaneous(node)) if timer == (move.after or at)]
 
 
-def _after(model: Model, node: Node, move: Move, left: Left, took: float = 0.0) -> dict[TimerName, float]:
+def _after(model: Model, node: Node, move: Move, left: SecondsLeft, took: float = 0.0) -> dict[TimerName, float]:
     """Return the timers that run after a move that took so many seconds; inputs are taken to take none."""
     then = {name: max(0.0, seconds - took) for name, seconds in left.items() if name not in move.stops}
     then |= {each.name: each.hi for each in move.starts}

@@ -11,7 +11,7 @@ import pytest
 from otf.core import Model, Node, Oracle, Routes, Session, Symbol, Timing
 from otf.core.idling import Idling
 from otf.core.pacing import Eager
-from otf.core.timed_ways import Leg, TimedWays
+from otf.core.timed_ways import TimedWays, WayStep
 from otf.core.timer_waits import Timers
 from otf.simulate import System, TimeBounds, World, conduct
 from otf.spec import Idle, Spec, Transition, goto, start, stop
@@ -94,9 +94,9 @@ def _ways(told: dict[tuple[Hashable, ...], int], tried: dict[str, int] | None = 
     return model, TimedWays(_Tried(), told)
 
 
-def _legs(model: Model, ways: TimedWays, state: State) -> list[Leg]:
+def _legs(model: Model, ways: TimedWays, state: State) -> list[WayStep]:
     """Return the whole way from a state in which no timer runs."""
-    found, node = list[Leg](), model.node(state)
+    found, node = list[WayStep](), model.node(state)
     while (leg := ways.next(model, node, {}, plans=not found)) is not None:
         ways.gone()
         found.append(leg)
@@ -154,10 +154,10 @@ def test_the_timer_of_a_state_leads_on_too() -> None:
     ways = TimedWays(tried, {})
     ways.note(model, [model.node(1)], [model.node(0)], model.symbol("go"))
     leg = ways.next(model, model.node(1), {0: 0.2}, plans=True)
-    assert leg == Leg(model.node(1), None, 0, 0.2)
+    assert leg == WayStep(model.node(1), None, 0, 0.2)
     assert ways.waits == 0.2
     ways.gone()
     ways.note(model, [model.node(2)], [model.node(1)], model.symbol(Idle(0.2)))
-    assert ways.next(model, model.node(2), {}, plans=False) == Leg(model.node(2), model.symbol("go"))
+    assert ways.next(model, model.node(2), {}, plans=False) == WayStep(model.node(2), model.symbol("go"))
     ways.begin()
     assert ways.next(model, model.node(2), {}, plans=False) is None
