@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import socket
 import threading
 import time
 from collections.abc import Callable
 from itertools import pairwise
 from math import inf
+from mmap import mmap
+from pathlib import Path
 
 import anyio
 import pytest
@@ -14,11 +19,13 @@ from can import Bus, BusABC, CanOperationError, Message
 
 from otf.adapter import Line, Trouble
 from otf.adapter.canbus import CanBus
+from otf.adapter.cyclic_sender import KEPT, Table
 from otf.adapter.line import Belated
 from otf.adapters import CyclicMessage, restbus
 from otf.adapters.can import can
 from otf.codec.can import CanFrame, encode_can
-from otf.errors import CodecError, UsageError
+from otf.errors import CodecError, ContactError, UsageError
+from otf.models.serving import free_port
 from tests.adapters.canbus import fresh
 from tests.adapters.harness import SECONDS, arrive
 
@@ -149,6 +156,61 @@ async def test_a_bus_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     async with restbus(f"can://virtual/{fresh()}", {"engine": ENGINE}, late=SECONDS)() as line:
         (trouble,) = await arrive(line, 1)
     assert trouble == Trouble("the CAN bus failed: CanOperationError: no such device")
+
+
+def multicast() -> str:
+    """A bus that other processes are on, too."""
+    return f"udp_multicast/239.255.7.1?port={free_port(socket.SOCK_DGRAM)}"
+
+
+@pytest.mark.real
+async def test_a_bus_of_this_machine_is_served_by_a_process_of_its_own() -> None:
+    """It is disturbed by inputs, too, and ends with the path."""
+    address = f"can://{multicast()}"
+    before = senders()
+    async with can(address)() as bus, restbus(address, {"engine": ENGINE}, late=SECONDS)() as line:
+        assert len(senders()) == len(before) + 1
+        await line.send(b"engine stuck")
+        frames = await arrive(bus, 8)
+        while len(set(frames[-3:])) > 1:
+            frames = await arrive(bus, 8)
+    assert senders() == before
+
+
+def senders() -> set[str]:
+    """The processes that send for this one."""
+    return {pid for each in Path("/proc/self/task").iterdir() for pid in (each / "children").read_text().split()}
+
+
+@pytest.mark.real
+async def test_a_process_that_is_killed_is_no_silence() -> None:
+    """It is the tester's trouble."""
+    before = senders()
+    async with restbus(f"can://{multicast()}", {"engine": ENGINE}, late=SECONDS)() as line:
+        (sender,) = senders() - before
+        os.kill(int(sender), signal.SIGKILL)
+        (trouble,) = await arrive(line, 1)
+    assert trouble == Trouble("what sends the rest of the bus has ended")
+
+
+@pytest.mark.real
+async def test_a_bus_that_cannot_be_opened() -> None:
+    """The words are those of python-can."""
+    with pytest.raises(ContactError, match="no-such did not open: .* the CAN bus failed: OSError"):
+        async with restbus("can://socketcan/no-such", {"engine": ENGINE}, late=SECONDS)():
+            pass
+
+
+async def test_late_messages_are_kept_until_they_are_read() -> None:
+    """The oldest go where there are too many."""
+    table = Table(mmap(-1, Table.size(2)), 2)
+    table.set_due(0, 2.0)
+    table.set_due(1, 1.0)
+    assert table.due() == 1.0
+    for at in range(KEPT + 2):
+        table.add_late(float(at), at + 0.5)
+    assert table.late(KEPT) == [(64.0, 64.5), (65.0, 65.5)]
+    assert len(table.late(0)) == KEPT
 
 
 @pytest.mark.parametrize(
