@@ -196,7 +196,7 @@ async def test_a_process_that_is_killed_is_no_silence() -> None:
 @pytest.mark.real
 async def test_a_bus_that_cannot_be_opened() -> None:
     """The words are those of python-can."""
-    with pytest.raises(ContactError, match="no-such did not open: .* the CAN bus failed: OSError"):
+    with pytest.raises(ContactError, match=r"no-such did not open: .* the CAN bus failed: OSError"):
         async with restbus("can://socketcan/no-such", {"engine": ENGINE}, late=SECONDS)():
             pass
 
