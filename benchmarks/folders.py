@@ -33,8 +33,8 @@ from otf.campaign.journal_reader import Past
 from otf.cli import called
 from otf.cli.benches import load
 from otf.offline import judge
-from otf.trace.digest import LineChain
 from otf.trace.reading import TraceReader
+from otf.trace.record import LineChain
 
 Edit: TypeAlias = Callable[[Random, list[bytes], list[bytes]], list[bytes]]
 

@@ -17,8 +17,8 @@ from typing import Final
 from otf.adapter.third_party import start_thread
 from otf.errors import UsageError, WriteError
 from otf.runner.writer import ADVICE, unwritten, writing
-from otf.trace.digest import LineChain
 from otf.trace.reading import bounded
+from otf.trace.record import LineChain
 
 SAFE: Final = 1.0
 """Seconds after which a line is on the disk: waiting for the disk at each line would cost 0.1 ms to 10 ms."""

@@ -47,8 +47,8 @@ from otf.campaign.summary import Summary
 from otf.campaign.trace_files import judged, past_gap
 from otf.errors import TraceError, UsageError
 from otf.runner.writer import writing
-from otf.trace.digest import LineChain
 from otf.trace.reading import bounded
+from otf.trace.record import LineChain
 from otf.trace.requirements import RequirementRecord
 from otf.trace.verdict import Verdict
 from otf.values import show

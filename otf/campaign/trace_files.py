@@ -15,8 +15,8 @@ from otf.adapter import Bench
 from otf.campaign.results import PathResult
 from otf.campaign.saved import TIMES
 from otf.offline import judge
-from otf.trace.digest import hasher
 from otf.trace.reading import BAD_JSON, LONGEST, TraceReader, bounded
+from otf.trace.record import hasher
 from otf.trace.verdict import Failure, Verdict
 
 OF_PATHS: Final = re.compile(r"path-(\d{4,10})(?:\.strict)?\.jsonl")

@@ -26,8 +26,7 @@ from otf.cli.run_options import REQUIREMENTS, chosen, under, watched
 from otf.cli.sut_addresses import addressed
 from otf.cli.traces import bench_as_recorded
 from otf.errors import UsageError
-from otf.strategy.coverage import NOTHING_NEW
-from otf.strategy.uptime import UPTIME
+from otf.strategy.coverage import NOTHING_NEW, UPTIME
 from otf.trace.kinds import FailurePart
 from otf.trace.record import Header
 from otf.values import show

@@ -22,9 +22,8 @@ from otf.errors import INCONCLUSIVE, UsageError
 from otf.explore import explore
 from otf.spec.places import places
 from otf.strategy import Coverage, StrategyKind, Until, covering, own
-from otf.strategy.coverage import KINDS, NOTHING_NEW
+from otf.strategy.coverage import KINDS, NOTHING_NEW, UPTIME, lasting
 from otf.strategy.kinds import known
-from otf.strategy.uptime import UPTIME, lasting
 from otf.trace.result import counted
 
 _NUMBER: Final = 20  # bytes of a file that holds the number of a process

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 from otf._exports import fetching
 
 if TYPE_CHECKING:
-    from otf.core.barrier import Barrier
-    from otf.core.commands import Chooser, Ping, Send, SessionCommand, Stop, Wait
+    from otf.core.commands import Barrier, Chooser, Ping, Send, SessionCommand, Stop, Wait
     from otf.core.compile import Routes
     from otf.core.memory import Symbol
     from otf.core.model import Model

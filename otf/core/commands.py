@@ -1,14 +1,16 @@
-"""The commands of a session to its runner, and the chooser that gives the session its inputs."""
+"""The commands of a session to its runner, the chooser that gives it its inputs, and the pings of a barrier."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeAlias
 
 from otf.core.memory import Symbol
 from otf.core.nodes import Node
 from otf.core.view import View
+from otf.trace.events import Seen
 from otf.trace.verdict import Failure, Verdict
 from otf.values.identity import light
 
@@ -74,3 +76,70 @@ class Chooser(Protocol):
     def choose(self, view: View) -> Symbol | None:
         """Return the next input, or None to end the path."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Barrier:
+    """For each port an input that the system answers without a change of state, and a test that recognises the answer.
+
+    `pings` has one input for each port; a port without one is not proven, and must have no spontaneous outputs.
+    `pong(port, output)` returns whether an output is such an answer. The model must not mention either.
+
+    >>> barrier = Barrier({"tcp": b"ping"}, lambda port, output: output == b"pong")
+    >>> barrier.pong("tcp", b"pong")
+    True
+    """
+
+    pings: Mapping[str, object]
+    pong: Callable[[str, Any], bool]
+
+
+@dataclass(slots=True)
+class Pings:
+    """The pings of a run, in rounds: first to the ports with inputs in flight, then to all others.
+
+    The answer to a ping on a FIFO port proves that all before it has arrived. Those of the first ports prove the inputs
+    taken; the outputs of these were emitted before that, and arrive before the answers on the others.
+    `begun`: a round is under way. It ends with the next event that is no output.
+    """
+
+    barrier: Barrier
+    begun: bool = False
+    _first: tuple[str, ...] = ()
+    _sent: set[str] = field(default_factory=set[str])
+    _waiting: set[str] = field(default_factory=set[str])
+    # pings overtaken by an input are answered all the same
+    _unanswered: Counter[str] = field(default_factory=Counter[str])
+
+    def next(self, in_flight: Iterable[str]) -> Ping | None:
+        """Return the next ping, None while answers are outstanding; a round begins with the ports `in_flight`."""
+        if not self.begun:
+            self.begun, self._first, self._sent, self._waiting = True, tuple(sorted(in_flight)), set(), set()
+        pings, found = self.barrier.pings, next((port for port in self._first if self._left(port)), None)
+        if found is None and not self._waiting:
+            found = next(filter(self._left, pings), None)
+        return None if found is None else Ping(found, pings[found])
+
+    def _left(self, port: str) -> bool:
+        return port in self.barrier.pings and port not in self._sent
+
+    def sent(self, port: str) -> None:
+        """Note that a port was pinged."""
+        self._unanswered[port] += 1
+        self._sent.add(port)
+        self._waiting.add(port)
+
+    def answered(self, seen: Seen) -> bool:
+        """Return whether an output is the answer to a ping, and note it."""
+        port = seen.port
+        if not self._unanswered[port] or not self.barrier.pong(port, seen.output):
+            return False
+        self._unanswered[port] -= 1
+        if not self._unanswered[port]:
+            self._waiting.discard(port)
+        return True
+
+    @property
+    def done(self) -> bool:
+        """Return whether all ports have answered in this round."""
+        return self.begun and not self._waiting and self._sent >= set(self.barrier.pings)

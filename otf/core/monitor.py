@@ -10,10 +10,9 @@ from dataclasses import replace
 from typing import Final
 
 from otf.core.belief import Belief, EventResult, renumber_inputs
-from otf.core.deadlines import answered, due, pending, timers
+from otf.core.deadlines import answered, due, pending, timers, times
 from otf.core.deep import DeepRun, too_many
 from otf.core.doubts import Doubts
-from otf.core.due_times import times
 from otf.core.explainer import NONE, Explainer
 from otf.core.failure import EventPosition, explain
 from otf.core.ledger import FailedStep, Ledger

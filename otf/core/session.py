@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from otf.core.barrier import Barrier, Pings
 from otf.core.belief import Belief, silent
 from otf.core.burst import Burst
-from otf.core.commands import Chooser, GoesPast, Send, SessionCommand, Stop, Wait
+from otf.core.commands import Barrier, Chooser, GoesPast, Pings, Send, SessionCommand, Stop, Wait
 from otf.core.deadlines import may_answer
 from otf.core.failure import flooded
 from otf.core.ledger import Ledger

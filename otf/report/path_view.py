@@ -16,7 +16,7 @@ import msgspec
 
 from otf.core import Model, Monitor, Node, Oracle
 from otf.core.belief import Belief
-from otf.core.due_times import dues
+from otf.core.deadlines import dues
 from otf.core.failure import allowed
 from otf.core.ledger import FailedStep
 from otf.core.timing import FOREVER, Clock, Span

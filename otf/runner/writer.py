@@ -21,9 +21,8 @@ import msgspec
 from otf.errors import ModelError, WriteError
 from otf.runner.rotation import EventCount, TraceTail
 from otf.supervisor import end_copy, supervised
-from otf.trace.digest import hasher
 from otf.trace.events import Event, Quiet, Seen, Sent, Undecodable
-from otf.trace.record import LARGEST, Header, TraceLine, dropped_line, end_line, event_line, header_line
+from otf.trace.record import LARGEST, Header, TraceLine, dropped_line, end_line, event_line, hasher, header_line
 from otf.trace.tagged import encode
 from otf.trace.verdict import Verdict
 from otf.values import as_text

@@ -13,7 +13,7 @@ import pytest
 from otf.campaign.journal_reader import Past
 from otf.campaign.trace_files import TraceFile
 from otf.errors import UsageError
-from otf.trace.digest import LineChain
+from otf.trace.record import LineChain
 from tests.campaign.machine import TEA, bench, run
 
 Line = dict[str, Any]

@@ -12,8 +12,8 @@ from otf.campaign.journal_lines import JOURNAL
 from otf.campaign.trace_files import OF_PATHS, TraceFile, same_campaign
 from otf.cli.output import document, say
 from otf.errors import FAIL, INCONCLUSIVE, PASS, TraceError
-from otf.trace.digest import LineChain
 from otf.trace.reading import BAD_JSON, bounded
+from otf.trace.record import LineChain
 
 WHOLE, TORN, EDITED, MIXED, MISSING = "whole", "torn", "edited", "mixed", "missing"
 WRONG: Final = (EDITED, MIXED, MISSING)
