@@ -72,8 +72,7 @@ class Campaign:
             requirements=RequirementRecord(bench.requirements),
             kinds=Kinds(parts=settings.group_by, drawn=redraw_of(bench.spec.inputs) is not None),
         )
-        # seconds of `time` that are gone when it begins
-        self.spent: float = 0.0
+        self.spent: float = 0.0  # seconds of `time` that are gone when it begins
         self._lanes = settings.lanes
         # what is reported was seen at the system's own speed: a program may follow a faster clock in part only
         self._own = bench.at_speed(1)
@@ -96,11 +95,9 @@ class Campaign:
         """Run all paths, then shrink; return the summary. Raises ModelError if the model is broken."""
         self.summary.parts.begin(self.spent)
         if self.settings.time is not None:
-            # half of the time at least, however long the start took
-            self._deadline = anyio.current_time() + self.settings.time - min(self.spent, self.settings.time / 2)
+            self._deadline = anyio.current_time() + self.settings.time - self.spent
             if self.settings.spend and self.settings.resume:
-                about = About.of(self.bench, self.settings)
-                renew(self.settings.out, about, self._own.spec, self.settings.time)
+                renew(self.settings.out, About.of(self.bench, self.settings), self._own.spec, self.settings.time)
         out, joins = self.settings.out, self.settings.resume
         with Journal(out, joins=joins) as journal, undisturbed(), watched():
             try:
@@ -166,6 +163,9 @@ class Campaign:
 
     async def _driven(self, journal: Journal) -> None:
         part = self.summary.parts.part
+        if self.settings.time is not None:
+            # half of the time at least, however long the start took: on a busy machine that of workers takes seconds
+            self._deadline = max(self._deadline, anyio.current_time() + self.settings.time / 2)
         # here as well: around the executor's tasks an error of a bench would be one of a group
         with blaming():
             with part("saved failures"):

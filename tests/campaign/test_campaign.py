@@ -15,6 +15,7 @@ import pytest
 
 from otf.adapter import Bench, Line
 from otf.campaign import Campaign, FailureGroup, Listener, PathResult, Settings, Summary
+from otf.campaign.lanes import InProcess
 from otf.core import View
 from otf.errors import ModelError, UsageError
 from otf.spec import Spec, Transition, goto
@@ -204,6 +205,22 @@ def test_the_time_counts_what_is_gone(tmp_path: Path) -> None:
 
     whole, rest = (virtually(partial(paths, spent)) for spent in (0.0, 10.0))
     assert 1 < rest < 0.7 * whole
+
+
+def test_half_of_the_time_is_left_after_any_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A campaign of 30 seconds whose program took 14 to start, and whose workers took 20, has 15 seconds of paths."""
+
+    @asynccontextmanager
+    async def slowly(_: InProcess) -> AsyncGenerator[None]:
+        await anyio.sleep(20)
+        yield
+
+    monkeypatch.setattr(InProcess, "running", slowly)
+    campaign = Campaign(bench(), Settings(out=tmp_path / "out", time=30, traces=1000, steps=5))
+    campaign.spent = 14.0
+    parts = virtually(campaign.run).parts
+    assert parts.seconds["start"] == pytest.approx(34)
+    assert parts.seconds["paths"] == pytest.approx(15, abs=1)
 
 
 def test_the_time_ends_lanes_too(tmp_path: Path) -> None:
