@@ -7,10 +7,12 @@ dataclass, and a worker or a journal can hand it on.
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Collection, Container, Sequence
+from itertools import zip_longest
 from typing import Final, TypeAlias
 
 NUMBER: Final = re.compile(r"\\x[0-9a-f]{2}|(?<![\w.])-?\d+(?:\.\d+)?|(?<=[A-Za-z_])\d+")
+FIELD: Final = re.compile(rf"(?<=[=( ])'[^']*'|{NUMBER.pattern}")
 HEAD: Final = re.compile(r"[(\[]?b?['\"]?[^\s(,'\"]*")
 NAME: Final = re.compile(r"'[A-Za-z_]\w*'|[A-Za-z_]\w*\.\w+")
 ATOM: Final = re.compile(r"-?[\w.+]+|b?'(?:[^'\\]|\\.)*'|b?\"(?:[^\"\\]|\\.)*\"|<[^<>]*>")
@@ -94,6 +96,47 @@ def _by_one_rule(before: Sequence[tuple[float, ...]], after: Sequence[tuple[floa
     more = {round(other - one, 6) for one, other in pairs}
     times = {round(other / one, 6) if one else None for one, other in pairs}
     return len(more) == 1 or (len(times) == 1 and None not in times)
+
+
+def difference(expected: str, seen: str) -> str:
+    """Return the form of a wrong output, with a star for each field that is not the one expected.
+
+    >>> difference("Done(room='a', temp=28)", "Done(room='a', temp=25)"), difference("Done('a', 28)", "Refused(3)")
+    ('Done(room=#, temp=*)', 'Refused(*)')
+    """
+    before, after = FIELD.findall(expected), FIELD.findall(seen)
+    right = FIELD.sub("#", expected) == FIELD.sub("#", seen)
+    marks = iter("#" if right and one == other else "*" for one, other in zip_longest(before, after))
+    return FIELD.sub(lambda _: next(marks), seen)
+
+
+def is_slice(failing: Sequence[str], passed: Sequence[str]) -> bool:
+    """Return whether one of several fields in them explains what fails: none passed where it has these values.
+
+    >>> failing = ["Set('a', 26)", "Set('c', 30)", "Set('b', 28)"]
+    >>> is_slice(failing, ["Set('a', 5)", "Set('b', 20)", "Set('c', 25)"])
+    True
+    >>> is_slice(failing, ["Set('a', 5)", "Set('b', 29)", "Set('c', 25)"])
+    False
+    """
+    form = FIELD.sub("#", failing[0])
+    rows, right = ([_values(each) for each in some if FIELD.sub("#", each) == form] for some in (failing, passed))
+    if min(len(rows), len(right)) < REACH or len(rows) < len(failing):
+        return False
+    columns = [{*column} for column in zip(*rows, strict=True)]
+    decides = [at for at, values in enumerate(columns) if not any(_is_among(row[at], values) for row in right)]
+    # that one of them decides shows where others vary
+    return any(any(len(values) > 1 for other, values in enumerate(columns) if other != at) for at in decides)
+
+
+def _values(text: str) -> tuple[float | str, ...]:
+    return tuple(each if each[0] == "'" else numbers(each)[0] for each in FIELD.findall(text))
+
+
+def _is_among(value: float | str, others: Collection[float | str]) -> bool:
+    """Return whether a value is one of others, or a number between them; different texts have no order."""
+    found = [each for each in others if isinstance(each, float)]
+    return value in others or (isinstance(value, float) and bool(found) and min(found) <= value <= max(found))
 
 
 def is_range(failing: Sequence[str], passed: Sequence[str]) -> bool:

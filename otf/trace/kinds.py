@@ -8,7 +8,9 @@ compared by their values, and told apart where no single rule explains them:
 - so does the name that the system itself gives to a failure: `error_17` is no value of what the model expected;
 - if states and inputs have no parts, and there are several states, the model is a table: each entry is a defect of its
   own, unless the input is answered wrongly in one way wherever it is tried, or in a range of states;
-- otherwise inputs that fail always are told apart if others of their form never do, unless they are a range.
+- otherwise inputs that fail always are told apart if others of their form never do, unless they are a range;
+- inputs with several fields whose outputs are wrong in the same place are one kind if one of the fields decides: all
+  that were tried with these temperatures fail, in whatever room.
 
 What passed before a failure, in the same path, is the evidence for `never`. An input that now fails and now passes
 fails because of something else, and its value tells nothing.
@@ -21,7 +23,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
-from otf.trace.alike import REACH, head, is_atom, is_name, is_range, related, template
+from otf.trace.alike import REACH, difference, head, is_atom, is_name, is_range, is_slice, related, template
 from otf.trace.verdict import Signature
 
 MOST: Final = 1_000
@@ -43,13 +45,19 @@ class PassedStep(NamedTuple):
 
 
 class KindRule(NamedTuple):
-    """Which parts of a failure tell kinds apart; of the inputs in `everywhere` the state does not."""
+    """Which parts of a failure tell kinds apart; of the inputs in `everywhere` the state does not.
+
+    Outputs that are wrong in one of the ways in `slices` are each a kind, whatever the input.
+    """
 
     parts: tuple[FailurePart, ...] = ()
     everywhere: frozenset[str] = frozenset()
+    slices: frozenset[str] = frozenset()
 
     def told(self, exact: Signature) -> dict[str, Any]:
         """Return the values of these parts."""
+        if self.slices and (wrong := difference(exact.expected, exact.seen)) in self.slices:
+            return {"seen": wrong}
         parts = [part for part in self.parts if part != "state" or exact.input not in self.everywhere]
         return {part: getattr(exact, part) for part in parts}
 
@@ -215,10 +223,18 @@ class Kinds:
         return not same and is_range([each.state for each in entries], [step.state for step in passed])
 
     def _by_input(self, exact: ExactFailures) -> KindRule:
-        failing = _grouped(exact, lambda each: each.input)
         passed = Counter[str]()
         for step, times in self.passed.items():
             passed[step.input] += times
+        wrong = _grouped(exact, lambda each: difference(each.expected, each.seen))
+        slices = frozenset(each for each, group in wrong.items() if _is_slice(group, [*passed]))
+        left = tuple(each for way, group in wrong.items() if way not in slices for each in group)
+        if len(slices) + bool(left) <= 1:
+            return KindRule() if slices else self._by_inputs(exact, passed)
+        return (self._by_inputs(left, passed) if left else KindRule())._replace(slices=slices)
+
+    def _by_inputs(self, exact: ExactFailures, passed: Counter[str]) -> KindRule:
+        failing = _grouped(exact, lambda each: each.input)
         for inp, group in failing.items():
             times = sum(self.failures[each] for each in group)
             if times < ALWAYS * (times + passed[inp]):
@@ -229,6 +245,10 @@ class Kinds:
         random = any(len({each.seen for each in group}) > 1 for group in failing.values())
         one = (alike or random) and (not others or is_range([*failing], others))
         return KindRule() if one or len(failing) == 1 else KindRule(("input",))
+
+
+def _is_slice(exact: ExactFailures, passed: Sequence[str]) -> bool:
+    return len(exact) >= REACH and is_slice([*{each.input: None for each in exact}], passed)
 
 
 def _grouped(exact: Sequence[Signature], by: Callable[[Signature], str]) -> dict[str, ExactFailures]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -78,6 +80,29 @@ def test_a_range() -> None:
     """Values above a bound are one kind if all of them are wrong in the same way, and those below are right."""
     right = tuple(PassedStep("(0, 0)", f"Add({n})", f"Sum({n})") for n in (1, 400, 500))
     assert kinds(*(failure("(0, 0)", f"Add({n})", f"Sum({n})", "Sum(0)") for n in (501, 600, 900)), passed=right) == 1
+
+
+ROOMS = ("1", "2", "3", "4")
+TEMPS = ("5", "10", "20", "26", "30")
+
+
+@pytest.mark.parametrize("rooms", [ROOMS, ("'hall'", "'bath'", "'loft'", "'shed'")])
+def test_one_field_of_several_decides(rooms: tuple[str, ...]) -> None:
+    """Warm settings are cut off in each room, and one room is never named: eleven inputs, and two kinds."""
+    third, failing = rooms[2], list[Signature]()
+    for room, temp in product(rooms, TEMPS):
+        seen = f"Done({room}, 25)" if temp in TEMPS[3:] else f"Done(0, {temp})" if room == third else ""
+        if seen:
+            failing.append(failure("{1}", f"Set({room}, {temp})", f"Done({room}, {temp})", seen))
+    passed = tuple(
+        PassedStep("{1}", f"Set({room}, {temp})", f"Done({room}, {temp})")
+        for room, temp in product(rooms, TEMPS[:3])
+        if room != third
+    )
+    assert kinds(*failing, passed=passed) == 2
+    other = failure("{1}", "Set(9, 5)", "Done(9, 5)", "Alarm(9)")
+    assert kinds(*failing, other, passed=passed) == 3
+    assert kinds(*failing, passed=(*passed, PassedStep("{1}", f"Set({rooms[0]}, 28)", f"Done({rooms[0]}, 28)"))) == 9
 
 
 def test_an_input_that_fails_now_and_then() -> None:
