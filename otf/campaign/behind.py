@@ -14,7 +14,8 @@ from typing import Final
 import anyio
 
 from otf.adapter import Bench
-from otf.campaign.paths import Pace, PathRun
+from otf.campaign.pace import Pace
+from otf.campaign.paths import PathRun
 from otf.campaign.results import PathResult
 from otf.core import Monitor, Node, Oracle, Symbol
 from otf.core.stalls import CERTAIN

@@ -10,7 +10,8 @@ from dataclasses import replace
 from otf.adapter import Bench
 from otf.adapter.log import note
 from otf.campaign.confirm import STRICT
-from otf.campaign.paths import PathRun, repeating
+from otf.campaign.pace import repeating
+from otf.campaign.paths import PathRun
 from otf.campaign.recorder import reread
 from otf.campaign.results import PathResult
 from otf.core import Oracle

@@ -26,7 +26,8 @@ from otf.campaign.knowledge import Knowledge
 from otf.campaign.lane_knowledge import Known, Merged
 from otf.campaign.lanes import Executor, InProcess, Lease, trace_of
 from otf.campaign.listener import Listener
-from otf.campaign.paths import is_doubtful, undisturbed
+from otf.campaign.pace import is_doubtful
+from otf.campaign.paths import undisturbed
 from otf.campaign.processes import Processes
 from otf.campaign.recorder import inputs_in
 from otf.campaign.reports import FailureReports, together

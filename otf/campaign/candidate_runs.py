@@ -18,8 +18,9 @@ import msgspec
 
 from otf.adapter import Bench
 from otf.campaign.confirm import is_stalled
+from otf.campaign.pace import Pace
 from otf.campaign.parallel_runs import RunCounts, counts_always
-from otf.campaign.paths import Pace, PathRun
+from otf.campaign.paths import PathRun
 from otf.campaign.results import PathResult
 from otf.campaign.settings import Budget, Mode
 from otf.core import Oracle

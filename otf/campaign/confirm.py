@@ -17,7 +17,8 @@ from otf.adapter import Bench
 from otf.adapter.log import note
 from otf.campaign.behind import without_guess
 from otf.campaign.bursts import as_before
-from otf.campaign.paths import Pace, PathRun
+from otf.campaign.pace import Pace
+from otf.campaign.paths import PathRun
 from otf.campaign.results import KnownIssueCount, PathResult
 from otf.campaign.summary import Summary
 from otf.core import Oracle

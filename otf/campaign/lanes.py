@@ -30,7 +30,8 @@ from otf.campaign.knowledge import Knowledge
 from otf.campaign.lane_knowledge import Known, Rounds
 from otf.campaign.lane_memory import Layer, Learning
 from otf.campaign.listener import Listener, callback, listened
-from otf.campaign.paths import Pace, PathRun
+from otf.campaign.pace import Pace
+from otf.campaign.paths import PathRun
 from otf.campaign.results import PathResult, Shrunk
 from otf.campaign.saved import DriveSaved
 from otf.campaign.settings import Settings, header, length

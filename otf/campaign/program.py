@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from otf.adapter import Bench
 from otf.campaign.bursts import joined
-from otf.campaign.paths import timed_pauses
+from otf.campaign.pace import timed_pauses
 from otf.campaign.results import PathResult
 from otf.trace.events import Seen, Sent
 from otf.trace.record import Header

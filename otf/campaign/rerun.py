@@ -11,7 +11,8 @@ from otf.adapter import Bench
 from otf.adapter.third_party import watched
 from otf.campaign.bursts import as_before
 from otf.campaign.journal import Journal
-from otf.campaign.paths import PathRun, repeating
+from otf.campaign.pace import repeating
+from otf.campaign.paths import PathRun
 from otf.campaign.recorder import OnEvent
 from otf.campaign.results import PathResult
 from otf.campaign.settings import Settings, header

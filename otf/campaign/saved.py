@@ -17,7 +17,8 @@ import anyio
 from otf.adapter import Bench
 from otf.campaign.bursts import as_before
 from otf.campaign.confirm import FOREVER, counts, mixed, once
-from otf.campaign.paths import PathRun, repeating
+from otf.campaign.pace import repeating
+from otf.campaign.paths import PathRun
 from otf.campaign.recorder import header_of, reread
 from otf.campaign.results import PathResult, Retried
 from otf.campaign.settings import Settings, header

@@ -12,7 +12,8 @@ from otf.adapter import Bench
 from otf.adapters.inprocess import Reply, inprocess
 from otf.campaign import Settings, rerun
 from otf.campaign.both_ways import both_ways
-from otf.campaign.paths import Pace, PathRun
+from otf.campaign.pace import Pace
+from otf.campaign.paths import PathRun
 from otf.campaign.program import program
 from otf.campaign.results import PathResult
 from otf.campaign.settings import header

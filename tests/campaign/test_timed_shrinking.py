@@ -12,7 +12,8 @@ import anyio
 from otf.adapter import Bench
 from otf.adapters.inprocess import Reply, inprocess
 from otf.campaign import Shrinker, Shrunk
-from otf.campaign.paths import Pace, PathRun
+from otf.campaign.pace import Pace
+from otf.campaign.paths import PathRun
 from otf.campaign.settings import Budget, Settings, header
 from otf.codec import lines
 from otf.core.timer_waits import Timers

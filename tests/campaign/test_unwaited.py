@@ -10,7 +10,8 @@ import anyio
 from otf.adapter import Bench
 from otf.adapters import inprocess
 from otf.campaign import Shrinker, Shrunk
-from otf.campaign.paths import Pace, PathRun
+from otf.campaign.pace import Pace
+from otf.campaign.paths import PathRun
 from otf.campaign.settings import Settings, header
 from otf.core.timer_waits import Timers
 from otf.strategy import Script

@@ -15,7 +15,8 @@ import anyio
 from otf import Bench
 from otf.adapter import Line
 from otf.campaign import Settings
-from otf.campaign.paths import Pace, PathRun
+from otf.campaign.pace import Pace
+from otf.campaign.paths import PathRun
 from otf.campaign.results import PathResult
 from otf.campaign.settings import header
 from otf.core import Chooser
