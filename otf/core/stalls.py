@@ -48,7 +48,7 @@ class CpuUse(NamedTuple):
 class Stalls:
     """The stalls of one run, and the end of the present wait, which lost time prolongs; `longest` is in seconds.
 
-    `fresh` are those that the monitor was not told yet.
+    `fresh` are those that the monitor was not told yet; `sampled` is when the machine was read for them.
     """
 
     longest: float = 0.0
@@ -59,7 +59,7 @@ class Stalls:
     fresh: list[Stalled] = field(default_factory=list[Stalled])
     _short: Stalled = field(default_factory=lambda: Stalled(0.0, 0.0))
     _sample: CpuUse = field(default_factory=CpuUse)
-    _sampled: float = 0.0  # when `_sample` was read
+    sampled: float = 0.0
 
     def until(self, asked: float) -> float:
         """Return the end of a wait that is to last until the time `asked`: later if time was lost in it."""
@@ -102,22 +102,30 @@ class Stalls:
         """Take what was done before the first look; only windows ask what was lost by then."""
         if timed:
             self.sample(now, use)
-        self._sample, self._sampled = use, now
+        self._sample, self.sampled = use, now
 
-    def sample(self, now: float, use: CpuUse, busy: float = 0.0, late: float = 0.0) -> None:
+    def forgive(self, own: float, *, blocking: bool) -> None:
+        """Leave out what the tester lost while nothing came: it delayed nothing.
+
+        `blocking`: the system is in its process, and its time counts among what the system waited.
+        """
+        before = self._sample
+        self._sample = before._replace(waited=before.waited + own * blocking, own=before.own + own)
+
+    def sample(self, now: float, use: CpuUse, busy: float = 0.0, stopped: float = 0.0) -> None:
         """Take what the system and the tester have done by now, from which stalls follow.
 
-        `busy`: for so many seconds the tester had not looked before its last wait, from which it woke up so `late`:
-        one that was stopped waited for no processor, and what stopped it may have stopped the system, too.
+        `busy`: for so many seconds the tester had not looked before its last wait. It was `stopped` for so long: that
+        is no wait for a processor, and may have stopped the system, too.
         """
-        span, before = now - self._sampled, self._sample
+        span, before = now - self.sampled, self._sample
         # the time of a process that waits is counted only when it gets a processor, that of one that runs not at once
         stuck = use.ready and use.turns == before.turns
         # what the system and the tester lose at the same time is lost once
-        lost = max(span if stuck else use.waited - before.waited, use.own - before.own + busy, late)
+        lost = max(span if stuck else use.waited - before.waited, use.own - before.own + busy, stopped)
         if lost > 0:
             self._lose(now, min(lost, span))
-        self._sample, self._sampled = use, now
+        self._sample, self.sampled = use, now
 
     def _lose(self, now: float, seconds: float) -> None:
         # short times that are lost soon after each other count together

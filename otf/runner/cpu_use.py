@@ -63,11 +63,17 @@ def _summed(threads: Iterable[Path], tester: float) -> CpuUse:
     return CpuUse(waited, ran, ready, known=True, own=tester, turns=turns)
 
 
-def _tester(proc: Path, *, shared: bool) -> float:
+def own_use(proc: Path = PROC) -> tuple[float, float]:
+    """Return the seconds for which this thread ran so far, and those for which it waited for a processor."""
     with suppress(OSError, ValueError):
         ran, waited = map(int, (proc / "thread-self" / "schedstat").read_bytes().split()[:2])
-        return (waited + ran * shared) / _SECOND
-    return 0.0
+        return ran / _SECOND, waited / _SECOND
+    return 0.0, 0.0
+
+
+def _tester(proc: Path, *, shared: bool) -> float:
+    ran, waited = own_use(proc)
+    return waited + ran * shared
 
 
 def _descendants(proc: Path, pid: int, others: Collection[int]) -> Iterator[Path]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import replace
-from time import monotonic, thread_time
+from resource import RUSAGE_THREAD, getrusage
+from time import monotonic
 from typing import Final
 
 from anyio.lowlevel import checkpoint
@@ -15,10 +16,10 @@ from otf.adapter.observed_rest.place import Placed
 from otf.core import Session
 from otf.core.pacing import PATIENCE, Strict
 from otf.core.stalls import NOISE, STALL, CpuUse, Stalls
-from otf.runner.cpu_use import cpu_use, in_real_time
+from otf.runner.cpu_use import cpu_use, in_real_time, own_use
 from otf.runner.observing import Observer
 from otf.runner.time_spent import spent
-from otf.runner.waiting import FIRST, SHORT, TURN, SpinWait
+from otf.runner.waiting import FIRST, TURN, SpinWait
 from otf.runner.wire import Arrived, Wire
 from otf.strategy.pool import PlanPatience
 from otf.trace.events import Event
@@ -26,7 +27,8 @@ from otf.trace.record import DIGITS
 
 GLANCES: Final = 4  # in the time that a rest has to last
 PONG: Final = 0.002  # seconds: the answer to a ping that has not come by then may never come, and a rest shows that
-TURNS: Final = 2  # in the time of L, of a wait where times matter
+SAMPLED: Final = 0.1  # seconds after which the machine is read again, though nothing comes
+TURN_OF_WAIT: Final = 0.01  # seconds at least, of a wait where times matter
 TRICKLE: Final = 30.0  # seconds after which a frame that still comes byte by byte is assumed to have no end
 
 
@@ -54,7 +56,10 @@ class Lookout:
         self._spent = spent()
         self.stalls: Stalls = Stalls()
         self._late = 0.0
-        self._ran = thread_time()
+        self._used, self._switches = own_use(), -1
+        self._turn = max(self._timing.latency / 2, TURN_OF_WAIT)
+        # when all ports were empty for certain: what is found next came since then
+        self._empty = wire.now
         self._real = in_real_time()
         # where inputs are sent without a rest between them, what comes is no thread's that the last rest trusted
         self._strict = isinstance(session.pacing, Strict)
@@ -64,17 +69,15 @@ class Lookout:
         if self._model.timed:
             # what came while nobody looked yet may be as old as the run
             wire.poll()
-            self.looked = self._slack = wire.now
+            self.looked = self._slack = self._empty = wire.now
         self.stalls.begin(self.looked, self._cpu_use(), timed=self._model.timed)
 
     async def turn(self) -> None:
         """Give the event loop its turn: many inputs may be sent without a wait, and interruptions have to arrive."""
-        waiting = self._waiting
         await checkpoint()
         self._wire.turned()
         self._wire.poll()
-        # the turn itself may take long: what was found at its end may have come since the last look
-        self._slack = self.allow(max(self._glimpsed(), waiting))
+        self._glimpse()
 
     async def silent(self, until: float) -> float | None:
         """Wait for an arrival, until that time, or until the system rests; return when there was silence, if so."""
@@ -107,6 +110,8 @@ class Lookout:
         # before that look: the system may have run only now
         lost = self.stalls.lost(asked, self._session.times.event, self._late, wire.now, self._cpu_use())
         wire.poll()
+        if wire.waiting:
+            self._glimpse()
         if lost or wire.waiting or not wire.over(self._silent_by(until)):
             return None
         return max(until, wire.now)
@@ -148,8 +153,8 @@ class Lookout:
             elif not wire.waiting:
                 # what has arrived needs no rest: in eager mode it may be all that is waited for
                 await self.look(wire.now + observer.pause)
-        if self.observed:
-            self._glimpsed()
+        if self.observed or wire.waiting:
+            self._glimpse()
 
     def heard(self, *, answer: bool) -> None:
         """Note an arrival; `answer`: the model demanded it, so that it may be one to the last input."""
@@ -177,8 +182,8 @@ class Lookout:
         A tester that was stopped in a wait (Ctrl-Z, a machine that is put aside, a frozen container) is not told so. It
         wakes up with what came meanwhile, as if in time, unless the wait was to end before.
         """
-        turn = max(self._timing.latency / TURNS, SHORT) if self._real and self._model.timed else until
-        while (by := min(self._wire.now + turn, until)) < until:
+        turns = self._real and self._model.timed
+        while turns and (by := self._wire.now + self._turn) < until:
             await self._look(by)
             if self._wire.waiting:
                 return
@@ -205,31 +210,44 @@ class Lookout:
         self._spent.waited(now - began, silent=not wire.waiting, timed=self._model.timed and self._session.timed)
         # between two looks, and when it wakes up too late, the tester does not see arrivals
         late = self._late = now - max(began, until)
-        self._slack = self.allow(max(busy, late, waiting))
+        self._slack = self.allow(max(began - self._empty, late, waiting))
+        self._empty = now - max(0.0, late)
         if late >= STALL:
             self.stalls.note(late)
         if self._model.timed:
             if not self._stamping:
                 self._stamping = True
                 wire.stamp()
-            stood = self._stood_still(busy)
-            if now - began > NOISE:
-                self.stalls.sample(now, self._cpu_use(), busy if busy > NOISE else 0.0, max(late, stood))
-            elif stood > NOISE:
-                self.stalls.sample(now, self._cpu_use(), late=stood)
+            stopped, lost = self._unaccounted(busy + max(0.0, late))
+            soon = busy < NOISE and now - self.stalls.sampled < SAMPLED
+            if soon and lost is not None and not stopped and not wire.waiting:
+                self.stalls.forgive(lost, blocking=self._threads)
+            elif stopped or now - began > NOISE:
+                self.stalls.sample(now, self._cpu_use(), busy if busy > NOISE else 0.0, stopped)
 
-    def _glimpsed(self) -> float:
-        """Note a look that waited for nothing; return how many seconds after the one before."""
+    def _glimpse(self) -> None:
+        """Note a look that waited for nothing; what it found may have come since the last one, however long ago."""
         before, self.looked = self.looked, self._wire.now
-        passed = self.looked - before
-        if self._model.timed and (stood := self._stood_still(passed)) > NOISE:
-            self.stalls.sample(self.looked, self._cpu_use(), late=stood)
-        return passed
+        self._slack = self.allow(max(self.looked - self._empty, self._waiting))
+        self._empty = self.looked
+        if self._model.timed and (stopped := self._unaccounted(self.looked - before)[0]):
+            self.stalls.sample(self.looked, self._cpu_use(), stopped=stopped)
 
-    def _stood_still(self, seconds: float) -> float:
-        """Return for how much of the time since the last look, so many seconds, the tester did not compute."""
-        before, self._ran = self._ran, thread_time()
-        return seconds - self._ran + before if self._real else 0.0
+    def _unaccounted(self, passed: float) -> tuple[float, float | None]:
+        """Return how long the tester was stopped since the last look, and what it lost as it woke up.
+
+        Beside what it was to wait, so many seconds `passed`; the kernel accounts for what it ran, and waited for a
+        processor. As it wakes up, threads of its process have Python's lock. One that lost its processor keeps it: then
+        nothing is returned.
+        """
+        use, switches = own_use(), getrusage(RUSAGE_THREAD).ru_nivcsw
+        (ran, waited), before = (new - old for new, old in zip(use, self._used, strict=True)), self._switches
+        self._used, self._switches = use, switches
+        stopped = passed - ran - waited if self._real else 0.0
+        # in a turn in which the tester was stopped, the system may have been stopped from its beginning
+        stopped = stopped + self._turn if stopped > self._turn else 0.0
+        lost = waited + ran * (self._threads or SpinWait.open > 1)
+        return stopped, lost if self._real and switches == before else None
 
     def _silent_by(self, until: float) -> float:
         """Return how long to wait: longer while a frame is coming, since its bytes are no silence."""
@@ -247,13 +265,14 @@ class Lookout:
         if arrived.stamped:
             self.allow(max(arrived.at - self._since(arrived), 0.0))
             return
-        # the event loop reads between two looks, too: what it found then may have come since the last of them
-        self.allow(max(self._slack, arrived.at - arrived.took - self.looked) + arrived.took)
+        # the event loop reads between two looks, too: what it found then may have come since all was empty
+        self.allow(max(self._slack, arrived.at - arrived.took - self._empty) + arrived.took)
 
     def _since(self, arrived: Arrived) -> float:
         """Return the earliest moment at which a stamped arrival may have come."""
         doubt = arrived.what.doubt if isinstance(arrived.what, Frame) else 0.0
-        return max(arrived.at - doubt, arrived.looked - arrived.took - self._slack) if doubt else arrived.at
+        looked = min(arrived.looked - arrived.took - self._slack, self._empty)
+        return max(arrived.at - doubt, looked) if doubt else arrived.at
 
     def between(self, event: Event, arrived: Arrived) -> Event:
         """Return a stamped event at the time of the look, with a slack back to its stamp.

@@ -85,6 +85,18 @@ def test_the_stalls_of_a_run_are_told_once() -> None:
     assert stalls.told() == []
 
 
+def test_what_the_tester_loses_while_nothing_comes() -> None:
+    """It is no stall, unless it was stopped: then the system may have been stopped as well."""
+    stalls = Stalls()
+    stalls.forgive(0.2, blocking=False)
+    stalls.sample(1.0, CpuUse(known=True, own=0.2))
+    stalls.forgive(0.1, blocking=True)
+    stalls.sample(2.0, CpuUse(0.1, known=True, own=0.3))
+    assert stalls.told() == []
+    stalls.sample(3.0, CpuUse(0.1, known=True, own=0.3), stopped=0.4)
+    assert stalls.told() == [Stalled(0.4, 3.0)]
+
+
 def test_moments_that_matter_to_nobody() -> None:
     """Waking a process takes some time on any machine; many at once are a stall."""
     stalls = Stalls()

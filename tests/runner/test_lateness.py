@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import count
 from math import inf
 from typing import Any
 
@@ -26,7 +27,7 @@ from otf.strategy import Script
 from otf.trace.events import Event, Seen, Sent, Stalled
 from otf.trace.record import as_recorded
 from otf.trace.verdict import Verdict
-from tests.runner.playing import Still, answering, on_function, spec, virtually
+from tests.runner.playing import Still, answering, hub, on_function, on_still, spec, virtually
 
 
 def _within_a_second(state: int, _inp: str) -> Iterator[Transition[int]]:
@@ -224,12 +225,53 @@ def test_a_tester_that_was_stopped_while_it_waited(after: float, monkeypatch: py
 
     verdict = virtually(run)
     assert verdict.outcome == "pass"
-    assert [each.seconds for each in events if isinstance(each, Stalled)] == [pytest.approx(1.0, abs=0.01)]
+    assert [each.seconds for each in events if isinstance(each, Stalled)] == [pytest.approx(1.0, abs=0.02)]
 
 
 async def _stops(clock: MockClock) -> None:
     await trio.sleep(0.3)
     clock.jump(1.0)
+
+
+@pytest.mark.parametrize("look", range(20))
+def test_a_tester_that_was_stopped_while_it_looked_at_the_machine(look: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it finds there may have come at any time since its last look at the ports."""
+    looks, slacks = count(), list[float]()
+
+    def cpu_use(*_: object, **_more: object) -> CpuUse:
+        clock = trio.lowlevel.current_clock()
+        assert isinstance(clock, MockClock)
+        if next(looks) == look:
+            clock.jump(20.0)
+        return CpuUse(known=True)
+
+    def record(event: Event, _raw: bytes | None = None, /, **more: Any) -> None:  # noqa: ANN401 -- JSON data
+        if isinstance(event, Seen):
+            slacks.append(more["slack"])
+
+    async def run() -> Verdict:
+        connect = hub(lambda _port, _data: [(0.0, "p", b"pong"), (5.0, "p", b"tick")], "p")
+        bench = on_still(spec=_TICKING, latency=0.9, busy=0.0, connect=connect)
+        session = Session(bench.oracle(), Script(["p.ping"] * 2), Strict(bench.timing), steps=2)
+        return await drive(bench, session, record)
+
+    monkeypatch.setattr(lookout, "in_real_time", lambda: True)
+    monkeypatch.setattr(lookout, "cpu_use", cpu_use)
+    assert virtually(run).outcome == "pass"
+    assert next(looks) > look
+    assert slacks
+
+
+def test_a_tester_that_waits_for_a_processor_in_each_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While nothing came, it delayed nothing: many short waits excuse no answer that is late by half a second."""
+    turns = count()
+    monkeypatch.setattr(lookout, "in_real_time", lambda: True)
+    monkeypatch.setattr(lookout, "cpu_use", lambda *_, **_more: CpuUse(known=True, own=0.01 * next(turns)))
+    monkeypatch.setattr(lookout, "own_use", lambda: (0.0, 0.01 * next(turns)))
+    verdict, _ = _busy_for(0.0, after=1.5)
+    assert verdict.failure is not None
+    assert verdict.failure.kind == "late"
+    assert next(turns) > 100
 
 
 def test_a_tester_that_is_late_in_time() -> None:
