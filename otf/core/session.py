@@ -86,9 +86,8 @@ class Session:
         # the most inputs that were in flight together: no event had shown of them that they were taken
         self.together: int = 0
         # spontaneous outputs may come at once: such a run begins with a look at what is there
-        self.moment: Moment = Moment(
-            Monitor(oracle), self.times, quiet=not oracle.model.spontaneous(oracle.model.initial)
-        )
+        quiet = not oracle.model.spontaneous(oracle.model.initial)
+        self.moment: Moment = Moment(Monitor(oracle), self.times, quiet=quiet)
 
     @property
     def monitor(self) -> Monitor:
@@ -220,8 +219,7 @@ class Session:
                 self.pacing.learn(moment)
                 moment.burst = 0
         elif isinstance(event, Closed):
-            # nobody is there any more
-            self._goes_past = None
+            self._goes_past = None  # nobody is there any more
         return monitor.verdict
 
     def pinged(self, port: str, at: float) -> None:
