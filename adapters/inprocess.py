@@ -35,8 +35,8 @@ class InprocessLine:
     """A line to a Python function; `open_inprocess` makes it.
 
     Replies arrive in the order of their times, and in the order in which they were given where these are equal. A
-    function that raises has ended: "raised ValueError: …"; so has one that has a thread or task which dies of that. Of
-    one that answers without end, 256 replies are taken at a time, and none while 20,000 are not due yet.
+    function that raises has ended: "raised ValueError: …"; so has one that has a thread or task which dies of that. If
+    it answers without end, 256 replies are taken at a time, and none while 20,000 are not due yet.
     """
 
     def __init__(self, alarm: Alarm, port: str = "", largest: int = LARGEST) -> None:

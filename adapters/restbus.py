@@ -183,7 +183,7 @@ def restbus(
     memory: float = 10.0,
     **options: Any,  # noqa: ANN401 -- those of python-can
 ) -> Port:
-    """Return the port of the rest of a bus: `messages` are sent on schedule while a path lasts, whatever else happens.
+    """Return the port of the rest of a bus. It sends `messages` on schedule while a path lasts, whatever else happens.
 
     The address is that of `can`. An input of the port changes how a message is sent from now on, as text: "NAME on";
     "NAME off"; "NAME twice" (each frame is doubled); "NAME wrong" (its last byte is inverted, so that no checksum

@@ -1,6 +1,6 @@
 """otf tests a running system against a model of it, on the fly.
 
-The model is a function (`Spec`, `goto`); a `Bench` puts it together with the ports of the system; `run` drives the
+The model is a function (`Spec`, `goto`). A `Bench` puts it together with the ports of the system. `run` drives the
 system and raises when it does what the model does not allow.
 
 These are the names that nearly every test needs. The rest has its place: what a bench can be made of (`Life`,

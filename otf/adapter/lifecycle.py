@@ -30,7 +30,7 @@ INSTEAD: Final = "give the bench a command for it: life=Life(actions={{{!r}: {{P
 
 @dataclass(slots=True, eq=False)
 class Lasting:
-    """What lasts from path to path: the server that is kept, and how often the power was cycled.
+    """What lasts from one path to the next: the server if it is kept, and how often the power was cycled.
 
     `saved`: there is a snapshot of the system. One path at a time has the `turn` on a system with a snapshot.
     """
@@ -56,10 +56,10 @@ class Life:
     holds, is no system to judge.
 
     With `keep` the server lives for the whole campaign, and `inband` alone resets it between the paths. If that fails,
-    the server is started again; if that fails too, the hook `power` cycles the power, at most `power_cycles` times in
+    the server is started again. If that fails too, the hook `power` cycles the power, at most `power_cycles` times in
     the life of the bench, and all is tried once more.
 
-    With a `snapshot` of a machine that QEMU plays, the server lives on as with `keep`; `reset` and `inband` are for the
+    With a `snapshot` of a machine that QEMU plays, the server lives on as with `keep`. `reset` and `inband` are for the
     first path and where the snapshot cannot be restored, and all others begin with its state.
 
     `speed` is how many times as fast the clocks of the system run, under libfaketime: of `server` and of all processes

@@ -74,11 +74,11 @@ class HungUp:
 class Hardened:
     """The functions of a spec with malformed inputs.
 
-    After such an input any outputs may come until the next one, or the end of the connection. The system is then in
-    the state that it was in, or in a fresh one, or where the message that the input was made of leads: a system may
-    be lenient. Which of these it is shows when the path goes on. A spec may say more with `malformed=`. If an input has
-    several frames, the system takes one after the other. After a message that the model does not specify, or that is
-    none of its inputs, the system may be in any state.
+    After such an input any outputs may come until the next one, or the end of the connection. The system may then be in
+    the state that it was in, or in a fresh one. It may also be lenient, and be where the message that the input was
+    made from leads. Which of these it is shows when the path goes on. A spec may say more with `malformed=`. If an
+    input has several frames, the system takes one after the other. After a message that the model does not specify, or
+    that is none of its inputs, the system may be in any state.
     """
 
     def __init__(self, spec: Spec[Any, Any], codec: MalformedCodec, ports: Sequence[str]) -> None:

@@ -32,8 +32,8 @@ class Snapshot:
     (`-drive if=none,format=qcow2,file=state.qcow2`), which the machine itself need not have. `timeout` bounds saving
     and restoring, in seconds.
 
-    A snapshot may hold what no reset gives. So a failure counts only if it is seen from a reset, too, and one path in
-    so many (`both`) that passed is driven again from a reset: if that run fails, it counts.
+    A snapshot may hold what no reset gives. So a failure counts only if it is seen from a reset, too. One path in so
+    many (`both`) that passed is driven again from a reset; if that run fails, it counts.
 
     >>> Snapshot("/tmp/board.qmp").both
     50

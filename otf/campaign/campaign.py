@@ -51,8 +51,8 @@ from otf.trace.verdict import Verdict
 class Campaign:
     """One campaign on one bench; `summary` has its results so far, also after an interruption.
 
-    Each of n jobs takes every n-th path, and knows of the others what they learned some paths ago: the same seed and
-    number of jobs give the same paths, whatever the speed of each job.
+    Each of n jobs takes every n-th path, and knows what the others learned some paths ago. So the same seed and number
+    of jobs give the same paths, whatever the speed of each job.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory

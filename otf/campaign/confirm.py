@@ -1,7 +1,7 @@
 """Confirming: a failure is driven again in strict mode before the system is blamed.
 
-That is so for a failure in eager mode, and for one in strict mode if the machine stalled in that run: strict mode
-believes in the clock, and a clock goes on while nothing can run.
+That is so for a failure in eager mode, and for one in strict mode if the machine stalled in that run. Strict mode
+trusts the clock, and a clock goes on while nothing can run.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ def _reaches(
 async def cover(coverage: Coverage, trace: Path, bench: Bench, oracle: Oracle) -> None:
     """Add what the trace of a path covers, as the strategy `covering` does while a path is driven.
 
-    Raises UsageError for a trace that cannot be read back: what it covers would look as if no path had covered it, and
+    Raises UsageError for a trace that cannot be read back. What it covers would look as if no path had covered it, and
     a goal such as "nothing new for ten minutes" would be reached at once.
     """
     last: tuple[View | None, Symbol | None] = (None, None)

@@ -1,7 +1,7 @@
 """The memory of a lane while it drives: counts and silences by value, those of other paths looked up by digest.
 
-What others learned is looked up when a path first comes to a state: copying all of it to each of a thousand lanes
-would take a thousand times the memory.
+What others learned is looked up when a path first comes to a state. Copying all of it to each of a thousand lanes would
+take a thousand times the memory.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The executor of several processes: each worker drives the paths of its lanes.
 
 A worker is a program of its own, started anew and not forked: it loads the bench as a user does. If it dies, its lanes
-go on in a new one, which gets what paths learned so far, and a path that was under way is driven again with the same
-seed and the same knowledge. If the coordinator dies, its workers see the end of their input.
+go on in a new one, which gets what paths learned so far. A path that was under way is driven again with the same seed
+and the same knowledge. If the coordinator dies, its workers see the end of their input.
 """
 
 from __future__ import annotations

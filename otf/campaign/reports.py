@@ -285,7 +285,7 @@ def _write(run: PathResult, header: Header) -> None:
 
 
 async def together(work: Callable[[], Coroutine[Any, Any, None]], times: int) -> None:
-    """Do something several times at the same time."""
+    """Do the work so many times, all at once."""
     if times == 1:
         await work()
         return

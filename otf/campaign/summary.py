@@ -37,8 +37,8 @@ class Summary:
     greatest number of inputs on one path, `uptime` the seconds of the path that lasted longest, `together` the most
     inputs in flight. `judged` is how much was judged, and how much of that beside stalls. `kinds` tells failures apart;
     those that turned out to be the `same` count with another kind. `apart` are the kinds of failures, by their
-    fingerprints, whose shortest runs showed that they are other defects than those of their signature. So many inputs
-    are `excused`: they showed a known issue, or came behind one.
+    fingerprints, whose shortest runs showed that they are other defects than those of their signature. `excused` counts
+    the inputs that showed a known issue, or came behind one.
 
     >>> from pathlib import Path
     >>> from otf.trace import Verdict

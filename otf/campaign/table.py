@@ -61,7 +61,7 @@ def _seen(event: Event, *, over: bool) -> list[str]:
 
 
 class TraceRows:
-    """Collects the rows of a table; `states` are the possible states that the last one showed."""
+    """Collects the rows of a table; `states` are the possible states in the last row."""
 
     def __init__(self) -> None:
         self.rows: list[dict[str, Any]] = []

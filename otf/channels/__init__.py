@@ -19,7 +19,7 @@ from otf.spec.redrawing import Within
 
 @dataclass(frozen=True, init=False)
 class Unreliable(Spec[Any, Any]):
-    """The spec `base` behind a net; returned by `lossy`, `duplicating` and `reordering`.
+    """The spec `base` as seen through a net, as `lossy`, `duplicating` and `reordering` return it.
 
     If messages are only lost, its states are those of `base`; otherwise they are `InNet`, since the messages in flight
     matter. Its inputs are those of `base`.
@@ -150,8 +150,8 @@ def duplicating(  # noqa: PLR0913 -- all but the spec are given by name
     """Return the spec of the system behind a net that duplicates messages: up to `copies` more of each.
 
     Ports are given as for `lossy`. A copy arrives at once or later, but before more than `late` further inputs are
-    taken, and before the next message on its port (after it with `reordering` on that port). Copies are not counted if
-    counting would need more states: then more of them are allowed. Raises UsageError if no ports are named.
+    taken. It arrives before the next message on its port, or after it with `reordering` on that port. Copies are not
+    counted if counting would need more states: then more of them are allowed. Raises UsageError if no ports are named.
 
     >>> from otf.spec import goto
     >>> spec = Spec(lambda on, inp: [goto(not on, "click")], initial=False, inputs=["press"])

@@ -1,7 +1,7 @@
 """Continuing a campaign: `otf run --resume DIR`, and `otf run BENCH --into DIR`, which adds paths.
 
 A journal may come from a stranger, like a trace. So the bench that it names is loaded only if it is a shipped one, with
-the parameters that a trace may choose; a file, an address, a process or a strategy has to be passed again.
+the parameters that a trace may choose. A file, an address, a process or a strategy has to be passed again.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """`python -m otf.cli.worker`: a worker of `otf run --processes`. It reads leases as lines of JSON, and writes results.
 
 Only `otf run` starts it. The first line has the options of the campaign, so that the worker loads the bench as the
-command did; it ends with its input.
+command did. The worker ends when its input ends.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ class Shaper:
     parts: Mapping[type, type] = field(default_factory=dict[type, type])
 
     def shape(self, hint: Any, outer: tuple[type, ...] = ()) -> Shape:
-        """Return the shape of a type. Raises UsageError for one that messages cannot have."""
+        """Return the shape of a type. Raises UsageError for a shape that messages cannot have."""
         if hint in _PLAIN:
             return _PLAIN[hint]
         origin, arguments = get_origin(hint), get_args(hint)

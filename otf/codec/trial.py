@@ -37,7 +37,7 @@ _PASSED, _TOO_LARGE = b"p", b"m"
 
 
 class DecodeTrial:
-    """A copy of this process that calls `decode`, started at the first question. Linux only.
+    """A copy of this process that calls `decode`; it is started when first needed. Linux only.
 
     >>> trial = DecodeTrial(len)
     >>> trial.check(b"ordinary")

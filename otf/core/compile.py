@@ -49,7 +49,7 @@ class Routes:
         raise ModelError(message)
 
     def known(self, port: str, what: str) -> str:
-        """Return the port, if it has outputs: an output expected elsewhere would be missing for ever."""
+        """Return the port, if it has outputs; on another port an expected output would be missing for ever."""
         if port in self.outputs or not self.outputs:
             return port
         message = f"{what} is expected on the port {port!r}; the ports with outputs are {', '.join(self.outputs)}"

@@ -53,7 +53,7 @@ class TimedMove(NamedTuple):
 class Expiring:
     """The walk: `lost` are timers that expired where no transition is for them, `named` those that an `after` names.
 
-    `bounds` are timers that expire without a transition only in a wrong system.
+    `bounds` are timers that expire without a transition only if the system is wrong.
     """
 
     model: Model

@@ -1,9 +1,9 @@
 """Timers of a learnt system: what it does by itself in a wait, measured, with the inputs that start it again.
 
-Waiting is one of the inputs with which a system is learnt (`Elapse`). Where a wait had an effect, a timer expires: when
-its outputs come is measured; when a silent change happens is found by waits of half the time that is still open. Then
-for each input that leads from one state of a timer to another: does the timer run on, or start again? Half of its time,
-the input, and half of its time again tell.
+Waiting is one of the inputs with which a system is learnt (`Elapse`). If a wait had an effect, a timer expired. When
+its outputs come is measured. When a silent change happens is found by halving the time that is still open. Then for
+each input that leads from one state of a timer to another: does the timer run on, or start again? Half of its time, the
+input, and half of its time again tell.
 """
 
 from __future__ import annotations

@@ -131,7 +131,7 @@ def _changed(operator: Operator, state: object, inp: object, ways: Ways) -> Ways
 
 
 def candidates(survey: Survey, wire: CodecWire, *, ignored: bool, instant: bool = False) -> Iterator[ModelMutant]:
-    """Yield all mutants that differ from the model, and from each other, on the explored part of it.
+    """Yield all mutants that differ from the model and from each other, as far as the model was explored.
 
     A mutant whose outputs no codec could send is none. `ignored`: inputs that the model leaves open are tried too.
     `instant`: the system answers before it returns, so no output of it can come later.

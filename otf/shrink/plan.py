@@ -1,9 +1,9 @@
 """How candidates run: one plans anew where the system leaves its steps; several at a time, and each often enough.
 
-Several at a time: the search goes on as if the candidates that are not judged yet had passed. Most candidates pass, so
-most of these bets are won. Where candidates fail in a row, the bet is that the next one fails as expected. A search
-cannot go back: when a bet is lost, the search is made anew and its answers so far are replayed. That takes the tester's
-time, but none of the system's.
+Several may run at a time: the search then goes on as if the candidates that are not judged yet had passed. Most
+candidates pass, so most of these bets are won. Where candidates fail in a row, the bet is that the next one fails as
+expected. A search cannot go back: when a bet is lost, the search is made anew and its answers so far are replayed. That
+takes the tester's time, but none of the system's.
 """
 
 from __future__ import annotations

@@ -179,7 +179,7 @@ class Spec(Generic[State, Input]):
     ) -> Spec[Any, Any]:
         """Return a spec with other functions; its name, timers and malformed inputs are those of this one.
 
-        So are its counters, if its first state is that of this one.
+        Its counters are kept, too, if its first state is that of this one.
         """
         return Spec(
             step,
@@ -265,7 +265,7 @@ def _text(function: object, module: ModuleType | None) -> str:
 
 
 def at_speed(spec: Spec[State, Input], speed: float) -> Spec[State, Input]:
-    """Return the spec of the same system when its clocks run `speed` times as fast: all windows are that much shorter.
+    """Return the spec of this system with clocks that run `speed` times as fast, so all windows are that much shorter.
 
     >>> lamp = Spec(lambda on, inp: [Transition(True, ("on",), within=(1.0, 3.0))], False, ["on"])
     >>> list(at_speed(lamp, 50).step(False, "on"))

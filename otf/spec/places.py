@@ -1,6 +1,6 @@
 """States without their counters: a number that only counts messages is no state of its own to visit.
 
-A counter of four bits makes sixteen states of each, and strategies that look for what was visited least spread over
+A counter of four bits turns each state into sixteen, and strategies that look for the least visited state spread over
 them. A spec may name its counters. Those of spontaneous outputs are seen: numbers that advance by one or begin again
 with such outputs, that no input changes but to where they begin, and on which no input depends.
 """

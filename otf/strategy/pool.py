@@ -272,7 +272,7 @@ class VisitCounts:
         return [min(table[inp] for table in tables) for inp in enabled]
 
     def reached(self, view: View, enabled: Sequence[Symbol]) -> list[int]:
-        """Return the visits of the least visited state that each input may lead to."""
+        """Return for each input how often the least visited state that it may lead to was visited."""
         times, place = self.states.get, view.model.place
         return [min(map(times, map(place, view.targets(inp)), repeat(0)), default=0) for inp in enabled]
 

@@ -84,7 +84,7 @@ def awaited_output(failure: Failure | None, events: Sequence[Event]) -> TimedOut
 def overdue_timer(failure: Failure | None) -> str:
     """Return since when the output of a timer is missing, in the words of the failure; "" if an answer is, or nothing.
 
-    The last input has nothing to do with it: two failures with one timer are the same, whatever was sent before them.
+    The last input does not matter: two failures of one timer are the same, whatever was sent before them.
     """
     if failure is None or failure.kind != "missing" or not failure.times:
         return ""

@@ -83,7 +83,7 @@ class Closed:
 
 @dataclass(frozen=True, slots=True)
 class Stalled:
-    """The machine kept the tester or the system from running for so many seconds until then: others are late by that.
+    """The machine stopped the tester or the system for so many seconds until then; others may be late by that much.
 
     >>> Stalled(0.25, at=10.0).seconds
     0.25

@@ -41,7 +41,7 @@ class Rows:
     def named(self, place: int) -> tuple[tuple[str, Any], ...]:
         """Return a row by its position, with the names.
 
-        The row is made anew, since the function may have changed the values that it was called with.
+        The row is built again, since the function may have changed the values that it was called with.
         """
         return tuple(zip(self.names, self.values.at(place), strict=True))
 

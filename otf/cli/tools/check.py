@@ -64,8 +64,8 @@ def check(
     no dead end, that no timer expires in a state without a transition for it, and that each timer of a transition is
     started somewhere.
 
-    Of the folder of a campaign it says which files and lines are whole, torn, edited, mixed or missing; nothing is run
-    or judged. The exit status is 1 if one was edited, mixed or is missing, 3 if one was torn.
+    For the folder of a campaign it says which files and lines are whole, torn, edited, mixed or missing. It runs and
+    judges nothing. The exit status is 1 if one was edited, mixed or is missing, 3 if one was torn.
     """
     from otf.adapter.third_party import watched
     from otf.campaign.journal_lines import JOURNAL
