@@ -1,9 +1,9 @@
 """Turns the pages, which are written to be read in the repository, into a site.
 
-Pages above this folder (the README, the changelog) join it under names of their own, and so do the models, as text.
-Links to other source code, which is not part of the site, become the name of the file. On the pages of the reference,
-a package becomes an entry for each name in its `__all__`: mkdocstrings by itself leaves out some names that another
-module defines.
+Pages above this folder (the README, the changelog) join it under names of their own. Links to source code lead to it as
+text; those to tests and benchmarks, which are not part of the site, become the name of the file. On the pages of the
+reference, a package becomes an entry for each name in its `__all__`: mkdocstrings by itself leaves out some names that
+another module defines.
 """
 
 from __future__ import annotations
@@ -52,13 +52,9 @@ _LINK = re.compile(r"\[(?P<text>[^\]]+)\]\((?P<target>[^)\s#]+)(?P<anchor>#[^)\s
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the pages from above, and the sources of the models."""
+    """Add the pages from above."""
     for source, name in ABOVE.items():
         files.append(File.generated(config, name, abs_src_path=str(ROOT / source)))
-    for model in sorted((ROOT / "models").rglob("*.py")):
-        # as text, which a browser shows
-        name = f"{model.relative_to(ROOT).as_posix()}.txt"
-        files.append(File.generated(config, name, abs_src_path=str(model)))
     return files
 
 
@@ -104,6 +100,6 @@ def _led(found: re.Match[str], folder: Path, uri: str) -> str:
         return f"[{found['text']}]({'../' * uri.count('/')}{ABOVE[name]}{anchor})"
     if name.startswith("docs/"):
         return f"[{found['text']}]({'../' * uri.count('/')}{name.removeprefix('docs/')}{anchor})"
-    if path.suffix == ".py" and name.startswith("models/"):
+    if path.suffix == ".py" and name.startswith(("models/", "otf/", "adapters/")):
         return f"[{found['text']}]({'../' * uri.count('/')}{name}.txt)"
     return found["text"] if name in found["text"] else f"{found['text']} (`{name}`)"

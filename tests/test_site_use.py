@@ -116,6 +116,20 @@ def test_each_drawing_of_the_gallery_can_be_walked(site: Path) -> None:
         assert "<h1>otf explore: " in (site / page).read_text(encoding="utf-8")
 
 
+def test_each_name_leads_to_guides_and_source(site: Path) -> None:
+    """Under its heading are the pages that use it most, and the file in which it is defined."""
+    text = (site / "reference" / "otf.html").read_text(encoding="utf-8")
+    rows = dict(re.findall(r'<h3 id="otf\.(\w+)".*?</h3>(?:<p class="led">(.*?)</p>)?', text, re.DOTALL))
+    assert "howto-first-bench" in rows["Bench"] or "tutorial" in rows["Bench"]
+    for name, row in rows.items():
+        assert row, name
+        for link in re.findall(r'href="([^"#]+)', row):
+            assert (site / "reference" / link).is_file(), (name, link)
+    source = re.search(r'href="([^"#]+)#:~:text=class%20Spec"', rows["Spec"])
+    assert source is not None
+    assert "class Spec(" in (site / "reference" / source[1]).read_text(encoding="utf-8")
+
+
 # In a browser
 
 CUT = """[...document.querySelectorAll('.md-content table')].filter(each => {

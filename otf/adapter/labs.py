@@ -1,8 +1,8 @@
 """Boards that a lab manager has prepared: where the serial port of one is, for the adapter `serialport`.
 
-labgrid, pytest-embedded and twister reserve, flash and power boards; otf drives the line. Nothing of theirs is imported
-unless an address names a file of labgrid: their objects are known by their attributes. A place of labgrid's coordinator
-is acquired by the program `labgrid-client`, which may be in an environment of its own.
+labgrid, pytest-embedded and twister reserve, flash and power boards; otf drives the line. Their packages are imported
+only if an address names a file of labgrid. Otherwise their objects are recognized by their attributes. A place of
+labgrid's coordinator is acquired by the program `labgrid-client`, which may be in an environment of its own.
 """
 
 from __future__ import annotations

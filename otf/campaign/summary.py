@@ -291,7 +291,7 @@ class Summary:
         return [trace for trace, kind in kinds if kind == group.signature]
 
     def to_shrink(self, group: FailureGroup) -> tuple[PathResult, Scope]:
-        """Return the path to shrink of a kind, and how the kind is told from others of its signature."""
+        """Return the path of a kind that is to be shrunk, and what tells the kind from others with its signature."""
         for each in self._alike.values():
             if each.signature.fingerprint in self.apart and APART.of(each.signature) == group.signature:
                 return each.first, APART

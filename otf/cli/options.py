@@ -25,10 +25,19 @@ KEEPING: Final = "What is kept"
 FAILURES: Final = "What is done with a failure"
 GROUPS: Final = (WHAT, HOW_LONG, CHOICE, SILENCE, WHERE, KEEPING, FAILURES)
 """The groups, in the order of the help: an option names its own as `rich_help_panel`."""
+SHORT: Final = "otf.short_help"
 
 
 class GroupedHelp(TyperCommand):
-    """A command whose help shows the groups as plain text: with rich the start takes four times as long."""
+    """A command whose help shows the groups as plain text: with rich the start takes four times as long.
+
+    `-h` only names the options of the groups; `--help` explains them.
+    """
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 -- typer does not export the types
+        """Note which help was asked for."""
+        ctx.meta[SHORT] = "-h" in args
+        return super().parse_args(ctx, args)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 -- typer does not export the types
         """Write the arguments, the options of no group, then each group."""
@@ -38,6 +47,8 @@ class GroupedHelp(TyperCommand):
             if record is not None:
                 ungrouped = "Arguments" if each.param_type_name == "argument" else "Options"
                 rows[getattr(each, "rich_help_panel", None) or ungrouped].append(record)
+        short = {name: ", ".join(use.split()[0] for use, _ in rows.pop(name)) for name in GROUPS if ctx.meta.get(SHORT)}
+        rows[f"More options ({ctx.command_path} --help explains them)"] = [each for each in short.items() if each[1]]
         for name, found in rows.items():
             if found:
                 with formatter.section(name):

@@ -166,7 +166,7 @@ class Wire:
             self._drain(port)
 
     def empty(self) -> bool:
-        """Take in whatever is there now, like `poll`; return whether that is nothing, and nothing was there before."""
+        """Take in whatever is there now, like `poll`; return whether nothing is there and nothing was before."""
         # nearly always there is nothing, and one call of the kernel says so for all lines that were empty before
         nothing = not self._poll.poll(0)
         at = self.clock() - self.zero

@@ -22,7 +22,7 @@ Checks: TypeAlias = list[list[Word]]
 
 
 def short(machine: NumberedMachine) -> Checks:
-    """Return for each state a word that only this state answers so, after which the way back to it is short.
+    """Return for each state a word whose answer no other state gives, with a short way back to the state.
 
     All words begin with one adaptive experiment, so that they have much in common and few words are needed to tell each
     state from all others; states that the experiment leaves together get an ending each. A state without such a word

@@ -70,7 +70,7 @@ class Subsets(Tiers):
 
 
 class Tables(Tiers):
-    """Pairs of a tuple of keys and a tuple of as many values."""
+    """Pairs of two tuples of the same length: keys, and their values."""
 
     kinds: frozenset[type] | None = frozenset({tuple})
 

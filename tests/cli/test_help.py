@@ -34,10 +34,19 @@ def test_each_command_explains_itself(command: str) -> None:
     done = otf(command, "--help")
     assert done.status == 0
     assert done.out.startswith(f"Usage: otf {command} ")
-    assert otf(command, "-h").out == done.out
+    assert otf(command, "-h").out == done.out or "More options" in otf(command, "-h").out
     assert max(len(line) for line in done.out.splitlines()) <= 80
     options = done.out.partition("Options:")[2].splitlines()
     assert all(len(line.split()) > 2 or not line.lstrip().startswith("--") for line in options if "SECONDS" not in line)
+
+
+def test_short_help_names_every_option_and_explains_the_first() -> None:
+    """`otf run -h` fits two screens of 40 lines; all that `otf run --help` explains is at least named."""
+    short, whole = otf("run", "-h").out, otf("run", "--help").out
+    assert len(short.splitlines()) <= 80 < len(whole.splitlines())
+    assert "More options (otf run --help explains them):\n  What is tested " in short
+    named = set(re.findall(r"--[a-z][a-z-]+[a-z]", whole.partition("Options:")[2]))
+    assert {each for each in named if f"\n  {each} " in whole} <= set(re.findall(r"--[a-z][a-z-]+[a-z]", short))
 
 
 @pytest.mark.parametrize("command", COMMANDS)
