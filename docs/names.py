@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections import Counter
 from functools import cache
 from html import escape
 from importlib import import_module
@@ -56,18 +57,18 @@ def _links(path: str) -> str:
 
 
 def _guides(name: str) -> list[tuple[str, str]]:
-    word = re.compile(rf"\b{name}\b")
-    counts = {page: len(word.findall(code)) for page, (_, code) in _code().items()}
+    counts = {page: words[name] for page, (_, words) in _words().items()}
     most = sorted((page for page in counts if counts[page]), key=lambda page: -counts[page])[:MOST]
-    return [(f"{page}.html", _code()[page][0]) for page in most]
+    return [(f"{page}.html", _words()[page][0]) for page in most]
 
 
 @cache
-def _code() -> dict[str, tuple[str, str]]:
-    """Return the title of each guide, and its code."""
-    found = dict[str, tuple[str, str]]()
+def _words() -> dict[str, tuple[str, Counter[str]]]:
+    """Return the title of each guide, and how often its code has each word."""
+    found = dict[str, tuple[str, Counter[str]]]()
     for page in sorted(DOCS.glob("*.md")):
         if GUIDES.match(page.name):
             text = page.read_text(encoding="utf-8")
-            found[page.stem] = (_TITLE.findall(text)[0], " ".join(_CODE.findall(text)))
+            words = Counter(re.findall(r"\w+", " ".join(_CODE.findall(text))))
+            found[page.stem] = (_TITLE.findall(text)[0], words)
     return found

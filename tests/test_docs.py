@@ -49,7 +49,7 @@ LINK = re.compile(r"(?<!!)\[[^\]]+\]\((?P<target>[^)\s]+)\)")
 SHRINKING = re.compile(r"\(with (\d+) steps of the system\)")
 VARIES = (
     (re.compile(r"\b\d+\.\d s\b"), "… s"),
-    (re.compile(r"\bin \d+\.\d\ds(?: \(\d+:\d\d:\d\d\))?$", re.MULTILINE), "in … s"),  # pytest, below and above a minute
+    (re.compile(r"\bin \d+\.\d\ds(?: \(\d+:\d\d:\d\d\))?$", re.MULTILINE), "in … s"),  # or above a minute
     (SHRINKING, "(with … steps of the system)"),
     (re.compile(r"^ +\d+\.\d{4} ", re.MULTILINE), " …  "),
     (re.compile(r"^\d+ outputs? came after the quiescence time.*\n", re.MULTILINE), ""),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import StrEnum
+from itertools import groupby
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
@@ -120,8 +121,19 @@ def _draw(drawn: Chart, form: Form) -> None:
 
 def _table(rows: list[dict[str, Any]]) -> Iterator[str]:
     yield f"{'seconds':>9}  {'port':6} {'':5} what"
-    for row in rows:
+    for row in _merged(rows):
         raw = f"   [{spaced(bytes.fromhex(row['raw']))}]" if row["raw"] else ""
         mark = HERE if row["failed"] else ""
         yield f"{row['at']:9.4f}  {row['port']:6} {row['kind']:5} {row['what']}{raw}{mark}".rstrip()
         yield from (f"{'':24}{{ {state} }}" for state in row.get("changes", ()))
+
+
+def _merged(rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield the rows, several stalls of the machine without anything between them as one."""
+    for stalls, found in groupby(rows, key=lambda row: row["kind"] == "stall" and not row["failed"]):
+        several = list(found)
+        if stalls and len(several) > 1:
+            seconds = [float(row["what"].strip("( s)")) for row in several]
+            yield several[-1] | {"what": f"({len(several):,} times, {sum(seconds):.3f} s in all)"}
+        else:
+            yield from several

@@ -5,6 +5,7 @@ from pathlib import Path
 from tests.cli.command import machine, otf, recorded, rewrite
 
 FROM = ("--bench", "machine.py:make")
+KEPT = ("event", "level", "timestamp", "n", "at", "seconds")
 
 
 def test_the_failing_step_is_marked(trace: Path) -> None:
@@ -116,3 +117,19 @@ def test_several_traces_and_folders(trace: Path) -> None:
     assert names[0] == str(trace)
     assert sorted(names[1:]) == sorted(map(str, trace.parent.glob("path-*.jsonl")))
     assert [each["trace"] for each in otf("show", trace.parent, *FROM, "--json").data] == names[1:]
+
+
+def test_stalls_in_a_row_are_one_row(trace: Path) -> None:
+    """A busy machine stalls all the time: the table says how often and how long, the document has each."""
+    header, first, *rest = recorded(trace)
+    stalls = [
+        {**first, "event": "stalled", "n": 1 + n, "at": first["at"] + 0.01 * n, "seconds": 0.25 * n} for n in (1, 2, 3)
+    ]
+    events = [first, *({key: stall[key] for key in KEPT} for stall in stalls), *rest]
+    numbered = [{**event, "n": n} if "n" in event else event for n, event in enumerate(events)]
+    rewrite(trace, [header, *numbered])
+    done = otf("show", trace, *FROM)
+    assert "stall (3 times, 1.500 s in all)" in done.out
+    assert done.out.count(" stall ") == 1
+    kinds = [event["kind"] for event in otf("show", trace, *FROM, "--json").data["events"]]
+    assert kinds == ["->", "stall", "stall", "stall", "quiet", "->", "quiet"]
