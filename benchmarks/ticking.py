@@ -26,8 +26,8 @@ from otf.adapter import Bench
 from otf.adapters import tcp
 from otf.campaign import Campaign, Settings, Summary
 from otf.campaign.settings import Mode
-from otf.errors import CodecError
 from otf.spec import Spec, TimerStart, Transition, goto, start
+from tests.runner.playing import Words
 
 FORMS: Final = ("free", "window", "timer", "numbered", "modulo")
 PERIODS: Final = (0.2, 0.02, 0.001)
@@ -101,27 +101,6 @@ class Case:
                 yield goto(then, text, after="tick", timers=[self._timer])
             case _:
                 yield goto(then, text)
-
-
-class Words:
-    """The codec: a text up to its first dot is the port, the rest the frame."""
-
-    types: tuple[type, ...] = ()
-
-    def port(self, value: object) -> str:
-        """Return the port of a value."""
-        return str(value).partition(".")[0]
-
-    def encode(self, value: object) -> bytes:
-        """Return the frame of an input."""
-        return str(value).partition(".")[2].encode()
-
-    def decode(self, port: str, data: bytes) -> object:
-        """Return the output of a frame."""
-        try:
-            return f"{port}.{data.decode()}"
-        except UnicodeDecodeError as error:
-            raise CodecError(str(error)) from error
 
 
 @contextmanager

@@ -149,13 +149,7 @@ _LONGEST: Final = len(b',"after":""}\n') + 2 * SIZE
 
 
 def hasher() -> blake2b:
-    """Return what makes the digest of a trace, or of a line.
-
-    >>> found = hasher()
-    >>> found.update(b"line")
-    >>> len(found.hexdigest())
-    32
-    """
+    """Return what makes the digest of a trace, or of a line."""
     return blake2b(digest_size=SIZE, usedforsecurity=False)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
 from itertools import count
 from math import inf
@@ -149,7 +149,7 @@ def test_a_tester_that_judges_for_long_what_came_before_it_sends(monkeypatch: py
     """What the system said while three ticks were judged waits at the port: nothing is missing."""
     would, slow = Monitor.would, 0.0
 
-    def held(monitor: Monitor, event: Event) -> bool:
+    def late(monitor: Monitor, event: Event) -> bool:
         nonlocal slow
         allowed, clock = would(monitor, event), trio.lowlevel.current_clock()
         if isinstance(event, Sent) and event.input == "p.last" and not slow and isinstance(clock, MockClock):
@@ -162,7 +162,7 @@ def test_a_tester_that_judges_for_long_what_came_before_it_sends(monkeypatch: py
         if isinstance(event, Seen) and isinstance(clock, MockClock):
             clock.jump(slow)
 
-    monkeypatch.setattr(Monitor, "would", held)
+    monkeypatch.setattr(Monitor, "would", late)
 
     def reply(frame: bytes) -> list[Reply]:
         return [(0.0, b"pong"), *((float(at), b"tick") for at in range(1, 9))] if frame == b"ping" else []
@@ -376,7 +376,7 @@ def test_what_came_before_the_first_look_may_be_as_old_as_the_run() -> None:
         clock = trio.lowlevel.current_clock()
         assert isinstance(clock, MockClock)
         async with Wire({"p": Still([Frame(b"tick")])}) as wire:
-            bench = answering(spec=replace(_TICKING, initial="pinged", timers=[start("tick", 0.9, 1.1)]))
+            bench = answering(spec=replace(_TICKING, initial="pinged", timers=(start("tick", 0.9, 1.1),)))
             session = Session(bench.oracle(), Script([]), Strict(bench.timing), steps=1)
             clock.jump(2.0)
             lookout = Lookout(session, wire)
@@ -387,17 +387,22 @@ def test_what_came_before_the_first_look_may_be_as_old_as_the_run() -> None:
     assert virtually(run) == 2.0
 
 
-def test_a_tester_that_stands_still_after_it_has_sent(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The system had the input at once, and its timer ran meanwhile: a tick in time is not early."""
+def held(seconds: float, frame: bytes = b"") -> Callable[[InprocessLine, bytes], Awaitable[None]]:
+    """Return a `send` after which the tester stands still, where it has sent this frame or any."""
     send = InprocessLine.send
 
-    async def held(line: InprocessLine, data: bytes) -> None:
+    async def sends(line: InprocessLine, data: bytes) -> None:
         await send(line, data)
         clock = trio.lowlevel.current_clock()
         assert isinstance(clock, MockClock)
-        clock.jump(0.5)
+        clock.jump(seconds if frame in {data, b""} else 0.0)
 
-    monkeypatch.setattr(InprocessLine, "send", held)
+    return sends
+
+
+def test_a_tester_that_stands_still_after_it_has_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The system had the input at once, and its timer ran meanwhile: a tick in time is not early."""
+    monkeypatch.setattr(InprocessLine, "send", held(0.5))
 
     def pong(_state: str, _inp: str) -> Iterator[Transition[str]]:
         yield goto("pinged", "p.pong", timers=[start("tick", 0.9, 1.1)])
@@ -424,20 +429,14 @@ def _reply(frame: bytes) -> list[Reply]:
 
 def test_an_answer_between_two_inputs_of_a_burst(monkeypatch: pytest.MonkeyPatch) -> None:
     """It stands after both in the trace, and its timer runs from when it came: the tick is not early."""
-    send, keep = InprocessLine.send, Wire.keep
-
-    async def held(line: InprocessLine, data: bytes) -> None:
-        await send(line, data)
-        clock = trio.lowlevel.current_clock()
-        assert isinstance(clock, MockClock)
-        clock.jump(0.5 if data == b"ping" else 0.0)
+    keep = Wire.keep
 
     def read(wire: Wire, port: str, arrivals: list[Arrival], at: float) -> None:
         came = {b"pong": 0.0, b"tick": 0.92}
         frames = [each for each in arrivals if isinstance(each, Frame)]
         keep(wire, port, [replace(each, received=wire.zero + came[each.data]) for each in frames], at)
 
-    monkeypatch.setattr(InprocessLine, "send", held)
+    monkeypatch.setattr(InprocessLine, "send", held(0.5, b"ping"))
     monkeypatch.setattr(Wire, "keep", read)
 
     async def run() -> Verdict:
@@ -455,14 +454,14 @@ def test_a_tester_that_stands_still_before_its_write(burst: int, monkeypatch: py
     """It had looked, and nothing was overdue: an output that came between the look and the write is in time."""
     would = Monitor.would
 
-    def held(monitor: Monitor, event: Event) -> bool:
+    def late(monitor: Monitor, event: Event) -> bool:
         allowed = would(monitor, event)
         clock = trio.lowlevel.current_clock()
         if isinstance(event, Sent) and event.input == "p.last" and isinstance(clock, MockClock):
             clock.jump(3.0)
         return allowed
 
-    monkeypatch.setattr(Monitor, "would", held)
+    monkeypatch.setattr(Monitor, "would", late)
 
     async def run() -> Verdict:
         model = Spec(_ping_alone, "idle", ["p.ping", "p.pang", "p.last"], _tick)
@@ -476,15 +475,7 @@ def test_a_tester_that_stands_still_before_its_write(burst: int, monkeypatch: py
 
 def test_what_one_look_found_is_not_newer_for_another(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two ticks came while a write took long; the look after it found both, and another look follows at once."""
-    send = InprocessLine.send
-
-    async def held(line: InprocessLine, data: bytes) -> None:
-        await send(line, data)
-        clock = trio.lowlevel.current_clock()
-        assert isinstance(clock, MockClock)
-        clock.jump(1.8 if data == b"pang" else 0.0)
-
-    monkeypatch.setattr(InprocessLine, "send", held)
+    monkeypatch.setattr(InprocessLine, "send", held(1.8, b"pang"))
     monkeypatch.setattr(Wire, "prompt", lambda _wire: True)
 
     def reply(frame: bytes) -> list[Reply]:
