@@ -57,22 +57,17 @@ class Monitor:
         self.step: FailedStep = FailedStep(self.belief, [], [])
         self.events: int = 0
         self.verdict: Verdict | None = None
-        # the failures that the run went on past
-        self.past: tuple[Failure, ...] = ()
+        self.past: tuple[Failure, ...] = ()  # the failures that the run went on past
         self.explainer: Explainer = Explainer(oracle)
         self.lookahead: Lookahead = Lookahead()
-        # whether it judges again with more spontaneous outputs under way
-        self.deepens: bool = True
-        # the seconds by which the tester itself may have seen outputs late
-        self.slack: float = 0.0
-        # how many stalls were told
-        self.stalls: int = 0
+        self.deepens: bool = True  # whether it judges again with more spontaneous outputs under way
+        self.slack: float = 0.0  # the seconds by which the tester itself may have seen outputs late
+        self.stalls: int = 0  # how many were told
         self._doubts = Doubts()
         # the work of judging again for this event: all depths together take no more than twice what one search may
         self._again = -oracle.limits.work
         self._now = 0.0
-        # where there are too many explanations to keep
-        self._deep: DeepRun | None = None
+        self._deep: DeepRun | None = None  # where there are too many explanations to keep
         # they speak of whole runs: a monitor that begins elsewhere cannot judge them
         self.properties: PropertyWatch | None = None
         if oracle.properties and belief is None:
