@@ -58,10 +58,11 @@ class Orders:
     def _others(self, now: Hypothesis, node: Node, port: str) -> dict[str, int]:
         """Return the ports whose input may equally be taken before that of `port`, and the last number there."""
         head = queue(now.flight, port)[0].symbol
+        # each input may set the timers anew
         return {
             name: in_flight[-1].number
             for name, in_flight in now.flight
-            if name != port and independent(self.moves.model, node, head, in_flight[0].symbol)
+            if name != port and not now.timers and independent(self.moves.model, node, head, in_flight[0].symbol)
         }
 
     def _sleeping(self, now: Hypothesis, node: Node, move: Move | None, tried: Asleep) -> Asleep:
@@ -69,23 +70,28 @@ class Orders:
 
         So a device that speaks all the time costs nothing: what is on its way does not change what an input means.
         """
-        model = self.moves.model
+        model, timed = self.moves.model, bool(now.timers)
         return (
             NONE
             if move is None
             else frozenset(
                 port
                 for port, in_flight in now.flight
-                if port in tried and indifferent(model, node, move, in_flight[0].symbol)
+                if port in tried and indifferent(model, node, move, in_flight[0].symbol, timed=timed)
             )
         )
 
     def _idle(self, now: Hypothesis, node: Node, tried: Asleep) -> bool:
-        """Return whether no spontaneous move can help: each leads back to this state, where inputs mean the same."""
+        """Return whether no spontaneous move can help: each leads back to this state, where inputs mean the same.
+
+        What it would emit it emits later, when that is seen: with timers as they are known then, which is no less.
+        """
+        if any(isinstance(each.name, str) and each.name not in node.expiring for each in now.timers):
+            return False
         return all(
             move.position is node
             and self.goal not in move.ports
-            and not self.moves.model.sets_timers(move)
+            and restarts(self.moves.model, node, move)
             and self._sleeping(now, node, move, tried) == frozenset(port for port, _ in now.flight)
             for move in self.moves.model.spontaneous(node)
         )
@@ -112,35 +118,56 @@ def independent(model: Model, node: Node, one: Symbol, other: Symbol) -> bool:
     return known
 
 
-def indifferent(model: Model, node: Node, move: Move, inp: Symbol) -> bool:
+def indifferent(model: Model, node: Node, move: Move, inp: Symbol, *, timed: bool = False) -> bool:
     """Return whether an input may be taken before a spontaneous move or after it, with the same result.
 
     That is so if their outputs are on different ports, the input gets the same answers in both states, and the move
-    leads from where the input led to where it leads afterwards. Where timers run or are started it is not: they may be
-    set anew by the input, and no timer has an effect while the system is busy with it.
+    leads from where the input led to where it leads afterwards. Where timers run (`timed`), the input has to leave the
+    state as it is and to start no timer, and the move may start no timer but its own and those of its state.
+
+    Then whatever happened with the move first, at t, and the input at u, the input first explains, too. The input can
+    only set anew the timers of its state, or put off their effect until the system is free: that moves the ends of
+    their intervals to later, and begins stay, so the move may still have come at t. What the input did to the timers
+    that the move set is in these ends as well: `Windows.spontaneous` hands them on. An input that was sent when the
+    move was due already is not taken first (`in_time`); it was not tried then, and the move is followed. Later events
+    depend on intervals alone, and of two hypotheses the wider explains what the narrower does.
     """
     if node.indifferent is None:
         node.indifferent = {}
-    known = node.indifferent.get((move, inp))
+    known = node.indifferent.get((move, inp, timed))
     if known is None:
-        known = _indifferent(model, node, move, inp)
-        model.memory.put(node.indifferent, (move, inp), known, node)
+        known = _indifferent(model, node, move, inp, timed=timed)
+        model.memory.put(node.indifferent, (move, inp, timed), known, node)
     return known
 
 
-def _indifferent(model: Model, node: Node, move: Move, inp: Symbol) -> bool:
+def restarts(model: Model, node: Node, move: Move) -> bool:
+    """Return whether a move sets no timer but the one that causes it, and those of its state with that one's times."""
+    anew = move.target is node or move.within is not None or move.target is None or not model.windows(move.target)
+    return anew and not move.stops and all(each.name == move.after for each in move.starts)
+
+
+def _indifferent(model: Model, node: Node, move: Move, inp: Symbol, *, timed: bool) -> bool:
     then = move.target
-    if then is None or move.opening or model.sets_timers(move):
+    if then is None or move.opening or not (restarts(model, node, move) if timed else not model.sets_timers(move)):
         return False
     before, after = model.moves(node, inp), model.moves(then, inp)
     return 0 < len(before) == len(after) and all(
-        _same_answer(one, other) and not one.ports & move.ports and _squares(model, node, move, one, other)
+        _same_answer(one, other)
+        and not one.ports & move.ports
+        and (
+            _stays(one, node, other, then) and one.within is None if timed else _squares(model, node, move, one, other)
+        )
         for one, other in zip(before, after, strict=True)
     )
 
 
+def _stays(one: Move, node: Node, other: Move, then: Node) -> bool:
+    return one.target is node and other.target is then
+
+
 def _squares(model: Model, node: Node, move: Move, one: Move, other: Move) -> bool:
-    if one.target is node and other.target is move.target:
+    if move.target is not None and _stays(one, node, other, move.target):
         return True
     if one.target is None or model.sets_timers(one):
         return False

@@ -136,7 +136,7 @@ class Node(Symbol):
         # tables that few nodes need
         self.specified: dict[Symbol, bool] | None = None
         self.independent: dict[tuple[Symbol, Symbol], bool] | None = None
-        self.indifferent: dict[tuple[Move, Symbol], bool] | None = None
+        self.indifferent: dict[tuple[Move, Symbol, bool], bool] | None = None
         # of its spontaneous moves, once these are known: their windows, and the timers that cause them
         self.windows: TransitionWindows = ()
         self.expiring: frozenset[str] = frozenset()

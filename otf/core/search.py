@@ -169,8 +169,7 @@ class Search:
 
     def _steps(self, now: Hypothesis, asleep: Asleep, goal: str, woken: Asleep | None) -> list[tuple[Next, Asleep]]:
         node = now.position
-        # where timers run, the spare explanations are those in which the tester's own delays are larger than it knew
-        if self.commuting and goal and isinstance(node, Node) and not now.timers:
+        if self.commuting and goal and isinstance(node, Node):
             return Orders(self.moves, self.windows, goal).of(now, node, asleep, woken)
         return [(step, NONE) for step in self.moves.of(now)] if woken is None else []
 

@@ -81,6 +81,9 @@ class Windows:
         window = timer and _until(timer.window, _last(now))
         began = max((each.window.trigger.a for each in now.timers), default=-FOREVER)
         span = self.clock.emitted(window) if window else Span(min(began, self.clock.now), self.clock.now)
+        if timer and timer.window.trigger.b > span.b:
+            # the input that may have set this timer anew, or put it off, may have come after this move: see `commuting`
+            span = Span(span.a, timer.window.trigger.b)
         if not spontaneous:
             # in the middle of a transition, and busy with it
             span = Span(span.a, self.clock.now + self.clock.busy)

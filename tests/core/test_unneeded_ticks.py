@@ -34,7 +34,7 @@ def _numbered(state: int) -> Iterator[Transition[int]]:
     yield goto(state + 1, f"q.tick{state}", within=(0.0, 0.02))
 
 
-FORMS = {"free": _free}
+FORMS = {"free": _free, "window": _window, "timer": _timer}
 
 
 def _monitor(emits: Callable[[int], Iterator[Transition[int]]], limits: Limits | None = None) -> Monitor:

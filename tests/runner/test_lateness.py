@@ -301,7 +301,7 @@ def test_a_reader_that_did_not_wait_for_the_tester(doubt: float, outcome: str, m
 
 def _beating(state: str) -> Iterator[Transition[str]]:
     if state == "pinged":
-        yield goto(state, "p.tick", after="tick", timers=[start("tick", 0.9, 1.1)])
+        yield goto(state, "p.tick", after="tick", timers=(start("tick", 0.9, 1.1),))
 
 
 def test_a_tick_after_one_that_the_tester_found_late_is_not_early() -> None:
@@ -315,7 +315,7 @@ def test_a_tick_after_one_that_the_tester_found_late_is_not_early() -> None:
         events.append(event)
 
     def pong(_state: str, _inp: str) -> Iterator[Transition[str]]:
-        yield goto("pinged", "p.pong", timers=[start("tick", 0.9, 1.1)])
+        yield goto("pinged", "p.pong", timers=(start("tick", 0.9, 1.1),))
 
     async def run() -> Verdict:
         model = Spec(pong, "idle", ["p.ping"], _beating)
@@ -405,7 +405,7 @@ def test_a_tester_that_stands_still_after_it_has_sent(monkeypatch: pytest.Monkey
     monkeypatch.setattr(InprocessLine, "send", held(0.5))
 
     def pong(_state: str, _inp: str) -> Iterator[Transition[str]]:
-        yield goto("pinged", "p.pong", timers=[start("tick", 0.9, 1.1)])
+        yield goto("pinged", "p.pong", timers=(start("tick", 0.9, 1.1),))
 
     async def run() -> Verdict:
         replies = [(0.0, b"pong"), *((at, b"tick") for at in (0.95, 1.95, 2.95))]
@@ -418,7 +418,7 @@ def test_a_tester_that_stands_still_after_it_has_sent(monkeypatch: pytest.Monkey
 
 def _ping_alone(state: str, inp: str) -> Iterator[Transition[str]]:
     if inp == "p.ping":
-        yield goto("pinged", "p.pong", timers=[start("tick", 0.9, 1.1)])
+        yield goto("pinged", "p.pong", timers=(start("tick", 0.9, 1.1),))
     else:
         yield goto(state)
 
