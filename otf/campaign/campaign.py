@@ -140,8 +140,7 @@ class Campaign:
         if self.settings.spend and self.settings.time is not None:
             keep_transitions(self.settings.out, self._own.spec, self.settings.time)
         self.summary.parts.expect(ChangedTransitions.of(self.settings.out).changed)
-        if self.summary.parts.changed:
-            self.summary.parts.tried(self._past.knowledge(self._past.counted).visits)
+        self.summary.parts.tried(self._past.knowledge(self._past.counted).visits)
         every = range(1, self.settings.traces + 1)
         self._left = {lane: every[lane :: self._lanes] for lane in range(self._lanes)}
         self._merged = Merged(self._lanes, self._past, remote=self.settings.workers is not None)

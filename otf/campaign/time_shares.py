@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Generator, Iterable
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
+
+MET: Final = 200_000  # states with inputs that are remembered: a model of a day may have millions
 
 SpentPart = Literal["start", "saved failures", "clock", "paths", "shrinking", "end"]
 """What a second of a campaign may be spent on: `start` is all before the first run, `end` all after the last."""
@@ -15,8 +17,9 @@ SpentPart = Literal["start", "saved failures", "clock", "paths", "shrinking", "e
 class SpentParts:
     """The seconds that each part of a campaign took, and how many changed transitions of the model were tried.
 
-    `paths` and `saved` count what was driven now, not what a campaign that continues had before. Each second is that
-    of one part: the time of shrinking between paths is not that of the paths.
+    `met` are the states with inputs that paths chose. `paths` and `saved` count what was driven now, not what a
+    campaign that continues had before. Each second is that of one part: the time of shrinking between paths is not that
+    of the paths.
 
     >>> spent = SpentParts(changed={"s1 i1", "s1 i2"})
     >>> spent.tried(["s1 i2", "s3 i1"])
@@ -26,6 +29,7 @@ class SpentParts:
 
     seconds: dict[str, float] = field(default_factory=dict[str, float])
     changed: set[str] = field(default_factory=set[str])
+    met: set[str] = field(default_factory=set[str])
     paths: int = 0
     saved: int = 0
     _untried: set[str] = field(init=False)
@@ -41,9 +45,11 @@ class SpentParts:
         """Return how many changed transitions were tried."""
         return len(self.changed) - len(self._untried)
 
-    def tried(self, pairs: Iterable[str]) -> None:
+    def tried(self, pairs: Collection[str]) -> None:
         """Note transitions that a path took, each as `STATE INPUT`."""
         self._untried.difference_update(pairs)
+        if len(self.met) < MET:
+            self.met.update(pairs)
 
     def expect(self, changed: Iterable[str]) -> None:
         """Note the changed transitions, none of which was tried."""

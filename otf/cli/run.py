@@ -181,7 +181,7 @@ def _judged(loaded: Bench, settings: Settings, until: str | None, options: str, 
     from otf.campaign import Campaign
     from otf.cli.run_options import counting
     from otf.cli.summary import SummaryPrinter
-    from otf.cli.visited import visited
+    from otf.cli.visited import unreached, visited
 
     settings, covered = counting(loaded, settings, until)
     campaign = Campaign(loaded, settings)
@@ -191,7 +191,7 @@ def _judged(loaded: Bench, settings: Settings, until: str | None, options: str, 
         if as_json:
             document({**campaign_data(campaign.summary, settings, error), **covered.data()})
         elif error is None:
-            printer.whole(visited(campaign))
+            printer.whole("\n".join(filter(None, [visited(campaign), *unreached(campaign, until)])))
             covered.report()
         else:
             printer.failures()

@@ -1,53 +1,141 @@
-"""What a campaign that passed visited of the model: its traces are judged once more, where that takes no time."""
+"""What a campaign that passed visited of the model, and what it did not come to."""
 
 from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from textwrap import shorten
 from typing import Final
 
 from otf.adapter import Bench
 from otf.campaign import Campaign
+from otf.campaign.knowledge import named
+from otf.campaign.settings import UNLIMITED
 from otf.cli.traces import reading
 from otf.core import Model, Monitor
-from otf.explore.space import VisitedSpace, Walker, space
+from otf.explore.space import Space, VisitedSpace, Walker, space
 from otf.offline import judge
+from otf.strategy.coverage import UPTIME
+from otf.strategy.kinds import known
 from otf.trace.events import Sent
 from otf.trace.reading import TracedEvent
+from otf.trace.result import counted
 
 PATH: Final = re.compile(r"path-\d+\.jsonl")
 FEW: Final = 300  # states that are explored where the user waits: few models take longer than 0.3 s for them
 PATIENCE: Final = 1.0  # seconds of computing: a device that speaks all the time is judged more slowly
 WALKED: Final = 1_000  # steps that are judged once more where the user waits
+SHOWN: Final = 3  # states or inputs that are named
+WIDTH: Final = 60  # characters of each
 
 
 def visited(campaign: Campaign) -> str:
-    """Return what a campaign that passed visited, as its report has it, and which kinds of inputs it never sent.
+    """Return what a campaign that passed visited, and what of the model it did not come to; "" if it did not pass.
 
-    It is "" where it would take the user's time.
+    Short campaigns are judged once more, as for the report. Of others it is what the strategy counted, or if that
+    counts nothing, what is judged within a second.
     """
     summary, settings, bench = campaign.summary, campaign.settings, campaign.bench
-    if summary.verdict != "pass" or summary.steps > WALKED or settings.keep != "all":
+    if summary.verdict != "pass":
         return ""
-    visits = VisitedSpace(space(Model(bench.spec, bench.oracle().model.routes), FEW))
-    until, sent = time.process_time() + PATIENCE, set[type]()
-    try:
-        for file in sorted(file for file in settings.out.iterdir() if PATH.fullmatch(file.name)):
+    model = Model(bench.spec, bench.oracle().model.routes)
+    whole, met = space(model, FEW), summary.parts.met
+    if met and (summary.steps > WALKED or settings.keep != "all"):
+        return "\n".join(_tried(model, whole, met))
+    if settings.keep != "all":
+        return (
+            f"visited: not counted, since {settings.strategy} counts nothing and --keep {settings.keep} kept no trace"
+        )
+    return "\n".join(_judged(settings.out, bench, whole))
+
+
+def unreached(campaign: Campaign, until: str | None) -> Iterator[str]:
+    """Yield a line if the goal of a campaign was not reached, or its time ended it before its paths were driven."""
+    from otf.cli.run_options import duration
+
+    summary, settings = campaign.summary, campaign.settings
+    stopped = summary.interrupted or summary.trouble or (settings.stop_first and summary.failures)
+    over = settings.time is not None and summary.paths < settings.traces and not stopped
+    if until is not None and until.startswith(UPTIME):
+        if summary.uptime < duration(f"--until {UPTIME}", until.partition("=")[2]):
+            none = "" if over or stopped else ": path after path ended where the model has no input to send"
+            yield f"--until {until}: not reached{none}; the longest uptime is {summary.uptime:.1f} s"
+    elif until is not None and not (known(settings.strategy).done() or _decided(campaign)):
+        yield f"--until {until}: not reached" + " when the time was over" * over
+    elif over and settings.traces < UNLIMITED:
+        yield f"the time was over after {summary.paths:,} of {counted(settings.traces, 'path')}"
+
+
+def _decided(campaign: Campaign) -> bool:
+    return campaign.settings.decides and not campaign.summary.requirements.open()
+
+
+@dataclass(frozen=True, slots=True)
+class _Met:
+    """What was met of a model, by the keys of states and inputs."""
+
+    state: Callable[[Hashable], bool]
+    sent: Callable[[Hashable], bool]
+
+    def missing(self, model: Model, whole: Space, states: str) -> Iterator[str]:
+        """Yield the inputs that were never sent and, of a model that is known whole, the states not come to."""
+        inputs = {inp: ways[0].input for (_, inp), ways in whole.pairs.items()}
+        never = [text for inp, text in inputs.items() if not self.sent(inp)]
+        if never:
+            yield f"never sent: {_some(never)}"
+        places = {model.place(model.node(whole.values[key])).key: text for key, text in whole.states.items()}
+        left = [text for key, text in places.items() if not self.state(key)]
+        if left and whole.whole:
+            yield f"{states} in {len(left):,} of {counted(len(places), 'state')}: {_some(left)}"
+
+
+def _some(texts: list[str]) -> str:
+    shown = [shorten(text, WIDTH, placeholder="…") for text in texts[:SHOWN]]
+    return ", ".join(shown) + f" and {len(texts) - SHOWN:,} more" * (len(texts) > SHOWN)
+
+
+def _tried(model: Model, whole: Space, met: Iterable[str]) -> Iterator[str]:
+    """Yield what the strategy counted: in which states which inputs were sent."""
+    pairs = {*met}
+    states, inputs = ({each.split(" ")[part] for each in pairs} for part in (0, 1))
+    there = {f"{named(model.place(model.node(whole.values[state])).key)} {named(inp)}" for state, inp in whole.pairs}
+    places = {each.split(" ")[0] for each in there}
+    if whole.whole:
+        told = f"{len(states & places):,} of {counted(len(places), 'state')}, "
+        yield f"visited: {told}{len(pairs & there):,} of {counted(len(there), 'input')} in their states"
+    else:
+        yield f"visited: {counted(len(states), 'state')}, {counted(len(pairs), 'input')} in their states"
+    seen = _Met(lambda key: named(key) in states, lambda key: named(key) in inputs)
+    yield from seen.missing(model, whole, "no input was sent")
+
+
+def _judged(out: Path, bench: Bench, whole: Space) -> Iterator[str]:
+    """Yield what the traces show, as far as they are judged in a second."""
+    visits, sent, until = VisitedSpace(whole), set[type](), time.process_time() + PATIENCE
+    part = "in the first second of judging, "
+    with suppress(TimeoutError):
+        for file in sorted(file for file in out.iterdir() if PATH.fullmatch(file.name)):
             _follow(file, bench, visits, until, sent)
-    except TimeoutError:
-        return ""
-    return "\n".join([str(visits.coverage), *_never_sent(bench, sent)])
+        part = ""
+    yield f"{part}{visits.coverage}"
+    model = Model(bench.spec, bench.oracle().model.routes)
+    yield from _never_sent(model, whole, sent)
+    if not part:
+        inputs = {inp for _, inp in visits.pairs}
+        yield from _Met(lambda key: key in visits.states, lambda key: key in inputs).missing(model, whole, "never")
 
 
-def _never_sent(bench: Bench, sent: set[type]) -> Iterator[str]:
-    """Yield a line if no path sent a kind of input that the model offers and does not specify: it may be misspelt."""
-    spec = bench.spec
+def _never_sent(model: Model, whole: Space, sent: set[type]) -> Iterator[str]:
+    """Yield a line if no path sent a kind of input that the model offers and never specifies: it may be misspelt."""
+    spec, specified = model.spec, {inp for _, inp in whole.pairs}
     offered: list[object] = [inp for inp in islice(spec.inputs(spec.initial), FEW) if type(inp) not in sent]
     # one that is specified was only not chosen
-    chosen = {type(inp) for inp in offered if spec.specifies(spec.initial, inp)}
+    chosen = {type(inp) for inp in offered if model.symbol(inp).key in specified}
     if never := [kind.__name__ for kind in dict.fromkeys(map(type, offered)) if kind not in chosen]:
         yield f"never sent: {', '.join(never)}; step() yields nothing for such an input in the initial state"
 

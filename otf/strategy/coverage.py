@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -210,20 +211,22 @@ class _Noting:
 
 
 UPTIME: Final = "uptime"
+ENDED: Final = 10  # paths in a row that end since there is nothing to send, after which no other path begins
 
 
 def lasting(kind: StrategyKind, seconds: float, clock: Callable[[], float]) -> StrategyKind:
     """Return the strategy; a path ends once it has lasted so many seconds, and no other path begins then.
 
-    Give its paths no bound of inputs. A path that fails earlier ends as always, and the next one begins at 0. `clock`
-    returns seconds.
+    Give its paths no bound of inputs. A path that fails earlier ends as always, and the next one begins at 0. None
+    begins after ten in a row that ended where there was nothing to send. `clock` returns seconds.
 
     >>> from otf.strategy.kinds import script
     >>> lasting(script(["press"]), 3600.0, clock=lambda: 0.0).done()
     False
     """
     goal = _Goal(seconds, clock)
-    return replace(kind, makers=tuple(goal.maker(each) for each in kind.makers), done=lambda: goal.reached)
+    makers = tuple(goal.maker(each) for each in kind.makers)
+    return replace(kind, makers=makers, done=lambda: goal.reached or goal.starved)
 
 
 @dataclass(slots=True)
@@ -231,10 +234,17 @@ class _Goal:
     seconds: float
     clock: Callable[[], float]
     reached: bool = False
+    paths: deque[_Lasting] = field(default_factory=lambda: deque[_Lasting](maxlen=ENDED))
+
+    @property
+    def starved(self) -> bool:
+        """Return whether the last paths all ended where there was nothing to send: the next would not last either."""
+        return len(self.paths) == ENDED and all(each.ended for each in self.paths)
 
     def maker(self, maker: Maker) -> Maker:
         def make(pool: Pool, visits: VisitCounts) -> Chooser:
-            return _Lasting(maker(pool, visits), self)
+            self.paths.append(_Lasting(maker(pool, visits), self))
+            return self.paths[-1]
 
         return make
 
@@ -244,6 +254,7 @@ class _Lasting:
     chooser: Chooser
     goal: _Goal
     since: float | None = None
+    ended: bool = False
 
     def choose(self, view: View) -> Symbol | None:
         """Return the choice of the other chooser, None once the path has lasted long enough."""
@@ -251,4 +262,7 @@ class _Lasting:
         if self.since is None:
             self.since = now
         self.goal.reached = self.goal.reached or now - self.since >= self.goal.seconds
-        return None if self.goal.reached else self.chooser.choose(view)
+        chosen = None if self.goal.reached else self.chooser.choose(view)
+        # asked again where an output leads to a state with an input
+        self.ended = chosen is None
+        return chosen
