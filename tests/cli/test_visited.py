@@ -53,7 +53,7 @@ def test_what_was_not_reached_is_named(tmp_path: Path) -> None:
     said = _said(tmp_path, "--traces", "1", "--steps", "2")
     assert "\nvisited: 2 of 41 states" in said
     assert said.split("\nnever in 39 of 41 states: '")[1].splitlines()[0].endswith(" and 36 more")
-    long = _said(tmp_path, "--traces", "50", "--steps", "21", "--set", "ring=200")
+    long = _said(tmp_path, "--traces", "50", "--steps", "21", "--set", "ring=200", "--out", str(tmp_path / "long"))
     assert "\nno input was sent in " in long
 
 
