@@ -189,10 +189,20 @@ def _ways(model: Model, node: Node, inputs: Sequence[Sent], budget: int) -> Iter
         budget -= len(steps)
         if path is not None and (budget < 0 or not steps or [step for step in steps if step.move is None]):
             # no input is left, or the model allows anything from there on
-            yield _way(path)
+            yield from _with_emitted(model, node, _way(path))
         if budget < 0:
             return
         stack.extend((_bare(step), _after(path, step)) for step in reversed(steps) if step.move is not None)
+
+
+def _with_emitted(model: Model, node: Node, way: TakenWay) -> Iterator[TakenWay]:
+    """Yield a path; if it is silent, also with what its last state may emit at once, and without only if need not."""
+    last, silent = way.moves[-1].target, way.order and not any(move.ports for move in way.moves)
+    moves = model.spontaneous(last) if silent and isinstance(last, Node) and last is not node else ()
+    emitted = [move for move in moves if move.ports and not (move.after or (move.within and move.within[0]))]
+    if not any(move.within for move in emitted):
+        yield way
+    yield from (TakenWay((*way.moves, move), way.order) for move in emitted)
 
 
 def _onward(moves: Moves, now: Hypothesis) -> list[Next]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from otf.core import Model, Monitor, Oracle
 from otf.spec import AnyOrder, OneOf, Spec, Transition, Where, goto, on
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Undecodable
 from otf.trace.verdict import Failure
@@ -129,3 +130,22 @@ def test_its_values() -> None:
     assert exact is not None
     assert (exact.state, exact.input, exact.expected, exact.seen) == ("'s1'", "'c'", "'x'", "'z'")
     assert failure(CHAIN, "a? c? z!").signature.exact is None
+
+
+@pytest.mark.parametrize(("within", "expected"), [(None, [(), ("'x'",)]), ((0.0, 0.5), [("'x'",)])])
+def test_what_the_next_state_emits_at_once(within: tuple[float, float] | None, expected: list[tuple[str, ...]]) -> None:
+    """After a silent input its output is allowed; no output is only where it may come at any time, or never."""
+
+    def step(state: int, _inp: object) -> list[Transition[int]]:
+        return [goto(state + 1)]
+
+    def emits(state: int) -> list[Transition[int]]:
+        return [goto(7, "x", within=within)] if state == 1 else []
+
+    monitor = Monitor(Oracle(Model(Spec(step, 0, ["go"], emits))))
+    monitor.tell(Sent("go", "", 0.0))
+    verdict = monitor.tell(Seen("y", "sut", 0.01))
+    assert verdict is not None
+    assert verdict.failure is not None
+    assert [texts for texts, _ in verdict.failure.allowed[0].branches] == expected
+    assert (verdict.failure.kind, verdict.failure.signature.expected) == ("wrong", "str")
