@@ -45,7 +45,7 @@ def imported(module: str, reference: str) -> ModuleType:
 def from_file(path: Path) -> ModuleType:
     """Return the module that a file is; its code runs once. Raises UsageError, with the line that failed."""
     if not path.is_file():
-        message = f"{path}: there is no such file{near_file(path)}"
+        message = f"{path}: there is no such file{near_file(path, f'; otf looked in {path.parent.resolve()}')}"
         raise UsageError(message)
     file, written = path.resolve(), path.stat().st_mtime_ns
     # a command may load its bench several times; the code of the file must run once

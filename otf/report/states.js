@@ -166,8 +166,8 @@
     } else {
       const long = Math.hypot(target.x - source.x, target.y - source.y);
       const [dx, dy] = [(target.x - source.x) / long, (target.y - source.y) / long];
-      // one that would lead through boxes passes beside them
-      const beside = long > 2 * source.high + 120 && Math.abs(dx) < 0.1 ? source.wide + 60 : 22;
+      // of a few arrows, one that would lead through boxes passes beside them
+      const beside = words && long > 2 * source.high + 120 && Math.abs(dx) < 0.1 ? source.wide + 60 : 22;
       const [x, y] = [(source.x + target.x) / 2 - dy * beside, (source.y + target.y) / 2 + dx * beside];
       const [x1, y1] = border(source, x, y), [x2, y2] = border(target, x, y);
       const away = Math.hypot(x2 - x, y2 - y) || 1, [ux, uy] = [(x2 - x) / away, (y2 - y) / away];
