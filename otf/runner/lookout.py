@@ -228,9 +228,11 @@ class Lookout:
     def _glimpse(self) -> None:
         """Note a look that waited for nothing; what it found may have come since the last one, however long ago."""
         before, self.looked = self.looked, self._wire.now
+        if not self._model.timed:
+            return
         self._slack = self.allow(max(self.looked - self._empty, self._waiting))
         self._empty = self.looked
-        if self._model.timed and (stopped := self._unaccounted(self.looked - before)[0]):
+        if stopped := self._unaccounted(self.looked - before)[0]:
             self.stalls.sample(self.looked, self._cpu_use(), stopped=stopped)
 
     def _unaccounted(self, passed: float) -> tuple[float, float | None]:

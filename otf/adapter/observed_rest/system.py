@@ -191,7 +191,8 @@ class SystemProcesses:
         Where the known threads of a process are not the `whole` of them, they are listed anew.
         """
         listed: set[int] = {*self.roots}
-        known = not self._enter(self.roots) and whole
+        new = listed - self.processes.keys()
+        known = not (new and self._enter(new)) and whole
         for pid, process in [*self.processes.items()]:
             try:
                 if not whole:
