@@ -3,6 +3,8 @@
 A test of the suite for k leads to a state of the machine, on by k + 1 inputs, and identifies the state there: the words
 of the method HSI (Petrenko and others 1993), in an order drawn by a seed, and without a list of them, which would fill
 the memory. Beside each of these is a walk that prefers inputs which change the state: what is refused leads nowhere.
+Before them, after each transition all inputs are sent that are said to change nothing: together they cost little, and
+what the machine has yet to learn is often that one of them does, as a name before its password.
 """
 
 from __future__ import annotations
@@ -61,8 +63,9 @@ class SuiteWords:
         self._starts = [state for state, onward in enumerate(self._onward) if onward] or [0]
 
     def __iter__(self) -> Iterator[Word]:
-        """Yield all tests up to the last suite, each with a walk beside it; of a small machine more walks."""
+        """Yield what stays, then all tests up to the last suite, each with a walk beside it; at least WALKS walks."""
         left = WALKS
+        yield from self._stays()
         for extra in range(self._extra + 1):
             for word in self._suite(extra):
                 yield word
@@ -70,6 +73,19 @@ class SuiteWords:
                 yield self._walk()
         for _ in range(left):
             yield self._walk()
+
+    def _stays(self) -> Iterator[Word]:
+        """Yield after each transition the inputs that keep the state, in a drawn order; after one to a sink, none."""
+        next_, width = self._machine.next, len(self._machine.inputs)
+        for number in _shuffled(len(next_) * width, self._random):
+            state, inp = divmod(number, width)
+            then = next_[state][inp]
+            if self._onward[then] or then == state:
+                word = (*self._ways[state], inp)
+                kept = [each for each in range(width) if next_[then][each] == then]
+                # the order is that of the last hypothesis, whose answers are known
+                Random(str(word)).shuffle(kept)
+                yield (*word, *kept, *self._tree.identifiers(then)[0])
 
     def _suite(self, extra: int) -> Iterator[Word]:
         """Yield the words of a suite that the one before does not have."""

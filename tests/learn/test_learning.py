@@ -131,3 +131,30 @@ def test_an_unknown_algorithm_is_named() -> None:
     """The error has those there are."""
     with pytest.raises(UsageError, match="there are kv, lsharp, lstar"):
         Learner(1, driving(lock(2, 1))).run("quick")
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_name_before_its_password(seed: int) -> None:
+    """Of an FTP server with one way out, which is to quit, the suite for no more states finds the way in."""
+    user, password, leave, others = 0, 1, 2, range(3, 13)
+
+    def path(word: Word) -> list[str]:
+        state, seen = "out", list[str]()
+        for inp in word:
+            if state == "gone":
+                seen.append("nothing")
+            elif inp == leave:
+                seen.append("goodbye")
+                state = "gone"
+            elif inp == user:
+                seen.append("which password")
+                state = "named"
+            elif inp == password:
+                seen.append({"out": "name first", "named": "welcome", "in": "name first"}[state])
+                state = "in" if state == "named" else state
+            else:
+                seen.append("ok" if state == "in" else "log in first")
+        return seen
+
+    learning = Learner(len(others) + 3, lambda words: [path(word) for word in words], seed=seed)
+    assert learning.run("kv", extra=0).size == 4
