@@ -61,7 +61,7 @@ if {ends}(len(starts.read_text())):
 @pytest.mark.parametrize(
     ("ends", "status", "said"),
     [
-        ("[3, 5].__contains__", 0, "2 states"),
+        ("[3, 5].__contains__", 0, "3 states, 4 inputs"),
         ("(3).__le__", 3, "a connection ended before its first input"),
         ("(9).__le__", 3, "a connection ended before its first input"),
     ],
