@@ -187,7 +187,9 @@ class Conduct:
         if self._model.timed and not await self._catch_up(command):
             return
         if self.session.others:
-            await self._send_together([command, *self.session.others])
+            # the first of a burst is not among its others; what an action left over is
+            begins = self.session.moment.next is not None
+            await self._send_together([*[command] * begins, *self.session.others], begins=begins)
         else:
             await self._send(command.input.value, command.port)
 
@@ -213,28 +215,31 @@ class Conduct:
             if now - self._lookout.looked > TURN:
                 await self._lookout.turn()
 
-    async def _send_together(self, burst: Sequence[Send]) -> None:
+    async def _send_together(self, burst: Sequence[Send], *, begins: bool) -> None:
         """Send a burst, whose inputs are judged and recorded once all of them are on their way."""
-        plain = list[tuple[Send, bytes]]()
+        plain, held = list[tuple[Send, bytes]](), False
+        ports = set[str]() if begins else {each.port for each in self.session.monitor.step.inputs}
         for each in burst:
-            value = each.input.value
-            data = None if isinstance(value, (Elapse, Malformed)) else self.codec.encode(value)
+            data = None if isinstance(each.input.value, (Elapse, Malformed)) else self.codec.encode(each.input.value)
             if not isinstance(data, bytes):
-                # an action takes its time, and such bytes may be refused: the rest of the burst comes one by one
+                # it takes its time, or may be refused: the rest comes one by one; after silence, if it drops answers
+                held = isinstance(data, PortAction) and data is not PortAction.FINISH and each.port in ports
                 break
             plain.append((each, data))
-        if not plain:
+            ports.add(each.port)
+        if not plain and not held:
             await self._send(burst[0].input.value, burst[0].port)
         for each, data in plain:
             begun = self._allowed if self._model.timed else self.wire.now
             if not await self._hand_over(each.port, each.input.value, data):
                 break
             self._allowed = self.wire.now
-            lasted = self._allowed - begun
-            took = lasted if lasted >= AT_ONCE else 0.0
+            took = lasted if (lasted := self._allowed - begun) >= AT_ONCE else 0.0
             sent = Sent(each.input.value, each.port, *((begun, took) if self._model.timed else (begun + took,)))
             self._untold.append((sent, data))
         self._tell_untold()
+        if held:
+            self.session.plan(None)
 
     def _tell_untold(self) -> None:
         untold, self._untold = self._untold, []

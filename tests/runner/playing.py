@@ -18,7 +18,7 @@ from otf.adapter import Arrival, Bench, Ending, Frame, Line
 from otf.adapter.waiting import Alarm, alarms
 from otf.adapters.inprocess import FrameHandler, Reply, inprocess
 from otf.core import Session
-from otf.core.pacing import Strict
+from otf.core.pacing import Pacing, Strict
 from otf.errors import CodecError
 from otf.runner import drive
 from otf.spec import Spec, Transition, goto
@@ -237,7 +237,9 @@ def _line(event: Event) -> str:
             return f"{at} {event}"
 
 
-async def conduct(bench: Bench, inputs: Sequence[object], *, flood: int = 10_000) -> Played:
+async def conduct(
+    bench: Bench, inputs: Sequence[object], pacing: Pacing | None = None, *, flood: int = 10_000
+) -> Played:
     """Drive a system with these inputs."""
     recorded: list[tuple[Event, bytes | None, dict[str, Any]]] = []
 
@@ -245,7 +247,12 @@ async def conduct(bench: Bench, inputs: Sequence[object], *, flood: int = 10_000
         recorded.append((event, raw, more))
 
     session = Session(
-        bench.oracle(), Script(inputs), Strict(bench.timing), steps=1000, flood=flood, barrier=bench.barrier
+        bench.oracle(),
+        Script(inputs),
+        pacing or Strict(bench.timing),
+        steps=1000,
+        flood=flood,
+        barrier=bench.barrier,
     )
     return Played(await drive(bench, session, record), recorded)
 

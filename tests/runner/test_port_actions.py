@@ -13,9 +13,10 @@ import pytest
 from otf.adapter import Bench, Opener
 from otf.adapters import process, tcp, udp
 from otf.codec import PortAction, lines
+from otf.core.burst import Burst
 from otf.errors import ModelError
 from otf.spec import Spec, Transition, goto, on
-from otf.trace.events import Ended
+from otf.trace.events import Ended, Seen
 from tests.runner.playing import Played, conduct
 
 pytestmark = pytest.mark.real
@@ -91,8 +92,8 @@ def serve(server: socket.socket) -> None:
                 continue
 
 
-def called(*inputs: object, connected: bool = False) -> Played:
-    """Drive the server with these inputs."""
+def called(*inputs: object, connected: bool = False, burst: int = 1) -> Played:
+    """Drive the server with these inputs, so many at once."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         port: int = server.getsockname()[1]
         thread = Thread(target=serve, args=(server,))
@@ -101,7 +102,8 @@ def called(*inputs: object, connected: bool = False) -> Played:
         spec = Spec[int | None, object](step, initial, [], name="sums")
         ports = {"line": tcp(f"127.0.0.1:{port}", connected=connected)}
         try:
-            return anyio.run(conduct, Bench(spec, codec=CODEC, ports=ports, quiescence=0.05), inputs)
+            bench = Bench(spec, codec=CODEC, ports=ports, quiescence=0.05)
+            return anyio.run(conduct, bench, inputs, Burst(bench.timing, burst) if burst > 1 else None)
         finally:
             with socket.create_connection(("127.0.0.1", port)) as last:
                 last.sendall(b"666\n")
@@ -115,6 +117,13 @@ def test_connections_come_and_go_within_a_path() -> None:
     assert played.verdict.outcome == "pass"
     kinds = [type(event).__name__ for event in played.events if type(event).__name__ in {"Seen", "Closed"}]
     assert kinds == ["Seen", "Closed", "Seen", "Closed"]
+
+
+def test_a_burst_does_not_drop_its_own_answers() -> None:
+    """Who connects anew drops what is under way: in a burst that waits for silence, and the rest of it after that."""
+    played = called(Dial(), Say(1), Done(), Dial(), Say(2), Done(), burst=3)
+    assert played.verdict.outcome == "pass"
+    assert [each.output for each in played.events if isinstance(each, Seen)] == [Total(1), Total(2)]
 
 
 def test_a_line_may_begin_connected() -> None:
