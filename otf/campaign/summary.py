@@ -19,6 +19,7 @@ from otf.trace.result import CampaignResult, InconclusiveResult, untested
 from otf.trace.verdict import Failure, Judged, Outcome, Signature
 
 APART: Final = Scope(parts=("state", "input"))
+INPUT: Final = Scope(parts=("input",))
 """How a defect is told from another of the same signature: by where its shortest run fails."""
 GUESSED: Final = 200  # failures behind guesses that are looked at
 
@@ -169,19 +170,18 @@ class Summary:
 
     def behind(self, driven: PathResult, known_issue: Callable[[Failure], KnownIssue | None]) -> None:
         """Add what failed on a path after its failure: the state was guessed, so that it needs to be confirmed."""
-        verdict, kinds = driven.verdict, self.kinds
-        if verdict.failure is None:
+        if (first := driven.verdict.failure) is None:
             return
-        after = verdict.failure.signature
-        for failure in {each.signature.fingerprint: each for each in verdict.behind}.values():
+        after, kinds = first.signature, self.kinds
+        for failure in {each.signature.fingerprint: each for each in driven.verdict.behind}.values():
             same = self.guessed.get(failure.signature.fingerprint)
             if known_issue(failure) is not None:
                 continue
             if same is not None:
                 same.count += 1
             elif len(self.guessed) < GUESSED and not self._shown(failure):
-                kind, first = kinds.as_added(failure.signature), driven.upto(failure)
-                self.guessed[failure.signature.fingerprint] = GuessedFailure(kind, after, first)
+                guessed = GuessedFailure(kinds.as_added(failure.signature), after, driven.upto(failure))
+                self.guessed[failure.signature.fingerprint] = guessed
 
     def _shown(self, failure: Failure) -> bool:
         """Return whether a failure is like one that was seen without a guess: of its kind, or the same answer."""
@@ -294,7 +294,9 @@ class Summary:
         """Return the path of a kind that is to be shrunk, and what tells the kind from others with its signature."""
         for each in self._alike.values():
             if each.signature.fingerprint in self.apart and APART.of(each.signature) == group.signature:
-                return each.first, APART
+                inputs = [kind.input for kind in {*self.apart.values()}]
+                # the state is that of a long path: a short one has its own, and only another defect needs it
+                return each.first, INPUT if inputs.count(group.signature.input) == 1 else APART
         failure = group.first.verdict.failure
         return group.first, Scope() if failure is None else self.kinds.scope(failure.signature)
 
@@ -308,9 +310,8 @@ class Summary:
 
     def tell_apart(self, group: FailureGroup, failures: Sequence[FailureGroup]) -> None:
         """Count failures of a kind as a kind of their own, which the values of the first name."""
-        left = [each for each in self._of_kind(group) if each not in failures]
-        if not left:  # no path has shown the other defect
-            return
+        if not (left := [each for each in self._of_kind(group) if each not in failures]):
+            return  # no path has shown the other defect
         kind = APART.of(failures[0].signature)
         self.apart |= {each.signature.fingerprint: kind for each in failures}
         group.first, group.shorter = left[0].first, None
