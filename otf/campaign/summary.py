@@ -287,8 +287,7 @@ class Summary:
     def kept(self, group: FailureGroup) -> list[Path]:
         """Return the traces that earlier campaigns saved of a kind, as far as they still show it."""
         shown = ((each.trace, each.result.verdict.failure) for each in self.saved if each.result is not None)
-        kinds = ((trace, self._of(failure.signature)) for trace, failure in shown if failure is not None)
-        return [trace for trace, kind in kinds if kind == group.signature]
+        return [trace for trace, failure in shown if failure and self._of(failure.signature) == group.signature]
 
     def to_shrink(self, group: FailureGroup) -> tuple[PathResult, Scope]:
         """Return the path of a kind that is to be shrunk, and what tells the kind from others with its signature."""
