@@ -37,6 +37,7 @@ EVERY: Final = 2  # of the strict re-runs, the first and the third wait only whe
 TRIES: Final = 3  # strict re-runs; if none of them fails, the failure does not count
 STALLED: Final = 5
 """Strict runs of which one failed beside a stall; if no other fails in the same way, the stall may be the reason."""
+PUT_ASIDE: Final = 1.0  # seconds of a stall: a system with time-outs of its own may have given up in each run
 LONG: Final = 30.0  # seconds after which the last inputs of a path are tried before all of them
 LAST: Final = 8  # inputs; then eight times as many
 _CAME: Final[set[FailureKind]] = {"wrong", "unasked", "undecodable", "ended"}
@@ -264,6 +265,8 @@ def _is_alike(one: PathResult, other: PathResult) -> bool:
     """
     mine, others = one.verdict.failure, other.verdict.failure
     if mine is None or others is None or mine.signature != others.signature:
+        return False
+    if mine.kind not in _CAME and min(one.verdict.stalled, other.verdict.stalled) > PUT_ASIDE:
         return False
     by_timer = bool(mine.times and others.times)
     exact = mine.signature.exact

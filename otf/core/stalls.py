@@ -118,6 +118,7 @@ class Stalls:
         `busy`: for so many seconds the tester had not looked before its last wait. It was `stopped` for so long: that
         is no wait for a processor, and may have stopped the system, too.
         """
+        self.note(stopped)
         span, before = now - self.sampled, self._sample
         # the time of a process that waits is counted only when it gets a processor, that of one that runs not at once
         stuck = use.ready and use.turns == before.turns

@@ -435,6 +435,30 @@ def test_a_busy_machine_makes_another_answer_late_in_each_run(tmp_path: Path) ->
     assert "strict runs of the same inputs (missing: int --Button--> expected Coffee" in result.verdict.why
 
 
+@pytest.mark.parametrize(("stall", "fails"), [(0.9, True), (1.1, False)])
+def test_a_machine_that_is_put_aside_in_each_run(
+    stall: float,
+    fails: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """After more than a second the system itself may have given up: that an answer is missing then proves nothing."""
+    monkeypatch.setattr(Lookout, "stalled", lambda _: stall)
+
+    def machine() -> Callable[[bytes], list[Reply]]:
+        works, coffees = Machine(), count(1)
+
+        def answer(frame: bytes) -> list[Reply]:
+            replies = works(frame)
+            return [] if replies and frame == b"button" and next(coffees) == 2 else replies
+
+        return answer
+
+    summary = run(made_by(machine), tmp_path, seed=4, steps=200, traces=1)
+    assert bool(summary.failures) is fails
+    assert bool(summary.inconclusive) is not fails
+
+
 @pytest.mark.usefixtures("stalled")
 def test_the_same_wrong_output_at_another_input(tmp_path: Path) -> None:
     """What comes beside stalls, in the same state and with the same values, confirms itself wherever it comes."""

@@ -95,6 +95,7 @@ def test_what_the_tester_loses_while_nothing_comes() -> None:
     assert stalls.told() == []
     stalls.sample(3.0, CpuUse(0.1, known=True, own=0.3), stopped=0.4)
     assert stalls.told() == [Stalled(0.4, 3.0)]
+    assert stalls.longest == pytest.approx(0.4)
 
 
 def test_moments_that_matter_to_nobody() -> None:
