@@ -10,8 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from otf.cli.tools.learn_report import line
 from otf.cli.tools.plain_systems import messages
 from otf.errors import UsageError
+from otf.learn.learning import LearntMachine
+from otf.learn.teaching import Pupil
+from otf.models.coffee import Button, bench
 from otf.notations import read_dot
 from tests.cli.command import otf
 from tests.cli.test_replay_logs import capture
@@ -334,3 +338,13 @@ def test_a_system_that_answers_nothing_is_told(tmp_path: Path) -> None:
         "No input was answered: is the system there" in otf("learn", tmp_path / "deaf.py", "--out", tmp_path / "a").out
     )
     assert "No input was answered" not in otf("learn", "coffee", "--out", tmp_path / "b").out
+
+
+def test_progress_names_what_is_under_way(tmp_path: Path) -> None:
+    """Before the suites no number of tests is said; then how many of them are done."""
+    pupil = Pupil(bench(), [Button()], tmp_path)
+    pupil.learning.best = best = LearntMachine([[0]], [["ok"]])
+    pupil.learning.since = None
+    assert line(pupil).endswith("; sending what seems to change nothing")
+    best.progress.done, best.progress.total = 1, 2
+    assert line(pupil).endswith("; suite for k = 0: 1 of 2")

@@ -29,11 +29,12 @@ def line(pupil: Pupil) -> str:
     if best is None:
         return f"learning: {counted(sent, 'input')}"
     suite = best.progress
-    left = (
-        f"suite for k = {suite.extra}: {suite.done:,} of {suite.total:,}"
-        if pupil.learning.since is None
-        else _deepest(pupil)
-    )
+    if pupil.learning.since is not None:
+        left = _deepest(pupil)
+    elif suite.total:
+        left = f"suite for k = {suite.extra}: {suite.done:,} of {suite.total:,}"
+    else:
+        left = "sending what seems to change nothing"
     return f"learning: {counted(best.size, 'state')}, {counted(sent, 'input')}; {left}"
 
 
