@@ -24,6 +24,7 @@ from otf.runner.lookout import patience
 from otf.shrink import AllowedInputs, Candidate, ModelStep, StepPlan
 from otf.shrink.issue import ANYWHERE, completed
 from otf.shrink.shortest_ways import ModelMap
+from otf.strategy.renames import NamedRun
 from otf.trace.events import Event, Guess, Sent
 from otf.trace.record import Header
 from otf.trace.verdict import Failure, Verdict
@@ -56,7 +57,8 @@ async def without_guess(bench: Bench, oracle: Oracle, header: Header, failing: P
         trace = failing.trace.with_suffix(TRACE.format(next(numbers)))
         run = PathRun(bench, oracle, header, trace)
         pace = Pace("strict", 1, bench.timing, timers=Timers(last=True))
-        found = await run.run(candidate.chooser(), candidate.limit, pace.pacing(), until=until)
+        chooser, steps = candidate.chooser(), candidate.limit
+        found = await run.run(chooser, steps, pace.pacing(), until=until, earlier=[NamedRun.of(oracle, failing.events)])
         if _same(found.verdict.failure, wanted, bench) and _certain(found.verdict):
             return found
         trace.unlink(missing_ok=True)

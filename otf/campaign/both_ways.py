@@ -16,6 +16,7 @@ from otf.campaign.recorder import reread
 from otf.campaign.results import PathResult
 from otf.core import Oracle
 from otf.strategy import Script
+from otf.strategy.renames import NamedRun
 from otf.trace.events import Sent
 from otf.trace.record import Header
 
@@ -33,7 +34,8 @@ async def both_ways(own: Bench, oracle: Oracle, head: Header, passed: PathResult
     events, trace = reread(passed.trace, own), passed.trace.with_suffix(STRICT)
     inputs = [event.input for event in events if isinstance(event, Sent)]
     pacing = repeating(oracle, own, events, head.burst).pacing()
-    again = await PathRun(own, oracle, head, trace).run(Script(inputs), len(inputs), pacing, until=until)
+    run = PathRun(own, oracle, head, trace)
+    again = await run.run(Script(inputs), len(inputs), pacing, until=until, earlier=[NamedRun.of(oracle, events)])
     if not again.verdict.failed or again.verdict.failure is None:
         trace.unlink(missing_ok=True)
         return passed

@@ -30,11 +30,13 @@ from otf.errors import WriteError
 from otf.runner.writer import put, writing
 from otf.shrink import AllowedInputs, Candidate, Issue, issue_of, joins
 from otf.spec import Idle
+from otf.strategy.renames import NamedRun
 from otf.trace.clock import SLACK, TimedOutput, moment, overdue_timer
 from otf.trace.kinds import Scope
 from otf.trace.record import Header
 from otf.trace.verdict import Signature
 
+RECENT: Final = 8  # best runs from whose inputs a search may still make candidates, and one more
 UNDECIDED: Final = 3
 """Runs of a candidate of which none decides, since the machine is busy, after which it counts as passed."""
 
@@ -76,6 +78,8 @@ class Tries:
         self._numbers = count(1)
         # pairs after which strict runs waited for quiescence
         self._proven: set[Hashable] = set()
+        # the runs in which the names of candidates come from outputs: the original, and the best ones since
+        self._earlier = [NamedRun.of(oracle, failing.events)]
         self._first: Mode = "strict"
         self._eager_runs = EagerRuns.NONE
 
@@ -113,6 +117,7 @@ class Tries:
                 # of two candidates of the same length the later is the simpler one
                 if self.best is None or result.steps <= self.best.steps:
                     self.best = _moved(result, self.trace)
+                    self._earlier[1:] = [*self._earlier[1:][-RECENT:], NamedRun.of(self.oracle, result.events)]
             elif issue.signature not in self.others and self._counts(issue.signature, result):
                 name = f".other-{len(self.others) + 1}.jsonl"
                 self.others[issue.signature] = _moved(result, self.source.with_suffix(name))
@@ -227,7 +232,7 @@ class Tries:
             joins=joins(chooser),
         )
         self.resets += 1
-        result = await run.run(chooser, candidate.limit, pace.pacing())
+        result = await run.run(chooser, candidate.limit, pace.pacing(), earlier=self._earlier)
         self.transitions += result.steps
         if result.unwritten:
             raise WriteError(result.unwritten)  # it would be the result, and its trace is incomplete

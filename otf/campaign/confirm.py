@@ -28,6 +28,7 @@ from otf.core.timer_waits import Timers
 from otf.errors import ContactError, WriteError
 from otf.runner.observing import TRUSTING
 from otf.strategy import Script
+from otf.strategy.renames import NamedRun
 from otf.trace.clock import pauses
 from otf.trace.events import Sent
 from otf.trace.record import Header
@@ -190,7 +191,7 @@ async def confirm(  # noqa: PLR0913 -- what a run needs, each once
     if failing.guesses:
         return ConfirmedPath(await without_guess(bench, oracle, header, failing, until))
     inputs, joins = [event.input for event in failing.events if isinstance(event, Sent)], as_before(failing.events)
-    trace, lasts = failing.trace.with_suffix(STRICT), _lasted(failing, bench, speed)
+    trace, lasts, names = failing.trace.with_suffix(STRICT), _lasted(failing, bench, speed), _names(oracle, failing)
     if (shown := await _by_its_end(bench, oracle, header, failing, until, aftermath)) is not None:
         return ConfirmedPath(failing if strict else shown, 1)
     seen, others, tries = [failing] if strict else [], list[PathResult](), 0
@@ -203,7 +204,7 @@ async def confirm(  # noqa: PLR0913 -- what a run needs, each once
         gaps = [] if every else [pause * speed for pause in pauses(failing.events)]
         pace = Pace("strict", header.burst, bench.timing, timers=timers, joins=joins, lasts=lasts, gaps=gaps)
         run = PathRun(bench, oracle, header, trace, aftermath=lambda _: aftermath)
-        again = await run.run(Script(inputs), len(inputs), pace.pacing(), until=until)
+        again = await run.run(Script(inputs), len(inputs), pace.pacing(), until=until, earlier=names)
         if again.verdict.failed:
             if counts(again, seen):
                 # the original is as good as the run that confirms it, and has the usual name
@@ -233,11 +234,15 @@ async def _by_its_end(  # noqa: PLR0913, PLR0917 -- as above
         run = PathRun(bench, oracle, header, failing.trace.with_suffix(STRICT), aftermath=lambda _: aftermath)
         timers = Timers(last=True, between=False)
         pacing = Pace("strict", 1, bench.timing, timers=timers).pacing()
-        again = await run.run(Script(inputs[-last:]), last, pacing, until=until)
+        again = await run.run(Script(inputs[-last:]), last, pacing, until=until, earlier=_names(oracle, failing))
         if again.verdict.failed and not is_stalled(again) and _signature(again) == _signature(failing):
             return again
         last *= LAST
     return None
+
+
+def _names(oracle: Oracle, failing: PathResult) -> list[NamedRun | None]:
+    return [NamedRun.of(oracle, failing.events)]
 
 
 def _lasted(failing: PathResult, bench: Bench, speed: float) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -33,6 +33,8 @@ from otf.core.walk import Act, Walk, bounded, excused
 from otf.errors import USERS_OWN, ContactError, OtfError, WriteError
 from otf.runner import TraceWriter, drive
 from otf.runner.driving import Aftermath
+from otf.strategy.renames import NamedRun, renaming
+from otf.trace.drawn_names import without_drawn_names
 from otf.trace.events import Event, Sent
 from otf.trace.record import LARGEST, Header
 from otf.trace.verdict import Verdict
@@ -83,15 +85,22 @@ class PathRun:
         self._record: Recorder
 
     async def run(
-        self, chooser: Chooser, steps: int, pacing: Pacing | None = None, *, until: float = inf
+        self,
+        chooser: Chooser,
+        steps: int,
+        pacing: Pacing | None = None,
+        *,
+        until: float = inf,
+        earlier: Iterable[NamedRun | None] = (),
     ) -> PathResult:
         """Run the path, strictly if no pacing is given, and return its result; its trace always has an end.
 
         After `until`, by anyio's clock, no input is sent; a step that then does not come to its end is cut off. If the
-        system cannot be reached, this tries again as often as the bench allows, then raises ContactError.
+        system cannot be reached, this tries again as often as the bench allows, then raises ContactError. `earlier`:
+        the runs whose inputs the chooser has, if the system chose names in them.
         """
         began = current_time()
-        self._begin()
+        self._begin(renaming(chooser, earlier))
         try:
             where = bound(run=self.header.run, path=self.header.path)
             with where, blaming(), planned(f"{self.header.seed}/{self.header.path}", self.header.faults):
@@ -113,10 +122,19 @@ class PathRun:
         told = tuple(self._record.faults), writer.trouble, self.silence, lasted, self.short, (), self.malformed
         together = max(min(1, writer.steps), 0 if self._session is None else self._session.together)
         return PathResult(
-            self.header.path, verdict, writer.steps, self.trace, kept, *told, together, writer.digest, writer.heard
+            self.header.path,
+            without_drawn_names(verdict, kept),
+            writer.steps,
+            self.trace,
+            kept,
+            *told,
+            together,
+            writer.digest,
+            writer.heard,
         )
 
-    def _begin(self) -> None:
+    def _begin(self, renames: OnEvent | None) -> None:
+        self._observe = renames or self._observe
         self._writer = TraceWriter(self.trace, self.header, datetime.now(UTC), self.largest)
         types = None if self.bench.codec is None else self.bench.known_types
         # where the model says what follows them, malformed inputs test as others do

@@ -21,6 +21,7 @@ from otf.core.repeatable import ask_again
 from otf.runner.lookout import patience
 from otf.shrink import again, issue_of
 from otf.strategy import Script
+from otf.strategy.renames import NamedRun
 from otf.trace.events import Event, Sent
 from otf.trace.record import Header
 
@@ -67,7 +68,7 @@ async def rerun(
             joins = None if recorded is None or recorded.burst == 1 else as_before(events)
             pacing = repeating(oracle, bench, events, settings.burst or 1, joins).pacing()
             path = PathRun(bench, oracle, head, trace, on_event, aftermath=lambda _: settings.aftermath)
-            result = await path.run(chooser, steps, pacing)
+            result = await path.run(chooser, steps, pacing, earlier=[NamedRun.of(oracle, events)])
             if result.verdict.failed:
                 ask_again(oracle.model, bench.oracle(), result.events)
             done(result)

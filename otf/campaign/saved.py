@@ -27,6 +27,7 @@ from otf.core.repeatable import ask_again
 from otf.errors import TraceError
 from otf.runner.writer import writing
 from otf.shrink import Issue, again, issue_of, repeats
+from otf.strategy.renames import NamedRun
 from otf.trace.events import Event, Sent
 from otf.trace.record import Header
 from otf.trace.verdict import Signature
@@ -113,12 +114,13 @@ class Saved:
         issue = _issue(oracle, kept, events)
         candidate, seen, others = again(issue, oracle), list[PathResult](), list[PathResult]()
         # what is sent at once is a race: the same inputs one by one would pass
+        earlier = [NamedRun.of(oracle, events)]
         head, joins = replace(self.header, burst=min(recorded.burst, len(issue))), as_before(events)
         tries = max(TRIES, repeats(recorded.rate) if recorded.rate else 0)
         while len(seen) + len(others) < tries and anyio.current_time() < until:
             run = PathRun(bench, oracle, head, trace)
             pacing = repeating(oracle, bench, events, head.burst, joins).pacing()
-            result = await run.run(candidate.chooser(), candidate.limit, pacing, until=until)
+            result = await run.run(candidate.chooser(), candidate.limit, pacing, until=until, earlier=earlier)
             if result.verdict.failed:
                 ask_again(oracle.model, bench.oracle(), result.events)
                 if counts(result, seen):

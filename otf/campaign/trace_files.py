@@ -15,6 +15,7 @@ from otf.adapter import Bench
 from otf.campaign.results import PathResult
 from otf.campaign.saved import TIMES
 from otf.offline import judge
+from otf.trace.drawn_names import without_drawn_names
 from otf.trace.reading import BAD_JSON, LONGEST, TraceReader, bounded
 from otf.trace.record import hasher
 from otf.trace.verdict import Failure, Verdict
@@ -107,7 +108,7 @@ def judged(trace: Path, number: int, bench: Bench) -> PathResult:
     """Return a path as its trace shows it. Raises OSError, TraceError."""
     with trace.open("rb") as file:
         found = judge(TraceReader(bounded(file), str(trace)), bench, keep=True)
-    return PathResult(number, found.verdict, found.steps, trace, found.events)
+    return PathResult(number, without_drawn_names(found.verdict, found.events), found.steps, trace, found.events)
 
 
 def past_gap(found: PathResult) -> PathResult:

@@ -91,8 +91,10 @@ def shrink(
 
 def _failing(judgement: Judgement, trace: Path) -> PathResult:
     from otf.campaign import PathResult
+    from otf.trace.drawn_names import without_drawn_names
 
-    return PathResult(judgement.header.path, judgement.verdict, judgement.steps, trace, judgement.events)
+    verdict = without_drawn_names(judgement.verdict, judgement.events)
+    return PathResult(judgement.header.path, verdict, judgement.steps, trace, judgement.events)
 
 
 def _shrinker(bench: Bench, judgement: Judgement, failing: PathResult, named: str | None) -> Shrinker:

@@ -10,7 +10,7 @@ import anyio
 from otf.adapter import Bench
 from otf.adapter.third_party import describe, watched
 from otf.adapter.threads import ThreadWatch
-from otf.core import Oracle, Pacing, Session
+from otf.core import Chooser, Oracle, Pacing, Session
 from otf.core.burst import Burst, Joins
 from otf.core.pacing import Strict
 from otf.core.repeatable import ask_again
@@ -19,6 +19,7 @@ from otf.core.walk import Walk, bounded, excused
 from otf.runner.driving import drive
 from otf.runner.lookout import patience
 from otf.shrink import AllowedInputs, Candidate, again, issue_of
+from otf.strategy.renames import NamedRun, renaming
 from otf.trace.events import Event, Quiet, Seen, Sent
 from otf.trace.explain import explanation
 from otf.trace.verdict import Verdict
@@ -47,7 +48,8 @@ def reproduce(  # noqa: PLR0913 -- what shows a failure, each once
     the system cannot be reached, ModelError if the model is broken. Do not call it from within an event loop.
     """
     oracle = bench.oracle()
-    candidate = _candidate(bench, oracle, [*steps])
+    earlier = [*steps]
+    candidate = _candidate(bench, oracle, earlier)
     joins: Joins | None = (lambda number, _given, _another: number in together) if together else None
 
     def pacing() -> Pacing:
@@ -56,7 +58,7 @@ def reproduce(  # noqa: PLR0913 -- what shows a failure, each once
 
     for _ in range(tries):
         with watched():
-            verdict, events = _run(bench, oracle, candidate, pacing)
+            verdict, events = _run(bench, oracle, candidate, pacing, [*_events(oracle, earlier)])
         if verdict.failed:
             ask_again(oracle.model, bench.oracle(), events)
             raise AssertionError(explanation(verdict, events))
@@ -79,22 +81,37 @@ def _events(oracle: Oracle, steps: list[InputWithOutputs]) -> Iterator[Event]:
 
 
 def _run(
-    bench: Bench, oracle: Oracle, candidate: Candidate, pacing: Callable[[], Pacing]
+    bench: Bench, oracle: Oracle, candidate: Candidate, pacing: Callable[[], Pacing], earlier: list[Event]
 ) -> tuple[Verdict, list[Event]]:
+    chooser = candidate.chooser()
+    renames = renaming(chooser, [NamedRun.of(oracle, earlier)])
     if bench.system is not None:
         died = list[BaseException]()
         with ThreadWatch(died.append) as watch:
             walk = Walk(oracle, bounded(watch.call(bench.system), died), keep=None)
-            verdict = watch.call(walk.chosen, candidate.chooser(), candidate.limit)
+            verdict = watch.call(_walked, walk, chooser, candidate.limit, renames)
         last = [walk.ended(f"raised {describe(died[0])}")] if died and verdict is None else []
         return excused(verdict or walk.end(), walk), [*walk.events(), *last]
     events = list[Event]()
-    session = Session(oracle, candidate.chooser(), pacing(), steps=candidate.limit, barrier=bench.barrier)
+    session = Session(oracle, chooser, pacing(), steps=candidate.limit, barrier=bench.barrier)
 
     async def driven() -> Verdict:
         return await drive(bench, session, record)
 
     def record(event: Event, _raw: bytes | None = None, /, **_more: Any) -> None:  # noqa: ANN401 -- JSON data
         events.append(event)
+        if renames is not None:
+            renames(event)
 
     return anyio.run(driven), events
+
+
+def _walked(walk: Walk, chooser: Chooser, limit: int, renames: Callable[[Event], None] | None) -> Verdict | None:
+    verdict = None
+    while verdict is None and walk.steps < limit:
+        told = walk.steps
+        verdict = walk.chosen(chooser, limit if renames is None else 1)
+        if renames is not None:
+            for event in walk.events(told):
+                renames(event)
+    return verdict

@@ -30,6 +30,7 @@ from otf.shrink.issue import (
 )
 from otf.shrink.shortest_ways import ModelMap, ModelSteps
 from otf.strategy.pool import PlanPatience, endless
+from otf.strategy.renames import Renames
 
 SPARE: Final = 20  # inputs for detours, in addition to two for each step
 
@@ -108,17 +109,20 @@ class _Following:
         self._given: ModelStep | None = None
         self._burst = 0
         self.joins: bool = False
+        self.names: Renames | None = None
 
     def choose(self, view: View) -> Symbol | None:
         """Return the next input, None at the end of the plan."""
         here = frozenset(view.places)
+        if self.names is not None:
+            self._spare = 0  # states with names of the system's choice never come again: no detour leads there
         self._over = self._ways.patience()
         self._look_back(here)
         while self._at < len(self._steps):
             step = self._steps[self._at]
             inp = self._detour(here, step.nodes)
             if inp is None:
-                inp, self._given = step.input, step
+                inp, self._given = step.input if self.names is None else self.names.now(step.input, view), step
                 self._at += 1
             fitting = inp if view.allows(inp) else self._alike(view, step)
             if fitting is not None:

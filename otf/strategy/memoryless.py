@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 from otf.core import FEW, EnabledInputs, Symbol, View
 from otf.errors import ModelError, UsageError
 from otf.strategy.pool import DRAWN, Pool
+from otf.strategy.renames import Renames
 from otf.values import show
 
 
@@ -112,11 +113,14 @@ class Script:
         self._skip = skip
         self._sent = 0
         self.skipped: int = 0
+        self.names: Renames | None = None
 
     def choose(self, view: View) -> Symbol | None:
         """Return the next allowed input, None after the last."""
         while self._left:
             symbol = view.model.symbol(self._left[0])
+            if self.names is not None:
+                symbol = self.names.now(symbol, view)
             allowed = view.allows(symbol)
             # a device that boots: what it says next enables the input
             if not allowed and not view.specified and any(map(view.model.spontaneous, view.nodes)):

@@ -171,8 +171,8 @@ def test_a_run_that_decides_nothing_is_repeated(tmp_path: Path, monkeypatch: pyt
     tries = _tries(tested, tmp_path, _failing(tested, tmp_path, COFFEES))
     undecided, driven = count(1), PathRun.run
 
-    async def run(path: PathRun, *given: Any) -> PathResult:  # noqa: ANN401 -- passed on
-        result = await driven(path, *given)
+    async def run(path: PathRun, *given: Any, **more: Any) -> PathResult:  # noqa: ANN401 -- passed on
+        result = await driven(path, *given, **more)
         return replace(result, verdict=Verdict("inconclusive")) if next(undecided) in {1, 3, 4, 5} else result
 
     monkeypatch.setattr(PathRun, "run", run)

@@ -1,0 +1,198 @@
+"""Names that the system chooses, such as ids: the inputs of an earlier run, as they are in a run that chose others.
+
+An id that the system draws is another one in each run: a run of the same inputs asks for what was never there, and
+passes. Load testers call the remedy correlation, QuickCheck's state machines symbolic variables. Here nothing is
+declared. A word of an input is such a name if no input has it that the model offers at the beginning, and an output
+came with it before. In the new run, what stands in its place in the same output is its new name. An input is exchanged
+only where the model does not offer it, for one that it does offer.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Final, Generic, Protocol, TypeVar, runtime_checkable
+
+from otf.core import Chooser, Oracle, Symbol, View
+from otf.spec.offering import Always
+from otf.trace.events import Event, Quiet, Seen, Sent
+from otf.values.identity import key
+from otf.values.words import Words, words
+
+MOST: Final = 10_000
+"""Inputs that are offered in one state: more are not looked through for the one with the new name."""
+
+Asked = TypeVar("Asked")
+
+
+class Attribution(Generic[Asked]):
+    """Which input an output answers: of those sent to its port the first one left, else the last one there or anywhere.
+
+    >>> asked = Attribution[str]()
+    >>> asked.sent("a", "get"); asked.sent("a", "put")
+    >>> asked.by("a"), asked.by("a"), asked.by("b")
+    ('get', 'put', 'put')
+    """
+
+    def __init__(self) -> None:
+        self._waiting: defaultdict[str, deque[Asked]] = defaultdict(deque)
+        self._last: dict[str, Asked] = {}
+        self._latest: Asked | None = None
+
+    def sent(self, port: str, asked: Asked) -> None:
+        """Note an input to a port, as what `by` returns it."""
+        self._waiting[port].append(asked)
+        self._latest = asked
+
+    def quiet(self) -> None:
+        """Note that all inputs are answered."""
+        self._waiting.clear()
+
+    def by(self, port: str) -> Asked | None:
+        """Return the input that the next output of a port answers; None if there was none."""
+        waiting = self._waiting[port]
+        if waiting:
+            self._last[port] = waiting.popleft()
+        return self._last.get(port, self._latest)
+
+
+@dataclass(frozen=True, slots=True)
+class NamedRun:
+    """An earlier run: the names that the system chose in it, and the outputs after each time that an input was sent."""
+
+    chosen: frozenset[str]
+    answers: dict[Words, list[list[Words]]]
+
+    @staticmethod
+    def of(oracle: Oracle, events: Iterable[Event]) -> NamedRun | None:
+        """Return the names in a run; None if no input has one."""
+        offered = oracle.view(oracle.start()).enabled
+        if isinstance(oracle.model.spec.inputs, Always) or offered.size > MOST:
+            return None
+        seen, chosen, known = set[str](), set[str](), {word for inp in offered.all for word in words(inp.key)}
+        answers: defaultdict[Words, list[list[Words]]] = defaultdict(list)
+        asked = Attribution[list[Words]]()
+        for event in events:
+            match event:
+                case Sent(inp, port):
+                    given, outputs = words(key(inp)), list[Words]()
+                    chosen.update(seen.intersection(given))
+                    answers[given].append(outputs)
+                    asked.sent(port, outputs)
+                case Seen(output, port):
+                    seen.update(set(words(key(output))) - known)
+                    if (answered := asked.by(port)) is not None:
+                        answered.append(words(key(output)))
+                case Quiet():
+                    asked.quiet()
+                case _:
+                    pass
+        return NamedRun(frozenset(chosen), dict(answers)) if chosen else None
+
+
+@dataclass(slots=True)
+class _Request:
+    """An input of the new run: what came after the inputs that it stands for in earlier ones, and how much since."""
+
+    answers: list[list[Words]]
+    seen: int = 0
+
+
+@dataclass(slots=True)
+class Renames:
+    """What the names of earlier runs are in a new one: `observe` its events, and ask for each input what it is `now`.
+
+    >>> from otf.core import Model
+    >>> from otf.spec import Spec, goto
+    >>> def step(job, inp):
+    ...     yield goto(9) if inp == "open" else goto(job)
+    >>> oracle = Oracle(Model(Spec(step, 0, lambda job: ["open", f"read {job}"] if job else ["open"])))
+    >>> before = [Sent("open", "", 0.0), Seen("job 7", "", 0.1), Sent("read 7", "", 0.2)]
+    >>> names = Renames((NamedRun.of(oracle, before),))
+    >>> for event in (Sent("open", "", 0.0), Seen("job 9", "", 0.1)): names.observe(event)
+    >>> symbol = oracle.model.symbol
+    >>> names.renamed(symbol("read 7"), [symbol("open"), symbol("read 9")]).value
+    'read 9'
+    """
+
+    runs: tuple[NamedRun, ...]
+    _now: dict[str, str] = field(default_factory=dict[str, str])
+    _meant: dict[Words, Words] = field(default_factory=dict[Words, Words])
+    _sent: Counter[Words] = field(default_factory=Counter[Words])
+    _asked: Attribution[_Request] = field(default_factory=Attribution[_Request])
+
+    def observe(self, event: Event) -> None:
+        """Note an event of the new run."""
+        match event:
+            case Sent(inp, port):
+                self._asked.sent(port, _Request([*self._stands_for(words(key(inp)))]))
+            case Seen(output, port):
+                request = self._asked.by(port)
+                if request is not None:
+                    self._note(request, words(key(output)))
+            case Quiet():
+                self._asked.quiet()
+            case _:
+                pass
+
+    def _stands_for(self, given: Words) -> Iterator[list[Words]]:
+        """Yield the outputs after the inputs for which one stands: some of equal ones may be left out this time."""
+        meant = self._meant.get(given, given)
+        number = self._sent[meant]
+        self._sent[meant] += 1
+        for run in self.runs:
+            answers = run.answers.get(meant, [])
+            yield from answers[min(number, len(answers) - 1) :]
+
+    def _note(self, request: _Request, now: Words) -> None:
+        """Note what stands in the places of chosen names now."""
+        for answers in request.answers:
+            then = answers[request.seen] if request.seen < len(answers) else ()
+            if len(then) == len(now):
+                self._now.update(pair for pair in zip(then, now, strict=True) if self._is_name(pair[0]))
+        request.seen += 1
+
+    def _is_name(self, word: str) -> bool:
+        return any(word in run.chosen for run in self.runs)
+
+    def now(self, inp: Symbol, view: View) -> Symbol:
+        """Return what an input is now: itself, unless the model offers it under its new names alone."""
+        if not any(map(self._is_name, words(inp.key))) or view.enabled.size > MOST or inp in view.enabled.all:
+            return inp
+        return self.renamed(inp, view.enabled.all)
+
+    def renamed(self, inp: Symbol, offered: Iterable[Symbol]) -> Symbol:
+        """Return the one of these inputs that differs from it in the fewest words, all of them names; else itself."""
+        old = words(inp.key)
+        found = {each: sum(map(str.__ne__, old, words(each.key))) for each in offered if self._is(old, words(each.key))}
+        if not found:
+            return inp
+        best = min(found, key=found.__getitem__)
+        self._meant[words(best.key)] = old
+        return best
+
+    def _is(self, old: Words, new: Words) -> bool:
+        pairs = zip(old, new, strict=False)
+        return len(old) == len(new) and all(one == other or self._now.get(one) == other for one, other in pairs)
+
+
+@runtime_checkable
+class Repeating(Protocol):
+    """A chooser that sends the inputs of an earlier run, under the `names` that they have now."""
+
+    names: Renames | None
+
+
+def renaming(chooser: Chooser, earlier: Iterable[NamedRun | None]) -> Callable[[Event], None] | None:
+    """Give a chooser the names of earlier runs; return what has to get the events of the new one, None if nothing.
+
+    >>> from otf.strategy import Script
+    >>> renaming(Script(["press"]), [None])
+    """
+    runs = tuple(filter(None, earlier))
+    if not runs or not isinstance(chooser, Repeating):
+        return None
+    names = Renames(runs)
+    chooser.names = names
+    return names.observe

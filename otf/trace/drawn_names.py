@@ -1,0 +1,69 @@
+"""Names that the system draws, such as ids, in a failure: they are others in each run, and tell no defects apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any, Final
+
+from otf.trace.alike import is_atom
+from otf.trace.events import Event, Seen, Sent
+from otf.trace.verdict import Failure, Signature, Verdict
+from otf.values.identity import key
+from otf.values.words import WORD, words
+
+LEAST: Final = 4
+"""Characters of a name: shorter ones are numbers that a model counts with."""
+
+ANY: Final = "…"
+_PARTS: Final = ("state", "input", "expected", "seen")
+
+
+def without_drawn_names(verdict: Verdict, events: Iterable[Event]) -> Verdict:
+    """Return a verdict whose failures are told apart by everything but the names that the system drew in this run.
+
+    A name is a word of an input or of a state with parts: one with a digit, of four characters or more, that an output
+    had before any input did.
+
+    >>> exact = Signature("wrong", "{4711: 'b'}", "Run(4711)", "Ran('b')", "Ran('a')")
+    >>> failure = Failure(Signature("wrong", "dict", "Run", "Ran", "Ran", exact), 4, 2, "Run(4711)", "Ran('a')", "")
+    >>> run = [Sent("open", "", 0.0), Seen(("job", 4711), "", 0.0), Sent(("run", 4711), "", 0.0), Seen("a", "", 0.0)]
+    >>> without_drawn_names(Verdict("fail", failure), run).failure.signature.exact.input
+    'Run(…)'
+    """
+    failures = [each for each in (verdict.failure, *verdict.behind) if each is not None]
+    maybe = {word for each in failures for word in _drawn(each.signature.exact)}
+    names = _first_seen(maybe, events) if maybe else maybe
+    if not names:
+        return verdict
+    failure, *behind = (_without(each, names) for each in failures)
+    return replace(verdict, failure=failure, behind=tuple(behind))
+
+
+def _drawn(exact: Signature | None) -> set[str]:
+    texts = [] if exact is None else [exact.input, "" if is_atom(exact.state) else exact.state]
+    found = {word for text in texts for word in WORD.findall(text)}
+    return {word for word in found if len(word) >= LEAST and any(map(str.isdigit, word))}
+
+
+def _first_seen(maybe: set[str], events: Iterable[Event]) -> set[str]:
+    """Return those of these words that an output had before any input did."""
+    names, left = set[str](), set(maybe)
+    for event in events:
+        if not left:
+            break
+        if isinstance(event, (Sent, Seen)):
+            found = left.intersection(words(key(event.input if isinstance(event, Sent) else event.output)))
+            names |= found if isinstance(event, Seen) else set[str]()
+            left -= found
+    return names
+
+
+def _without(failure: Failure, names: set[str]) -> Failure:
+    exact = failure.signature.exact
+    if exact is None:
+        return failure
+    texts: dict[str, Any] = {
+        part: WORD.sub(lambda word: ANY if word[0] in names else word[0], getattr(exact, part)) for part in _PARTS
+    }
+    return replace(failure, signature=replace(failure.signature, exact=replace(exact, **texts)))
