@@ -18,7 +18,7 @@ from otf.core import Chooser, Oracle, Symbol, View
 from otf.spec.offering import Always
 from otf.trace.events import Event, Quiet, Seen, Sent
 from otf.values.identity import key
-from otf.values.words import Words, words
+from otf.values.words import TextWords, words
 
 MOST: Final = 10_000
 """Inputs that are offered in one state: more are not looked through for the one with the new name."""
@@ -62,7 +62,7 @@ class NamedRun:
     """An earlier run: the names that the system chose in it, and the outputs after each time that an input was sent."""
 
     chosen: frozenset[str]
-    answers: dict[Words, list[list[Words]]]
+    answers: dict[TextWords, list[list[TextWords]]]
 
     @staticmethod
     def of(oracle: Oracle, events: Iterable[Event]) -> NamedRun | None:
@@ -71,12 +71,12 @@ class NamedRun:
         if isinstance(oracle.model.spec.inputs, Always) or offered.size > MOST:
             return None
         seen, chosen, known = set[str](), set[str](), {word for inp in offered.all for word in words(inp.key)}
-        answers: defaultdict[Words, list[list[Words]]] = defaultdict(list)
-        asked = Attribution[list[Words]]()
+        answers: defaultdict[TextWords, list[list[TextWords]]] = defaultdict(list)
+        asked = Attribution[list[TextWords]]()
         for event in events:
             match event:
                 case Sent(inp, port):
-                    given, outputs = words(key(inp)), list[Words]()
+                    given, outputs = words(key(inp)), list[TextWords]()
                     chosen.update(seen.intersection(given))
                     answers[given].append(outputs)
                     asked.sent(port, outputs)
@@ -95,7 +95,7 @@ class NamedRun:
 class _Request:
     """An input of the new run: what came after the inputs that it stands for in earlier ones, and how much since."""
 
-    answers: list[list[Words]]
+    answers: list[list[TextWords]]
     seen: int = 0
 
 
@@ -118,8 +118,8 @@ class Renames:
 
     runs: tuple[NamedRun, ...]
     _now: dict[str, str] = field(default_factory=dict[str, str])
-    _meant: dict[Words, Words] = field(default_factory=dict[Words, Words])
-    _sent: Counter[Words] = field(default_factory=Counter[Words])
+    _meant: dict[TextWords, TextWords] = field(default_factory=dict[TextWords, TextWords])
+    _sent: Counter[TextWords] = field(default_factory=Counter[TextWords])
     _asked: Attribution[_Request] = field(default_factory=Attribution[_Request])
 
     def observe(self, event: Event) -> None:
@@ -136,7 +136,7 @@ class Renames:
             case _:
                 pass
 
-    def _stands_for(self, given: Words) -> Iterator[list[Words]]:
+    def _stands_for(self, given: TextWords) -> Iterator[list[TextWords]]:
         """Yield the outputs after the inputs for which one stands: some of equal ones may be left out this time."""
         meant = self._meant.get(given, given)
         number = self._sent[meant]
@@ -145,7 +145,7 @@ class Renames:
             answers = run.answers.get(meant, [])
             yield from answers[min(number, len(answers) - 1) :]
 
-    def _note(self, request: _Request, now: Words) -> None:
+    def _note(self, request: _Request, now: TextWords) -> None:
         """Note what stands in the places of chosen names now."""
         for answers in request.answers:
             then = answers[request.seen] if request.seen < len(answers) else ()
@@ -172,7 +172,7 @@ class Renames:
         self._meant[words(best.key)] = old
         return best
 
-    def _is(self, old: Words, new: Words) -> bool:
+    def _is(self, old: TextWords, new: TextWords) -> bool:
         pairs = zip(old, new, strict=False)
         return len(old) == len(new) and all(one == other or self._now.get(one) == other for one, other in pairs)
 

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterator
 from functools import lru_cache
 from typing import Final, TypeAlias, cast
 
-Words: TypeAlias = tuple[str, ...]
+TextWords: TypeAlias = tuple[str, ...]
 """The words of a value in their order: those of its texts and bytes, and its numbers."""
 
 WORD: Final = re.compile(r"\w+|[^\w\s]")
@@ -15,7 +15,7 @@ _REMEMBERED: Final = 512
 
 
 @lru_cache(_REMEMBERED)
-def words(value: Hashable) -> Words:
+def words(value: Hashable) -> TextWords:
     r"""Return the words of a value, by its key.
 
     >>> from otf.values.identity import key
