@@ -14,7 +14,7 @@ from otf.core.pacing import Eager
 from otf.core.timed_ways import TimedWays, WayStep
 from otf.core.timer_waits import Timers
 from otf.simulate import System, TimeBounds, World, conduct
-from otf.spec import Idle, Spec, Transition, goto, start, stop
+from otf.spec import Accept, Idle, Spec, Transition, goto, start, stop
 from otf.strategy import Strategy
 from otf.trace.events import Event, Seen, Sent
 
@@ -161,3 +161,26 @@ def test_the_timer_of_a_state_leads_on_too() -> None:
     assert ways.next(model, model.node(2), {}, plans=False) == WayStep(model.node(2), model.symbol("go"))
     ways.begin()
     assert ways.next(model, model.node(2), {}, plans=False) is None
+
+
+def test_a_way_leaves_out_what_leads_to_no_known_state() -> None:
+    """Inputs that are not specified, outputs that decide the next state, and a state with very many inputs."""
+    late = Accept(lambda _outputs: [1], after="late")
+
+    def step(state: int, inp: str) -> Iterator[Transition[int] | Accept]:
+        if inp == "go" and not state:
+            yield goto(1, timers=[start("late", 0.1, 0.2)])
+        elif inp == "any":
+            yield Accept(lambda _outputs: [1])
+
+    def emits(state: int) -> Iterator[Transition[int] | Accept]:
+        if state == 1:
+            yield late
+            yield goto(2, "late", after="late")
+
+    def offered(state: int) -> list[str]:
+        return ["no", "any", "go"] if state < 2 else [f"key {number}" for number in range(40)]
+
+    model = Model(Spec(step, 0, offered, emits))
+    tried = {model.node(number): dict[Symbol, int]() for number in range(3)}
+    assert TimedWays(tried, {}).next(model, model.initial, {}, plans=True) is None
