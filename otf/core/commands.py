@@ -99,7 +99,8 @@ class Pings:
     """The pings of a run, in rounds: first to the ports with inputs in flight, then to all others.
 
     The answer to a ping on a FIFO port proves that all before it has arrived. Those of the first ports prove the inputs
-    taken; the outputs of these were emitted before that, and arrive before the answers on the others.
+    taken; the outputs of these were emitted before that, and arrive before the answers on the others. Of several first
+    ones each may get outputs that another caused, after its answer: then all are pinged once more.
     `begun`: a round is under way. It ends with the next event that is no output.
     """
 
@@ -114,9 +115,12 @@ class Pings:
     def next(self, in_flight: Iterable[str]) -> Ping | None:
         """Return the next ping, None while answers are outstanding; a round begins with the ports `in_flight`."""
         if not self.begun:
-            self.begun, self._first, self._sent, self._waiting = True, tuple(sorted(in_flight)), set(), set()
+            self.begun, self._sent, self._waiting = True, set(), set()
+            self._first = tuple(sorted(self.barrier.pings.keys() & in_flight))
         pings, found = self.barrier.pings, next((port for port in self._first if self._left(port)), None)
         if found is None and not self._waiting:
+            if len(self._first) > 1:
+                self._first, self._sent = (), set()
             found = next(filter(self._left, pings), None)
         return None if found is None else Ping(found, pings[found])
 
@@ -142,4 +146,4 @@ class Pings:
     @property
     def done(self) -> bool:
         """Return whether all ports have answered in this round."""
-        return self.begun and not self._waiting and self._sent >= set(self.barrier.pings)
+        return self.begun and not self._waiting and not self._first[1:] and self._sent >= set(self.barrier.pings)

@@ -7,6 +7,7 @@ from random import Random
 from typing import Any
 
 from otf.core import Barrier, Model, Oracle, Ping, Routes, Session, Timing
+from otf.core.commands import Pings
 from otf.core.pacing import Eager, Strict
 from otf.simulate import System, TimeBounds, World, conduct
 from otf.spec import Spec, Transition, goto, on
@@ -40,6 +41,20 @@ CHAT: Spec[int, str] = Spec(_chat, initial=0, inputs=["say A", "mute B"])
 def _session(*inputs: str, pacing: Any = None) -> Session:  # noqa: ANN401 -- either pacing
     oracle = Oracle(Model(CHAT, ROUTES), timing=TIMING)
     return Session(oracle, Script(inputs), pacing or Strict(TIMING), steps=100, barrier=BARRIER)
+
+
+def test_several_ports_with_inputs_in_flight_are_pinged_twice() -> None:
+    """B may answer before A's input is taken, and what that brings to B comes after: only a second answer proves it."""
+    pings = Pings(BARRIER)
+    for last in (False, True):
+        for port in ("A", "B"):
+            assert pings.next(["A", "B"]) == Ping(port, f"ping {port}")
+            pings.sent(port)
+        assert pings.next(["A", "B"]) is None
+        for port in ("B", "A"):
+            assert not pings.done
+            assert pings.answered(Seen(f"pong {port}", port, 0.1))
+        assert pings.done is last
 
 
 def test_the_port_with_inputs_in_flight_is_pinged_first() -> None:
