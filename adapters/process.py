@@ -23,6 +23,7 @@ from otf.codec import PortAction
 from otf.errors import CodecError, ContactError
 from otf.framing import Framer, Framing, Tail, lines
 
+_MOMENT = 0.001  # seconds between two looks for the exit
 _LAST = 5.0  # seconds that SIGKILL may take
 LINES: Final = lines()
 
@@ -175,7 +176,10 @@ class ProcessLine:
         self._reading.look()
         self._inflow.wake()
         with anyio.move_on_after(PATIENCE):
-            await self._reading.exit.wait()
+            # whoever receives may not look meanwhile, and two cannot wait for one descriptor
+            while not self._reading.ended:
+                await anyio.sleep(_MOMENT)
+                self._reading.look()
         self._torn = self._reading.ended or "closed its input"
         return LineLost(self._torn)
 

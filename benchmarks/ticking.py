@@ -27,7 +27,7 @@ from otf.adapters import tcp
 from otf.campaign import Campaign, Settings, Summary
 from otf.campaign.settings import Mode
 from otf.spec import Spec, TimerStart, Transition, goto, start
-from tests.runner.playing import Words
+from tests.runner.words import Words
 
 FORMS: Final = ("free", "window", "timer", "numbered", "modulo")
 PERIODS: Final = (0.2, 0.02, 0.001)

@@ -19,7 +19,6 @@ from otf.trace.result import CampaignResult, InconclusiveResult, untested
 from otf.trace.verdict import Failure, Judged, Outcome, Signature
 
 APART: Final = Scope(parts=("state", "input"))
-INPUT: Final = Scope(parts=("input",))
 """How a defect is told from another of the same signature: by where its shortest run fails."""
 GUESSED: Final = 200  # failures behind guesses that are looked at
 
@@ -293,9 +292,8 @@ class Summary:
         """Return the path of a kind that is to be shrunk, and what tells the kind from others with its signature."""
         for each in self._alike.values():
             if each.signature.fingerprint in self.apart and APART.of(each.signature) == group.signature:
-                inputs = [kind.input for kind in {*self.apart.values()}]
-                # the state is that of a long path: a short one has its own, and only another defect needs it
-                return each.first, INPUT if inputs.count(group.signature.input) == 1 else APART
+                # by its input alone, the search would come upon the other defect, which is shorter
+                return each.first, APART
         failure = group.first.verdict.failure
         return group.first, Scope() if failure is None else self.kinds.scope(failure.signature)
 

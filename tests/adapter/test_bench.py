@@ -20,7 +20,8 @@ from otf.spec import Spec, Transition, goto
 from otf.temporal import Formula
 from otf.trace.events import Event, Seen, Sent
 from otf.trace.verdict import Failure
-from tests.runner.playing import Still, Words, opened, virtually
+from tests.runner.playing import Still, opened, virtually
+from tests.runner.words import Words
 
 
 def _step(state: int, inp: str) -> Iterator[Transition[int]]:

@@ -15,7 +15,8 @@ from otf.campaign import Campaign, Settings, Summary
 from otf.core import Symbol, View
 from otf.spec import Elapse, Spec, Transition, goto
 from otf.strategy import own
-from tests.runner.playing import Words, virtually
+from tests.runner.playing import virtually
+from tests.runner.words import Words
 
 
 def step(state: str, inp: object) -> Iterator[Transition[str]]:

@@ -11,7 +11,7 @@ from typing import Any
 import anyio
 import pytest
 
-from benchmarks.kinds import System, named
+from benchmarks.kinds import named
 from otf.adapter import Bench
 from otf.adapters.inprocess import Reply, inprocess
 from otf.campaign import Campaign, PathResult, Settings, Summary
@@ -128,27 +128,6 @@ def test_a_name_that_the_system_gives(tmp_path: Path) -> None:
     settings = Settings(out=tmp_path, traces=40, seed=1)
     summary = anyio.run(Campaign(system.bench(system.defects[:1]), settings).run)
     assert [group.signature.seen for group in summary.failures.values()] == ["'error_0'"]
-
-
-def test_what_is_told_apart_is_shrunk_by_its_input(tmp_path: Path) -> None:
-    """Two commands of one word are wrong, one of them after another input only: one and two inputs show them."""
-
-    def answer(counts: tuple[int, ...], inp: str) -> tuple[tuple[int, ...], tuple[object, ...]]:
-        word, number = inp[:-1], int(inp[-1])
-        then = counts[number] + (1 if word == "put " else -1)
-        changed = (*counts[:number], then, *counts[number + 1 :])
-        return (changed, ("ok",)) if 0 <= then <= 3 else (counts, ("no",))
-
-    def first(_: object, inp: str, outputs: tuple[object, ...]) -> tuple[object, ...] | None:
-        return ("ok",) if inp == "take 0" and outputs == ("no",) else None
-
-    def second(_: object, inp: str, outputs: tuple[object, ...]) -> tuple[object, ...] | None:
-        return ("ok", "ok") if inp == "take 1" and outputs == ("ok",) else None
-
-    inputs = [f"{word} {number}" for word in ("put", "take") for number in range(4)]
-    store = System("store", (0,) * 4, inputs, answer, [first, second])
-    summary = run(store.bench(), replace(settings(tmp_path / "out"), traces=8, seed=4))
-    assert sorted(group.shrunk.steps for group in summary.failures.values() if group.shrunk) == [1, 2]
 
 
 def test_one_wrong_state(tmp_path: Path) -> None:

@@ -305,6 +305,6 @@ def test_an_output_that_nothing_explains_takes_no_longer_where_hundreds_may_be_u
     monitor.tell(Sent("ask", "sut", 0.1))
     verdict = monitor.tell(Seen("tick", "elsewhere", 0.1))
     assert verdict is not None
-    assert verdict.outcome == "inconclusive"
+    assert verdict.outcome == "fail"
     # the second judging may take as much as two searches, in all its depths
     assert carried < 2 * UNDER_WAY * limits.work

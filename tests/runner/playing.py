@@ -19,13 +19,13 @@ from otf.adapter.waiting import Alarm, alarms
 from otf.adapters.inprocess import FrameHandler, Reply, inprocess
 from otf.core import Session
 from otf.core.pacing import Pacing, Strict
-from otf.errors import CodecError
 from otf.runner import drive
 from otf.spec import Spec, Transition, goto
 from otf.strategy import Script
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Undecodable
 from otf.trace.record import Header
 from otf.trace.verdict import Failure, Verdict
+from tests.runner.words import Words
 
 HEADER: Final = Header(
     run="0123456789ab",
@@ -54,28 +54,6 @@ Answering: TypeAlias = Callable[[str, bytes], Iterable[Answer]]
 def virtually(run: Callable[[], Awaitable[T]]) -> T:
     """Run in virtual time: when all wait, the clock jumps."""
     return anyio.run(run, backend="trio", backend_options={"clock": MockClock(autojump_threshold=0)})
-
-
-@dataclass(frozen=True)
-class Words:
-    """The codec: a text up to its first dot is the port, the rest the frame."""
-
-    types: tuple[type, ...] = ()
-
-    def port(self, value: object) -> str:
-        """Return the port of a value."""
-        return str(value).partition(".")[0]
-
-    def encode(self, value: object) -> bytes:
-        """Return the frame of an input."""
-        return str(value).partition(".")[2].encode()
-
-    def decode(self, port: str, data: bytes) -> object:
-        """Return the output of a frame."""
-        try:
-            return f"{port}.{data.decode()}"
-        except UnicodeDecodeError as error:
-            raise CodecError(str(error)) from error
 
 
 class Due(NamedTuple):

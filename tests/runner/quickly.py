@@ -26,7 +26,8 @@ from otf.strategy import Script
 from otf.trace.events import Event, Seen, Sent, Stalled
 from otf.trace.record import Header
 from otf.trace.verdict import Verdict
-from tests.runner.playing import Words, opened
+from tests.runner.playing import opened
+from tests.runner.words import Words
 
 Answer = tuple[str, bytes | None]  # a port, and a frame on it; None: the port ends
 Answering = Callable[[str, bytes], Iterable[Answer]]

@@ -20,7 +20,8 @@ from otf.runner.wire import Wire
 from otf.spec import Transition, goto
 from otf.strategy import Script
 from otf.trace.events import Event, Seen
-from tests.runner.playing import Answer, Still, Words, hub, on_still, opened, play, spec, virtually
+from tests.runner.playing import Answer, Still, hub, on_still, opened, play, spec, virtually
+from tests.runner.words import Words
 
 BARRIER = Barrier({"a": "a.are you there", "b": "b.are you there"}, lambda port, output: output == f"{port}.here")
 """Each port answers a question of which the model knows nothing."""

@@ -15,7 +15,8 @@ from otf.adapter.line import Belated
 from otf.adapters import Faults, inject
 from otf.spec import Transition, goto
 from otf.trace.events import Stalled
-from tests.runner.playing import Played, Still, Words, hub, opened, ping, play, spec, virtually
+from tests.runner.playing import Played, Still, hub, opened, ping, play, spec, virtually
+from tests.runner.words import Words
 
 WHY = "the tester sent m1 late"
 

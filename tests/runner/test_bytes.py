@@ -10,7 +10,8 @@ import pytest
 from otf.adapter import Bench
 from otf.errors import CodecError, ModelError, UsageError
 from otf.spec import Transition, goto
-from tests.runner.playing import Words, answering, on_function, on_still, play, spec
+from tests.runner.playing import answering, on_function, on_still, play, spec
+from tests.runner.words import Words
 
 
 def test_bytes_that_do_not_decode() -> None:

@@ -15,7 +15,7 @@ from otf.adapters import process
 from otf.campaign import Campaign, Settings, Summary
 from otf.spec import Spec, Transition, goto, start
 from otf.trace.events import Sent
-from tests.runner.playing import Words
+from tests.runner.words import Words
 
 PROGRAM: Final = """
 import sys, threading, time

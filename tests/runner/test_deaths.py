@@ -26,7 +26,7 @@ from otf.strategy import Script
 from otf.trace.events import Closed, Event, Seen, Sent
 from otf.trace.verdict import Verdict
 from tests.adapters.harness import Baseline
-from tests.runner.playing import Words
+from tests.runner.words import Words
 
 pytestmark = pytest.mark.real
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from otf.adapter import Bench, Ending, Frame, LineLost
 from otf.spec import Transition, goto, on
 from otf.trace.events import Ended
-from tests.runner.playing import Answer, Words, answering, hub, on_function, on_still, play, spec
+from tests.runner.playing import Answer, answering, hub, on_function, on_still, play, spec
+from tests.runner.words import Words
 
 
 def _both(state: int, inp: str) -> Iterator[Transition[int]]:

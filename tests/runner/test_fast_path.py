@@ -35,7 +35,7 @@ from otf.spec import Spec, Transition, goto
 from otf.strategy import Pool, Script, Uniform
 from otf.trace.events import Event, Seen, Sent
 from otf.trace.verdict import Verdict
-from tests.runner.playing import Words, opened
+from tests.runner.playing import opened
 from tests.runner.quickly import (
     Answer,
     Far,
@@ -50,6 +50,7 @@ from tests.runner.quickly import (
     steps,
     told,
 )
+from tests.runner.words import Words
 
 pytestmark = pytest.mark.real
 Both = Callable[..., Story]

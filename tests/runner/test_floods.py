@@ -18,7 +18,7 @@ from otf.spec import Spec, Transition, goto
 from otf.strategy import Script
 from otf.trace.events import Event, Quiet, Seen
 from otf.trace.verdict import Verdict
-from tests.runner.playing import Words
+from tests.runner.words import Words
 
 MANY = 10_000
 

@@ -14,7 +14,8 @@ from otf.adapter.line import NEVER
 from otf.core import Barrier
 from otf.runner import Wire
 from otf.spec import Transition, goto
-from tests.runner.playing import Still, Words, on_still, opened, play, spec
+from tests.runner.playing import Still, on_still, opened, play, spec
+from tests.runner.words import Words
 
 
 @dataclass

@@ -17,7 +17,8 @@ from otf.core.session import FLOOD
 from otf.runner import Wire
 from otf.runner.wire import FULL, HEAVY, Arrived
 from otf.spec import Spec, Transition, goto
-from tests.runner.playing import Still, Words, hub, on_function, ping, play, spec, virtually
+from tests.runner.playing import Still, hub, on_function, ping, play, spec, virtually
+from tests.runner.words import Words
 
 LOOPS = pytest.mark.parametrize("loop", ["asyncio", "trio"])
 

@@ -32,8 +32,8 @@ class Reading:
     """Reads the output of a child as it arrives, without waiting, and at most a pipe's content ahead of what is taken.
 
     `inflow` holds the frames of the standard output that have not been taken yet, and after the last one the ending.
-    `tail` keeps the end of the standard error. `ended` is how the process ended, as soon as that is known, and
-    `exit` is set then. The inflow is woken for news that no descriptor shows.
+    `tail` keeps the end of the standard error. `ended` is how the process ended, as soon as that is known.
+    The inflow is woken for news that no descriptor shows.
 
     A flood of errors is read now and then only, so that it costs little: meanwhile it waits in its pipe, which is made
     as large as the system lets it be.
@@ -44,7 +44,6 @@ class Reading:
         self.tail: Tail = Tail()
         self.ended: str = ""
         self.ending: str = ""
-        self.exit: anyio.Event = anyio.Event()
         self._child = child
         self._alarm = alarm
         self._closed: float | None = None
@@ -187,7 +186,6 @@ class Reading:
     def _see_exit(self) -> None:
         self.ended = self._child.ended()
         if self.ended:
-            self.exit.set()
             self._drop(self._child.exit)
 
     def _end(self, reason: str) -> None:
