@@ -34,7 +34,7 @@ KNOWN_ISSUES = [
     pytest.param("modbus", "value", marks=[needs("socat"), needs_module("pymodbus")]),
 ]
 
-LONGER = {"reset": 20.0, "warm": 60.0, "again": 60.0}
+LONGER = {"first": 12.0, "reset": 20.0, "warm": 60.0, "again": 60.0}
 """Seconds for what takes many inputs, at the pace of these systems."""
 PERSISTENT: dict[str, dict[str, Any]] = {"order": {"traces": 6, "time": 12.0, "strategy": "least-input"}}
 """What it takes where one path in three shows it."""
