@@ -115,7 +115,7 @@ def test_a_recording_is_kept_only_where_the_path_fails(tmp_path: Path) -> None:
 def test_a_recording_is_what_the_program_writes(tmp_path: Path, program: Sequence[str], size: int) -> None:
     """Into the file that it is told, or onto its output; also at its end; no more than `largest`."""
     [group] = run(
-        bench(Life(recording=Recording(program, largest=1024, ahead=0.5)), "wrong"), tmp_path, 1
+        bench(Life(recording=Recording(program, largest=1024, ahead=0)), "wrong"), tmp_path, 1
     ).failures.values()
     kept = kept_recording(group.first.trace)
     assert kept is not None
