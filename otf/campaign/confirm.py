@@ -192,7 +192,7 @@ async def confirm(  # noqa: PLR0913 -- what a run needs, each once
         return ConfirmedPath(await without_guess(bench, oracle, header, failing, until))
     inputs, joins = [event.input for event in failing.events if isinstance(event, Sent)], as_before(failing.events)
     trace, lasts, names = failing.trace.with_suffix(STRICT), _lasted(failing, bench, speed), _names(oracle, failing)
-    if (shown := await _by_its_end(bench, oracle, header, failing, until, aftermath)) is not None:
+    if (shown := await _by_its_end(bench, oracle, header, failing, names, until, aftermath)) is not None:
         return ConfirmedPath(failing if strict else shown, 1)
     seen, others, tries = [failing] if strict else [], list[PathResult](), 0
     while tries + strict < (STALLED if seen else TRIES) and anyio.current_time() < until:
@@ -222,7 +222,13 @@ async def confirm(  # noqa: PLR0913 -- what a run needs, each once
 
 
 async def _by_its_end(  # noqa: PLR0913, PLR0917 -- as above
-    bench: Bench, oracle: Oracle, header: Header, failing: PathResult, until: float, aftermath: float
+    bench: Bench,
+    oracle: Oracle,
+    header: Header,
+    failing: PathResult,
+    names: list[NamedRun | None],
+    until: float,
+    aftermath: float,
 ) -> PathResult | None:
     """Return a strict run of the last inputs of a long path that fails in the same way; None if there is none.
 
@@ -234,7 +240,7 @@ async def _by_its_end(  # noqa: PLR0913, PLR0917 -- as above
         run = PathRun(bench, oracle, header, failing.trace.with_suffix(STRICT), aftermath=lambda _: aftermath)
         timers = Timers(last=True, between=False)
         pacing = Pace("strict", 1, bench.timing, timers=timers).pacing()
-        again = await run.run(Script(inputs[-last:]), last, pacing, until=until, earlier=_names(oracle, failing))
+        again = await run.run(Script(inputs[-last:]), last, pacing, until=until, earlier=names)
         if again.verdict.failed and not is_stalled(again) and _signature(again) == _signature(failing):
             return again
         last *= LAST

@@ -112,7 +112,11 @@ def program(bench: Bench, header: Header, failing: PathResult, tries: int, where
     except UnwritableError:
         return None
     together = joined(failing.events) if header.burst > 1 else ()
-    options = {"burst": header.burst * (header.burst > 1), "together": together, "tries": tries * (tries > 1)}
+    options: dict[str, object] = {
+        "burst": header.burst * (header.burst > 1),
+        "together": together,
+        "tries": tries * (tries > 1),
+    }
     if not together:
         options["pauses"] = tuple(round(pause, 3) for pause in timed_pauses(bench.oracle(), failing.events))
     more = "".join(f", {name}={value}" for name, value in options.items() if value)

@@ -227,7 +227,9 @@ class Idling:
         for timer, seconds in left.items():
             affordable = self._spent.get(timer, 0.0) + seconds <= most
             kinds: tuple[tuple[WaitKind, bool], ...] = ("end", affordable or self._left == 0), ("part", affordable)
-            for kind in (kind for kind, possible in kinds if possible):
+            for kind, possible in kinds:
+                if not possible:
+                    continue
                 names = enumerate(self._names(kind, places, timer))
                 depth = next((depth for depth, name in names if name not in self.told), DEPTH + 1)
                 yield _Wait(depth, -seconds, (kind == "part") == (depth == 0), kind, timer)
