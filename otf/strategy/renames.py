@@ -81,7 +81,7 @@ class NamedRun:
                     answers[given].append(outputs)
                     asked.sent(port, outputs)
                 case Seen(output, port):
-                    seen.update(set(words(key(output))) - known)
+                    seen.update(word for word in words(key(output)) if word not in known and word[:1] != "<")
                     if (answered := asked.by(port)) is not None:
                         answered.append(words(key(output)))
                 case Quiet():

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Final, TypeAlias, cast
 
 TextWords: TypeAlias = tuple[str, ...]
-"""The words of a value in their order: those of its texts and bytes, and its numbers."""
+"""The words of a value in their order: its types in angle brackets, those of its texts and bytes, and its numbers."""
 
 WORD: Final = re.compile(r"\w+|[^\w\s]")
 _REMEMBERED: Final = 512
@@ -20,7 +20,7 @@ def words(value: Hashable) -> TextWords:
 
     >>> from otf.values.identity import key
     >>> words(key(("get", 7, b"/jobs/12", b"\x00")))
-    ('get', '7', '/', 'jobs', '/', '12', '\x00')
+    ('<tuple>', 'get', '<int>', '7', '/', 'jobs', '/', '12', '\x00')
     """
     return tuple(_words(value))
 
@@ -32,5 +32,7 @@ def _words(value: Hashable) -> Iterator[str]:
     elif isinstance(value, (str, bytes)):
         text = value if isinstance(value, str) else value.decode("latin-1")
         yield from WORD.findall(text) if text.isprintable() else [text]
-    elif not isinstance(value, type):
+    elif isinstance(value, type):
+        yield f"<{value.__qualname__}>"
+    else:
         yield str(value)

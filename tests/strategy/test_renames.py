@@ -52,6 +52,13 @@ class Run:
 
 
 @dataclass(frozen=True)
+class Stop:
+    """Stop a job."""
+
+    id: int
+
+
+@dataclass(frozen=True)
 class Ran:
     """What kind it was."""
 
@@ -197,6 +204,18 @@ def test_of_equal_inputs_one_may_be_left_out() -> None:
     assert names.renamed(symbol(Run(4444)), [symbol(Run(3333))]).value == Run(4444)
 
 
+def test_an_input_stays_of_its_type() -> None:
+    """Of two inputs with the same id, it is the one of the same type that stands for an earlier one."""
+    oracle = Oracle(Model(SPEC))
+    earlier = NamedRun.of(oracle, events((Open("a"), [Opened(1111)]), (Stop(1111), [])))
+    assert earlier is not None
+    names, symbol = Renames((earlier,)), oracle.model.symbol
+    for event in events((Open("a"), [Opened(3333)])):
+        names.observe(event)
+    assert names.renamed(symbol(Stop(1111)), [symbol(Run(3333)), symbol(Stop(3333))]).value == Stop(3333)
+    assert names.renamed(symbol(Stop(1111)), [symbol(Run(3333))]).value == Stop(1111)
+
+
 def test_what_the_model_offers_is_sent_as_it_is() -> None:
     """An id that happens to be there again is no name of another one, and constant inputs have no names."""
     oracle, script = Oracle(Model(SPEC)), Script([Run(2222)])
@@ -213,19 +232,9 @@ def test_what_the_model_offers_is_sent_as_it_is() -> None:
 
 
 def test_words() -> None:
-    """Numbers are words, and so are those of texts and of printable bytes; other bytes are one word."""
-    assert words(key((Run(5), "GET /a-b", b"x=7", b"\x00\x01"))) == (
-        "5",
-        "GET",
-        "/",
-        "a",
-        "-",
-        "b",
-        "x",
-        "=",
-        "7",
-        "\x00\x01",
-    )
+    """Numbers are words, and so are those of texts and of printable bytes; other bytes are one word, types another."""
+    told = words(key((Run(5), "a-b", b"x=7", b"\x00\x01")))
+    assert told == ("<tuple>", "<Run>", "<int>", "5", "a", "-", "b", "x", "=", "7", "\x00\x01")
 
 
 def test_an_output_answers_the_first_input_of_its_port_that_is_left() -> None:
