@@ -14,8 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from benchmarks.measure import command, positive, save
 from benchmarks.timed import lease, light, washer
-from otf.campaign.lengths import length
-from otf.campaign.settings import UNLIMITED, Settings
+from otf.campaign.settings import UNLIMITED, Settings, length
 from otf.core import Chooser, Model, Oracle, Routes, Session, Symbol, Timing, View
 from otf.core.idling import Idling
 from otf.core.pacing import Eager

@@ -10,6 +10,7 @@ import asyncio
 import os
 import sys
 import threading
+import time
 from asyncio import AbstractEventLoop
 from collections.abc import Callable
 from contextlib import suppress
@@ -18,7 +19,7 @@ from typing import Final, Protocol
 from otf.errors import INCONCLUSIVE
 
 LOOKS: Final = 12
-"""Looks in a row at which the loop itself was at work, and had not done what it was asked before; 3 s."""
+"""Looks at which the loop itself was at work, had a processor, and had not done what it was asked before; 3 s."""
 _BY: Final = "code of the bench, its model or its system changed what it needs; nothing can be judged"
 NO_LOOP: Final = f"the event loop does nothing that it is asked: {_BY}"
 NO_PYTHON: Final = f"len, range and the like do not work, or the recursion limit is below 200: {_BY}"
@@ -43,7 +44,8 @@ class LoopCheck:
     def __init__(self, over: Waitable, tell: Callable[[str], object]) -> None:
         self._over, self._tell = over, tell
         self._loop, self._thread = _running(), threading.get_ident()
-        self._beats, self._missed = True, 0
+        self._clock = time.pthread_getcpuclockid(self._thread)
+        self._beats, self._missed, self._used = True, 0, 0.0
 
     def wait(self, seconds: float) -> bool:
         """Return whether it is over."""
@@ -56,12 +58,17 @@ class LoopCheck:
         return False
 
     def _look(self, loop: AbstractEventLoop) -> None:
-        if self._beats:
-            self._beats, self._missed = False, 0
-            with suppress(RuntimeError):  # it was closed
-                loop.call_soon_threadsafe(self._beat)
-        # a model or a system that is at work for long keeps the loop from its turn, and breaks nothing
-        self._missed = self._missed + 1 if in_loop(self._thread) else 0
+        # a busy machine may leave the loop without a processor for seconds while this thread has one; asked each time,
+        # a loop that is broken turns for it
+        before, self._used = self._used, time.clock_gettime(self._clock)
+        if self._beats or not in_loop(self._thread):
+            # a model or a system that is at work for long keeps the loop from its turn, and breaks nothing
+            self._missed = 0
+        elif self._used > before:
+            self._missed += 1
+        self._beats = False
+        with suppress(RuntimeError):  # it was closed
+            loop.call_soon_threadsafe(self._beat)
         if self._missed >= LOOKS:
             self._end(NO_LOOP)
 

@@ -31,7 +31,7 @@ def ended(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 async def _checked(told: list[str], turns: bool) -> None:
     check = LoopCheck(Looks(), told.append)
-    for _ in range(LOOKS + 1):
+    for _ in range(LOOKS + 2):
         assert not check.wait(0.25)
         await asyncio.sleep(0) if turns else None
 
@@ -47,6 +47,14 @@ def test_a_loop_that_does_nothing(
     told = list[str]()
     asyncio.run(_checked(told, turns))
     assert (ended[:1], told[:1]) == (([INCONCLUSIVE], [NO_LOOP]) if ends else ([], []))
+
+
+def test_a_loop_without_a_processor(ended: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is not blamed for what it could not do: an hour's run beside eight busy processes once ended so."""
+    monkeypatch.setattr("otf.adapter.loop_check.in_loop", lambda _: True)
+    monkeypatch.setattr("otf.adapter.loop_check.time.clock_gettime", lambda _: 1.0)
+    asyncio.run(_checked([], turns=False))
+    assert ended == []
 
 
 def test_where_a_thread_is() -> None:
