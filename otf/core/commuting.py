@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, cast
 
 from otf.core.crowd import Asleep
 from otf.core.hypothesis import Hypothesis, queue
@@ -19,6 +19,7 @@ from otf.core.nodes import Move, Node
 from otf.core.windows import Windows
 
 NONE: Final[Asleep] = frozenset[str]()
+FEW: Final = 16  # spontaneous outputs that are looked at in a row, for each of them is a call of the model
 
 
 @dataclass(slots=True)
@@ -51,7 +52,7 @@ class Orders:
             found += [(step, tried & others[port].keys()) for step in steps[port]]
             # what comes too late to be taken in this state may be taken after a timer has expired
             tried |= {port} if steps[port] else NONE
-        if woken is not None or self._idle(now, node, tried):
+        if woken is not None or self._idle(now, node, tried) or self._counts(now, node, tried):
             return found
         return found + [(step, self._sleeping(now, node, step.move, tried)) for step in self.moves.spontaneous(now)]
 
@@ -96,10 +97,43 @@ class Orders:
             for move in self.moves.model.spontaneous(node)
         )
 
+    def _counts(self, now: Hypothesis, node: Node, tried: Asleep) -> bool:
+        """Return whether all that the system says by itself is numbered, on another port: no such move can help.
+
+        As in `_idle`, but each leads to a state of its own; as many of them are looked at as would be followed.
+        """
+        model, followed, port = self.moves.model, self.moves.limits.spontaneous, ""
+        if now.timers or followed > FEW or not tried.issuperset(name for name, _ in now.flight):
+            return False
+        heads = [in_flight[0].symbol for _, in_flight in now.flight]
+        while moves := model.spontaneous(node):
+            move, *others = moves
+            if others or not _plain(move):
+                return False
+            here = move.emitted[0][0]
+            if here == self.goal or port not in {"", here}:
+                return False
+            if not port:
+                port, followed = here, followed - sum(each.spontaneous for each in queue(now.outstanding, here))
+            for head in heads:
+                if not indifferent(model, node, move, head):
+                    return False
+            if followed <= 0:
+                self.moves.cut.add(port)
+                return True
+            node, followed = cast("Node", move.position), followed - 1
+        return True
+
 
 def brings(step: Next, port: str) -> bool:
     """Return whether a move has an output on a port."""
     return step.move is not None and port in step.move.ports
+
+
+def _plain(move: Move) -> bool:
+    """Return whether a move does nothing but to say something on one port, and to change the state."""
+    timed = move.after or move.within or move.starts or move.stops
+    return move.position is move.target is not None and len(move.emitted) == 1 and not (timed or move.req)
 
 
 def independent(model: Model, node: Node, one: Symbol, other: Symbol) -> bool:

@@ -34,6 +34,10 @@ def _numbered(state: int) -> Iterator[Transition[int]]:
     yield goto(state + 1, f"q.tick{state}", within=(0.0, 0.02))
 
 
+def _counted(state: int) -> Iterator[Transition[int]]:
+    yield goto(state + 1, f"q.tick{state}")
+
+
 FORMS = {"free": _free, "window": _window, "timer": _timer}
 
 
@@ -84,6 +88,19 @@ def test_so_a_wrong_or_surplus_answer_is_found_without_following_a_thousand_of_t
     assert verdict is not None
     assert verdict.failed
     assert monitor.explainer.work - before < 20
+
+
+def test_ticks_with_numbers_that_may_be_under_way_are_not_followed_to_explain_an_answer() -> None:
+    """Each leads to a state of its own, and an answer means the same before and after it: the answer takes one move."""
+    monitor = _monitor(_counted)
+    for step in range(1, 20):
+        monitor.tell(Seen(f"q.tick{step - 1}", "q", step))
+        monitor.tell(Sent("p.ask", "p", step + 0.1))
+        before = monitor.explainer.work
+        assert monitor.tell(Seen("p.answer", "p", step + 0.101)) is None
+        assert monitor.explainer.work - before == 1
+    # nor is anything forgotten by that: a tick that was on its way is explained
+    assert monitor.tell(Seen("q.tick19", "q", 19.102)) is None
 
 
 def test_an_input_that_may_have_set_the_window_anew_after_a_tick_that_came_later() -> None:
