@@ -18,7 +18,8 @@ from typing import Final, NoReturn
 from otf.errors import FAIL, INCONCLUSIVE
 
 _SIZE: Final = 4096
-_SIGNED, _STATUS, _REPORTED, _PLACE = 0, 1, 2, 3  # where they lie in the memory
+_SIGNED, _STATUS, _REPORTED, _HEARD, _PLACE = 0, 1, 2, 3, 4  # where they lie in the memory
+_AGAIN: Final = 1.0  # seconds in which the child must have heard of a signal that is to end it
 _KERNEL: Final = 0x80  # SI_KERNEL: a terminal sends its signals to each process of the group, the child among them
 
 
@@ -65,6 +66,11 @@ def reported() -> None:
     _CHILD.write(_REPORTED, b"\1")
 
 
+def hear() -> None:
+    """Note that a signal reached the code that handles it."""
+    _CHILD.write(_HEARD, b"\1")
+
+
 def working_on(what: str) -> None:
     """Note what is being done, for the sentence about an end that nobody signed."""
     _CHILD.write(_PLACE, what.encode(errors="replace")[: _SIZE - _PLACE - 1] + b"\0")
@@ -88,10 +94,11 @@ def end_copy() -> None:
         os._exit(INCONCLUSIVE)
 
 
-def supervise(name: str, *, as_json: bool = False) -> None:
+def supervise(name: str, *, as_json: bool = False, hears: bool = False) -> None:
     """Go on in a child process; the process that called this ends as the child does. In a debugger it does not.
 
-    `name` is what the user called; with `as_json` an end that nobody signed is a document on standard output, too.
+    `name` is what the user called; with `as_json` an end that nobody signed is a document on standard output, too. A
+    program that `hears` calls `hear` for each signal that is to end it, and gets a signal again that was lost.
     """
     if _in_debugger():
         return
@@ -104,7 +111,7 @@ def supervise(name: str, *, as_json: bool = False) -> None:
     except OSError as error:
         _Parent(name, None, as_json=as_json).give_up(f"cannot start a process: {error.strerror}")
     if child:
-        _Parent(name, memory, as_json=as_json).follow(child)
+        _Parent(name, memory, as_json=as_json).follow(child, hears=hears)
     os.close(theirs)
     _die_with(parent, ours)
     _CHILD.pid, _CHILD.memory = os.getpid(), memory
@@ -143,14 +150,30 @@ class _Parent:
     def __init__(self, name: str, memory: mmap | None, *, as_json: bool) -> None:
         self._name, self._memory, self._as_json = name, memory or mmap(-1, _SIZE), as_json
 
-    def follow(self, child: int) -> NoReturn:
+    def follow(self, child: int, *, hears: bool) -> NoReturn:
         """Wait for the end of the child, and end with its status."""
         # what came before there was a child was for it; of what comes now, it has what its terminal sends
         while (early := signal.sigtimedwait(_signals() - {signal.SIGCHLD}, 0)) is not None:
             os.kill(child, early.si_signo)
+        sent = 0
         while not (ended := os.waitpid(child, os.WNOHANG))[0]:
-            self._hand_on(signal.sigwaitinfo(_signals()), child)
+            came = signal.sigtimedwait(_signals(), _AGAIN) if hears and sent else signal.sigwaitinfo(_signals())
+            if came is not None:
+                self._hand_on(came, child)
+                sent = came.si_signo if came.si_signo in _ENDINGS else sent
+            else:
+                self._send_again(sent, child)
+                sent = 0
         self._end(os.waitstatus_to_exitcode(ended[1]))
+
+    def _send_again(self, number: int, child: int) -> None:
+        """Send a signal that the child has not heard: Python can lose one that comes just before its code blocks.
+
+        It looks whether a signal came, the signal comes, and it starts to sleep in the kernel: its handler, and any
+        limit of time that hangs on it, has to wait until the sleep ends.
+        """
+        if not self._memory[_HEARD]:
+            os.kill(child, number)
 
     def _hand_on(self, came: signal.struct_siginfo, child: int) -> None:
         if came.si_signo == signal.SIGCHLD:
@@ -207,6 +230,7 @@ _ITSELF: Final = ", or by otf itself, if it says above that nothing works any mo
 _ADVICE: Final = "To test a system that ends its process, run it in one of its own, with otf.adapters.process"
 
 
+_ENDINGS: Final = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
 _CRASHES: Final = frozenset({signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT})
 
 

@@ -17,7 +17,7 @@ def main() -> None:
     # first of all, since the imports behind `called` take most of the start
     SIGNALS.install()
     # before those imports, too: a fork of a small process is cheap
-    supervisor.supervise("the command", as_json="--json" in sys.argv)
+    supervisor.supervise("the command", as_json="--json" in sys.argv, hears=True)
     atexit.register(supervisor.sign)  # the first that is registered runs last, after the handlers of benches
     status = called(sys.argv[1:])
     supervisor.decide(status)

@@ -18,7 +18,7 @@ from types import FrameType
 from typing import Final, Generic, NamedTuple, TypeVar, cast
 
 from otf.errors import Interruption
-from otf.supervisor import decide, reported, sign
+from otf.supervisor import decide, hear, reported, sign
 
 T = TypeVar("T")
 PATIENCE: Final = 0.4  # seconds in which the event loop must react; then it hangs, most likely in a model's code
@@ -76,6 +76,7 @@ class Signals:
         self._act(number)
 
     def _ending(self, number: int, frame: FrameType | None) -> None:
+        hear()
         # the process ends soon: to search all that a long run remembers for garbage would take it more than a second
         gc.disable()
         self.handle(number, frame)

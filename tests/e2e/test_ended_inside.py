@@ -200,6 +200,43 @@ def test_it_can_be_halted(folder: Path) -> None:
         running.ends(signal.SIGTERM, status=143)
 
 
+LOSES = """
+import signal
+import sys
+import time
+
+from otf import supervisor
+
+came = []
+
+
+def end(number, frame):
+    came.append(number)
+    if len(came) > 1:  # the first one is lost
+        supervisor.hear()
+        supervisor.decide(3)
+        supervisor.sign()
+        sys.exit(3)
+
+
+supervisor.supervise("the program", hears=True)
+signal.signal(signal.SIGTERM, end)
+print("hangs", flush=True)
+while True:
+    time.sleep(600)
+"""
+
+
+def test_a_signal_that_is_lost(folder: Path) -> None:
+    """What was to end a program, and did not reach its handler, is sent once more."""
+    (folder / "loses.py").write_text(LOSES, encoding="utf-8")
+    with subprocess.Popen([sys.executable, "loses.py"], cwd=folder, stdout=subprocess.PIPE, text=True) as program:
+        assert program.stdout is not None
+        assert program.stdout.readline() == "hangs\n"
+        program.send_signal(signal.SIGTERM)
+        assert program.wait(SECONDS) == 3
+
+
 class Terminal:
     """A command that has a terminal of its own."""
 
