@@ -57,9 +57,10 @@ class KnownIssue:
 
 def check_known_issues(issues: object) -> None:
     """Refuse what is no known issue, such as a class of one's own, and what is not in a tuple or a list."""
+    given: object = issues
     every = cast("Sequence[object]", issues) if isinstance(issues, tuple | list) else None
     if every is None or not all(isinstance(each, KnownIssue) and each.is_sound() for each in every):
-        message = f"known_issues={show(issues)}: a tuple is needed, each of it a KnownIssue with a function and a text"
+        message = f"known_issues={show(given)}: a tuple is needed, each of it a KnownIssue with a function and a text"
         raise UsageError(f"{message}; write known_issues=(KnownIssue(lambda failure: 'busy' in failure.seen, 'why'),)")
 
 

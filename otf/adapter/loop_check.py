@@ -97,8 +97,8 @@ def sound() -> bool:
         if sys.getrecursionlimit() < DEEP:
             return False
         counts = len((1, 2)), max(1, 2), min(2, 3), sum((1, 1)), [*range(2)][1] + 1, sorted((2, 1))[1]
-        one: object = next(iter((1,)))
-        return set(counts) == {2} and isinstance(one, int)
+        one = next(iter((1,)))
+        return set(counts) == {2} and isinstance(one, int)  # pyright: ignore[reportUnnecessaryIsInstance] -- it may be another one
     return False
 
 

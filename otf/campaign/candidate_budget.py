@@ -149,19 +149,20 @@ class BudgetedRuns:
         All get the same time: one run of hundreds of inputs takes as long as the many that short ones need. Once one
         shows the failure, the shorter ones get three times the time that it took. Returns the runs of the last.
         """
-        every, runs, most = candidates, dict.fromkeys(candidates, 0), float("inf")
+        left: list[Candidate] = [*candidates]
+        runs, most = dict.fromkeys(candidates, 0), float("inf")
 
         def cost(candidate: Candidate, more: int = 1) -> int:
             return (runs[candidate] + more) * (candidate.limit + START)
 
-        while candidates and self.more():
-            candidate = min(candidates, key=cost)
+        while left and self.more():
+            candidate = min(left, key=cost)
             runs[candidate] += 1
             if any(map(self.wanted, await self._answers(candidate, self.jobs))):
-                candidates = candidates[: candidates.index(candidate)]
+                left = left[: left.index(candidate)]
                 most = min(most, TURNS * max(LEAST, cost(candidate, 0)))
-            candidates = [each for each in candidates if runs[each] < RARE and cost(each) <= most]
-        return runs[every[-1]] if every else 0
+            left = [each for each in left if runs[each] < RARE and cost(each) <= most]
+        return runs[candidates[-1]] if candidates else 0
 
     async def calmer(self, times: int) -> None:
         """Look for the smallest burst that still fails: a failure of single inputs is explained without a race."""
