@@ -38,9 +38,8 @@ from otf.cli.benches import load
 from otf.trace.reading import TraceReader
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").glob("*.md"))]
 FINDINGS = [*sorted((ROOT / "docs" / "findings").glob("*.md"))]
-PAGES += FINDINGS
+PAGES = [ROOT / "README.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").glob("*.md")), *FINDINGS]
 NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
 BLOCK = re.compile(
     r"(?:<!-- file: (?P<file>\S+) -->\n)?^```(?P<kind>\w*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL

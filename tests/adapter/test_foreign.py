@@ -19,6 +19,7 @@ from otf.adapter.third_party import answer, answered
 from otf.adapters import tcp, udp
 from otf.errors import ContactError
 from tests.adapters.harness import SECONDS, Baseline
+from tests.always import always
 
 pytestmark = [pytest.mark.anyio, pytest.mark.real]
 
@@ -122,7 +123,7 @@ async def test_an_interruption_while_a_name_is_looked_up(deaf: Flag, monkeypatch
 
 def test_a_thread_that_never_begins_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     """The kernel started it, but Python had no memory to begin its work: nobody waits for it for ever."""
-    monkeypatch.setattr(third_party, "start_new_thread", lambda *_: 1)
+    monkeypatch.setattr(third_party, "start_new_thread", always(1))
     monkeypatch.setattr(third_party, "BEGINNING", 0.0)
     with pytest.raises(RuntimeError, match="can't start new thread"):
         third_party.start_thread(lambda: None)
@@ -130,5 +131,5 @@ def test_a_thread_that_never_begins_is_none(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_a_thread_that_raises_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever waits for its end gets it."""
-    monkeypatch.setattr(sys, "unraisablehook", lambda _: None)
+    monkeypatch.setattr(sys, "unraisablehook", always(None))
     assert third_party.start_thread(lambda: 1 // 0).wait(10)

@@ -10,6 +10,7 @@ import pytest
 from otf.adapter import loop_check
 from otf.adapter.loop_check import DEEP, LOOKS, NO_LOOP, NO_PYTHON, LoopCheck, in_loop
 from otf.errors import INCONCLUSIVE
+from tests.always import always
 
 
 class Looks(threading.Event):
@@ -43,7 +44,7 @@ def test_a_loop_that_does_nothing(
     ended: list[int], monkeypatch: pytest.MonkeyPatch, turns: bool, at_work: bool, ends: bool
 ) -> None:
     """It ends the process if it was at work itself all the time; one that turns, or waits for a model, does not."""
-    monkeypatch.setattr("otf.adapter.loop_check.in_loop", lambda _: at_work)
+    monkeypatch.setattr("otf.adapter.loop_check.in_loop", always(at_work))
     told = list[str]()
     asyncio.run(_checked(told, turns))
     assert (ended[:1], told[:1]) == (([INCONCLUSIVE], [NO_LOOP]) if ends else ([], []))
@@ -82,7 +83,7 @@ def test_python_itself(ended: list[int], monkeypatch: pytest.MonkeyPatch, broken
     """Without what every loop rests on, the process ends at the next look."""
     told = list[str]()
     with monkeypatch.context() as patch:
-        patch.setitem(vars(loop_check), broken, lambda *_: 0)
+        patch.setitem(vars(loop_check), broken, always(0))
         LoopCheck(Looks(), told.append).wait(0.25)
     assert (ended, told) == ([INCONCLUSIVE], [NO_PYTHON])
 

@@ -28,6 +28,7 @@ from otf.errors import CodecError, ContactError, UsageError
 from otf.models.serving import free_port
 from tests.adapters.canbus import fresh
 from tests.adapters.harness import SECONDS, arrive
+from tests.always import always
 
 pytestmark = [pytest.mark.anyio, pytest.mark.parametrize("anyio_backend", ["asyncio"])]
 
@@ -124,7 +125,7 @@ async def doubted(line: Belated, doubt: str) -> None:
 async def test_a_tester_that_is_late_goes_on_and_says_so(monkeypatch: pytest.MonkeyPatch, periods: float) -> None:
     """Before the frame is on the bus, as the node may have noticed; then for as long as the node may remember it."""
     bus, begun = Stuck(), time.monotonic()
-    monkeypatch.setattr(CanBus, "open", lambda _: bus)
+    monkeypatch.setattr(CanBus, "open", always(bus))
     port = restbus(f"can://virtual/{fresh()}", {"engine": SLOW}, late=0.001, memory=periods)
     async with port() as line:
         assert isinstance(line, Belated)
@@ -152,7 +153,7 @@ class Broken:
 
 async def test_a_bus_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     """What python-can raises ends the line as its trouble."""
-    monkeypatch.setattr(CanBus, "open", lambda _: Broken())
+    monkeypatch.setattr(CanBus, "open", always(Broken()))
     async with restbus(f"can://virtual/{fresh()}", {"engine": ENGINE}, late=SECONDS)() as line:
         (trouble,) = await arrive(line, 1)
     assert trouble == Trouble("the CAN bus failed: CanOperationError: no such device")

@@ -83,7 +83,7 @@ def test_time_that_is_gone_is_not_used_again(tmp_path: Path) -> None:
 
 def test_the_time_ends_work_on_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A model with very many spontaneous moves takes long to say where an input leads: it is not asked any more."""
-    asked, find = 0, ModelMap._find  # noqa: SLF001 -- it alone asks the model
+    asked, find = 0, ModelMap._find  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] -- it alone asks the model
 
     def slow(self: ModelMap, nodes: NodeSet, inp: Symbol) -> Iterator[Successor]:
         nonlocal asked

@@ -23,6 +23,7 @@ from otf.runner.lookout import Lookout
 from otf.spec import Spec, Transition, goto, start
 from otf.trace.events import Closed, Event, Quiet
 from otf.trace.verdict import Verdict
+from tests.always import always
 from tests.campaign.machine import (
     DIES,
     MOST,
@@ -443,7 +444,7 @@ def test_a_machine_that_is_put_aside_in_each_run(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """After more than a second the system itself may have given up: that an answer is missing then proves nothing."""
-    monkeypatch.setattr(Lookout, "stalled", lambda _: stall)
+    monkeypatch.setattr(Lookout, "stalled", always(stall))
 
     def machine() -> Callable[[bytes], list[Reply]]:
         works, coffees = Machine(), count(1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -130,7 +131,7 @@ def test_a_folder_that_another_run_has_now(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "harm",
-    [Path.unlink, lambda file: file.write_bytes(b""), lambda file: file.write_bytes(bytes(9))],
+    [Path.unlink, partial(Path.write_bytes, data=b""), partial(Path.write_bytes, data=bytes(9))],
     ids=["removed", "emptied", "emptied while it was written"],
 )
 def test_a_run_whose_traces_are_taken_away(tmp_path: Path, harm: Callable[[Path], object]) -> None:

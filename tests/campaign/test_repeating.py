@@ -101,7 +101,7 @@ def test_the_program_has_the_pauses(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     # a busy machine would take so long between two inputs that the heater is warm
     monkeypatch.setattr("otf.runner.reproduce.anyio", SimpleNamespace(run=virtually))
     first = virtually(lambda: failing(tmp_path))
-    steps = [("look", ["off"]), ("on", ["ok"]), (Idle(0.2), []), ("look", ["off"])]
+    steps: list[tuple[object, list[object]]] = [("look", ["off"]), ("on", ["ok"]), (Idle(0.2), []), ("look", ["off"])]
     with pytest.raises(AssertionError, match="off"):
         reproduce(BENCH, steps, pauses=pauses(first.events))
     text = program(BENCH, header(BENCH, Settings(out=tmp_path, reference=f"{__name__}:BENCH"), 1), first, 1)

@@ -119,7 +119,7 @@ def clashes(made: Told) -> Iterator[str]:
     ruling = next(each.get("value") for each in made.junit.iter("property") if each.get("name") == "verdict")
     if ruling != made.run["ruling"]:
         yield f"ruling: {ruling} in JUnit, {made.run['ruling']} in the run"
-    for each in filter(lambda each: each["count"], made.run["departures"]):
+    for each in (each for each in made.run["departures"] if each["count"]):
         shown = f"known issue: {each['says']} ({each['count']:,} path{'s' * (each['count'] != 1)}, "
         shown += f"{each['steps']:,} step{'s' * (each['steps'] != 1)})"
         if shown not in made.markdown or shown.replace(", ", ", shrunk to ") not in re.sub("<[^>]*>", "", made.page):

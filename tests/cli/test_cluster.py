@@ -12,6 +12,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from random import Random
 from time import monotonic, sleep
+from typing import Any
 
 import pytest
 
@@ -109,10 +110,10 @@ def test_tls(folder: Path) -> None:
         cluster = Cluster(folder, stack, "tls", **ours)
         assert cluster.address.startswith("tls://127.0.0.1:")
         cluster.join()
-        ends = [
+        ends: list[subprocess.CompletedProcess[str]] = [
             subprocess.run(
                 [sys.executable, "-m", "otf", *call, address, "--out", out], cwd=folder, env=env, check=False, **TEXT
-            )  # type: ignore[call-overload]
+            )
             for address, out, env in (
                 (cluster.address, "a", {**os.environ, **ours}),
                 (cluster.address, "b", {**os.environ, **others}),
@@ -125,7 +126,7 @@ def test_tls(folder: Path) -> None:
     assert all("there is no scheduler" in each.stderr and "Traceback" not in each.stderr for each in ends[1:]), ends
 
 
-TEXT = {"capture_output": True, "text": True, "timeout": 120}
+TEXT: dict[str, Any] = {"capture_output": True, "text": True, "timeout": 120}
 
 
 def certified(folder: Path) -> dict[str, str]:

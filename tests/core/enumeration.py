@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, TypeAlias, TypeVar
 
-from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Stalled, Taken
+from otf.trace.events import Event, Quiet, Seen, Sent, Taken
 from tests.core.random_specs import Machine
 
 Item = TypeVar("Item")
@@ -97,7 +97,7 @@ def _after(now: Run, event: Event) -> Iterator[Run]:
             yield now
         case Taken(upto) if _proven(now, set(range(1, upto + 1))):
             yield now
-        case Quiet() | Taken() | Closed() | Stalled():
+        case _:
             return
 
 

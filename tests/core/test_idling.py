@@ -130,7 +130,7 @@ def test_waits_take_half_of_the_time() -> None:
 
 def test_without_timers_nothing_waits() -> None:
     """A model without times is driven as fast as ever."""
-    lamp = Spec(lambda lit, _inp: [goto(not lit, "click")], 0, ["press"])
+    lamp: Spec[object, str] = Spec(lambda lit, _inp: [goto(not lit, "click")], 0, ["press"])
     oracle, random, idling, events = Oracle(Model(lamp, Routes(("p",), _port))), Random(1), Idling(), list[Event]()
     world = World(System(lamp, _port, random), TimeBounds(), random)
     session = Session(oracle, Strategy("random", "uioco", 1).path(1), Eager(oracle.timing, idling=idling), steps=20)

@@ -16,6 +16,7 @@ from otf.simulate import System, TimeBounds, World, conduct
 from otf.spec import Spec, goto
 from otf.strategy import Script
 from otf.trace.events import Quiet, Seen, Taken
+from tests.always import always
 from tests.core.scripts import PORTS, ROUTES, machine, oracle
 from tests.core.test_session import answer, sends, sent, session, silent, stops, waits
 
@@ -254,15 +255,20 @@ def test_of_several_clients_each_sends_one_input_of_a_burst() -> None:
 GATE = machine("s0 -a/x-> s1", "s1 -b/y-> s0", "s0 -c-> s0", "s1 -c-> s1")
 
 
+def is_third(number: int, *_inputs: object) -> bool:
+    """Return whether it is the third input that would join."""
+    return number == 3
+
+
 def test_a_script_waits_where_an_input_must_not_join() -> None:
     """The model says nothing of b before a is taken: it is sent after the answer, and not skipped."""
-    run = Session(oracle(GATE), Script("abc"), Burst(TIMING, 3, joins=lambda *_: True), steps=9)
+    run = Session(oracle(GATE), Script("abc"), Burst(TIMING, 3, joins=always(value=True)), steps=9)
     sent(run, 0.0)
     assert waits(run.command())
     answer(run, "x", 0.0)
     assert silent(run) == Quiet(1.0)
     assert sends(run.command()) == "b"
-    run = Session(oracle(ECHO), Script("abc"), Burst(TIMING, 3, joins=lambda number, *_: number == 3), steps=9)
+    run = Session(oracle(ECHO), Script("abc"), Burst(TIMING, 3, joins=is_third), steps=9)
     sent(run, 0.0)
     answer(run, "x", 0.0)
     assert silent(run) == Quiet(1.0)

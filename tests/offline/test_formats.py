@@ -150,7 +150,11 @@ class Raising(LineCodec):
 def test_inputs_without_bytes_are_in_no_log() -> None:
     """Time that passes has none, and neither has an input that the codec refuses; the error names that one."""
     spec = BENCH.spec
-    patient = replace(spec, inputs=lambda state: [Elapse(1.0), object(), *spec.inputs(state)])
+
+    def inputs(state: int) -> list[object]:
+        return [Elapse(1.0), object(), *spec.inputs(state)]
+
+    patient = replace(spec, inputs=inputs)
     bench = replace(BENCH, spec=patient, codec=Raising(coffee.codec.rows))
     assert told(ECHOED, bench).verdict.outcome == "pass"
     with pytest.raises(TraceError, match=r"these bytes; the codec encodes no <object.*TypeError: object: b'tea'"):

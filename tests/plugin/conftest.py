@@ -1,15 +1,21 @@
 """Every test of the plugin runs pytest in a folder of its own."""
 
+from importlib import import_module
+
 import pytest
+
+from tests.plugin.session import Session
 
 # the modules that a run inside a test imports go with it, but `otf` keeps what it fetched from them: the next run would
 # have two of every class
-import otf.adapters
-import otf.campaign
-import otf.models.coffee
-import otf.pytest_plugin.running
-import otf.pytest_plugin.talking  # noqa: F401
-from tests.plugin.session import Session
+for name in (
+    "otf.adapters",
+    "otf.campaign",
+    "otf.models.coffee",
+    "otf.pytest_plugin.running",
+    "otf.pytest_plugin.talking",
+):
+    import_module(name)
 
 
 @pytest.fixture

@@ -44,7 +44,7 @@ PERSISTENT: dict[str, dict[str, Any]] = {"order": {"traces": 6, "time": 12.0, "s
 @pytest.mark.parametrize(("name", "also"), KNOWN_ISSUES)
 def test_a_known_departure_shows(name: str, also: str, tmp_path: Path) -> None:
     """With the inputs that bring it to light the departure is seen, told, and counted; nothing else is wrong."""
-    settings = {"traces": 2, "time": LONGER.get(also, 4.0)} | PERSISTENT.get(also, {})
+    settings: dict[str, Any] = {"traces": 2, "time": LONGER.get(also, 4.0)} | PERSISTENT.get(also, {})
     summary = decided(load(name, {"also": also}), tmp_path, steps=100, seed=1, **settings)
     assert summary.verdict == "pass"
     # the one that was asked for stands last; others may show at any time

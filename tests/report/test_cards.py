@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from otf.cli.output import _STYLES
+from otf.cli.output import _STYLES  # pyright: ignore[reportPrivateUsage] -- the colours of the terminal
 from otf.report import ReportedFailure
 from otf.report.failures import TONES, failures
 from otf.trace.explain import explanation

@@ -27,6 +27,7 @@ from otf.strategy import Script
 from otf.trace.events import Event, Seen, Sent, Stalled
 from otf.trace.record import as_recorded
 from otf.trace.verdict import Verdict
+from tests.always import always
 from tests.runner.playing import Still, answering, hub, on_function, on_still, spec, virtually
 
 
@@ -139,7 +140,7 @@ def test_a_tester_that_asks_its_model_for_long_before_it_sends(monkeypatch: pyte
         bench = answering((0.0, b"pong"), (5.0, b"tick"), spec=_TICKING, latency=0.01, busy=0.0)
         pacing = Strict(bench.timing, Timers(between=False))
         session = Session(bench.oracle(), Script(["p.ping"] * 2), pacing, steps=2)
-        return await drive(bench, session, lambda *_, **__: None)
+        return await drive(bench, session, always(None))
 
     assert virtually(run).outcome == "pass"
     assert asked > 2
@@ -207,7 +208,7 @@ def _forever(state: int, _inp: str) -> Iterator[Transition[int]]:
 def test_a_tester_that_was_stopped_while_it_waited(after: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """What it finds as it goes on may have been there for as long, or its system was stopped as well: no failure."""
     monkeypatch.setattr(lookout, "in_real_time", lambda: True)
-    monkeypatch.setattr(lookout, "cpu_use", lambda *_, **_more: CpuUse(known=True))
+    monkeypatch.setattr(lookout, "cpu_use", always(CpuUse(known=True)))
 
     async def run() -> Verdict:
         clock = trio.lowlevel.current_clock()
@@ -266,7 +267,11 @@ def test_a_tester_that_waits_for_a_processor_in_each_turn(monkeypatch: pytest.Mo
     """While nothing came, it delayed nothing: many short waits excuse no answer that is late by half a second."""
     turns = count()
     monkeypatch.setattr(lookout, "in_real_time", lambda: True)
-    monkeypatch.setattr(lookout, "cpu_use", lambda *_, **_more: CpuUse(known=True, own=0.01 * next(turns)))
+
+    def use(*_args: object, **_more: object) -> CpuUse:
+        return CpuUse(known=True, own=0.01 * next(turns))
+
+    monkeypatch.setattr(lookout, "cpu_use", use)
     monkeypatch.setattr(lookout, "own_use", lambda: (0.0, 0.01 * next(turns)))
     verdict, _ = _busy_for(0.0, after=1.5)
     assert verdict.failure is not None
@@ -411,7 +416,7 @@ def test_a_tester_that_stands_still_after_it_has_sent(monkeypatch: pytest.Monkey
         replies = [(0.0, b"pong"), *((at, b"tick") for at in (0.95, 1.95, 2.95))]
         ticks = answering(*replies, spec=Spec(pong, "idle", ["p.ping"], _beating), latency=0.01, busy=0.0)
         session = Session(ticks.oracle(), Script(["p.ping"]), Strict(ticks.timing, Timers(last=True)), steps=1)
-        return await drive(ticks, session, lambda *_args, **_more: None)
+        return await drive(ticks, session, always(None))
 
     assert virtually(run).outcome == "pass"
 
@@ -444,7 +449,7 @@ def test_an_answer_between_two_inputs_of_a_burst(monkeypatch: pytest.MonkeyPatch
         system = on_function(lambda: _reply, spec=model, latency=0.01, busy=0.0)
         pacing = Burst(system.timing, 2, Timers(last=True))
         session = Session(system.oracle(), Script(["p.ping", "p.pang"]), pacing, steps=2)
-        return await drive(system, session, lambda *_args, **_more: None)
+        return await drive(system, session, always(None))
 
     assert virtually(run).outcome == "pass"
 
@@ -468,7 +473,7 @@ def test_a_tester_that_stands_still_before_its_write(burst: int, monkeypatch: py
         system = on_function(lambda: _reply, spec=model, quiescence=0.1, latency=0.01, busy=0.0)
         pacing = Burst(system.timing, burst, Timers(between=False))
         session = Session(system.oracle(), Script(["p.ping", "p.pang", "p.last"]), pacing, steps=3)
-        return await drive(system, session, lambda *_args, **_more: None)
+        return await drive(system, session, always(None))
 
     assert virtually(run).outcome == "pass"
 
@@ -476,7 +481,7 @@ def test_a_tester_that_stands_still_before_its_write(burst: int, monkeypatch: py
 def test_what_one_look_found_is_not_newer_for_another(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two ticks came while a write took long; the look after it found both, and another look follows at once."""
     monkeypatch.setattr(InprocessLine, "send", held(1.8, b"pang"))
-    monkeypatch.setattr(Wire, "prompt", lambda _wire: True)
+    monkeypatch.setattr(Wire, "prompt", always(value=True))
 
     def reply(frame: bytes) -> list[Reply]:
         return [(0.0, b"pong"), (0.92, b"tick"), (1.84, b"tick"), (2.76, b"tick")] if frame == b"ping" else [b"pung"]
@@ -489,6 +494,6 @@ def test_what_one_look_found_is_not_newer_for_another(monkeypatch: pytest.Monkey
         system = on_function(lambda: reply, spec=model, quiescence=0.1, latency=0.01, busy=0.0)
         pacing = Strict(system.timing, Timers(between=False))
         session = Session(system.oracle(), Script(["p.ping", "p.pang"]), pacing, steps=2)
-        return await drive(system, session, lambda *_args, **_more: None)
+        return await drive(system, session, always(None))
 
     assert virtually(run).outcome == "pass"

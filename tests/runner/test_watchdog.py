@@ -17,6 +17,7 @@ from otf.errors import INCONCLUSIVE
 from otf.explore import explore
 from otf.spec import Accept, Spec, Transition, Where, goto, on
 from otf.trace.events import Seen, Sent
+from tests.always import always
 from tests.core.scripts import oracle, told
 
 
@@ -192,8 +193,12 @@ def test_a_clock_that_does_not_go_on_ends_the_wait(
     """Who waits for a moment that never comes is interrupted, each second, and told why once."""
     now, kills, told_of = iter(moments), list[int](), list[str]()
     monkeypatch.setattr("otf.adapter.third_party.time.monotonic", lambda: next(now))
-    monkeypatch.setattr("otf.adapter.third_party.os.kill", lambda _, number: kills.append(number))
-    monkeypatch.setattr("otf.adapter.third_party.select.select", lambda *_: None)
+
+    def kill(_pid: int, number: int) -> None:
+        kills.append(number)
+
+    monkeypatch.setattr("otf.adapter.third_party.os.kill", kill)
+    monkeypatch.setattr("otf.adapter.third_party.select.select", always(None))
     clock = ClockCheck(Looks(len(moments), new=False), told_of.append)
     for _ in moments[1:]:
         assert not clock.wait(PATIENCE / LOOKS)
@@ -204,9 +209,9 @@ def test_a_program_that_cannot_be_interrupted_ends(monkeypatch: pytest.MonkeyPat
     """Where the clock stands still, no bounded end comes either: the process ends, and nothing is decided."""
     ends = list[int]()
     monkeypatch.setattr("otf.adapter.third_party.time.monotonic", lambda: 5)
-    monkeypatch.setattr("otf.adapter.third_party.os.kill", lambda *_: None)
+    monkeypatch.setattr("otf.adapter.third_party.os.kill", always(None))
     monkeypatch.setattr("otf.adapter.third_party.os._exit", ends.append)
-    monkeypatch.setattr("otf.adapter.third_party.select.select", lambda *_: None)
+    monkeypatch.setattr("otf.adapter.third_party.select.select", always(None))
     clock = ClockCheck(Looks(500, new=False), lambda _: None)
     for _ in range(11):
         clock.wait(PATIENCE / LOOKS)

@@ -156,7 +156,10 @@ def test_values_of_the_state_are_kept_and_those_of_a_strategy_drawn() -> None:
         if inp.word == state:
             yield goto(state)
 
-    spec = Spec(step, "id", values={str: lambda state: [state], int: st.integers(0, 10**9)})
+    def ids(state: str) -> list[str]:
+        return [state]
+
+    spec = Spec(step, "id", values={str: ids, int: st.integers(0, 10**9)})
     sent, offered = _sent(spec, 1, 50), {*spec.inputs("id")}
     assert {each.word for each in sent} == {"id"}
     assert {*sent} - offered

@@ -22,6 +22,7 @@ from otf.spec import Spec, Transition, goto, total
 from otf.strategy import STRATEGIES, Strategy, StrategyKind, goal, weighted
 from otf.strategy.pool import WIDE, PathCounts, Pool
 from otf.trace.events import Quiet, Seen, Sent
+from tests.always import always
 
 MANY: Final = 90
 LISTED: Final = 60
@@ -395,8 +396,7 @@ def test_a_kind_with_one_input_is_drawn_beside_one_with_many(
     inputs: list[object], share: float, *, fixed: bool
 ) -> None:
     """Half of the draws are of a kind that is drawn first: so `begin` is no choice in a hundred."""
-    offered = inputs if fixed else lambda _state: inputs
-    spec: Spec[int, object] = Spec(lambda state, _inp: [goto(state)], 0, offered)
+    spec: Spec[int, object] = Spec(lambda state, _inp: [goto(state)], 0, inputs if fixed else always(inputs))
     judge = Oracle(Model(spec))
     pool, view = Pool("uioco", Random(7)), judge.view(judge.start())
     found = Counter(next(pool.candidates(view)).value for _ in range(4_000))

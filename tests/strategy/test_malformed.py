@@ -40,7 +40,10 @@ def _answers(state: int, inp: object) -> Iterator[Transition[int]]:
 
 def sent(share: float, script: list[object], *, takes: bool = True) -> list[object]:
     """Return what is sent in place of a script; `takes`: the model says what follows malformed inputs."""
-    step = _answers if takes else lambda state, inp: [] if isinstance(inp, Malformed) else _answers(state, inp)
+
+    def step(state: int, inp: object) -> Iterator[Transition[int]]:
+        return _answers(state, inp) if takes or not isinstance(inp, Malformed) else iter(())
+
     oracle = Oracle(Model(Spec(step, 0, [Open(), Shut(), Elapse(1)])))
     kind = malforming(StrategyKind("script", "", (lambda _pool, _visits: Script(script),)), share, CODEC)
     chooser = kind.makers[0](Pool("uioco", Random(5)), VisitCounts())
