@@ -13,7 +13,7 @@ from otf.core.memory import Symbol
 from otf.core.model import Model
 from otf.core.moves import Moves
 from otf.core.nodes import UNKNOWN, Move, Node
-from otf.core.timing import FOREVER, Clock, Window, deadline
+from otf.core.timing import FOREVER, Clock, Span, Window, deadline
 from otf.core.windows import Windows
 from otf.trace.clock import TAKEN
 from otf.trace.events import Closed, Event, Seen, Undecodable
@@ -38,6 +38,16 @@ def timers(belief: Belief, latency: float) -> dict[str | int | None, float]:
     for each in belief.hypotheses:
         for timer in _effective(each):
             found[timer.name] = max(found.get(timer.name, 0.0), deadline(timer.window, latency))
+    return found
+
+
+def starts(belief: Belief) -> dict[str | int | None, Span]:
+    """Return the running timers that have an effect, each with the interval in which it was started."""
+    found: dict[str | int | None, Span] = {}
+    for each in belief.hypotheses:
+        for timer in _effective(each):
+            (a, b), known = timer.window.trigger, found.get(timer.name, timer.window.trigger)
+            found[timer.name] = Span(min(a, known.a), max(b, known.b))
     return found
 
 

@@ -3,7 +3,8 @@
 A fault of a timer shows only to who waits, and most need something before: a session that was prolonged twice, an
 input in the last third of a lease. So two waits are inputs of their own (`Idle`): one until a timer must have expired,
 and one for a part of that, after which a few inputs are sent before the timer is waited out. A wait that has been made
-after the same inputs, in the same states, tells nothing new.
+after the same inputs, in the same states, tells nothing new. A timer that no input and no end of a path cuts short, or
+that ends while inputs go on, as a heartbeat does, is heard without a wait.
 """
 
 from __future__ import annotations
@@ -13,12 +14,14 @@ from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple, TypeAlias
 
+from otf.core.deadlines import starts
 from otf.core.memory import Symbol
 from otf.core.model import Model
 from otf.core.monitor import Monitor
 from otf.core.nodes import Node
 from otf.core.timed_ways import TimedWays, TimerName, WayStep
 from otf.core.timer_waits import FIRST, SHARE
+from otf.core.timing import FOREVER, Span
 from otf.spec import Elapse, Idle
 from otf.spec.offering import LONGEST
 
@@ -37,6 +40,8 @@ MARGIN: Final = 1.15  # of a wait: what comes right after its end is not blamed 
 ON_WAYS: Final = 0.5  # of the time for waits, which may go to those on ways to what only timers reach
 
 AGAIN: Final = 0.1  # seconds, then twice as many, … after which a way is looked for where there was none
+
+_NEVER: Final = Span(FOREVER, FOREVER)
 
 WaitKind: TypeAlias = Literal["end", "part"]
 
@@ -87,6 +92,8 @@ class Idling:
     _left: int | None = None
     # the timer that is waited for
     _timer: TimerName = None
+    # the timers at the last choice, and when they were started
+    _running: dict[TimerName, Span] = field(default_factory=dict[TimerName, Span])
     _ran: float = 0.0
     _clock: float = 0.0
     _spent: dict[TimerName, float] = field(default_factory=dict[TimerName, float])
@@ -165,13 +172,10 @@ class Idling:
         """Note the last input, and how long the campaign has run."""
         model = monitor.oracle.model
         if monitor is not self._monitor:
-            # another run: its clock begins anew
-            if self.ways is not None:
-                self.ways.begin()
-            self._monitor, self._clock, self._left, self._before, self._timer = monitor, 0.0, None, nodes, None
-            self._recent.clear()
+            self._begin(monitor, nodes)
         took, before = max(0.0, now - self._clock), self._before
         self._ran += took
+        heard, self._running = self._running, starts(monitor.belief)
         self._sent, self._clock, self._before = monitor.sent, now, now_in
         if self.ways is not None:
             self.ways.note(model, now_in, before, last)
@@ -181,10 +185,35 @@ class Idling:
             return
         self._inputs += 1
         matters = _matters(model, before, last)
+        ended = [timer for timer, at in heard.items() if self._running.get(timer, _NEVER).a > at.b]
         if matters:
             self._recent.append(last)
+            self._count("cut", ended)
+        else:
+            # nobody waited, and no input can have done it
+            self._count("alone", ended, *dict.fromkeys(map(model.place, before)))
         if self._left is not None:
             self._left = 0 if matters else max(0, self._left - 1)
+
+    def _count(self, what: str, timers: Iterable[TimerName], *places: Hashable) -> None:
+        """Count timers that ended alone in a place, or that an input or the end of a path cut short."""
+        for timer in timers:
+            name = what, timer, *places
+            self.told[name] = self.told.get(name, 0) + 1
+
+    def _comes(self, places: tuple[Hashable, ...], timer: TimerName) -> bool:
+        """Return whether a timer is heard without a wait."""
+        alone, waited = (self.told.get((what, timer, *places), 0) for what in ("alone", "end"))
+        return alone > waited or (waited > 0 and ("cut", timer) not in self.told)
+
+    def _begin(self, monitor: Monitor, nodes: tuple[Node, ...]) -> None:
+        """Begin another run; its clock begins anew, and the end of the last one cut its timers short."""
+        self._count("cut", self._running)
+        if self.ways is not None:
+            self.ways.begin()
+        self._monitor, self._clock, self._left, self._before, self._timer = monitor, 0.0, None, nodes, None
+        self._running = {}
+        self._recent.clear()
 
     def _chosen(self, places: tuple[Hashable, ...], left: dict[TimerName, float]) -> _Wait | None:
         waits = [*self._waits(places, left)]
@@ -225,6 +254,8 @@ class Idling:
             return
         most = (self._most() - self._on_ways) / len({*self._spent, *left})
         for timer, seconds in left.items():
+            if self._left is None and self._comes(places, timer):
+                continue
             affordable = self._spent.get(timer, 0.0) + seconds <= most
             kinds: tuple[tuple[WaitKind, bool], ...] = ("end", affordable or self._left == 0), ("part", affordable)
             for kind, possible in kinds:

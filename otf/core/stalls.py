@@ -5,6 +5,7 @@ The machine is read elsewhere; what follows from it is decided here. Times are s
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -33,7 +34,8 @@ class CpuUse(NamedTuple):
 
     `waited`: the seconds in which they could have run and got no processor. `ran`: those in which they ran. `ready`:
     one of them could run now. `known`: the processes are those of the system; if not, `waited` is that of the machine.
-    `own`: the seconds in which the tester could have run as well. `turns`: how often the processes got a processor.
+    `own`: the seconds in which the tester could have run as well.
+    `threads`: each thread, with what it ran and how often it got a processor; `stuck`: those of them that could run.
     """
 
     waited: float = 0.0
@@ -41,7 +43,8 @@ class CpuUse(NamedTuple):
     ready: bool = False
     known: bool = False
     own: float = 0.0
-    turns: int = 0
+    threads: frozenset[Hashable] = frozenset()
+    stuck: frozenset[Hashable] = frozenset()
 
 
 @dataclass(slots=True)
@@ -120,8 +123,8 @@ class Stalls:
         """
         self.note(stopped)
         span, before = now - self.sampled, self._sample
-        # the time of a process that waits is counted only when it gets a processor, that of one that runs not at once
-        stuck = use.ready and use.turns == before.turns
+        # the time of a thread that waits is counted only when it gets a processor, and others may run meanwhile
+        stuck = not use.stuck.isdisjoint(before.threads)
         # what the system and the tester lose at the same time is lost once
         lost = max(span if stuck else use.waited - before.waited, use.own - before.own + busy, stopped)
         if lost > 0:

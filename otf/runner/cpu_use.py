@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Hashable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from threading import get_native_id
@@ -48,8 +48,8 @@ def _beside_the_tester(proc: Path, *, shared: bool) -> CpuUse:
 
 
 def _summed(threads: Iterable[Path], tester: float) -> CpuUse:
-    waited, ran, turns = 0.0, 0.0, 0
-    ready = False
+    waited, ran = 0.0, 0.0
+    found, stuck = list[Hashable](), list[Hashable]()
     for thread in threads:
         # a process may end at any moment
         with suppress(OSError, ValueError, IndexError):
@@ -57,10 +57,13 @@ def _summed(threads: Iterable[Path], tester: float) -> CpuUse:
             # of the program comes before the state, in brackets, and may have brackets itself
             state = (thread / "stat").read_bytes().rpartition(b")")[2].split()[0]
             used, queued, got = map(int, (thread / "schedstat").read_bytes().split()[:3])
-            ran, waited, turns = ran + used / _SECOND, waited + queued / _SECOND, turns + got
+            ran, waited = ran + used / _SECOND, waited + queued / _SECOND
+            found.append((thread.name, used, got))
             # one that is stopped, by a signal or a debugger, can run as little as one that is ready
-            ready = ready or state in b"RTt"
-    return CpuUse(waited, ran, ready, known=True, own=tester, turns=turns)
+            if state in b"RTt":
+                stuck.append(found[-1])
+    use = CpuUse(waited, ran, bool(stuck), known=True, own=tester)
+    return use._replace(threads=frozenset(found), stuck=frozenset(stuck))
 
 
 def own_use(proc: Path = PROC) -> tuple[float, float]:

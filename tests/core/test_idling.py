@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Final
@@ -126,6 +126,36 @@ def test_waits_take_half_of_the_time() -> None:
         isinstance(one, Idle) and isinstance(then, Idle) for one, then in zip(["", *sent], sent, strict=False)
     )
     assert not isinstance(sent[0], Idle)
+
+
+def test_a_heartbeat_is_heard_without_waits() -> None:
+    """It comes while inputs go on, and none delays it; where each path ends before it comes, it is awaited."""
+    beat = start("beat", 0.1, 0.3)
+    spec = Spec(
+        lambda state, _inp: [goto(state, "ok")],
+        0,
+        ["go"],
+        lambda state: [goto(state, "beat", after="beat", timers=[beat])],
+        timers=[beat],
+    )
+    assert [_idles(spec, steps) for steps in ([500], [500] * 3)] == [1, 1]
+    assert _idles(spec, [5] * 20) > 1
+
+
+def _idles(spec: Spec[int, str], paths: Sequence[int]) -> int:
+    oracle, random, idling, events = (
+        Oracle(Model(spec, Routes(("p",), _port)), timing=TIMING),
+        Random(1),
+        Idling(),
+        list[Event](),
+    )
+    strategy, proven = Strategy("alternating", "uioco", 1), set[Hashable]()
+    for number, steps in enumerate(paths, start=1):
+        world = World(System(spec, _port, random), TimeBounds(latency=0.002, busy=0.002), random)
+        pacing = Eager(TIMING, proven, Timers(between=False), idling)
+        session = Session(oracle, strategy.path(number), pacing, steps=steps)
+        assert conduct(session, world, _port, events.append).outcome == "pass"
+    return sum(isinstance(event, Sent) and isinstance(event.input, Idle) for event in events)
 
 
 def test_without_timers_nothing_waits() -> None:

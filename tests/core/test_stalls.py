@@ -34,6 +34,18 @@ def test_a_wait_in_which_the_system_waited_for_a_processor() -> None:
     assert stalls.longest == pytest.approx(0.03)
 
 
+def test_one_thread_waits_while_others_run() -> None:
+    """What it could not do in that time is a stall, though others had their turns; what computes is none."""
+    one, other, then = ("1", 0, 5), ("2", 7, 1), ("2", 9, 2)
+    stalls = Stalls()
+    stalls.begin(0.0, CpuUse(known=True, threads=frozenset((one, other))), timed=True)
+    use = CpuUse(ran=0.01, ready=True, known=True, threads=frozenset((one, then)), stuck=frozenset((one,)))
+    stalls.sample(0.6, use)
+    assert stalls.told() == [Stalled(0.6, 0.6)]
+    stalls.sample(0.8, use._replace(threads=frozenset((then,)), stuck=frozenset((("1", 3, 6),))))
+    assert stalls.told() == []
+
+
 def test_what_the_tester_sent_late_is_a_stall() -> None:
     """It is told once: what was lost at the same time is the same time, what was lost before is not."""
     stalls = Stalls()
@@ -111,9 +123,10 @@ def test_moments_that_matter_to_nobody() -> None:
 def test_a_process_that_never_got_a_processor_may_be_delayed() -> None:
     """The kernel has not counted its time yet; of one that got a processor, it counts the wait at once."""
     stalls = Stalls()
-    stalls.sample(1.0, CpuUse(ready=True, known=True, turns=1))
+    waits = frozenset((("1", 0, 1),))
+    stalls.sample(1.0, CpuUse(ready=True, known=True, threads=waits, stuck=waits))
     assert stalls.told() == []
-    stalls.sample(1.5, CpuUse(ready=True, known=True, turns=1))
+    stalls.sample(1.5, CpuUse(ready=True, known=True, threads=waits, stuck=waits))
     assert stalls.told() == [Stalled(0.5, 1.5)]
 
 
