@@ -27,7 +27,7 @@ from otf.adapter.bench_options import (
 from otf.adapter.log import bound, note
 from otf.codec import Codec
 from otf.core.model_calls import own_frames
-from otf.core.timing import Learnt, Timing
+from otf.core.timing import FIRST, Learnt, Timing
 from otf.errors import ModelError, OtfError, UsageError
 from otf.spec import Elapse, Requirements, Spec, at_speed, total
 from otf.values import as_text, show
@@ -44,7 +44,6 @@ if TYPE_CHECKING:  # a model file needs none of it until it is run
 SYSTEM: Final = "system"  # the port of a system in this process
 FOREVER: Final = float("inf")
 MANY: Final = 1_000  # inputs whose types are looked at
-FIRST: Final = 0.1  # seconds of silence that are believed before anything is learnt
 
 
 def _limits() -> Limits:

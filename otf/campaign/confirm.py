@@ -6,7 +6,7 @@ trusts the clock, and a clock goes on while nothing can run.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple, Protocol
@@ -86,6 +86,7 @@ class Confirmer:
         self._summary = summary
         # kinds of failures in eager mode, with the signatures of the same failures in strict mode
         self._known: dict[Signature, Signature] = {}
+        self._met = Counter[Signature]()
         self._confirming: defaultdict[Signature, anyio.Lock] = defaultdict(anyio.Lock)
 
     def known_issue(self, result: PathResult) -> KnownIssueCount | None:
@@ -117,8 +118,10 @@ class Confirmer:
             return ConfirmedPath(_doubted(result, f"a failure was seen that cannot be driven again: {DROPPED}"))
         # of paths that fail alike at the same time one is driven again; the others wait for its result
         async with self._confirming[kind]:
-            known = self._known.get(kind)
-            if known is not None:
+            self._met[kind] += 1
+            known, turn = self._known.get(kind), self._met[kind]
+            # another defect may look the same in eager mode: the second, fourth, eighth … time it is driven again
+            if known is not None and (known == failure.signature or turn & (turn - 1)):
                 return ConfirmedPath(result, known=failure.signature if known == failure.signature else known)
             seen = await self._driven(result, drive_again, counts, doubtful=doubtful)
             if seen.trouble is None and seen.result.verdict.failure is not None:

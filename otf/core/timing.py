@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 
 from otf.trace.events import Stalled
 
+FIRST: Final = 0.1  # seconds of silence that are believed before anything is learnt
 ENOUGH: Final = 30  # replies before anything is learnt from them
 KEPT: Final = 1000  # latest replies kept; the slowest hundredth of them sets the quiescence time
 MANY: Final = 8  # the quiescence time is this many times as long as a slow reply
@@ -43,6 +44,14 @@ class Timing:
     def learn(self, reply: float) -> None:
         """Note the seconds from an input to the last output of its step; stated times stay as they are."""
 
+    def slept(self, seconds: float) -> None:
+        """Note for how long all threads of an observed system slept before an answer; stated times stay as they are."""
+
+    def rest(self, wanted: float, inputs: int) -> float:
+        """Return how long a rest that is observed has to last where silence by the clock would be `wanted` seconds."""
+        del inputs
+        return wanted
+
 
 @dataclass(slots=True)
 class Learnt(Timing):
@@ -50,8 +59,12 @@ class Learnt(Timing):
 
     A multiple of the time that all but a hundredth of the replies take, and at least 2L + R: if the bounds hold, a
     window learnt too short costs a second look, never a verdict.
+
+    Of an observed system only that part of a reply counts in which all its threads slept, and the longest of these: a
+    rest is no sign of an answer that is only slow, on a busy machine or a slow disk.
     """
 
+    asleep: float = 0.0
     replies: deque[float] = field(default_factory=lambda: deque[float](maxlen=KEPT))
     _heard: int = 0
 
@@ -61,6 +74,14 @@ class Learnt(Timing):
         self._heard += 1
         if self._heard % ENOUGH == 0:
             self.quiescence: float = max(self.round_trip(1), MANY * self.quantile(0.99))
+
+    def slept(self, seconds: float) -> None:
+        """Learn for how long an answer may let the system sleep."""
+        self.asleep = max(self.asleep, seconds)
+
+    def rest(self, wanted: float, inputs: int) -> float:
+        """Return how long a rest has to last: by the longest sleep before an answer, and never longer than silence."""
+        return min(wanted, max(FIRST, self.round_trip(inputs), MANY * self.asleep))
 
     def quantile(self, share: float) -> float:
         """Return the time within which this share of the replies came."""

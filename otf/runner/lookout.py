@@ -138,8 +138,9 @@ class Lookout:
         wanted = until - min(session.times.event, wire.now)
         careful = session.doubting or session.over
         last = session.moment.last.input if self._strict and session.moment.last is not None else None
-        wanted *= PATIENCE if session.over else 1
-        observer.wait(until, wanted, since=session.times.input, careful=careful, last=last)
+        rest, often = self._timing.rest(wanted, max(1, session.moment.burst)), PATIENCE if session.over else 1
+        rest = wanted if session.doubting or session.elapses else rest
+        observer.wait(until, often * wanted, rest=often * rest, since=session.times.input, careful=careful, last=last)
         self.observed = False
         while not wire.waiting and not observer.why and not self.observed:
             if observer.look():
@@ -159,7 +160,11 @@ class Lookout:
     def heard(self, *, answer: bool) -> None:
         """Note an arrival; `answer`: the model demanded it, so that it may be one to the last input."""
         if self._observer is not None:
-            self._observer.heard(self._session.times.input, answer=answer)
+            session, since = self._session, self._session.times.input
+            if answer and not self._observer.why:
+                late = session.late[-1:] == [session.monitor.events]
+                self._timing.slept(self._wire.now - since if late else self._observer.slept())
+            self._observer.heard(since, answer=answer)
 
     def _cpu_use(self) -> CpuUse:
         return cpu_use(self._started, shared=SpinWait.open > 1, threads=self._threads) if self._real else CpuUse()

@@ -56,7 +56,7 @@ class Observer:
         self._delaying = [line for line in wire.lines.values() if isinstance(line, Delaying)]
         self._empty = self._all_arrived if self._delaying else wire.empty
         # the present wait: until when, and how long silence has to last
-        self._until, self._wanted = NEVER, 0.0
+        self._until, self._wanted, self._rest = NEVER, 0.0, 0.0
         self._stillness = Stillness(0.0, 0.0)
         self._began = self._used = 0.0
         self._since, self._restless = NEVER, 0.0
@@ -65,18 +65,26 @@ class Observer:
         self._last: Symbol | None = None
         self._looks = 0
 
-    def wait(
-        self, until: float, wanted: float, *, since: float = 0.0, careful: bool = False, last: Symbol | None = None
+    def wait(  # noqa: PLR0913 -- what a wait needs, each once
+        self,
+        until: float,
+        wanted: float,
+        *,
+        rest: float = NEVER,
+        since: float = 0.0,
+        careful: bool = False,
+        last: Symbol | None = None,
     ) -> None:
         """Begin to wait for silence of `wanted` seconds, unless it is the same wait as before, by its end.
 
-        `since`: when the last input was sent. How long a system computes counts from then, or from its last rest: each
-        output begins a new wait, and one that computes and emits for ever would be waited for as long. `careful`: much
-        rests on it, and so what takes long to look for is looked for as well. `last` is the input, None where no thread
-        may be trusted to wake for nothing.
+        `rest`: how long a rest has to last, if that is less. `since`: when the last input was sent. How long a system
+        computes counts from then, or from its last rest: each output begins a new wait, and one that computes and emits
+        for ever would be waited for as long. `careful`: much rests on it, and so what takes long to look for is looked
+        for as well. `last` is the input, None where no thread may be trusted to wake for nothing.
         """
         if self._until != until:
-            self._stillness = Stillness(wanted, wanted)
+            self._rest = min(wanted, rest)
+            self._stillness = Stillness(self._rest, self._rest)
             self._began = time.monotonic()
             self._input, self._last, self._careful, self._new = since, last, careful or last is None, True
             if self._since != since:
@@ -98,7 +106,7 @@ class Observer:
         if rest is None:
             self._stillness.broken(now)
         elif self._believes(rest):
-            self._since = NEVER
+            self._since, self._stillness = NEVER, Stillness(self._rest, self._rest)
             return True
         elif not rest.still:
             self._looks = PROMPT
@@ -113,6 +121,11 @@ class Observer:
         """
         with suppress(OSError):
             self._system.glance()
+
+    def slept(self) -> float:
+        """Return for how many seconds all threads certainly slept in the present wait, which an arrival has ended."""
+        self._stillness.broken(time.monotonic())
+        return self._rest - self._stillness.left
 
     def heard(self, since: float, *, answer: bool) -> None:
         """Note an arrival after the input at `since`: a thread that was to wake for nothing may have sent it.

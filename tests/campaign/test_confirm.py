@@ -15,7 +15,7 @@ import pytest
 from otf.adapter import Bench
 from otf.adapters.inprocess import Reply, inprocess
 from otf.campaign import Listener, Settings, Summary
-from otf.campaign.confirm import TOGETHER, confirm
+from otf.campaign.confirm import TOGETHER, ConfirmedPath, Confirmer, confirm
 from otf.campaign.paths import PathRun
 from otf.campaign.results import FailureGroup, PathResult
 from otf.campaign.settings import header
@@ -94,6 +94,30 @@ def test_a_failure_that_is_known(tmp_path: Path) -> None:
     summary = run(bench(THIEF), tmp_path, mode="eager", traces=30, shrink=False)
     assert sum(group.count for group in summary.failures.values()) > len(list(tmp_path.glob("*.strict.jsonl")))
     assert all(group.tries for group in summary.failures.values())
+
+
+@pytest.mark.parametrize(("strictly", "driven"), [("Tea", [1]), ("Milk", [1, 2, 4, 8])])
+def test_what_strict_runs_show_otherwise_is_driven_again(tmp_path: Path, strictly: str, driven: list[int]) -> None:
+    """The second, fourth and eighth time of ten: two defects may look the same in eager mode."""
+    tested = bench(TEA)
+    failing = failing_path(tested, tmp_path, [Coin(), Coin(), Coin(), Button()])
+    failure = failing.verdict.failure
+    assert failure is not None
+    seen = replace(failure, signature=replace(failure.signature, seen=strictly))
+    shown = replace(failing, verdict=replace(failing.verdict, failure=seen))
+    assert (seen.signature == failure.signature) == (strictly == "Tea")
+
+    async def again(_failing: PathResult, _first: str, *, strict: bool) -> ConfirmedPath:
+        del strict
+        return ConfirmedPath(shown, 1)
+
+    async def ten() -> list[bool]:
+        confirmer, oracle = Confirmer(tested, Summary()), tested.oracle()
+        counted = [await confirmer.confirmed(failing, oracle, again, lambda _: None, doubtful=True) for _ in range(10)]
+        assert {each.known for each in counted} == {None, seen.signature}
+        return [each.known is None for each in counted]
+
+    assert [turn for turn, anew in enumerate(anyio.run(ten), 1) if anew] == driven
 
 
 def test_a_failure_of_eager_mode_only(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from otf.core import Timing
 from otf.core.ledger import Ledger
 from otf.core.pacing import Strict
-from otf.core.timing import ENOUGH, MANY, Learnt
+from otf.core.timing import ENOUGH, FIRST, MANY, Learnt
 from otf.trace.events import Quiet, Sent
 from tests.core.scripts import machine
 from tests.core.test_session import answer, sent, session, silent, waits
@@ -57,6 +57,21 @@ def test_old_replies_are_forgotten() -> None:
     for reply in [0.1] * ENOUGH + [0.001] * 2000:
         timing.learn(reply)
     assert timing.quiescence == pytest.approx(MANY * 0.001)
+
+
+def test_a_rest_lasts_as_answers_that_came_out_of_one() -> None:
+    """One that is slow needs no longer rests, one that slept before an answer does; none is longer than silence."""
+    timing = Learnt(quiescence=FIRST, latency=0.01, busy=0.01)
+    for _ in range(ENOUGH):
+        timing.learn(1.0)
+    assert timing.quiescence == MANY
+    assert timing.rest(timing.quiescence, 1) == FIRST
+    assert timing.rest(timing.quiescence, 20) == timing.round_trip(20)
+    timing.slept(0.5)
+    timing.slept(0.25)
+    assert timing.rest(timing.quiescence, 1) == MANY * 0.5
+    assert timing.rest(1.0, 1) == 1.0
+    assert Timing(2.0).rest(2.0, 1) == 2.0
 
 
 def test_a_run_learns_from_its_steps() -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
+import time
 from dataclasses import replace
 
 import anyio
 import pytest
 
 from otf import Bench
-from otf.adapter.observed_rest.system import SystemProcesses
+from otf.adapter.observed_rest.sleepers import Sleepers
+from otf.adapter.observed_rest.system import Rest, SystemProcesses
 from otf.runner import observing
 from otf.runner.observing import MOST, OBSERVED, PROMPT, SHARED, Observer
 from otf.runner.wire import Wire
@@ -24,8 +26,10 @@ class Restless(SystemProcesses):
     def __init__(self) -> None:
         self.roots = frozenset({7})
 
-    def look(self, quiet: object) -> None:
+    def look(self, quiet: object) -> Rest | None:
         """Return that a thread runs."""
+        del quiet
+        return None
 
     def used(self) -> float:
         """Return that it has computed nothing."""
@@ -52,6 +56,41 @@ def test_what_others_keep_busy_is_judged_by_the_clock(monkeypatch: pytest.Monkey
     monkeypatch.setitem(observing.watched, 7, 2)
     assert looked(0.0) == SHARED
     assert not looked(100.0)
+
+
+class Asleep(Restless):
+    """A process whose threads all sleep; a timer is due at a moment."""
+
+    def __init__(self, due: float) -> None:
+        super().__init__()
+        self.due, self.still = due, False
+        self.sleepers = Sleepers()
+
+    def look(self, quiet: object) -> Rest:
+        """Return that all threads sleep."""
+        del quiet
+        still, self.still = self.still, True
+        return Rest(time.monotonic(), time.monotonic(), self.due, still)
+
+
+def test_the_sleep_before_an_answer_is_known() -> None:
+    """Until the timer was due, however late the answer comes; a rest that was believed is none before an answer."""
+
+    async def slept(after: float, rest: float) -> float:
+        async with hub(lambda _port, _data: [], "a")() as lines, Wire(lines) as wire:
+            began = clock[0]
+            observer = Observer(wire, Asleep(began + 0.2))
+            observer.wait(1.0, 8.0, rest=rest)
+            assert observer.look() == (rest < 0.2)
+            clock[0] = began + after
+            return observer.slept()
+
+    clock = [100.0]
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(time, "monotonic", lambda: clock[0])
+        assert anyio.run(slept, 0.1, 1.0) == pytest.approx(0.1)
+        assert anyio.run(slept, 5.0, 1.0) == pytest.approx(0.2)
+        assert anyio.run(slept, 5.0, 0.1) == 0.0
 
 
 class _Computing(Restless):
