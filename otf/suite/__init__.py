@@ -18,7 +18,8 @@ from otf.explore import Graph, explore
 from otf.spec import Spec
 from otf.suite.adaptive import ADAPTIVE, AdaptiveSuite, adaptive, unknown
 from otf.suite.chain import chain
-from otf.suite.complete import a2, a3, a4, distances, h, hsi, spy, w, wp
+from otf.suite.complete import distances, h, hsi, spy, w, wp
+from otf.suite.covers import a2, a3, a4
 from otf.suite.identify import distinguishing, experiment, leaves, uio
 from otf.suite.machine import NOTHING, NumberedMachine, Word, blocks, complete_machine, machine, minimise
 from otf.suite.tour import Leg, checked, tour, transitions
@@ -66,7 +67,7 @@ def _a2(machine: NumberedMachine, _extra: int) -> Made:
 
 def _a4(machine: NumberedMachine, _extra: int) -> Made:
     checks, notes = _uios(machine)
-    return list(a4(machine, checks.__getitem__)), notes
+    return a4(machine, checks.__getitem__), notes
 
 
 def _uio(machine: NumberedMachine, _extra: int) -> Made:
@@ -120,7 +121,7 @@ _covers = partial(Method, base="specified", complete=False, extra=False)
 
 METHODS: Final[Mapping[str, Method]] = {
     "a2": _covers("every path in which no transition occurs twice", _a2),
-    "a3": _covers("every transition twice, always the first available", lambda machine, _: (list(a3(machine)), ())),
+    "a3": _covers("every transition twice, always the first available", lambda machine, _: (a3(machine), ())),
     "a4": _covers("every transition once; the state at the end is checked", _a4),
     "tour": _covers(
         "every transition, in as few paths and inputs as possible",

@@ -2,16 +2,14 @@
 
 Chow 1978 (W); Fujiwara and others 1991 (Wp); Petrenko and others 1993 (HSI); Dorofeeva, El-Fakih and Yevtushenko 2005
 (H); Simão, Petrenko and Yevtushenko 2012 (SPY). All take a complete, minimal, connected machine.
-And A2, A3 and A4, paths that cover every transition: Koopman and Plasmeijer, "Testing Reactive Systems with GAST",
-section 8.4. Each takes the first transition available.
 
 A suite is a set of words of inputs as a tree, which holds equal beginnings once, so that they are sent once.
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator
 from itertools import product
 from typing import NamedTuple
 
@@ -268,60 +266,3 @@ def _middles(machine: NumberedMachine, words: Words, length: int) -> list[int]:
 def _endings(machine: NumberedMachine, length: int) -> Iterator[Word]:
     for each in range(length + 1):
         yield from product(range(len(machine.inputs)), repeat=each)
-
-
-def a2(machine: NumberedMachine) -> Iterator[Word]:
-    """Yield every path in which no transition occurs twice and which cannot be made longer.
-
-    Their number explodes: 118 for nine transitions, 27,848 for eighteen.
-    """
-    rows = [[inp for inp, target in enumerate(row) if target != NOTHING] for row in machine.next]
-    word: list[int] = []
-    used = set[tuple[int, int]]()
-    trail: list[tuple[int, int]] = []
-    left = [iter(rows[0])]
-    longer = [False]
-    while left:
-        state = 0 if not trail else machine.next[trail[-1][0]][trail[-1][1]]
-        inp = next((each for each in left[-1] if (state, each) not in used), None)
-        if inp is not None:
-            longer[-1] = True
-            used.add((state, inp))
-            trail.append((state, inp))
-            word.append(inp)
-            left.append(iter(rows[machine.next[state][inp]]))
-            longer.append(False)
-            continue
-        left.pop()
-        if not longer.pop() and word:
-            yield tuple(word)
-        if trail:
-            used.discard(trail.pop())
-            word.pop()
-
-
-def a3(machine: NumberedMachine) -> Iterator[Word]:
-    """Yield paths in which every transition occurs twice: the inputs after it show where it led."""
-    return _covering(machine, 2, lambda _state: ())
-
-
-def a4(machine: NumberedMachine, check: Callable[[int], Word]) -> Iterator[Word]:
-    """Yield paths in which every transition occurs, each with the inputs at its end that check the state there."""
-    return _covering(machine, 1, check)
-
-
-def _covering(machine: NumberedMachine, times: int, check: Callable[[int], Word]) -> Iterator[Word]:
-    rows = [[inp for inp, target in enumerate(row) if target != NOTHING] for row in machine.next]
-    used, table = Counter[tuple[int, int]](), neighbours(machine)
-
-    def wanted(state: int) -> int | None:
-        return next((inp for inp in rows[state] if used[state, inp] < times), None)
-
-    while (start := next((word for at, word in onward(table, [0]) if wanted(at) is not None), None)) is not None:
-        word = list(start)
-        state = machine.run(start)[1]
-        while (inp := wanted(state)) is not None:
-            used[state, inp] += 1
-            word.append(inp)
-            state = machine.next[state][inp]
-        yield (*word, *check(state))
