@@ -120,8 +120,10 @@ class Confirmer:
         async with self._confirming[kind]:
             self._met[kind] += 1
             known, turn = self._known.get(kind), self._met[kind]
-            # another defect may look the same in eager mode: the second, fourth, eighth … time it is driven again
-            if known is not None and (known == failure.signature or turn & (turn - 1)):
+            # another defect may look the same in eager mode, where more inputs are in flight: what strict runs show
+            # otherwise is driven again the second, fourth, eighth … time
+            same = known is not None and replace(known, input=failure.signature.input) == failure.signature
+            if known is not None and (same or turn & (turn - 1)):
                 return ConfirmedPath(result, known=failure.signature if known == failure.signature else known)
             seen = await self._driven(result, drive_again, counts, doubtful=doubtful)
             if seen.trouble is None and seen.result.verdict.failure is not None:

@@ -107,8 +107,8 @@ def test_what_strict_runs_show_otherwise_is_driven_again(tmp_path: Path, strictl
     shown = replace(failing, verdict=replace(failing.verdict, failure=seen))
     assert (seen.signature == failure.signature) == (strictly == "Tea")
 
-    async def again(_failing: PathResult, _first: str, *, strict: bool) -> ConfirmedPath:
-        del strict
+    async def again(failing: PathResult, first: str, *, strict: bool) -> ConfirmedPath:
+        del failing, first, strict
         return ConfirmedPath(shown, 1)
 
     async def ten() -> list[bool]:
