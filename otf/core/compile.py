@@ -14,7 +14,7 @@ from otf.core.nodes import UNKNOWN, Midway, Move, Node, OpenAccept, Position
 from otf.errors import ModelError
 from otf.spec import Accept, AnyOrder, Elapse, On, OneOf, TimerAction, TimerStart, TimerStop, Transition, Where
 from otf.spec.offering import TRANSITIONS
-from otf.spec.transition import is_transition, requirements
+from otf.spec.transition import is_transition, requirements, timely
 from otf.values import show
 
 
@@ -78,8 +78,9 @@ class Compiler:
     node: Callable[[object], Node]
     symbol: Callable[[object], Symbol]
 
-    def moves(self, origin: Node, yields: object, *, spontaneous: bool = False) -> tuple[Move, ...]:
-        """Return the moves for the result of `step`, or of `emits` if they are `spontaneous`."""
+    def moves(self, origin: Node, function: Callable[..., object], *inputs: object) -> tuple[Move, ...]:
+        """Return the moves by `step` on an input in a state, or the spontaneous ones by `emits`."""
+        yields = function(origin.value, *inputs)
         if not isinstance(yields, Iterable):
             message = (
                 f"it returned {show(yields)}; yield transitions (goto(state, output, …)), or return a list of them"
@@ -93,7 +94,7 @@ class Compiler:
                 emitted, target = self._alone(item.outputs[0]) if item.outputs else (), self.node(item.state)
                 found.append(Move(target, emitted, item.outputs, target, req=item.req))
             else:
-                found += self._moves(AskedState(origin, spontaneous), item)
+                found += self._moves(AskedState(origin, spontaneous=not inputs), item)
             if len(found) > TRANSITIONS:
                 message = f"more than {TRANSITIONS:,} transitions, with the alternatives of each: it seems never to end"
                 raise ModelError(message)
@@ -105,6 +106,7 @@ class Compiler:
             yield self._accept(origin, item)
         elif is_transition(item):
             _check_timer(origin, item.after)
+            timely(item.within, item.after)
             yield from self._transition(origin, item, self.node(item.state))
         else:
             message = f"it gave {show(item)}, which is not a transition; write goto(state, output, …)"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 from typing import Any, Final, TypeVar
 
@@ -13,7 +13,7 @@ from otf.core.memory import Memory, Symbol
 from otf.core.model_calls import CURRENT, own_frames
 from otf.core.nodes import FEW, ITERATED, KEPT, EnabledInputs, Move, Node, TransitionWindows
 from otf.errors import USERS_OWN, ModelError, OtfError
-from otf.spec import Elapse, Idle, Spec
+from otf.spec import Completed, Elapse, Idle, Spec
 from otf.spec.offering import INPUTS, Always, limited
 from otf.spec.places import Uncounted, places
 from otf.values import as_text, key, likeness, show
@@ -55,6 +55,9 @@ class Model:
         # whether more inputs were enabled than can be drawn, by an iterable that is no sequence
         self.cut: bool = False
         self._fixed: EnabledInputs | None = None
+        # of a completed spec its own part is asked: whatever that leaves open is ignored
+        self._completes = isinstance(spec.step, Completed)
+        self._step: Callable[..., object] = spec.step.spec.step if isinstance(spec.step, Completed) else spec.step
         self.initial: Node = self.node(spec.initial)
 
     @property
@@ -129,7 +132,9 @@ class Model:
             if isinstance(inp.value, Elapse):
                 found = self._elapsing(node, inp.value)
             else:
-                found = self._ask(node, "step", self.spec.step, inp.value)
+                found = self._ask(node, "step", self._step, inp.value)
+                if self._completes and not found:
+                    found = (Move(node, (), (), node),)
             moves = self.memory.put(node.moves, inp, found, node)
         return moves
 
@@ -186,9 +191,9 @@ class Model:
 
     def _elapsing(self, node: Node, inp: Elapse) -> tuple[Move, ...]:
         """Return the moves on an input that only waits: those of the model itself, else one that changes nothing."""
-        partial = self.spec.partial
+        own = self.spec.partial
         # a completed spec would enter the state anew, which may restart its timers
-        ignored = isinstance(inp, Idle) or (partial is not None and not self._ask(node, "step", partial.step, inp))
+        ignored = isinstance(inp, Idle) or (own is not None and not self._ask(node, "step", own.step, inp))
         moves = () if ignored else self._ask(node, "step", self.spec.step, inp)
         return moves or (Move(node, (), (), node, stays=True),)
 
@@ -235,13 +240,10 @@ class Model:
         return bool(move.within or move.starts or (isinstance(move.position, Node) and self.windows(move.position)))
 
     def _ask(self, node: Node, name: str, function: Callable[..., object], *inputs: object) -> tuple[Move, ...]:
-        compiled, state = self._compiler.moves, node.value
-        spontaneous = not inputs
         # `total` and the like wrap the user's function, and an error is in that
         own = (self.spec.partial or self.spec).step if inputs else function
-        moves = _guard(
-            lambda: compiled(node, function(state, *inputs), spontaneous=spontaneous), own, name, state, *inputs
-        )
+        compiled = partial(self._compiler.moves, node, function, *inputs)
+        moves = _guard(compiled, own, name, node.value, *inputs)
         for move in moves:
             if move.within or move.starts:
                 self.timed = True

@@ -158,16 +158,7 @@ class Spec(Generic[State, Input]):
 
     def completed(self) -> Spec[State, Input]:
         """Return the spec in which an unspecified input is ignored: see `total`."""
-
-        def step(state: State, inp: Input) -> Iterable[Transition[State] | Accept]:
-            yields = self.step(state, inp)
-            if not isinstance(yields, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] -- of the user
-                return yields  # the oracle reports this error, with its place
-            happens = iter(yields)
-            first = next(happens, None)
-            return [Transition(state)] if first is None else chain([first], happens)
-
-        return self.remade(step, self.initial, self.inputs, self.emits, self.partial or self)
+        return self.remade(Completed(self), self.initial, self.inputs, self.emits, self.partial or self)
 
     def remade(
         self,
@@ -192,6 +183,22 @@ class Spec(Generic[State, Input]):
             timers=self.timers,
             counters=self.counters if initial is self.initial else None,
         )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Completed(Generic[State, Input]):
+    """The step function of a spec that ignores what the given one leaves open; the oracle asks that one itself."""
+
+    spec: Spec[State, Input]
+
+    def __call__(self, state: State, inp: Input) -> Iterable[Transition[State] | Accept]:
+        """Return what may happen on an input."""
+        yields = self.spec.step(state, inp)
+        if not isinstance(yields, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] -- of the user
+            return yields  # the oracle reports this error, with its place
+        happens = iter(yields)
+        first = next(happens, None)
+        return [Transition(state)] if first is None else chain([first], happens)
 
 
 def total(spec: Spec[State, Input]) -> Spec[State, Input]:
@@ -242,6 +249,8 @@ def _sources(part: object) -> Iterator[str]:
             yield from _sources(function)
     elif isinstance(part, partial):
         yield from _sources(part.func)
+    elif isinstance(part, Completed):
+        yield from _sources(cast("Any", part).spec)
     elif callable(part):
         module = inspect.getmodule(part)
         if module is not None and f"{module.__name__}.".startswith(_OWN):

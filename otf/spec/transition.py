@@ -169,8 +169,8 @@ class Transition(Generic[State]):
 
     `within=(lo, hi)` is the time window of the outputs in seconds: after the system took the input, or in `emits` after
     it entered the state. `timers` are the timers that the transition starts and stops. In `emits`, `after` names the
-    timer whose expiry is this transition. `req` are the requirements that it implements. Raises ModelError for a wrong
-    window, for `within` together with `after`, and for a requirement that is no name.
+    timer whose expiry is this transition. `req` are the requirements that it implements. A wrong window, and `within`
+    together with `after`, are refused when the model is asked; `goto` refuses them at once.
 
     >>> Transition("paid", ("coffee",), within=(0.0, 0.5)).outputs
     ('coffee',)
@@ -182,11 +182,6 @@ class Transition(Generic[State]):
     timers: tuple[TimerAction, ...] = field(default=(), repr=False)
     after: str = field(default="", repr=False)
     req: tuple[str, ...] = field(default=(), repr=False)
-
-    def __post_init__(self) -> None:
-        """Refuse a time that is none."""
-        if self.within is not None:
-            timely(self.within, self.after)
 
 
 def is_transition(way: object) -> TypeGuard[Transition[Any]]:
@@ -204,6 +199,8 @@ def goto(
 ) -> Transition[State]:
     """Return the transition to `state` with these outputs, in this order on each port; see `Transition`.
 
+    Raises ModelError for a wrong window, for `within` together with `after`, and for a requirement that is no name.
+
     >>> goto(5, "coffee")
     Transition(state=5, outputs=('coffee',), within=None)
 
@@ -220,4 +217,6 @@ def goto(
     >>> goto("acknowledged", "ACK 1", req="RFC1350-5-2").req
     ('RFC1350-5-2',)
     """
+    if within is not None:
+        timely(within, after)
     return Transition(state, outputs, within, tuple(timers), after, requirements(req) if req else ())

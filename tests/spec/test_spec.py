@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from otf.core import Model
 from otf.errors import ModelError, UsageError
 from otf.spec import Accept, Elapse, Spec, Transition, goto, on, restrict, total
 
@@ -54,10 +55,14 @@ NO_WINDOW = [
 
 @pytest.mark.parametrize("window", NO_WINDOW, ids=str)
 def test_a_window_in_which_nothing_can_be_seen_is_an_error_of_the_model(window: Any) -> None:  # noqa: ANN401 -- wrong
-    """A wrong window is refused where it is written: otherwise every system would be too late."""
-    for make in (partial(goto, 0, "x"), partial(Transition, 0, ("x",)), partial(Accept, list)):
-        with pytest.raises(ModelError, match=r"^the time window within=.* is invalid; write \(lo, hi\), seconds"):
+    """It is refused where it is written, or when the model is asked: otherwise every system would be too late."""
+    wrong = r"the time window within=.* is invalid; write \(lo, hi\), seconds"
+    for make in (partial(goto, 0, "x"), partial(Accept, list)):
+        with pytest.raises(ModelError, match=f"^{wrong}"):
             make(within=window)
+    model = Model(Spec(lambda _state, _inp: [Transition(0, ("x",), window)], 0, ["a"]))
+    with pytest.raises(ModelError, match=rf"^step\(0, 'a'\): {wrong}"):
+        model.moves(model.initial, model.symbol("a"))
 
 
 @pytest.mark.parametrize("window", [(0, 0), (0.5, 0.5), (1, 2.5), None])

@@ -93,7 +93,7 @@ def judged(folder: Path, bench: Bench, header: Header, files: Iterable[Path], mo
     found.requirements = RequirementRecord(bench.requirements)
     found.bench, found.folder = bench, str(folder)
     found.mutation = read_mutation(folder, found.notes)
-    found.source = source(bench.spec.step, Path.cwd())
+    found.source = source((bench.spec.partial or bench.spec).step, Path.cwd())
     gathering = _Gathering(bench, found, CampaignLog.of(folder))
     for file in files:
         gathering.trace(file)
