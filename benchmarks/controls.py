@@ -11,10 +11,9 @@ from typing import Final
 
 from benchmarks.campaigns import TESTERS, Tester
 from otf.core import Monitor, Oracle, Timing
-from otf.core.belief import Belief, EventResult
+from otf.core.belief import Belief, EventResult, Ledger
 from otf.core.explainer import EventName, Explainer, finder
 from otf.core.hypothesis import Hypothesis, QueuedInput, with_input
-from otf.core.ledger import Ledger
 from otf.core.pacing import Eager, Moment, Pause, Strict
 from otf.core.search import Search
 from otf.trace.events import Event, Seen, Sent

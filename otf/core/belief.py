@@ -1,8 +1,14 @@
-"""Sets of hypotheses: interned, and with a cache of the belief that each event leads to."""
+"""What is known of a run: its possible states, as sets of hypotheses that are interned, and the times of its inputs.
+
+A belief has a cache of the beliefs that each event leads to. A ledger says when each input was sent, by when it was
+taken, and until when it was dealt with.
+"""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Final, NamedTuple
 
@@ -11,10 +17,13 @@ from otf.core.memory import Memory, Remembered
 from otf.core.model import Model
 from otf.core.moves import Moves
 from otf.core.nodes import UNCONSTRAINED, Midway, Node
+from otf.core.timing import FOREVER, Span, Timing, is_later
 from otf.core.view import View
+from otf.trace.events import Closed, Seen, Sent, Stalled
 
 _NUMBER: Final = attrgetter("number")
 _DUE: Final = attrgetter("due")
+SPAN: Final = attrgetter("span")
 NO_NUMBERS: Final = frozenset((0, NEVER))
 
 
@@ -167,3 +176,93 @@ def renumber_inputs(found: Iterable[Hypothesis]) -> tuple[Iterable[Hypothesis], 
     if (not kept or kept[-1] == len(kept)) and not held:
         return found, kept
     return dict.fromkeys(renumber(each, kept) for each in found), kept
+
+
+class InFlight(NamedTuple):
+    """An input that is perhaps not taken: its number in the run, its port, from when to when it may be dealt with."""
+
+    number: int
+    port: str
+    span: Span
+
+
+class Ledger(NamedTuple):
+    """Facts about the inputs of a run, replaced at each event; a ledger itself never changes.
+
+    `inputs` are those that a belief still refers to, which numbers them from 1. `taken_by` and `done_by` bound the
+    times at which the last input was taken, and all inputs were dealt with, in seconds since the start of the run.
+    """
+
+    inputs: tuple[InFlight, ...] = ()
+    sent: int = 0
+    taken_by: float = -FOREVER
+    done_by: float = -FOREVER
+
+    @property
+    def unproven(self) -> int:
+        """Return how many inputs are not proven taken, including those after the first of them."""
+        return self.sent - self.inputs[0].number + 1 if self.inputs else 0
+
+    def then(self, event: Sent, timing: Timing) -> Ledger:
+        """Return the ledger with one more input: taken when it has arrived, and those before it are dealt with."""
+        # the system may have got it at once, or when all of it was handed over
+        # bounds are only added to: less R, a sum may be rounded to less than the input takes to arrive
+        taken = max(event.at + event.took + timing.latency, self.done_by)
+        done, number = taken + timing.busy, self.sent + 1
+        # an input on another port may be taken first
+        before = self.inputs and [
+            each
+            if each.port == event.port or is_later(event.at, each.span.b)
+            else each._replace(span=Span(each.span.a, each.span.b + timing.busy))
+            for each in self.inputs
+        ]
+        return Ledger((*before, InFlight(number, event.port, Span(event.at, done))), number, taken, done)
+
+    def keep(self, ranks: tuple[int, ...]) -> Ledger:
+        """Return the ledger with only the inputs that still matter, by their numbers in a belief."""
+        if len(ranks) == len(self.inputs):
+            return self
+        # made anew, since `_replace` takes four times as long, and nearly every output needs this
+        inputs = tuple([self.inputs[rank - 1] for rank in ranks])
+        return Ledger(inputs, self.sent, self.taken_by, self.done_by)
+
+    def finish(self, at: float) -> Ledger:
+        """Return the ledger after all inputs were dealt with by a time."""
+        return self if self.done_by <= at else Ledger(self.inputs, self.sent, self.taken_by, at)
+
+    def over(self, at: float) -> Ledger:
+        """Return the ledger without inputs: none matters any more, and all were dealt with by a time."""
+        if not self.inputs and self.done_by <= at:
+            return self
+        return Ledger((), self.sent, self.taken_by, min(self.done_by, at))
+
+    def delay(self, stall: Stalled) -> Ledger:
+        """Return the ledger after a stall: inputs that were on their way may be taken and dealt with later."""
+
+        def later(by: float) -> float:
+            return by if is_later(stall.begun, by) else by + stall.seconds
+
+        inputs = tuple(each._replace(span=Span(each.span.a, later(each.span.b))) for each in self.inputs)
+        return Ledger(inputs, self.sent, later(self.taken_by), later(self.done_by))
+
+    def upto(self, number: int) -> int:
+        """Return how many of its inputs are among the first `number` of the run."""
+        return bisect_right(self.inputs, number, key=lambda each: each.number)
+
+
+@dataclass(slots=True)
+class FailedStep:
+    """The events since everything was last settled: the belief at the start, the inputs, the outputs so far.
+
+    `last` holds the inputs of the step before: they cause the spontaneous outputs after silence.
+    """
+
+    before: Belief
+    # no factories of typed lists: they take ten times as long as bare lists, and every step has two
+    inputs: list[Sent]
+    outputs: list[Seen | Closed]
+    last: list[Sent] = field(default_factory=list[Sent])
+
+    def next(self, belief: Belief) -> FailedStep:
+        """Return the step after quiescence: this one as long as an output is due in a window."""
+        return FailedStep(belief, [], [], self.inputs or self.last) if belief.settled else self

@@ -13,8 +13,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Final, Self, TypeAlias
 
-from otf.core.belief import Belief, EventResult, silent
-from otf.core.ledger import Ledger
+from otf.core.belief import Belief, EventResult, Ledger, silent
 from otf.core.memory import Symbol
 from otf.core.oracle import Oracle
 from otf.core.pacing import Eager

@@ -10,15 +10,13 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Final, cast
 
-from otf.core.crowd import Asleep
-from otf.core.hypothesis import Hypothesis, queue
+from otf.core.hypothesis import AWAKE, Asleep, Hypothesis, queue
 from otf.core.memory import Symbol
 from otf.core.model import Model
 from otf.core.moves import Moves, Next
 from otf.core.nodes import Move, Node
 from otf.core.windows import Windows
 
-NONE: Final[Asleep] = frozenset[str]()
 FEW: Final = 16  # spontaneous outputs that are looked at in a row, for each of them is a call of the model
 
 
@@ -34,11 +32,14 @@ class Orders:
     windows: Windows
     goal: str
 
-    def of(self, now: Hypothesis, node: Node, asleep: Asleep, woken: Asleep | None) -> list[tuple[Next, Asleep]]:
+    def of(self, now: Hypothesis, asleep: Asleep, woken: Asleep | None) -> list[Next]:
         """Return the moves of a hypothesis, each with the ports that need not be followed after it.
 
         Where a hypothesis is reached once more, only the inputs that are `woken` are left: they were asleep.
         """
+        node = now.position
+        if not isinstance(node, Node):
+            return self.moves.of(now) if woken is None else []
         others = {port: self._others(now, node, port) for port, _ in now.flight}
         steps = {
             port: self.moves.taking(now, port, in_flight[0], max(others[port].values(), default=0))
@@ -46,15 +47,16 @@ class Orders:
             if port not in asleep and (woken is None or port in woken)
         }
         tried = asleep
-        found: list[tuple[Next, Asleep]] = []
+        found: list[Next] = []
         # first moves that may explain the event at once: the others need not come before them
         for port in sorted(steps, key=lambda port: not any(brings(step, self.goal) for step in steps[port])):
-            found += [(step, tried & others[port].keys()) for step in steps[port]]
+            found += [step._replace(asleep=tried & others[port].keys()) for step in steps[port]]
             # what comes too late to be taken in this state may be taken after a timer has expired
-            tried |= {port} if steps[port] else NONE
+            tried |= {port} if steps[port] else AWAKE
         if woken is not None or self._idle(now, node, tried) or self._counts(now, node, tried):
             return found
-        return found + [(step, self._sleeping(now, node, step.move, tried)) for step in self.moves.spontaneous(now)]
+        more = self.moves.spontaneous(now)
+        return found + [step._replace(asleep=self._sleeping(now, node, step.move, tried)) for step in more]
 
     def _others(self, now: Hypothesis, node: Node, port: str) -> dict[str, int]:
         """Return the ports whose input may equally be taken before that of `port`, and the last number there."""
@@ -73,7 +75,7 @@ class Orders:
         """
         model, timed = self.moves.model, bool(now.timers)
         return (
-            NONE
+            AWAKE
             if move is None
             else frozenset(
                 port

@@ -10,9 +10,9 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from operator import attrgetter
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
-from otf.core.hypothesis import Hypothesis, Outstanding, Timer
+from otf.core.hypothesis import AWAKE, Asleep, Hypothesis, Outstanding, Timer
 from otf.core.timing import Span, Window
 from otf.core.windows import each_output
 
@@ -23,9 +23,6 @@ DEEP: Final = 100
 """Outputs under way. With more of them, hypotheses differ in their number, and to compare them takes long."""
 
 _UNDATED: Final = attrgetter("what", "left", "spontaneous", "stamp", "number", "entered")
-
-Asleep: TypeAlias = frozenset[str]
-"""Ports whose input in flight need not be taken now: an equivalent path took it before."""
 
 
 def thinned(found: list[Hypothesis]) -> list[Hypothesis]:
@@ -44,8 +41,8 @@ class Following(NamedTuple):
     """A hypothesis to be followed, how deep it lies, and the ports that need not be followed from it."""
 
     now: Hypothesis
-    depth: int
-    asleep: Asleep
+    depth: int = 0
+    asleep: Asleep = AWAKE
 
     def joined(self, other: Following) -> Following:
         """Return both as one. It explains whatever each of them explains, and a little more.

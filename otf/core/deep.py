@@ -12,15 +12,15 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 from typing import Final, TypeAlias, cast
 
-from otf.core.belief import Belief
+from otf.core.belief import Belief, Ledger
 from otf.core.commuting import brings
 from otf.core.expectations import Chain
 from otf.core.explainer import Explainer, Finder, finder
 from otf.core.hypothesis import Hypothesis, Outstanding
-from otf.core.ledger import Ledger
 from otf.core.memory import Symbol
 from otf.core.moves import Moves
 from otf.core.nodes import UNKNOWN
@@ -229,7 +229,9 @@ class DeepRun:
     """
 
     def __init__(self, explainer: Explainer, belief: Belief, ledger: Ledger) -> None:
-        self.search = DeepSearch(belief.hypotheses, explainer.moves, explainer.oracle.limits.work)
+        oracle = explainer.oracle
+        moves = partial(Moves, oracle.model, oracle.relation, oracle.limits)
+        self.search = DeepSearch(belief.hypotheses, moves, oracle.limits.work)
         self._explainer = explainer
         self._before = ledger
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import replace
+from functools import partial
 from typing import Final, TypeAlias, cast
 
-from otf.core.belief import Belief, EventResult, renumber_inputs
+from otf.core.belief import SPAN, Belief, EventResult, Ledger, renumber_inputs
 from otf.core.crowd import thinned
 from otf.core.deadlines import is_overdue
 from otf.core.hypothesis import Hypothesis, with_input
-from otf.core.ledger import SPAN, Ledger
 from otf.core.memory import Symbol
 from otf.core.model import Model
 from otf.core.moves import Moves
@@ -113,14 +113,13 @@ class Explainer:
         """Return the result of a search, which is not remembered."""
         oracle = self.oracle
         commuting = oracle.relation == "uioco" and (not oracle.model.alone or len(belief.in_flight) > 1)
-        moves = self.moves()
-        search = Search(moves, clock, commuting, before := self.work * self.bounded)
+        made = partial(Moves, oracle.model, oracle.relation, oracle.limits, without=self._without)
+        search = Search(moves := made(), clock, commuting, before := self.work * self.bounded)
         found = _find_all(belief, search, find)
         free = frozenset(moves.unspecified - moves.specified)
         if free and oracle.relation == "any":
             # no possible state specifies these inputs: none is to be preferred to the others
-            moves = self.moves(free)
-            search = Search(moves, clock, work=search.work)
+            search = Search(moves := made(free=free), clock, work=search.work)
             found = _find_all(belief, search, find)
         self.work += search.work - before
         requirements = frozenset(moves.requirements) if moves.requirements else NONE
@@ -142,10 +141,6 @@ class Explainer:
         belief = Belief(tuple(hypotheses)) if once else self.oracle.beliefs.of(hypotheses)
         return EventResult(belief, kept, requirements, cut)
 
-    def moves(self, free: frozenset[int] = frozenset()) -> Moves:
-        """Return the moves of a search."""
-        return Moves(self.oracle.model, self.oracle.relation, self.oracle.limits, free=free, without=self._without)
-
     def untimely(self, belief: Belief, ledger: Ledger, event: Event) -> FailureKind | None:
         """Return how the time of an output that nothing explains is wrong, None if not only that is.
 
@@ -155,7 +150,8 @@ class Explainer:
             return None
         model, clock = self.oracle.model, self.clock(event, ledger)
         find, output = finder(model, event, 0), model.output_symbol(event.output)
-        current = Search(self.moves(), clock).current(belief.hypotheses)
+        moves = Moves(model, self.oracle.relation, self.oracle.limits, without=self._without)
+        current = Search(moves, clock).current(belief.hypotheses)
         if not current and not any(is_overdue(model, now, event.port, output, clock) for now in belief.hypotheses):
             return "missing"
         late, early = replace(clock, late=True), replace(clock, early=True)

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final, NamedTuple, TypeAlias
 
-from otf.core.belief import Belief
+from otf.core.belief import Belief, FailedStep
 from otf.core.expectations import Chain
 from otf.core.hypothesis import Hypothesis, QueuedInput, Queues, push
-from otf.core.ledger import FailedStep
 from otf.core.model import Model
 from otf.core.moves import Moves, Next
 from otf.core.nodes import Midway, Move, Node

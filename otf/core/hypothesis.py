@@ -41,6 +41,11 @@ def push(queues: Queues[Item], port: str, item: Item) -> Queues[Item]:
 _PORT: Final = itemgetter(0)
 NEVER: Final = sys.maxsize
 
+Asleep: TypeAlias = frozenset[str]
+"""Ports whose input in flight need not be taken now: an equivalent path took it before."""
+
+AWAKE: Final[Asleep] = frozenset[str]()
+
 
 class Outstanding(NamedTuple):
     """Outputs of one move on one port that were emitted and not yet seen.

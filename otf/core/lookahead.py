@@ -11,8 +11,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from otf.core.belief import Belief
-from otf.core.ledger import Ledger
+from otf.core.belief import Belief, Ledger
 from otf.core.moves import Limits
 from otf.core.timing import is_later
 from otf.trace.events import Event, Quiet, Seen, Stalled

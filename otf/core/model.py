@@ -67,7 +67,10 @@ class Model:
 
     def node(self, state: object) -> Node:
         """Return the node of a state."""
-        name = _key("state", state)
+        try:
+            name = key(state)
+        except Exception as error:
+            raise _incomparable("state", state, error) from error
         known = self._nodes.get(name)
         if known is None:
             node = Node(state, name)
@@ -92,7 +95,10 @@ class Model:
         same = self._same.get(id(value))
         if same is not None:
             return same[1]
-        name = _key("value", value)
+        try:
+            name = key(value)
+        except Exception as error:
+            raise _incomparable("value", value, error) from error
         symbol = self._symbols.get(name)
         if symbol is None:
             symbol = Symbol(value, name)
@@ -123,7 +129,10 @@ class Model:
             return self.symbol(output)
         except ModelError:
             # not remembered: the same object may have another value next time
-            return Symbol(output, _key("value", output, likeness))
+            try:
+                return Symbol(output, likeness(output))
+            except Exception as error:
+                raise _incomparable("value", output, error) from error
 
     def moves(self, node: Node, inp: Symbol) -> tuple[Move, ...]:
         """Return the moves on an input; empty if the model does not specify it."""
@@ -268,9 +277,5 @@ def _guard(call: Callable[[], Answered], own: Callable[..., object], name: str, 
         CURRENT.seconds += CURRENT.clock() - began
 
 
-def _key(what: str, value: object, naming: Callable[[Any], Hashable] = key) -> Hashable:
-    try:
-        return naming(value)
-    except Exception as error:
-        message = f"the {what} {show(value)} cannot be compared: {as_text(error)}"
-        raise ModelError(message) from error
+def _incomparable(what: str, value: object, error: Exception) -> ModelError:
+    return ModelError(f"the {what} {show(value)} cannot be compared: {as_text(error)}")

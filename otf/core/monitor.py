@@ -9,13 +9,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from otf.core.belief import Belief, EventResult, renumber_inputs
+from otf.core.belief import Belief, EventResult, FailedStep, Ledger, renumber_inputs
 from otf.core.deadlines import answered, due, pending, timers, times
 from otf.core.deep import DeepRun, too_many
 from otf.core.doubts import Doubts
 from otf.core.explainer import NONE, Explainer
 from otf.core.failure import EventPosition, explain
-from otf.core.ledger import FailedStep, Ledger
 from otf.core.lookahead import CutSearch, Lookahead, unjudgeable
 from otf.core.nodes import Node
 from otf.core.oracle import Oracle
@@ -312,6 +311,8 @@ class Monitor:
     def _advance(self, event: Event, result: EventResult) -> None:
         before, timing, ledger = self.belief, self.oracle.timing, self.ledger
         self.belief, kept, self.requirements, _ = result
+        # if no input matters any more, the last was taken before the present output was emitted
+        over = event.at + timing.busy
         if isinstance(event, Sent):
             if before.settled:
                 self.step = FailedStep(before, [], [])
@@ -321,9 +322,8 @@ class Monitor:
             self.step.outputs.append(event)
         elif isinstance(event, Quiet):
             self.step = self.step.next(self.belief)
-            ledger = ledger.finish(event.at)
-        # if no input matters any more, the last was taken before the present output was emitted
-        self.ledger = ledger.keep(kept) if kept else ledger.over(event.at + timing.busy)
+            ledger, over = ledger.finish(event.at) if kept else ledger, event.at
+        self.ledger = ledger.keep(kept) if kept else ledger.over(over)
         if len(self.belief.hypotheses) > self.oracle.limits.hypotheses:
             self._bounded(event)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Final, Literal, NamedTuple, cast
 
-from otf.core.hypothesis import PLAIN, Hypothesis, QueuedInput, move_on, queue, take_input
+from otf.core.hypothesis import AWAKE, PLAIN, Asleep, Hypothesis, QueuedInput, move_on, queue, take_input
 from otf.core.model import Model
 from otf.core.nodes import UNCONSTRAINED, Midway, Move, Node
 from otf.core.windows import SPONTANEOUS, Windows
@@ -52,12 +52,16 @@ _AT_ONCE: Final = attrgetter("at_once")
 
 
 class Next(NamedTuple):
-    """A hypothesis after a move; `in_flight` is the input that was taken, `move` the move of the model, if any."""
+    """A hypothesis after a move; `in_flight` is the input that was taken, `move` the move of the model, if any.
+
+    The inputs on the ports that are `asleep` need not be taken from there.
+    """
 
     then: Hypothesis
     move: Move | None = None
     in_flight: QueuedInput | None = None
     port: str = ""
+    asleep: Asleep = AWAKE
 
 
 _THEN: Final = attrgetter("then")

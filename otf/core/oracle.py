@@ -7,9 +7,8 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from otf.core.belief import Belief, Beliefs
+from otf.core.belief import Belief, Beliefs, FailedStep
 from otf.core.hypothesis import Hypothesis, Timer
-from otf.core.ledger import FailedStep
 from otf.core.memory import Symbol
 from otf.core.model import Model
 from otf.core.moves import Limits, Relation

@@ -124,8 +124,8 @@ class Pacing(Protocol):
         ...
 
 
-def learn_reply(timing: Timing, moment: Moment) -> None:
-    """Let the timing learn how long the answers to one input took; for several together, that is not known.
+def learn_reply(pacing: Eager | Strict, moment: Moment) -> None:
+    """Let the timing learn from quiescence how long the answers to one input took; of several, that is not known.
 
     A spontaneous output is no answer, and neither is one that comes while an input only waits. Learnt from such
     outputs, a window would become longer than the pauses between retransmissions, and there would never be silence
@@ -134,7 +134,7 @@ def learn_reply(timing: Timing, moment: Moment) -> None:
     if moment.last is not None and isinstance(moment.last.input.value, Elapse):
         return
     if moment.burst == 1 and moment.times.reply > moment.times.input and not _restless(moment):
-        timing.learn(moment.times.reply - moment.times.input)
+        pacing.timing.learn(moment.times.reply - moment.times.input)
 
 
 def _restless(moment: Moment) -> bool:
@@ -263,7 +263,7 @@ class Eager:
 
     def learn(self, moment: Moment) -> None:
         """Remember that there was silence after the last transition."""
-        learn_reply(self.timing, moment)
+        learn_reply(self, moment)
         if len(self.proven) > REMEMBERED:
             self.proven.clear()
             self._trusted = None
@@ -327,9 +327,7 @@ class Strict:
         sent = moment.monitor.sent
         return moment.times.input + self.gaps[sent - 1] if 0 < sent <= len(self.gaps) else 0.0
 
-    def learn(self, moment: Moment) -> None:
-        """Let the timing learn from the replies."""
-        learn_reply(self.timing, moment)
+    learn = learn_reply
 
 
 def idle(pacing: Pacing, moment: Moment, chooser: Chooser) -> Symbol | None:

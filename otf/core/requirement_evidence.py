@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
-from otf.core.belief import Belief
+from otf.core.belief import Belief, Ledger
 from otf.core.explainer import Explainer
-from otf.core.ledger import Ledger
 from otf.core.lookahead import Lookahead
 from otf.core.monitor import Monitor
 from otf.core.oracle import Oracle

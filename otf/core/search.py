@@ -8,14 +8,14 @@ from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import Final, TypeAlias
 
-from otf.core.commuting import NONE, Orders
-from otf.core.crowd import CROWDED, Asleep, Crowd, Following
+from otf.core.commuting import Orders
+from otf.core.crowd import CROWDED, Crowd, Following
 from otf.core.expectations import Chain
-from otf.core.hypothesis import NEVER, HeldBack, Hypothesis, Outstanding, join_queues, put, queue, split
+from otf.core.hypothesis import NEVER, Asleep, HeldBack, Hypothesis, Outstanding, join_queues, put, queue, split
 from otf.core.memory import Symbol
 from otf.core.model_calls import CURRENT, own_frames
-from otf.core.moves import INTERNAL, Moves, Next, endless
-from otf.core.nodes import UNCONSTRAINED, UNKNOWN, Midway, Node, OpenAccept
+from otf.core.moves import INTERNAL, Moves, endless
+from otf.core.nodes import UNCONSTRAINED, UNKNOWN, Midway, OpenAccept
 from otf.core.timing import Clock
 from otf.core.windows import Windows
 from otf.errors import ModelError
@@ -141,7 +141,8 @@ class Search:
         known: dict[Hypothesis, Asleep] = {}
         found: HypothesisSet = {}
         # the first start, and the model's first move, are followed first
-        stack = [Following(start, 0, NONE) for start in starts][::-1]
+        stack = [*map(Following, starts)][::-1]
+        orders = Orders(self.moves, self.windows, goal) if self.commuting and goal else None
         for now, depth, slept in self._remaining(stack, known):
             under_way = sum(len(outputs) for _, outputs in now.outstanding) if now.timers else 0
             ends = done(now)
@@ -157,21 +158,15 @@ class Search:
             asleep = known[now] = slept if before is None else slept & before
             if keep is not None and keep(now):
                 found[now] = None
-            steps = self._steps(now, asleep, goal, woken)
+            steps = orders.of(now, asleep, woken) if orders else self.moves.of(now) if woken is None else []
             # whether two inputs commute is asked of all pairs
             self.work += len(steps) + len(now.flight) ** 2 // PAIRS + len(steps) * under_way // UNDER_WAY
-            for step, sleeping in reversed(steps):
+            for step in reversed(steps):
                 if follow is None or follow(now, step.then):
-                    stack.append(Following(*bound_depth(now, step.then, depth), sleeping))
+                    stack.append(Following(*bound_depth(now, step.then, depth), step.asleep))
             if self.work > self.moves.limits.work:
                 raise OvergrownError
         return found
-
-    def _steps(self, now: Hypothesis, asleep: Asleep, goal: str, woken: Asleep | None) -> list[tuple[Next, Asleep]]:
-        node = now.position
-        if self.commuting and goal and isinstance(node, Node):
-            return Orders(self.moves, self.windows, goal).of(now, node, asleep, woken)
-        return [(step, NONE) for step in self.moves.of(now)] if woken is None else []
 
     def _remaining(self, stack: list[Following], known: Sized) -> Iterator[Following]:
         """Yield what is left to be followed: the last of the stack, or once many are known, what has come least far."""

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from otf.core.belief import Belief, silent
+from otf.core.belief import Belief, Ledger, silent
 from otf.core.burst import Burst
 from otf.core.commands import Barrier, Chooser, GoesPast, Pings, Send, SessionCommand, Stop, Wait
 from otf.core.deadlines import may_answer
 from otf.core.failure import flooded
-from otf.core.ledger import Ledger
 from otf.core.memory import Symbol
 from otf.core.monitor import Monitor
 from otf.core.nodes import UNCONSTRAINED, Node

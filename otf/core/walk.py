@@ -12,8 +12,8 @@ from itertools import islice
 from typing import Any, Final, Protocol, TypeAlias
 
 from otf.core import Chooser, Monitor, Node, Oracle, Symbol
+from otf.core.belief import Ledger
 from otf.core.commands import GoesPast
-from otf.core.ledger import Ledger
 from otf.core.macro_step import MacroSteps, StepTable, events, follow
 from otf.core.properties import PropertyWatch, violated
 from otf.errors import USERS_OWN, OtfError, UsageError

@@ -15,10 +15,9 @@ from typing import Any, Final, TypeAlias, cast
 import msgspec
 
 from otf.core import Model, Monitor, Node, Oracle
-from otf.core.belief import Belief
+from otf.core.belief import Belief, FailedStep
 from otf.core.deadlines import dues
 from otf.core.failure import allowed
-from otf.core.ledger import FailedStep
 from otf.core.timing import FOREVER, Clock, Span
 from otf.offline import Judgement
 from otf.report.markup import plain

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from otf.core import Model, Monitor, Oracle, Routes, Timing
-from otf.core.ledger import Ledger
+from otf.core.belief import Ledger
 from otf.core.stalls import STEP, CpuUse, Stalls
 from otf.core.timing import behind
 from otf.spec import Spec, Transition, goto, start

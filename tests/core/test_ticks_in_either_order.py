@@ -12,9 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from otf.core import Limits, Model, Monitor, Oracle, Timing
-from otf.core.commuting import NONE
+from otf.core.commuting import Orders
 from otf.core.compile import Routes
-from otf.core.search import Search
 from otf.simulate import System, TimeBounds, World
 from otf.spec import Spec, Transition, goto, start
 from otf.trace.events import Event, Seen, Sent
@@ -131,8 +130,8 @@ def _failed_at(device: Device, timing: Timing, events: Sequence[Event]) -> int |
     return None
 
 
-def _all(search: Search, now: Any, _asleep: Any, _goal: str, woken: Any) -> Any:  # noqa: ANN401 -- as `Search._steps`
-    return [(step, NONE) for step in search.moves.of(now)] if woken is None else []
+def _all(orders: Orders, now: Any, _asleep: Any, woken: Any) -> Any:  # noqa: ANN401 -- as `Orders.of`
+    return orders.moves.of(now) if woken is None else []
 
 
 @settings(max_examples=30)
@@ -151,7 +150,7 @@ def test_one_order_explains_every_run_and_no_more_than_all_orders_do(
         events = _mutated(events, random)
     one = _failed_at(device, timing, events)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Search, "_steps", _all)
+        patch.setattr(Orders, "of", _all)
         every = _failed_at(device, timing, events)
     assert wrong or one in {None, -1}
     assert every is None or every == -1 or one in {*range(every + 1), -1}

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from otf.core import Timing
-from otf.core.ledger import Ledger
+from otf.core.belief import Ledger
 from otf.core.pacing import Strict
 from otf.core.timing import ENOUGH, FIRST, MANY, Learnt
 from otf.trace.events import Quiet, Sent

@@ -85,12 +85,13 @@ class Sleepers:
         asleep = True
         for tid, reading in readings.items():
             known = self._known.get(tid)
-            if known is None:
-                self._note(tid, _Sleep(reading.counters, self._listed, end, at), reading)
-            elif known.counters != reading.counters:
-                self._note(tid, _Sleep(reading.counters, known.looked, end, at), reading)
-            else:
+            if known is not None and known.counters == reading.counters:
                 known.looked = at
+            else:
+                earliest, wakes = self._listed if known is None else known.looked, reading.letter not in ENDED
+                self._known[tid] = _Sleep(reading.counters, earliest, end, at, None if wakes else Wake())
+                (self.unread.add if wakes else self.unread.discard)(tid)
+                self.ran = True
             asleep = asleep and reading.letter in RESTING
         return asleep
 
@@ -144,15 +145,6 @@ class Sleepers:
         """Return the counters of a thread when it was read last; empty where it has ended."""
         sleep = self._known.get(tid)
         return b"" if sleep is None else sleep.counters
-
-    def _note(self, tid: Tid, sleep: _Sleep, reading: ThreadReading) -> None:
-        if reading.letter in ENDED:
-            sleep.wake = Wake()
-            self.unread.discard(tid)
-        else:
-            self.unread.add(tid)
-        self._known[tid] = sleep
-        self.ran = True
 
 
 TICKS: Final = 200
