@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Final, NamedTuple
 
 from otf.core.hypothesis import NEVER, Hypothesis, renumber
@@ -23,6 +23,7 @@ from otf.trace.events import Closed, Seen, Sent, Stalled
 
 _NUMBER: Final = attrgetter("number")
 _DUE: Final = attrgetter("due")
+_PORT: Final = itemgetter(0)
 SPAN: Final = attrgetter("span")
 NO_NUMBERS: Final = frozenset((0, NEVER))
 
@@ -82,28 +83,23 @@ class Belief(Remembered):
         for each in self.hypotheses:
             if isinstance(each.position, Node):
                 nodes[each.position] = None
+            outstanding = bool(each.outstanding)
             # only hypotheses with something open need a closer look; mostly there are none
-            if each.outstanding or each.flight or each.timers or each.position.__class__ is not Node:
-                self._take_open(each)
+            if outstanding or each.flight or each.timers or each.position.__class__ is not Node:
                 busy += 1
+                self.settled = self.settled and not (outstanding or each.flight or isinstance(each.position, Midway))
+                self.timed = self.timed or bool(each.timers) or (outstanding and each.timed)
+                self.ticking = self.ticking or bool(each.timers) or (outstanding and each.obliged)
+                self.expecting = self.expecting and outstanding and each.expecting
+                self.unconstrained = self.unconstrained and each.position is UNCONSTRAINED
+                self.done = self.done and not outstanding
+                self.in_flight = self.in_flight.union(map(_PORT, each.flight))
         self.nodes: tuple[Node, ...] = tuple(nodes)
         self.at_rest: bool = not busy
         whole = busy == len(self.hypotheses)
         self.expecting = self.ticking or (whole and self.expecting)
         self.unconstrained = whole and self.unconstrained
         self.done = self.done and self.unconstrained
-
-    def _take_open(self, each: Hypothesis) -> None:
-        outstanding = bool(each.outstanding)
-        self.settled = self.settled and not (outstanding or each.flight or isinstance(each.position, Midway))
-        self.timed = self.timed or bool(each.timers) or (outstanding and each.timed)
-        self.ticking = self.ticking or bool(each.timers) or (outstanding and each.obliged)
-        self.expecting = self.expecting and outstanding and each.expecting
-        self.unconstrained = self.unconstrained and each.position is UNCONSTRAINED
-        self.done = self.done and not outstanding
-        for port, _ in each.flight:
-            if port not in self.in_flight:
-                self.in_flight = self.in_flight.union((port,))
 
 
 class EventResult(NamedTuple):
@@ -218,8 +214,14 @@ class Ledger(NamedTuple):
         ]
         return Ledger((*before, InFlight(number, event.port, Span(event.at, done))), number, taken, done)
 
-    def keep(self, ranks: tuple[int, ...]) -> Ledger:
-        """Return the ledger with only the inputs that still matter, by their numbers in a belief."""
+    def keep(self, ranks: tuple[int, ...], over: float) -> Ledger:
+        """Return the ledger with only the inputs that still matter, by their numbers in a belief.
+
+        If none does, all were dealt with when it was `over`.
+        """
+        if not ranks:
+            done = min(self.done_by, over)
+            return Ledger((), self.sent, self.taken_by, done) if self.inputs or done < self.done_by else self
         if len(ranks) == len(self.inputs):
             return self
         # made anew, since `_replace` takes four times as long, and nearly every output needs this
@@ -229,12 +231,6 @@ class Ledger(NamedTuple):
     def finish(self, at: float) -> Ledger:
         """Return the ledger after all inputs were dealt with by a time."""
         return self if self.done_by <= at else Ledger(self.inputs, self.sent, self.taken_by, at)
-
-    def over(self, at: float) -> Ledger:
-        """Return the ledger without inputs: none matters any more, and all were dealt with by a time."""
-        if not self.inputs and self.done_by <= at:
-            return self
-        return Ledger((), self.sent, self.taken_by, min(self.done_by, at))
 
     def delay(self, stall: Stalled) -> Ledger:
         """Return the ledger after a stall: inputs that were on their way may be taken and dealt with later."""

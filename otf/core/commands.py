@@ -44,11 +44,15 @@ class Ping:
 class Wait:
     """Wait for an output until this time (seconds since the start of the run); then call `silence`.
 
+    If a `rest` of the system is seen by other means, that ends the wait as well. After quiescence only time brings what
+    is waited for, and a window may oblige the system never to rest.
+
     >>> Wait(until=0.25).until
     0.25
     """
 
     until: float
+    rest: bool = False
 
 
 @dataclass(frozen=True, slots=True)

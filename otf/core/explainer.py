@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import replace
-from functools import partial
 from typing import Final, TypeAlias, cast
 
 from otf.core.belief import SPAN, Belief, EventResult, Ledger, renumber_inputs
@@ -113,14 +112,17 @@ class Explainer:
         """Return the result of a search, which is not remembered."""
         oracle = self.oracle
         commuting = oracle.relation == "uioco" and (not oracle.model.alone or len(belief.in_flight) > 1)
-        made = partial(Moves, oracle.model, oracle.relation, oracle.limits, without=self._without)
-        search = Search(moves := made(), clock, commuting, before := self.work * self.bounded)
-        found = _find_all(belief, search, find)
-        free = frozenset(moves.unspecified - moves.specified)
-        if free and oracle.relation == "any":
+        free, work = frozenset[int](), (before := self.work * self.bounded)
+        while True:
+            moves = Moves(oracle.model, oracle.relation, oracle.limits, free=free, without=self._without)
+            search = Search(moves, clock, commuting and not free, work)
+            found = find(search, search.current(belief.hypotheses) if belief.timed else belief.hypotheses)
+            # outputs of moves made in the search may have been due long ago
+            found = search.current(found) if clock.used else found
+            if free or oracle.relation != "any" or not moves.unspecified - moves.specified:
+                break
             # no possible state specifies these inputs: none is to be preferred to the others
-            search = Search(moves := made(free=free), clock, work=search.work)
-            found = _find_all(belief, search, find)
+            work, free = search.work, frozenset(moves.unspecified - moves.specified)
         self.work += search.work - before
         requirements = frozenset(moves.requirements) if moves.requirements else NONE
         cut = frozenset(moves.cut) if moves.cut else NONE
@@ -170,12 +172,3 @@ def finder(model: Model, event: Event, number: int) -> Finder:
     if isinstance(event, Taken):
         return lambda search, now: search.taken(now, number)
     return Search.rested if isinstance(event, Quiet) and event.restless else Search.quiet
-
-
-def _find_all(belief: Belief, search: Search, find: Finder) -> Iterable[Hypothesis]:
-    now: Iterable[Hypothesis] = belief.hypotheses
-    if belief.timed:
-        now = search.current(now)
-    found = find(search, now)
-    # outputs of moves made in the search may have been due long ago
-    return search.current(found) if search.clock.used else found

@@ -137,7 +137,7 @@ class Monitor:
             self.oracle = self.explainer.oracle = self.oracle.guessing()
             self.belief = self.oracle.anywhere(nodes, Span(-FOREVER, 0.0))
             self.step = FailedStep(self.belief, [], [])
-            self.ledger, self.lookahead, self.requirements = self.ledger.over(guess.at), Lookahead(), NONE
+            self.ledger, self.lookahead, self.requirements = self.ledger.keep((), guess.at), Lookahead(), NONE
             # of a run with a wrong answer they say nothing
             self.properties = None
 
@@ -168,7 +168,7 @@ class Monitor:
         elif settles:
             found, _ = renumber_inputs(deep.search.all(self.oracle.limits.hypotheses))
             self._deep, self.belief = None, self.oracle.beliefs.of(found)
-            self.step, self.ledger = self.step.next(self.belief), ledger.over(event.at + self.oracle.timing.busy)
+            self.step, self.ledger = self.step.next(self.belief), ledger.keep((), event.at + self.oracle.timing.busy)
         if not settles:
             self.belief = Belief((deep.search.now,))
 
@@ -323,7 +323,7 @@ class Monitor:
         elif isinstance(event, Quiet):
             self.step = self.step.next(self.belief)
             ledger, over = ledger.finish(event.at) if kept else ledger, event.at
-        self.ledger = ledger.keep(kept) if kept else ledger.over(over)
+        self.ledger = ledger.keep(kept, over)
         if len(self.belief.hypotheses) > self.oracle.limits.hypotheses:
             self._bounded(event)
 

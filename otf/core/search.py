@@ -82,7 +82,7 @@ class Search:
             return (now,) if alone and not now.flight and not isinstance(now.position, Midway) else None
 
         # what moves by itself is followed from where it is settled, too
-        return self._explore(starts, done, _unseen, None if alone else _SETTLED)
+        return self._explore(starts, done, None, None if alone else _SETTLED)
 
     def rested(self, starts: Iterable[Hypothesis]) -> HypothesisSet:
         """Return every hypothesis in which all inputs were taken, and unseen outputs were spontaneous after that."""
@@ -240,10 +240,6 @@ class Search:
 def _next(head: Outstanding, chain: Chain) -> Outstanding | None:
     """Return the outstanding outputs after a bag; None if that was the last."""
     return None if chain.then is None else head._replace(what=chain.then, left=chain.then.bag.all)
-
-
-def _unseen(_: Hypothesis, now: Hypothesis) -> bool:
-    return not now.outstanding or _pending(now)
 
 
 def _pending(now: Hypothesis) -> bool:

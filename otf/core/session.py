@@ -103,14 +103,6 @@ class Session:
         return self.monitor.end() if self.monitor.past else self.monitor.verdict
 
     @property
-    def restful(self) -> bool:
-        """Return whether a rest of the system, seen by other means, ends the present wait: then call `silence`.
-
-        After quiescence only time brings what is waited for, and a window may oblige the system never to rest.
-        """
-        return self._pause.means != "rested" and not self.moment.quiet
-
-    @property
     def timed(self) -> bool:
         """Return whether the present wait is for a time of the model: its windows, timers, or an input that waits."""
         return bool(self.elapses) or self.moment.quiet or self.monitor.pending() is not None
@@ -152,7 +144,8 @@ class Session:
         # if nothing has happened since the last quiescence, the wait is for a timer: no answer to a ping ends that
         probes = self.pings is not None and self._pause.means != "taken" and not moment.quiet
         ping = self.pings.next(monitor.belief.in_flight) if probes and self.pings is not None else None
-        return ping or Wait(self._doubt_ends() if self.doubting else self._pause.until)
+        rest = self._pause.means != "rested" and not moment.quiet
+        return ping or Wait(self._doubt_ends() if self.doubting else self._pause.until, rest)
 
     def _starving(self, monitor: Monitor) -> Pause | None:
         """Return the wait for an output that is due where no input is enabled; None in states waited in before."""
@@ -178,7 +171,8 @@ class Session:
             return Wait(times.event)
         # what still comes belongs to the wrong answer
         silence = times.event + max(timing.quiescence, timing.latency)
-        return Wait(max(silence, times.input + timing.round_trip(max(1, self.moment.burst))))
+        until = max(silence, times.input + timing.round_trip(max(1, self.moment.burst)))
+        return Wait(until, self._pause.means != "rested")
 
     def _guess(self, at: float) -> Guess:
         """Go on past the failure; return the event to record."""
@@ -304,8 +298,9 @@ class Session:
                 view, pacing = self.view(), self.pacing
                 first = isinstance(pacing, Burst) and pacing.held(view)
                 first = first or (view.model.timed and idle(pacing, self.moment, self.chooser))
-                self.plan(first or self.chooser.choose(view))
-                self._starved = self.moment.next is None and not view.specified
+                self.moment.next = chosen = first or self.chooser.choose(view)
+                self.moment.port = None if chosen is None else view.model.port(chosen)
+                self._starved = chosen is None and not view.specified
             self.over = self.moment.next is None
 
     def plan(self, chosen: Symbol | None) -> None:

@@ -14,10 +14,10 @@ from otf.core import Session, Symbol
 from otf.core.cached_run import LONG, CachedInput, CachedOutput, CachedRun
 from otf.errors import CodecError
 from otf.runner.codec_cache import SHORT, CodecCache
+from otf.runner.lookout import Lookout
 from otf.runner.time_spent import spent
 from otf.runner.waiting import AT_ONCE
 from otf.runner.waiting import SHORT as SOON
-from otf.runner.wire import Wire
 from otf.runner.writer import EventRecord
 from otf.spec import Elapse
 from otf.trace.events import Seen, Sent
@@ -33,9 +33,10 @@ PortArrivals: TypeAlias = tuple[str, list[Arrival], float]
 class FastPath:
     """Takes cached steps; use one for each run in eager mode without pings."""
 
-    def __init__(self, session: Session, wire: Wire, codec: CodecCache, record: EventRecord) -> None:
+    def __init__(self, session: Session, lookout: Lookout, codec: CodecCache, record: EventRecord) -> None:
         self._session = session
-        self._wire = wire
+        self._lookout = lookout
+        self._wire = lookout.wire
         self._codec = codec
         self._record = record
         self._spent = spent()
@@ -59,6 +60,13 @@ class FastPath:
 
     async def run(self) -> None:
         """Take steps until one is not cached; the session is then as if it had received every event itself."""
+        await self._run()
+        self._lookout.looked = self._wire.now
+        if not self._wire.waiting and not self._wire.prompt():
+            # its time is over: without a turn of the loop the next steps would be slow ones
+            await self._lookout.turn()
+
+    async def _run(self) -> None:
         cached_run = CachedRun.start(self._session, self._codec.codec)
         if cached_run is None:
             return

@@ -13,7 +13,7 @@ from anyio.lowlevel import checkpoint
 from otf.adapter import Bench, Frame
 from otf.adapter.line import NEVER
 from otf.adapter.observed_rest.place import Placed
-from otf.core import Session
+from otf.core import Session, Wait
 from otf.core.pacing import PATIENCE, Strict
 from otf.core.stalls import NOISE, STALL, CpuUse, Stalls
 from otf.runner.cpu_use import cpu_use, in_real_time, own_use
@@ -47,7 +47,7 @@ class Lookout:
         self.looked: float = wire.now
         self.floor: float = 0.0
         self._session = session
-        self._wire = wire
+        self.wire = wire
         self._observer = observer
         self._timing = session.monitor.oracle.timing
         self._model = session.monitor.oracle.model  # `timed` as soon as a timed state is known
@@ -75,30 +75,31 @@ class Lookout:
     async def turn(self) -> None:
         """Give the event loop its turn: many inputs may be sent without a wait, and interruptions have to arrive."""
         await checkpoint()
-        self._wire.turned()
-        self._wire.poll()
+        self.wire.turned()
+        self.wire.poll()
         self._glimpse()
 
-    async def silent(self, until: float) -> float | None:
+    async def silent(self, wait: Wait) -> float | None:
         """Wait for an arrival, until that time, or until the system rests; return when there was silence, if so."""
-        if self._observer is not None and self._session.restful and not self._observer.why:
+        until = wait.until
+        if self._observer is not None and wait.rest and not self._observer.why:
             # a look at all threads takes longer than most answers, and decides nothing before them
             pings = self._session.pings
             soon = PONG if pings is not None and pings.begun else FIRST if self._session.answering else 0.0
             if soon:
-                await self.look(min(until, self._wire.now + soon))
-                if self._wire.waiting:
+                await self.look(min(until, self.wire.now + soon))
+                if self.wire.waiting:
                     return None
             await self._rest(self._observer, until)
-            if self._wire.waiting:
+            if self.wire.waiting:
                 return None
             if self.observed:
-                return self._wire.now
+                return self.wire.now
         self.observed = False
         return await self._timed(until)
 
     async def _timed(self, asked: float) -> float | None:
-        wire, until = self._wire, self.stalls.until(asked)
+        wire, until = self.wire, self.stalls.until(asked)
         await self._glancing(until)
         if wire.waiting or not wire.over(until):
             return None
@@ -118,7 +119,7 @@ class Lookout:
 
     async def _glancing(self, until: float) -> None:
         """Wait for an arrival, or until that time; while a timer of an observed system is awaited, glance at it."""
-        wire, observer = self._wire, self._observer
+        wire, observer = self.wire, self._observer
         if observer is not None and not observer.why and self._session.moment.quiet:
             often = max(self._timing.quiescence, 2 * self._timing.latency) / GLANCES
             observer.glance()
@@ -134,7 +135,7 @@ class Lookout:
         Timed silence is found at the pace of the quiescence time, and so outputs that come later are seen in the next
         steps. At the pace of rests they would come after the end of the path.
         """
-        wire, session = self._wire, self._session
+        wire, session = self.wire, self._session
         wanted = until - min(session.times.event, wire.now)
         careful = session.doubting or session.over
         last = session.moment.last.input if self._strict and session.moment.last is not None else None
@@ -173,13 +174,13 @@ class Lookout:
         """Return the longest stall of the run, up to now; 0 if rests were observed, which no stall makes wrong."""
         if self._observer is not None and not self._observer.why and not self._model.timed:
             return 0.0
-        self.stalls.read(self._wire.now, self._cpu_use(), self._session.times.input)
+        self.stalls.read(self.wire.now, self._cpu_use(), self._session.times.input)
         return self.stalls.longest
 
     def sample(self) -> None:
         """Read what the machine has done by now, if the model has windows."""
         if self._model.timed:
-            self.stalls.sample(self._wire.now, self._cpu_use())
+            self.stalls.sample(self.wire.now, self._cpu_use())
 
     async def look(self, until: float) -> None:
         """Wait for an arrival, or until that time; where times matter, in short turns.
@@ -188,14 +189,14 @@ class Lookout:
         wakes up with what came meanwhile, as if in time, unless the wait was to end before.
         """
         turns = self._real and self._model.timed
-        while turns and (by := self._wire.now + self._turn) < until:
+        while turns and (by := self.wire.now + self._turn) < until:
             await self._look(by)
-            if self._wire.waiting:
+            if self.wire.waiting:
                 return
         await self._look(until)
 
     async def _look(self, until: float) -> None:
-        wire, waiting = self._wire, self._waiting
+        wire, waiting = self.wire, self._waiting
         began = wire.now
         try:
             if not wire.spun(until):
@@ -206,11 +207,11 @@ class Lookout:
     @property
     def _waiting(self) -> float:
         """The slack of what an earlier look found, and nobody took yet: for another look it is no newer."""
-        return self._slack if self._wire.waiting else 0.0
+        return self._slack if self.wire.waiting else 0.0
 
     def _looked(self, began: float, until: float, waiting: float) -> None:
         """Note a wait for arrivals that was to last until that time."""
-        wire, busy = self._wire, began - self.looked
+        wire, busy = self.wire, began - self.looked
         self.looked = now = wire.now
         self._spent.waited(now - began, silent=not wire.waiting, timed=self._model.timed and self._session.timed)
         # between two looks, and when it wakes up too late, the tester does not see arrivals
@@ -232,7 +233,7 @@ class Lookout:
 
     def _glimpse(self) -> None:
         """Note a look that waited for nothing; what it found may have come since the last one, however long ago."""
-        before, self.looked = self.looked, self._wire.now
+        before, self.looked = self.looked, self.wire.now
         if not self._model.timed:
             return
         self._slack = self.allow(max(self.looked - self._empty, self._waiting))
@@ -258,7 +259,7 @@ class Lookout:
 
     def _silent_by(self, until: float) -> float:
         """Return how long to wait: longer while a frame is coming, since its bytes are no silence."""
-        stirred, timing = self._wire.stirred, self._timing
+        stirred, timing = self.wire.stirred, self._timing
         # a frame that comes byte by byte for ever has no end, and the outstanding output is missing
         return max(until, min(stirred + max(timing.quiescence, timing.latency), until + TRICKLE))
 

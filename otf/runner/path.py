@@ -78,7 +78,7 @@ class Conduct:
         # when the model last allowed to send: what comes after that moment may have come before the input
         self._allowed = 0.0
         may_skip = isinstance(session.pacing, Eager) and session.pings is None
-        self._fast_path = FastPath(session, wire, self.codec, record) if may_skip else None
+        self._fast_path = FastPath(session, self._lookout, self.codec, record) if may_skip else None
 
     async def run(self) -> Verdict:
         """Perform commands until the verdict; it is inconclusive if the line itself is at fault."""
@@ -123,19 +123,18 @@ class Conduct:
                 await self._take_all()
             if self._fast_path is not None and self._fast_path.ready:
                 await self._fast_path.run()
-                self._lookout.looked = self.wire.now
-                if not self.wire.waiting and not self.wire.prompt():
-                    # its time is over: without a turn of the loop the next steps would be slow ones
-                    await self._lookout.turn()
             # matching classes one after another takes as long as all the rest of this loop
             command = self.session.command()
             if isinstance(command, Send):
-                await self._send_now(command)
+                if self._model.timed or self.session.others:
+                    await self._send_carefully(command)
+                else:
+                    await self._send(command.input.value, command.port)
                 if self.session.answering and self.session.pings is None and self.wire.prompt():
                     # most answers come within a moment: until then nobody has to ask how long to wait
                     await self._lookout.look(self.wire.now + FIRST)
             elif isinstance(command, Wait):
-                await self._wait(command.until)
+                await self._wait(command)
             elif isinstance(command, Ping):
                 if await self._hand_over(command.port, command.input, self.codec.encode(command.input)):
                     self.session.pinged(command.port, self.wire.now)
@@ -183,7 +182,7 @@ class Conduct:
             return Closed(port, what.reason, at), None
         raise Undecided(f"{AT_FAULT}: {port}: {what.reason}")
 
-    async def _send_now(self, command: Send) -> None:
+    async def _send_carefully(self, command: Send) -> None:
         if self._model.timed and not await self._catch_up(command):
             return
         if self.session.others:
@@ -306,8 +305,8 @@ class Conduct:
             return
         self.session.plan(None) if again else self._tell(Closed(port, why, self.wire.now))
 
-    async def _wait(self, until: float) -> None:
-        at = await self._lookout.silent(until)
+    async def _wait(self, wait: Wait) -> None:
+        at = await self._lookout.silent(wait)
         if at is not None:
             observed = self._lookout.observed
             if self._model.timed or self._lookout.stalls.fresh:

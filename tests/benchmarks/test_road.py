@@ -8,8 +8,8 @@ import pytest
 
 from benchmarks.road import road
 
-FILES = 31
-FUNCTIONS = 146
+FILES = 25
+FUNCTIONS = 120
 
 
 @pytest.mark.real

@@ -10,11 +10,11 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from otf.adapter.observed_rest.kernel import CALLS, Gone, Hidden
 from otf.adapter.observed_rest.owners import everybody, is_local, outside, owners, shown
 from otf.adapter.observed_rest.place import Bound, Place, Placed, Transport, Unseen
 from otf.adapter.observed_rest.process import RING, Process
 from otf.adapter.observed_rest.system import SystemProcesses
+from otf.adapter.observed_rest.threads import CALLS, Gone, Hidden
 
 _SOCKET: Final = "socket:["
 _LOOPBACK: Final = Path("/sys/class/net/lo")

@@ -17,9 +17,21 @@ from typing import Final
 
 from otf.adapter.observed_rest.alarms import arming
 from otf.adapter.observed_rest.calls import ANYTIME, PAIR_SIZE, REALTIME, Timeout, seconds
-from otf.adapter.observed_rest.kernel import LONG, Gone, Hidden, Thread, children, close_all, open_file
 from otf.adapter.observed_rest.place import Unseen
-from otf.adapter.observed_rest.sleepers import ASLEEP, ENDED, ThreadReading, Tid, Wake
+from otf.adapter.observed_rest.threads import (
+    ASLEEP,
+    ENDED,
+    LONG,
+    Gone,
+    Hidden,
+    Thread,
+    ThreadReading,
+    Tid,
+    Wake,
+    children,
+    close_all,
+    open_file,
+)
 from otf.adapter.observed_rest.wakers import Waker
 
 _TIMEVAL: Final = struct.Struct("@2q")

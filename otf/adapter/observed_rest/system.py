@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from otf.adapter.observed_rest.calls import Timeout
-from otf.adapter.observed_rest.kernel import Gone, Hidden, children
 from otf.adapter.observed_rest.orphans import OURS, Strangers
 from otf.adapter.observed_rest.place import Unseen
 from otf.adapter.observed_rest.process import Process, has_ended
-from otf.adapter.observed_rest.sleepers import STOPPED, Sleepers, ThreadReading, Tid, Wake
+from otf.adapter.observed_rest.threads import STOPPED, Gone, Hidden, Sleepers, ThreadReading, Tid, Wake, children
 from otf.adapter.observed_rest.wakers import Sleeping, Waker
 from otf.codec.trial import TRIALS
 from otf.values.identity import light

@@ -16,7 +16,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from otf.adapter.observed_rest.sleepers import Tid
+from otf.adapter.observed_rest.threads import Tid
 
 TRIALS: Final = 100
 """Inputs after which a thread woke and nothing came, until it is believed: 95 % sure that 97 in 100 wake-ups are so."""

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import TypeAlias
 
-from otf.adapter.observed_rest.sleepers import Sleepers, Stillness, ThreadReading, Wake
+from otf.adapter.observed_rest.threads import Sleepers, ThreadReading, Wake
 from otf.core.pacing import PATIENCE
+from otf.runner.observing import Stillness
 
 QUIESCENCE = 0.020
 LOOK = 0.00003  # seconds at most for one reading

@@ -12,7 +12,6 @@ from collections.abc import Generator
 import pytest
 
 from otf.adapter.observed_rest.attach import attached, detours, examine, unfit
-from otf.adapter.observed_rest.kernel import Gone
 from otf.adapter.observed_rest.orphans import OURS, adopting, ended, started, starting
 from otf.adapter.observed_rest.owners import (
     _rows,  # pyright: ignore[reportPrivateUsage] -- the two ways behind it
@@ -25,6 +24,7 @@ from otf.adapter.observed_rest.owners import (
 from otf.adapter.observed_rest.place import Place, Unseen, Unsent
 from otf.adapter.observed_rest.process import Process
 from otf.adapter.observed_rest.system import MOST, Orphans, Rest, SystemProcesses
+from otf.adapter.observed_rest.threads import Gone
 from otf.testing.leaks import children
 
 pytestmark = pytest.mark.real

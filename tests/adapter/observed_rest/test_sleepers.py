@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from otf.adapter.observed_rest.calls import ANYTIME, NEVER
-from otf.adapter.observed_rest.sleepers import TICKS, Sleepers, Stillness, ThreadReading, Wake
+from otf.adapter.observed_rest.threads import Sleepers, ThreadReading, Wake
+from otf.runner.observing import TICKS, Stillness
 
 MAIN, OTHER = 1, 2
 SLEEPS = ThreadReading(b"100 5 1\n", b"S")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import deque
 from random import Random
 
-from otf.adapter.observed_rest.sleepers import Stillness
 from otf.adapter.observed_rest.wakers import Sleeping, Trust, Waker, Wakers
+from otf.runner.observing import Stillness
 from tests.adapter.observed_rest.simulated import Action, Look, Program, Rest, World
 
 KINDS = "abc"

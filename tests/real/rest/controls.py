@@ -16,8 +16,8 @@ from pathlib import Path
 
 from otf.adapter.observed_rest.orphans import adopting, ended, started
 from otf.adapter.observed_rest.place import Unseen
-from otf.adapter.observed_rest.sleepers import Stillness
 from otf.adapter.observed_rest.system import SystemProcesses
+from otf.runner.observing import Stillness
 
 HERE = Path(__file__).parent
 QUIESCENCE = 0.020

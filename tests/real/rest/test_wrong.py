@@ -18,11 +18,11 @@ import pytest
 
 from otf.adapter.observed_rest import process
 from otf.adapter.observed_rest.calls import NEVER
-from otf.adapter.observed_rest.kernel import Thread
 from otf.adapter.observed_rest.orphans import ended, started
 from otf.adapter.observed_rest.place import Unsent
-from otf.adapter.observed_rest.sleepers import ASLEEP, Stillness, ThreadReading, Tid, Wake
 from otf.adapter.observed_rest.system import SystemProcesses
+from otf.adapter.observed_rest.threads import ASLEEP, Thread, ThreadReading, Tid, Wake
+from otf.runner.observing import Stillness
 from tests.real.rest.controls import QUIESCENCE, Watch, built, control, serving
 
 ANSWERS = 3
