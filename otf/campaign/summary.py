@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from otf.adapter import KnownIssue
+from otf.campaign.failure_kinds import FailureKinds
 from otf.campaign.results import FailureGroup, GuessedFailure, KnownIssueCount, PathResult, Retried
 from otf.campaign.time_shares import SpentParts
 from otf.errors import STATUS_OF
 from otf.runner.time_spent import TimeSpent
-from otf.trace.clock import TimedOutput, by_clock, timed_output
-from otf.trace.kinds import Kinds, Scope
 from otf.trace.requirements import RequirementRecord
 from otf.trace.result import CampaignResult, InconclusiveResult, untested
 from otf.trace.verdict import Failure, Judged, Outcome, Signature
 
-APART: Final = Scope(parts=("state", "input"))
-"""How a defect is told from another of the same signature: by where its shortest run fails."""
 GUESSED: Final = 200  # failures behind guesses that are looked at
 
 
 @dataclass(slots=True)
-class Summary:
+class Summary(FailureKinds):
     """The result of a campaign so far; `trouble` is the error that ended contact with the system.
 
     `saved` are the failures of earlier campaigns; their runs count neither as paths nor as steps. A path that shows one
@@ -35,9 +32,7 @@ class Summary:
     are in the log. `untested` is the reason why nothing was tested at all. `unshown` paths passed before the campaign
     continued, and have no trace; `altered` says what of its folder was not as it was written. `longest` is the
     greatest number of inputs on one path, `uptime` the seconds of the path that lasted longest, `together` the most
-    inputs in flight. `judged` is how much was judged, and how much of that beside stalls. `kinds` tells failures apart;
-    those that turned out to be the `same` count with another kind. `apart` are the kinds of failures, by their
-    fingerprints, whose shortest runs showed that they are other defects than those of their signature. `excused` counts
+    inputs in flight. `judged` is how much was judged, and how much of that beside stalls. `excused` counts
     the inputs that showed a known issue, or came behind one.
 
     >>> from pathlib import Path
@@ -57,8 +52,6 @@ class Summary:
     late: int = 0
     unfinished: list[int] = field(default_factory=list[int])
     inconclusive: list[PathResult] = field(default_factory=list[PathResult])
-    failures: dict[Signature, FailureGroup] = field(default_factory=dict[Signature, FailureGroup])
-    kinds: Kinds = field(default_factory=Kinds)
     saved: list[Retried] = field(default_factory=list[Retried])
     known_issues: list[KnownIssueCount] = field(default_factory=list[KnownIssueCount])
     trouble: str = ""
@@ -80,14 +73,8 @@ class Summary:
     together: int = 0
     heard: bool = False
     judged: Judged = field(default_factory=Judged)
-    same: dict[Signature, Signature] = field(default_factory=dict[Signature, Signature])
-    apart: dict[str, Signature] = field(default_factory=dict[str, Signature])
     # what failed behind a guess, by its fingerprint
     guessed: dict[str, GuessedFailure] = field(default_factory=dict[str, GuessedFailure])
-    # outputs that come by the system's own clock, by the signatures of runs without any input
-    _clocks: dict[Signature, TimedOutput] = field(default_factory=dict[Signature, TimedOutput], repr=False)
-    # failures with the same values, by their fingerprints
-    _alike: dict[str, FailureGroup] = field(default_factory=dict[str, FailureGroup], repr=False)
 
     @property
     def result(self) -> CampaignResult:
@@ -187,7 +174,7 @@ class Summary:
         if self.kinds.as_added(failure.signature) in self.failures:
             return True
         exact = failure.signature.exact
-        seen = [each.first.verdict.failure for each in self._alike.values()]
+        seen = [each.first.verdict.failure for each in self.alike.values()]
         return exact is not None and any(
             each is not None and (each.kind, each.input, each.seen) == (failure.kind, failure.input, failure.seen)
             for each in seen
@@ -205,129 +192,13 @@ class Summary:
                 failure = each.first.verdict.failure
                 if failure is not None and not self._shown(failure):
                     left[each.signature] = each
-                    each.behind = str(self._of(each.after))
+                    each.behind = str(self.kind_of(each.after))
         return [*left.values()]
-
-    def failed(self, found: FailureGroup) -> None:
-        """Add a failure: kinds may be told apart by it, or turn out to be one."""
-        signature = found.signature
-        same = self._alike.setdefault(signature.fingerprint, found)
-        self.kinds.add(signature, found.first.passed)
-        # another failure, which counts with this one, does not explain it
-        failure = found.first.verdict.failure
-        shown = found.first if failure is not None and failure.signature == signature else None
-        if same is not found:
-            same.count += found.count
-            same.meet(shown)
-        group = self.failures.get(self._kind(found))
-        if same is found or group is None:
-            self.regroup()
-        else:
-            group.count += found.count
-            group.meet(shown)
-
-    def merge_clocks(self) -> None:
-        """Count the failures with one that a run without any input showed, if they have its output at its time."""
-        if self.kinds.parts is not None:
-            return
-        runs = [(each.shrunk.verdict.failure, each.shrunk.events) for each in self.failures.values() if each.shrunk]
-        found = {run[0].signature: clock for run in runs if run[0] is not None and (clock := by_clock(*run))}
-        if found.keys() - self._clocks.keys():
-            self._clocks |= found
-            self.regroup()
-
-    def now(self, group: FailureGroup) -> FailureGroup:
-        """Return the group with which the failures of another one count now."""
-        return self.failures.get(self._kind(group), group)
-
-    def _kind(self, found: FailureGroup) -> Signature:
-        if self._clocks:
-            seen = timed_output(found.first.verdict.failure, found.first.events)
-            for signature, clock in self._clocks.items():
-                if seen is not None and seen.matches(clock):
-                    return signature
-        return self._of(found.signature)
-
-    def _of(self, signature: Signature) -> Signature:
-        return self._merged(self.apart.get(signature.fingerprint) or self.kinds.of(signature))
-
-    def regroup(self) -> None:
-        """Group the failures by the kinds that are known now; a shrunk trace stays with the kind that it shows."""
-        before, self.failures = self.failures, {}
-        # not in the order in which paths ended, which depends on the speed of workers
-        for each in sorted(self._alike.values(), key=lambda each: each.first.place):
-            kind = self._kind(each)
-            group = self.failures.get(kind)
-            if group is None:
-                group = self.failures[kind] = before.get(kind) or FailureGroup(
-                    kind, each.first, tries=each.tries, behind=each.behind
-                )
-                group.count = 0
-            group.count += each.count
-            group.meet(each.first)
-            group.meet(each.shorter)
-        for group in before.values():
-            shown = None if group.shrunk is None else group.shrunk.verdict.failure
-            if shown is not None and group.signature not in self.failures:
-                now = self.failures.get(self._of(shown.signature))
-                if now is not None and now.shrunk is None:
-                    now.shrunk = group.shrunk
-
-    def names(self) -> dict[str, str]:
-        """Return the kinds of the failures by their fingerprints, where they are not the signatures."""
-        kinds = {name: self._kind(each) for name, each in self._alike.items()}
-        told = {name: str(kind) for name, kind in kinds.items() if kind != self._alike[name].signature}
-        for kind, group in self.failures.items():
-            shown = None if group.shrunk is None else group.shrunk.verdict.failure
-            if shown is not None and kind != shown.signature:
-                told[shown.signature.fingerprint] = str(kind)
-        return told
 
     def kept(self, group: FailureGroup) -> list[Path]:
         """Return the traces that earlier campaigns saved of a kind, as far as they still show it."""
         shown = ((each.trace, each.result.verdict.failure) for each in self.saved if each.result is not None)
-        return [trace for trace, failure in shown if failure and self._of(failure.signature) == group.signature]
-
-    def to_shrink(self, group: FailureGroup) -> tuple[PathResult, Scope]:
-        """Return the path of a kind that is to be shrunk, and what tells the kind from others with its signature."""
-        for each in self._alike.values():
-            if each.signature.fingerprint in self.apart and APART.of(each.signature) == group.signature:
-                # by its input alone, the search would come upon the other defect, which is shorter
-                return each.first, APART
-        failure = group.first.verdict.failure
-        return group.first, Scope() if failure is None else self.kinds.scope(failure.signature)
-
-    def with_other_inputs(self, group: FailureGroup, shown: Failure) -> list[FailureGroup]:
-        """Return the failures of a kind at other inputs than the one shown; none where the system names the kind."""
-        own = shown.signature.exact
-        if own is not None and self.kinds.scope(shown.signature).is_named(own):
-            return []
-        found = ((each, each.signature.exact) for each in self._of_kind(group))
-        return [each for each, exact in found if own is not None and exact is not None and exact.input != own.input]
-
-    def tell_apart(self, group: FailureGroup, failures: Sequence[FailureGroup]) -> None:
-        """Count failures of a kind as a kind of their own, which the values of the first name."""
-        if not (left := [each for each in self._of_kind(group) if each not in failures]):
-            return  # no path has shown the other defect
-        kind = APART.of(failures[0].signature)
-        self.apart |= {each.signature.fingerprint: kind for each in failures}
-        group.first, group.shorter = left[0].first, None
-        self.regroup()
-
-    def _of_kind(self, group: FailureGroup) -> list[FailureGroup]:
-        found = [each for each in self._alike.values() if self._kind(each) == group.signature]
-        return sorted(found, key=lambda each: each.first.place)
-
-    def merge(self, kind: FailureGroup, other: FailureGroup) -> None:
-        """Count the failures of one kind with those of another: the same defect shows in both."""
-        self.same[kind.signature] = other.signature
-        self.regroup()
-
-    def _merged(self, kind: Signature) -> Signature:
-        seen = {kind}
-        while (other := self.same.get(kind)) is not None and other not in seen:
-            seen.add(kind := other)
-        return kind
+        return [trace for trace, failure in shown if failure and self.kind_of(failure.signature) == group.signature]
 
     def conclude(self, *, timed: bool) -> None:
         """Note if no path and no saved failure tested anything; `timed`: the campaign had a bound in time."""
