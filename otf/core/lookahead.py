@@ -100,7 +100,7 @@ class Lookahead:
         return 0
 
     def _seen(self, cut: CutSearch) -> list[Seen]:
-        later = self.events[cut.event - self._first + 1 :]
+        later = self.events[cut.event - self._first :]
         return [each for each, _ in later if isinstance(each, Seen) and not is_later(each.at, cut.by)]
 
 

@@ -13,7 +13,8 @@ from random import Random
 import pytest
 
 from otf.core import Limits, Model, Monitor, Oracle
-from otf.trace.events import Event, Quiet, Seen
+from otf.spec import Spec, Transition, goto
+from otf.trace.events import Event, Quiet, Seen, Sent
 from tests.core.chatty_specs import ANSWERS, chatty_machine
 from tests.core.enumeration import explained
 from tests.core.random_specs import Machine, random_events
@@ -77,3 +78,16 @@ def test_the_verdict_is_that_of_the_enumeration(spontaneous: int) -> None:
 def test_the_verdict_is_that_of_the_enumeration_on_demand(seed: int) -> None:
     """The same for a fiftieth of as many cases as are asked for."""
     assert set(compared(seed, Limits(spontaneous=seed % 4))) <= {"pass", "fail"}
+
+
+@pytest.mark.parametrize("spontaneous", [0, 1, 3])
+def test_an_output_that_is_itself_spontaneous_was_under_way(spontaneous: int) -> None:
+    """The first y is no answer, as the second one shows long afterwards; that holds if none is followed at first."""
+
+    def step(state: str, _: str) -> list[Transition[str]]:
+        return [goto("off")] if state == "on" else [goto("on", "y")]
+
+    spec = Spec(step, "on", ["b"], emits=lambda state: [] if state == "on" else [goto("on", "y")])
+    monitor = Monitor(Oracle(Model(spec), limits=Limits(spontaneous=spontaneous)))
+    events: list[Event] = [Sent("b", "", 1), Sent("b", "", 1), Seen("y", "sut", 1.001), Seen("y", "sut", 2), Quiet(3)]
+    assert [monitor.tell(each) for each in events] == [None] * 5
