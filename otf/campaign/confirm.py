@@ -23,7 +23,7 @@ from otf.campaign.results import KnownIssueCount, PathResult
 from otf.campaign.summary import Summary
 from otf.core import Oracle
 from otf.core.repeatable import ask_again
-from otf.core.stalls import CERTAIN
+from otf.core.stalls import CERTAIN, LONG, is_proven
 from otf.core.timer_waits import Timers
 from otf.errors import ContactError, WriteError
 from otf.runner.observing import TRUSTING
@@ -39,12 +39,12 @@ TRIES: Final = 3  # strict re-runs; if none of them fails, the failure does not 
 STALLED: Final = 5
 """Strict runs of which one failed beside a stall; if no other fails in the same way, the stall may be the reason."""
 PUT_ASIDE: Final = 1.0  # seconds of a stall: a system with time-outs of its own may have given up in each run
-LONG: Final = 30.0  # seconds after which the last inputs of a path are tried before all of them
 LAST: Final = 8  # inputs; then eight times as many
 _CAME: Final[set[FailureKind]] = {"wrong", "unasked", "undecodable", "ended"}
 EAGER: Final = "a failure was seen in eager mode"
 FOREVER: Final = float("inf")
 DROPPED: Final = "its trace lacks what was dropped in the middle (--largest)"
+ONCE: Final = "seen once: there was no time to drive the whole path again, and no delay explains it"
 OVER: Final = "the time of the campaign was over before it was seen again"
 STRICT: Final = ".strict.jsonl"
 """How the trace of a strict re-run ends, instead of that of the original."""
@@ -148,7 +148,8 @@ class Confirmer:
             return ConfirmedPath(lost, trouble=error, again=True)
         except (anyio.get_cancelled_exc_class(), WriteError) as error:
             what = "a trace could not be written" if isinstance(error, WriteError) else "an interruption came"
-            counts(ConfirmedPath(_doubted(result, f"{first}, and {what} before it could be seen again"), again=True))
+            doubted = _doubted(result, f"{first}, and {what} before it could be seen again", over=True)
+            counts(ConfirmedPath(doubted, again=not doubted.verdict.failed))
             raise
 
 
@@ -222,7 +223,7 @@ async def confirm(  # noqa: PLR0913 -- what a run needs, each once
             others.append(again)
     over = len(seen) + len(others) < (STALLED if seen else TRIES)
     why = once(seen, others) + over * f"; {OVER}" if seen else _unseen(first, others, over=over)
-    doubted = _doubted(failing, why)
+    doubted = _doubted(failing, why, over=over and not others)
     return ConfirmedPath(doubted, tries - _unclear(others), again=over and not doubted.verdict.failed)
 
 
@@ -330,12 +331,15 @@ def _at_once(failing: PathResult) -> PathResult:
     return replace(failing, verdict=Verdict("inconclusive", why=why), events=())
 
 
-def _doubted(failing: PathResult, why: str) -> PathResult:
+def _doubted(failing: PathResult, why: str, *, over: bool = False) -> PathResult:
     # eager mode may be wrong about an output that should have come by now, but not about a system that has ended; and
     # a system that died and that the bench cannot start again cannot be driven again
     failure = failing.verdict.failure
     if failure is None or failure.kind == "ended":
         return failing
+    if over and is_proven(failing.verdict, failing.events):
+        note = "\n".join(filter(None, [failure.note, ONCE]))
+        return replace(failing, verdict=replace(failing.verdict, failure=replace(failure, note=note)))
     # a system that restarted tells so once, and its text is the only trace of that
     after = [line for line in failure.note.splitlines() if line.startswith("afterwards")]
     why = "; ".join([why, f"seen: {failure.seen}", *after])

@@ -13,7 +13,7 @@ from textwrap import shorten
 from typing import Final
 
 from otf.adapter import Bench
-from otf.campaign import Campaign
+from otf.campaign import Campaign, Summary
 from otf.campaign.knowledge import named
 from otf.campaign.settings import UNLIMITED
 from otf.cli.traces import reading
@@ -63,12 +63,19 @@ def unreached(campaign: Campaign, until: str | None) -> Iterator[str]:
     over = settings.time is not None and summary.paths < settings.traces and not stopped
     if until is not None and until.startswith(UPTIME):
         if summary.uptime < duration(f"--until {UPTIME}", until.partition("=")[2]):
-            none = "" if over or stopped else ": path after path ended where the model has no input to send"
+            none = "" if over or stopped else _ended_early(summary)
             yield f"--until {until}: not reached{none}; the longest uptime is {summary.uptime:.1f} s"
     elif until is not None and not (known(settings.strategy).done() or _decided(campaign)):
         yield f"--until {until}: not reached" + " when the time was over" * over
     elif over and settings.traces < UNLIMITED:
         yield f"the time was over after {summary.paths:,} of {counted(settings.traces, 'path')}"
+
+
+def _ended_early(summary: Summary) -> str:
+    """Return why no path of a campaign lasted as long as was asked."""
+    if not summary.failures:
+        return ": path after path ended where the model has no input to send"
+    return f": {counted(summary.paths, 'path')} ended before, and no other begins after that time"
 
 
 def _decided(campaign: Campaign) -> bool:

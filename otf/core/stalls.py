@@ -5,13 +5,13 @@ The machine is read elsewhere; what follows from it is decided here. Times are s
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from otf.core.pacing import PATIENCE
-from otf.trace.events import Stalled
-from otf.trace.verdict import FailureKind
+from otf.trace.events import Event, Seen, Sent, Stalled
+from otf.trace.verdict import FailureKind, Verdict
 
 NOISE: Final = 0.001
 """Lost time that does not matter: waking a process on an idle machine takes less."""
@@ -27,6 +27,10 @@ STEP: Final = 0.01
 
 CERTAIN: Final = frozenset[FailureKind]({"ended", "undecodable", "flood"})
 """Failures that no stall explains."""
+
+
+LONG: Final = 30.0
+"""Seconds after which the stated times of a bench have proven themselves, and a run takes long to be made again."""
 
 
 class CpuUse(NamedTuple):
@@ -149,3 +153,18 @@ class Stalls:
         before = [each for each in fresh if each.at <= now - overdue]
         meanwhile = sum(each.seconds for each in fresh[len(before) :])
         return [*before, Stalled(overdue, now)] if overdue > meanwhile else fresh
+
+
+def is_proven(verdict: Verdict, events: Sequence[Event]) -> bool:
+    """Return whether the failure of a long run counts where there is no time to see it again.
+
+    No delay explains it: what came is wrong by its value and not by its time, or far more time went by without an event
+    than was ever lost at once.
+    """
+    failure = verdict.failure
+    if failure is None or not events or events[-1].at < LONG:
+        return False
+    if failure.kind != "missing":
+        return failure.kind in CERTAIN or not failure.times
+    last = max((each.at for each in events if isinstance(each, (Sent, Seen))), default=0.0)
+    return events[-1].at - last > PATIENCE * max(verdict.stalled, STALL)

@@ -218,7 +218,8 @@ def lasting(kind: StrategyKind, seconds: float, clock: Callable[[], float]) -> S
     """Return the strategy; a path ends once it has lasted so many seconds, and no other path begins then.
 
     Give its paths no bound of inputs. A path that fails earlier ends as always, and the next one begins at 0. None
-    begins after ten in a row that ended where there was nothing to send. `clock` returns seconds.
+    begins so long after the first: a system that fails never lasts. Nor after ten in a row that ended where there was
+    nothing to send. `clock` returns seconds.
 
     >>> from otf.strategy.kinds import script
     >>> lasting(script(["press"]), 3600.0, clock=lambda: 0.0).done()
@@ -226,7 +227,7 @@ def lasting(kind: StrategyKind, seconds: float, clock: Callable[[], float]) -> S
     """
     goal = _Goal(seconds, clock)
     makers = tuple(goal.maker(each) for each in kind.makers)
-    return replace(kind, makers=makers, done=lambda: goal.reached or goal.starved)
+    return replace(kind, makers=makers, done=lambda: goal.reached or goal.starved or goal.over)
 
 
 @dataclass(slots=True)
@@ -234,12 +235,18 @@ class _Goal:
     seconds: float
     clock: Callable[[], float]
     reached: bool = False
+    began: float | None = None
     paths: deque[_Lasting] = field(default_factory=lambda: deque[_Lasting](maxlen=ENDED))
 
     @property
     def starved(self) -> bool:
         """Return whether the last paths all ended where there was nothing to send: the next would not last either."""
         return len(self.paths) == ENDED and all(each.ended for each in self.paths)
+
+    @property
+    def over(self) -> bool:
+        """Return whether a path would have lasted by now, had the first one not ended."""
+        return self.began is not None and self.clock() - self.began >= self.seconds
 
     def maker(self, maker: Maker) -> Maker:
         def make(pool: Pool, visits: VisitCounts) -> Chooser:
@@ -261,6 +268,7 @@ class _Lasting:
         now = self.goal.clock()
         if self.since is None:
             self.since = now
+        self.goal.began = now if self.goal.began is None else self.goal.began
         self.goal.reached = self.goal.reached or now - self.since >= self.goal.seconds
         chosen = None if self.goal.reached else self.chooser.choose(view)
         # asked again where an output leads to a state with an input

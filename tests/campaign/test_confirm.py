@@ -15,7 +15,7 @@ import pytest
 from otf.adapter import Bench
 from otf.adapters.inprocess import Reply, inprocess
 from otf.campaign import Listener, Settings, Summary
-from otf.campaign.confirm import TOGETHER, ConfirmedPath, Confirmer, confirm
+from otf.campaign.confirm import ONCE, TOGETHER, ConfirmedPath, Confirmer, confirm
 from otf.campaign.paths import PathRun
 from otf.campaign.results import FailureGroup, PathResult
 from otf.campaign.settings import header
@@ -259,6 +259,29 @@ def test_there_is_no_time_to_see_it_again(tmp_path: Path) -> None:
     assert "re-runs" not in result.verdict.why
     [result] = run(made_by(Hasty), tmp_path / "a", mode="eager", traces=1, resume=True).inconclusive
     assert "3 strict re-runs" in result.verdict.why
+
+
+@dataclass
+class Aged(Machine):
+    """A machine that errs once it has run for forty seconds."""
+
+    born: float = field(default_factory=anyio.current_time)
+
+    def __call__(self, frame: bytes) -> list[Reply]:
+        """Serve tea instead of coffee when it is old."""
+        self.faults = (TEA,) if anyio.current_time() - self.born > 40 else ()
+        return super().__call__(frame)
+
+
+def test_a_proven_failure_that_there_is_no_time_to_see_again(tmp_path: Path) -> None:
+    """A wrong value after a long time is no delay: it counts, and is said to be seen once."""
+    aged = made_by(partial(Aged, delay=0.1))
+    summary = run(aged, tmp_path, mode="eager", traces=1, steps=10_000, time=60.0, shrink=False)
+    [group] = summary.failures.values()
+    failure = group.first.verdict.failure
+    assert (summary.verdict, group.signature.seen) == ("fail", "Tea")
+    assert failure is not None
+    assert ONCE in failure.note
 
 
 def test_a_death_that_does_not_come_again(tmp_path: Path) -> None:

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
+from otf.campaign import Campaign, Settings, Summary
+from otf.campaign.results import FailureGroup
+from otf.cli.visited import unreached
+from otf.trace.verdict import Signature
 from tests.cli.command import otf
 
 pytestmark = pytest.mark.real
@@ -85,3 +91,16 @@ def test_an_uptime_that_nothing_can_reach_ends(tmp_path: Path) -> None:
     said = _said(tmp_path, "--until", "uptime=1h", "--set", "dead=true")
     assert said.startswith("INCONCLUSIVE: nothing was tested (10 paths")
     assert "not reached: path after path ended where the model has no input to send" in said
+
+
+def test_an_uptime_that_a_failing_system_never_reaches(tmp_path: Path) -> None:
+    """It is said how many paths ended before, and why no other begins."""
+    settings = Settings(out=tmp_path)
+    summary = Summary(paths=3, uptime=7.0)
+    summary.failures[Signature("wrong", "s", "i", "a", "b")] = cast("FailureGroup", None)
+    campaign = cast("Campaign", SimpleNamespace(summary=summary, settings=settings))
+    [line] = unreached(campaign, "uptime=1h")
+    assert line == (
+        "--until uptime=1h: not reached: 3 paths ended before, and no other begins after that time; "
+        "the longest uptime is 7.0 s"
+    )

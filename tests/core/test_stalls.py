@@ -8,10 +8,11 @@ import pytest
 
 from otf.core import Model, Monitor, Oracle, Routes, Timing
 from otf.core.belief import Ledger
-from otf.core.stalls import STEP, CpuUse, Stalls
+from otf.core.stalls import STEP, CpuUse, Stalls, is_proven
 from otf.core.timing import behind
 from otf.spec import Spec, Transition, goto, start
 from otf.trace.events import Event, Quiet, Seen, Sent, Stalled, Undecodable
+from otf.trace.verdict import Failure, FailureKind, Signature, Verdict
 
 QUIET = CpuUse(known=True)
 
@@ -286,3 +287,24 @@ def test_a_stall_is_judged_again_with_what_more_spontaneous_outputs_explain() ->
     for event in events:
         monitor.tell(event)
     assert monitor.end().outcome == "pass"
+
+
+@pytest.mark.parametrize(
+    ("kind", "times", "last", "stalled", "proven"),
+    [
+        ("wrong", (), 40.0, 1.0, True),
+        ("wrong", ("due …",), 40.0, 1.0, False),
+        ("undecodable", ("due …",), 40.0, 1.0, True),
+        ("wrong", (), 20.0, 0.0, False),
+        ("missing", (), 40.0, 0.5, True),
+        ("missing", ("due …",), 40.0, 1.5, False),
+    ],
+)
+def test_what_no_delay_explains(
+    kind: FailureKind, times: tuple[str, ...], last: float, stalled: float, proven: bool
+) -> None:
+    """A value after a long time, or a silence that is far longer than any stall; nothing else of times is proven."""
+    failure = Failure(Signature(kind, "s", "i", "a", "b"), 1, 1, "i", "b", "p", times=times)
+    events: list[Event] = [Seen("a", "p", last - 10), Quiet(last)]
+    assert is_proven(Verdict("fail", failure, stalled=stalled), events) is proven
+    assert not is_proven(Verdict("pass"), events)

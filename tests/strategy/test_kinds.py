@@ -11,11 +11,12 @@ from random import Random
 import pytest
 
 from otf import Accept, Bench, InconclusiveError, Spec, Transition, goto, run
-from otf.core import Model, Symbol, View
+from otf.core import Model, Oracle, Symbol, View
 from otf.errors import ModelError, UsageError
 from otf.explore import explore
 from otf.notations import Call
-from otf.strategy import STRATEGIES, Coverage, StrategyKind, Until, covering, goal, own, script, weighted
+from otf.strategy import STRATEGIES, Coverage, Strategy, StrategyKind, Until, covering, goal, own, script, weighted
+from otf.strategy.coverage import lasting
 from otf.strategy.least import action
 
 LENGTH = 12
@@ -281,3 +282,16 @@ def test_a_plan_is_made_anew_where_the_system_goes_another_way(tmp_path: Path) -
 
     bench = Bench(Spec(fork, "start", ["left", "right"]), system=lambda: Coin().act, types=(str,))
     assert run(bench, out=tmp_path, strategy=goal(lambda state: state == "goal"), seed=3).verdict == "pass"
+
+
+def test_no_path_begins_after_the_uptime_that_one_should_last() -> None:
+    """Each path of a failing system ends early: the campaign ends with the time that one path was to take."""
+    now = [0.0]
+    kind = lasting(script(["on"]), 10.0, lambda: now[0])
+    strategy, oracle = Strategy(kind, "uioco", 1), Oracle(Model(LINE))
+    for number, moment in enumerate((0.0, 6.0), start=1):
+        assert not kind.done()
+        now[0] = moment
+        assert strategy.path(number).choose(oracle.view(oracle.start())) is not None
+    now[0] = 10.0
+    assert kind.done()
