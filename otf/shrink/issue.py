@@ -135,7 +135,17 @@ def issue_of(oracle: Oracle, events: Iterable[Event], *, bursts: bool = False) -
     >>> len(issue), issue.signature is not None
     (1, True)
     """
-    monitor = Monitor(oracle)
+    events = [*events]
+    issue = _judged_again(oracle, events, bursts=bursts)
+    if oracle.model.timed and len(issue) < sum(isinstance(event, Sent) for event in events):
+        # up to the last input all was allowed: events do not say how late the tester was as it saw them
+        return max(issue, _judged_again(oracle, events, bursts=bursts, late=True), key=len)
+    return issue
+
+
+def _judged_again(oracle: Oracle, events: Iterable[Event], *, bursts: bool, late: bool = False) -> Issue:
+    """Return the issue of events; with `late` any output may have come since the input or the silence before it."""
+    monitor, since = Monitor(oracle), 0.0
     given: list[tuple[NodeSet, Symbol, int]] = []
     times: list[float] = []
     end, burst = 0.0, 1
@@ -145,8 +155,10 @@ def issue_of(oracle: Oracle, events: Iterable[Event], *, bursts: bool = False) -
         if isinstance(event, Sent):
             times.append(event.at)
             given.append((_node(monitor), oracle.model.symbol(event.input), bursts * burst))
+        monitor.slack = late * (event.at - since)
         if monitor.tell(event) is not None:
             break
+        since = event.at if isinstance(event, (Sent, Quiet)) else since
     targets = [*(nodes for nodes, *_ in given[1:]), *([ANYWHERE] if given else [])]
     steps = [ModelStep(nodes, inp, target, at) for (nodes, inp, at), target in zip(given, targets, strict=True)]
     failure = monitor.verdict.failure if monitor.verdict else None
