@@ -7,7 +7,7 @@ nowhere, is a state of the system as far as anyone can see.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from hashlib import blake2b
@@ -25,9 +25,9 @@ Steps: TypeAlias = tuple[str, ...]
 REPEATED: Final = 10  # times that an input got the same answer twice in a row, before that is taken to lead nowhere
 LAST: Final = (6, 4, 2, 1, 0)  # last steps by which a place is known that was not reached before
 COUNTED: Final = 6  # last steps after which trials count too: what is rare is tried rather
-REFUSED: Final = 0.3  # how likely an input leads somewhere that was refused once after the same last steps
+REFUSED: Final = 0.15  # how likely an input leads somewhere that was refused once after the same last steps
 UNLIKELY: Final = 0.0001  # the same for one that was refused in the very same place: a system may change its mind
-REPEATS: Final = 3.0  # the weight of what followed the same step before: counters and limits show after loops
+LOOPED: Final = 0.1  # the same for one that was not tried behind a loop yet: counters and limits show there
 KEPT: Final = 500_000  # trials that are remembered
 
 
@@ -113,13 +113,17 @@ class LearntAnswers:
         self._steps: Steps = ()
         self._last = self._sent = ""
         self._seen: list[str] = []
-        self._followed = defaultdict[str, set[str]](set)
+        # the inputs left of a loop that is gone through once more; None: no step of the path has come twice
+        self._loop: list[str] | None = None
+        self._looping = self._behind = False
 
     def begin(self) -> None:
-        """Note that a path begins."""
+        """Note that a path begins, and the answer that the last one ended with."""
+        self.settle()
         self._steps, self._last, self._sent = (), "", ""
         self._path.clear()
-        self._followed.clear()
+        self._looping = not self._looping  # each second path: where loops lead nowhere, they take the place of all else
+        self._loop, self._behind = (None if self._looping else []), False
 
     def observe(self, event: Event) -> None:
         """Take an event of the path."""
@@ -140,8 +144,20 @@ class LearntAnswers:
         self._path += [inp, answer, str(int(leads))]
         self._last = f"{inp}/{answer}"
         if leads:
-            self._followed[self._step()].add(inp)
+            self._follow(inp)
             self._steps = (*self._steps, self._last)
+        elif self._loop:
+            self._loop = []
+
+    def _follow(self, inp: str) -> None:
+        """Go on in the loop. The first step of a path that comes again closes one."""
+        left, steps = self._loop, self._steps
+        self._behind = left == [inp]
+        if left:
+            self._loop = left[1:] if left[0] == inp else []
+        elif left is None and self._last in steps:
+            since = len(steps) - steps[::-1].index(self._last)
+            self._loop = [*(step.partition("/")[0] for step in steps[since:]), inp]
 
     def told(self) -> str:
         """Return the path so far as text, as `Answered` takes it."""
@@ -152,15 +168,19 @@ class LearntAnswers:
     def weight(self, value: object) -> float:
         """Return how much an input is to be preferred: likely to lead somewhere, and tried little in this place.
 
-        What followed the last step before on this path is preferred: what depends on a counter shows after loops.
+        On each second path, the first loop is gone through once more, and all is tried behind it: there counters show.
         """
         inp = digest(show(value))
+        if self._loop:
+            return 1.0 if inp == self._loop[0] else UNLIKELY
         known = [row for each in self._all() if (row := each.exactly(self._steps, inp))[0]]
+        if self._behind and not known:
+            return LOOPED
         likely = (
             self._likely(inp) if not known else 1.0 if any(self._leads(answer) for _, answer in known) else UNLIKELY
         )
         tried = (1 + sum(times for times, _ in known)) * sqrt(1 + self._trials(self._steps[-COUNTED:], inp)[0])
-        return (REPEATS if inp in self._followed[self._step()] else 1.0) * likely / tried
+        return likely / tried
 
     def _all(self) -> Iterable[Answered]:
         yield self._own
@@ -185,9 +205,6 @@ class LearntAnswers:
     def _trials(self, last: Steps, inp: str) -> tuple[int, int]:
         rows = [each.trials(last, inp) for each in self._all()]
         return sum(trials for trials, _ in rows), sum(led for _, led in rows)
-
-    def _step(self) -> str:
-        return self._steps[-1] if self._steps else ""
 
 
 @lru_cache(10_000)

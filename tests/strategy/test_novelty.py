@@ -93,6 +93,10 @@ def test_other_paths_are_known_as_ones_own() -> None:
 
 def _told(answers: LearntAnswers, *steps: str) -> None:
     answers.begin()
+    _go_on(answers, *steps)
+
+
+def _go_on(answers: LearntAnswers, *steps: str) -> None:
     for inp, output in zip(steps[::2], steps[1::2], strict=True):
         answers.observe(Sent(inp, "", 0.0))
         answers.observe(Seen(output, "", 0.0))
@@ -107,11 +111,38 @@ def test_what_was_refused_before_that_was_learnt_is_left_out_too() -> None:
     assert answers.weight("a") < answers.weight("b") / 1_000
 
 
-def test_loops_are_gone_through_again() -> None:
-    """What followed the same step before is rather sent than what is as new: a counter shows after loops."""
+def test_the_first_loop_is_gone_through_once_more() -> None:
+    """A counter shows after loops: once a step has come again, the inputs since then are sent again, in their order."""
     answers = LearntAnswers()
-    _told(answers, "a", "one", "b", "two", "a", "one")
-    assert answers.weight("b") > 2 * answers.weight("c")
+    answers.begin()
+    for sent, then in [(("a", "one", "b", "two", "a", "one"), "b"), (("b", "two"), "a")]:
+        _go_on(answers, *sent)
+        assert max("abc", key=answers.weight) == then
+        assert sorted(map(answers.weight, "abc"))[1] < answers.weight(then) / 1_000
+    _go_on(answers, "a", "one")
+    assert answers.weight("c") == answers.weight("b")  # behind the loop
+    _told(answers, "a", "one", "b", "two", "a", "one")  # each second path has no such loop
+    assert answers.weight("b") < answers.weight("c")
+
+
+def test_a_loop_that_breaks_off_is_left() -> None:
+    """The second round may be refused, or another input be sent by chance; then there is no loop any more."""
+    for sent in [("b", "refused"), ("c", "three")]:
+        answers = LearntAnswers()
+        _told(answers, *("b", "refused") * 12, "a", "one", "b", "two", "a", "one")
+        assert answers.weight("b") == 1
+        _go_on(answers, *sent)
+        assert sorted(map(answers.weight, "abc"))[1] > 0.1
+
+
+def test_the_last_answer_of_a_path_counts() -> None:
+    """A path may end with an answer that fails: when the next one begins, that was tried."""
+    answers = LearntAnswers()
+    answers.begin()
+    answers.observe(Sent("a", "", 0.0))
+    answers.observe(Seen("error", "", 0.0))
+    answers.begin()
+    assert answers.weight("a") < answers.weight("b")
 
 
 def test_what_is_refused_after_the_same_steps_is_refused() -> None:
