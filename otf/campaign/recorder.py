@@ -17,6 +17,7 @@ from otf.trace.events import Event, Seen, Sent
 from otf.trace.reading import TraceReader, bounded
 from otf.trace.record import Header, event_line
 from otf.trace.tagged import Registry, encode
+from otf.values import message_of
 
 OnEvent: TypeAlias = Callable[[Event], None]
 
@@ -104,7 +105,7 @@ def _restored(values: Iterable[object], types: Registry) -> bool:
 def _kinds(events: list[Event]) -> dict[type, object]:
     with_values = (event for event in events if isinstance(event, (Sent, Seen)))
     values = (event.input if isinstance(event, Sent) else event.output for event in with_values)
-    return {type(value): value for value in values}
+    return {type(message_of(value)): value for value in values}
 
 
 @lru_cache(maxsize=1)  # once for each failing path, the hints of 2,000 types more than doubled the time of a campaign

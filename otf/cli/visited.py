@@ -25,6 +25,7 @@ from otf.strategy.kinds import known
 from otf.trace.events import Sent
 from otf.trace.reading import TracedEvent
 from otf.trace.result import counted
+from otf.values import message_of
 
 PATH: Final = re.compile(r"path-\d+\.jsonl")
 FEW: Final = 300  # states that are explored where the user waits: few models take longer than 0.3 s for them
@@ -140,10 +141,11 @@ def _judged(out: Path, bench: Bench, whole: Space) -> Iterator[str]:
 def _never_sent(model: Model, whole: Space, sent: set[type]) -> Iterator[str]:
     """Yield a line if no path sent a kind of input that the model offers and never specifies: it may be misspelt."""
     spec, specified = model.spec, {inp for _, inp in whole.pairs}
-    offered: list[object] = [inp for inp in islice(spec.inputs(spec.initial), FEW) if type(inp) not in sent]
+    offered: list[object] = [inp for inp in islice(spec.inputs(spec.initial), FEW) if type(message_of(inp)) not in sent]
     # one that is specified was only not chosen
-    chosen = {type(inp) for inp in offered if model.symbol(inp).key in specified}
-    if never := [kind.__name__ for kind in dict.fromkeys(map(type, offered)) if kind not in chosen]:
+    chosen = {type(message_of(inp)) for inp in offered if model.symbol(inp).key in specified}
+    kinds = dict.fromkeys(type(message_of(inp)) for inp in offered)
+    if never := [kind.__name__ for kind in kinds if kind not in chosen]:
         yield f"never sent: {', '.join(never)}; step() yields nothing for such an input in the initial state"
 
 
@@ -154,7 +156,7 @@ def _follow(file: Path, bench: Bench, visits: VisitedSpace, until: float, sent: 
         if time.process_time() > until:
             raise TimeoutError
         if isinstance(traced.event, Sent):
-            sent.add(type(traced.event.input))
+            sent.add(type(message_of(traced.event.input)))
         if not walkers:
             walkers.append(Walker(visits, monitor.oracle.model))
         walkers[0].event(traced.event, monitor)

@@ -9,19 +9,28 @@ from typing import Any, Final
 
 from otf.codec import Codec, PortAction
 from otf.errors import CodecError, UsageError
-from otf.values import show
+from otf.values import message_of, show
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class At:
     """A message on a port, where several ports carry the same messages: see `codecs`.
 
-    >>> At("alice", "GET /").port
-    'alice'
+    >>> At("alice", "GET /")
+    'GET /' on alice
     """
 
     port: str
     message: Any
+
+    def __repr__(self) -> str:
+        """Return the message and its port, in the words in which failures name ports."""
+        return f"{show(self.message)} on {self.port}"
+
+
+@message_of.register
+def _(value: At) -> object:
+    return value.message
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +93,7 @@ def codecs(ports: Mapping[str, Codec] | None = None, **more: Codec) -> PortCodec
     ('diag', Tick())
     >>> server = codecs(alice=lines({Get: "get"}), bob=lines({Get: "get"}))
     >>> server.encode(At("bob", Get())), server.decode("alice", b"get")
-    (b'get', At(port='alice', message=Get()))
+    (b'get', Get() on alice)
     """
     by_port = {**(ports or {}), **more}
     if not by_port:

@@ -17,7 +17,7 @@ from otf.errors import ModelError
 from otf.spec import AnyOrder, On, OneOf, Where
 from otf.spec.outputs import Test
 from otf.trace.events import Ended
-from otf.values import show
+from otf.values import message_of, show
 
 
 class Expectation(Protocol):
@@ -46,7 +46,7 @@ class Exact:
     @property
     def kinds(self) -> tuple[str, ...]:
         """Return the name of the value's type."""
-        return (type(self.symbol.value).__name__,)
+        return (type(message_of(self.symbol.value)).__name__,)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from otf.spec import Idle
 from otf.spec.requirements import Requirement, Requirements
 from otf.trace.events import Closed, Event, Seen, Sent, Undecodable
 from otf.trace.verdict import Allowed, Failure, FailureKind, Signature, Verdict
-from otf.values import changes, show
+from otf.values import changes, message_of, show
 
 SHOWN: Final = 20  # states shown in one failure: more explain nothing
 EXPLAINED: Final = 200  # possible states that a failure is explained with: more would take a second
@@ -95,7 +95,7 @@ def _by_itself(event: Event, ways: Mapping[Node, Sequence[TakenWay]]) -> set[str
     """Return the kinds of the spontaneous outputs if that seen is of one, and no answer is; else nothing."""
     every = [way for each in ways.values() for way in each]
     by_itself = {name for way in every if not way.order for name in _expected(way.moves)}
-    if not isinstance(event, Seen) or (seen := type(event.output).__name__) not in by_itself:
+    if not isinstance(event, Seen) or (seen := _seen(event)) not in by_itself:
         return set()
     return set() if any(seen in _expected(way.moves) for way in every if way.order) else by_itself
 
@@ -164,7 +164,10 @@ def _states(before: Belief) -> str:
 
 def _input(inputs: Sequence[Sent]) -> str:
     # time that the tester lets pass by itself is no input
-    return _names(type(each.input).__name__ for each in inputs if not isinstance(each.input, Idle)) or "no input"
+    return (
+        _names(type(message_of(each.input)).__name__ for each in inputs if not isinstance(each.input, Idle))
+        or "no input"
+    )
 
 
 def _inputs(inputs: Sequence[Sent]) -> str:
@@ -268,7 +271,7 @@ def _names(names: Iterable[str]) -> str:
 def _seen(event: Event) -> str:
     match event:
         case Seen(output):
-            return type(output).__name__
+            return type(message_of(output)).__name__
         case Closed():
             return "Ended"
         case _:

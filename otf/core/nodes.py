@@ -14,6 +14,7 @@ from otf.core.expectations import Emitted, texts_of
 from otf.core.memory import Symbol
 from otf.spec import Accept, TimerStart
 from otf.spec.offering import INPUTS, limited
+from otf.values import message_of
 
 FEW: Final = 32
 """Inputs up to which all are compared; of more, as many are drawn and compared."""
@@ -93,7 +94,7 @@ class EnabledInputs:
 
 
 def _kind(value: object) -> object:
-    first: object = value
+    first = value = message_of(value)
     if type(value) is tuple and value:
         first = cast("tuple[object, ...]", value)[0]
     return first.partition(" ")[0] if isinstance(first, str) else type(first)

@@ -25,6 +25,7 @@ from otf.trace.result import (
 )
 from otf.trace.title import title
 from otf.trace.verdict import Failure, Outcome
+from otf.values import message_of
 
 ANSWERS: Final = 20_000  # response times that are kept for each type of input
 
@@ -303,7 +304,7 @@ class Gathered:
         self.heard = True
         # only the first output after an input: later ones may have waited for something else
         if self._asked is not None:
-            times = self.answers[type(self._asked.input).__name__]
+            times = self.answers[type(message_of(self._asked.input)).__name__]
             if len(times) < ANSWERS:
                 times.append(max(0.0, event.at - self._asked.at))
             self._asked = None
@@ -319,7 +320,7 @@ def _windows(model: Model) -> dict[str, list[tuple[float, float]]]:
     for node in model.nodes:
         for inp, moves in node.moves.items():
             if inp is not None:
-                found[type(inp.value).__name__].update({move.within: None for move in moves if move.within})
+                found[type(message_of(inp.value)).__name__].update({move.within: None for move in moves if move.within})
     return {name: sorted(windows) for name, windows in found.items()}
 
 

@@ -11,6 +11,7 @@ from typing import Any, Final, TypeAlias
 from otf.core import FEW, Chooser, Node, Symbol, View
 from otf.spec import Elapse
 from otf.strategy.pool import WIDE, Pool, VisitCounts
+from otf.values import message_of
 
 STAYS: Final = 0.05  # the chance, before each step, that a path stops going deeper
 
@@ -185,7 +186,7 @@ def _visits_of(visits: VisitCounts, view: View) -> Rank:
 
 def action(inp: Symbol) -> str:
     """Return the kind of an input: its class, its name if it is a member of an enumeration, or the word itself."""
-    value = inp.value
+    value = message_of(inp.value)
     if isinstance(value, Enum):
         return f"{type(value).__name__}.{value.name}"
     return value if isinstance(value, str) else getattr(value, "name", None) or type(value).__name__

@@ -12,7 +12,7 @@ from otf.core import FEW, EnabledInputs, Symbol, View
 from otf.errors import ModelError, UsageError
 from otf.strategy.pool import DRAWN, Pool
 from otf.strategy.renames import Renames
-from otf.values import show
+from otf.values import message_of, show
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class Weighted:
 
     def _weight(self, value: object) -> float:
         table = self.weights
-        weight = table(value) if callable(table) else table.get(value, table.get(type(value), 1.0))
+        weight = table(value) if callable(table) else table.get(value, table.get(type(message_of(value)), 1.0))
         if not 0 <= weight < float("inf"):
             message = f"the weight of {show(value)} is {weight}: a number from 0 on is needed"
             raise UsageError(message)

@@ -184,7 +184,8 @@ def _failure(failure: Failure, steps: str) -> Iterator[str]:
         yield from _branches(state)
     if failure.before:
         yield f"  seen first:      {', '.join(failure.before)}"
-    seen = f"{came(failure)}{f'  (on {failure.port})' if failure.port else ''}"
+    named = not failure.port or failure.seen.endswith(f" on {failure.port}")
+    seen = came(failure) + ("" if named else f"  (on {failure.port})")
     yield f"  and then:        {seen}" if failure.before else f"  seen:            {seen}"
     yield from (f"  {'time:' if number == 0 else '':<15}  {line}" for number, line in enumerate(failure.times))
     yield from _violated(failure)

@@ -6,6 +6,7 @@ It works on the texts of a failure, which are Python literals and calls: they ar
 from __future__ import annotations
 
 import ast
+import re
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
@@ -14,6 +15,8 @@ from otf.trace.verdict import Failure
 
 ANY_ORDER: Final = "in any order: "
 MOST: Final = 3  # more differences explain nothing
+_PORT: Final = re.compile(r" on ([^\W\d]\w*)(?=, |$)")
+_AT: Final = re.compile(r" @ (\w+)$")
 _DEFAULT: Final = ast.Name("its default")  # of a field that is not shown
 
 
@@ -58,7 +61,7 @@ def near(failure: Failure) -> Iterator[str]:
         yield "  remark:          the same output came before in this step: was it sent twice?"
     elif failure.kind in {"wrong", "unasked"}:
         allowed = list(dict.fromkeys(output for outputs in branches(failure) for output in outputs))
-        same = [output for output in allowed if output.text == failure.seen]
+        same = [output for output in allowed if output.text == without_port(failure.seen).text]
         yield from _misplaced(failure, same) if same else _nearest(failure, allowed)
 
 
@@ -79,10 +82,9 @@ def _nearest(failure: Failure, allowed: Sequence[Output]) -> Iterator[str]:
 
 def nearest(failure: Failure, allowed: Iterable[Output]) -> NearestOutput | None:
     """Return the output that differs least from the one seen; None if all differ in more than a few parts."""
-    compared = [(output, _few(differences(failure.seen, output.text))) for output in allowed]
-    candidates = [
-        NearestOutput(output, found) for output, found in compared if found and output.text not in failure.before
-    ]
+    seen, before = without_port(failure.seen).text, {without_port(text).text for text in failure.before}
+    compared = [(output, _few(differences(seen, output.text))) for output in allowed]
+    candidates = [NearestOutput(output, found) for output, found in compared if found and output.text not in before]
     # an output that differs in a part is nearer than one that differs as a whole
     return min(candidates, key=lambda each: (not each.differences[0].path, len(each.differences)), default=None)
 
@@ -112,23 +114,30 @@ def branches(failure: Failure) -> Iterator[list[Output]]:
 
 def _apart(text: str) -> list[Output]:
     """Return the outputs of an item of a transition; `AnyOrder` has several, and a port may follow."""
-    bare, _, port = text.rpartition(" on ")
-    if not bare or not port.isidentifier():
-        bare, port = text, ""
-    if not bare.startswith(ANY_ORDER):
-        return [Output(bare, port)]
-    several = f"({bare.removeprefix(ANY_ORDER)},)"
+    whole = without_port(text)
+    if not whole.text.startswith(ANY_ORDER):
+        return [whole]
+    # several messages may each name their port, which Python cannot read
+    readable = _PORT.sub(r" @ \1", text.removeprefix(ANY_ORDER))
+    several = f"({readable},)"
     tree = _parsed(several)
     if not isinstance(tree, ast.Tuple):
-        return [Output(bare, port)]
-    return [Output(ast.get_source_segment(several, each) or "", port) for each in tree.elts]
+        return [whole]
+    each = [without_port(_AT.sub(r" on \1", ast.get_source_segment(several, part) or "")) for part in tree.elts]
+    return [Output(part.text, part.port or whole.port) for part in each]
+
+
+def without_port(text: str) -> Output:
+    """Return an output apart from its port, if the text has one."""
+    bare, _, port = text.rpartition(" on ")
+    return Output(bare, port) if bare and port.isidentifier() else Output(text)
 
 
 def rest(outputs: Sequence[Output], seen: Iterable[str]) -> list[Output]:
     """Return the outputs of a branch that were not seen yet; none if something else was seen."""
     left = list(outputs)
     for text in seen:
-        at = next((at for at, output in enumerate(left) if output.text == text), None)
+        at = next((at for at, output in enumerate(left) if output.text == without_port(text).text), None)
         if at is None:
             return []
         del left[at]

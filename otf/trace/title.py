@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from otf.trace.near import Difference, alternatives, branches, nearest, rest
+from otf.trace.near import Difference, alternatives, branches, nearest, rest, without_port
 from otf.trace.verdict import Failure
 
 LONGEST: Final = 60  # characters of a value
@@ -65,7 +65,7 @@ def brief_difference(failure: Failure) -> BriefDifference | None:
     others = [each.text for each in options if each.text != found.output.text]
     return BriefDifference(
         _either([_parts(found.output.text, parts, [each.allowed for each in parts]), *others]),
-        _parts(failure.seen, parts, [each.seen for each in parts]),
+        _parts(without_port(failure.seen).text, parts, [each.seen for each in parts]),
     )
 
 

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from otf.adapter import Bench
+from otf.adapter import Bench, Line
 from otf.adapters import inprocess
 from otf.campaign import NonconformanceError, run
 from otf.codec import PortAction, lines
 from otf.codec.by_port import At, codecs
+from otf.core import Monitor
+from otf.core.nodes import EnabledInputs
 from otf.errors import CodecError, UsageError
 from otf.offline import judge
 from otf.spec import Spec, Transition, goto
+from otf.strategy.least import action
 from otf.testing import check_codec
+from otf.trace.alike import head
+from otf.trace.events import Seen, Sent
 from otf.trace.reading import TraceReader
 
 
@@ -77,6 +83,31 @@ def test_ports_are_needed() -> None:
         codecs()
 
 
+def test_what_a_message_does_is_said_by_the_message() -> None:
+    """A failure, a strategy and a group of failures see what clients say, and not that each of them is an `At`."""
+
+    def step(_state: int, inp: At) -> Iterator[Transition[int]]:
+        yield goto(0, At(inp.port, Value(0)))
+
+    inputs = [At(port, each) for port in ("one", "two") for each in (Get(), Tick())]
+    bench = Bench.on_ports(Spec(step, 0, inputs), codecs(one=CLIENT, two=CLIENT), connect=_nowhere, outputs=("one",))
+    monitor = Monitor(bench.oracle())
+    monitor.tell(Sent(inputs[0], "one", 0.0))
+    verdict = monitor.tell(Seen(At("one", Tick()), "one", 0.0))
+    assert verdict is not None
+    assert (failure := verdict.failure) is not None
+    assert str(failure.signature) == "wrong: int --Get--> expected Value, seen Tick"
+    assert head(failure.input) == "Get"
+    symbols = [bench.oracle().model.symbol(each) for each in inputs]
+    assert [action(each) for each in symbols] == ["Get", "Tick", "Get", "Tick"]
+    assert EnabledInputs.fixed(symbols).kinds == [[0, 2], [1, 3]]
+
+
+@asynccontextmanager
+async def _nowhere() -> AsyncGenerator[Mapping[str, Line]]:
+    yield {}
+
+
 def test_a_campaign_with_two_clients(tmp_path: Path) -> None:
     """A server that counts the requests of both passes, its traces can be read, and one that mixes them up fails."""
 
@@ -102,5 +133,7 @@ def test_a_campaign_with_two_clients(tmp_path: Path) -> None:
     assert summary.verdict == "pass"
     with (tmp_path / "right" / "path-0001.jsonl").open("rb") as file:
         assert judge(TraceReader(file, "trace"), bench(skips=99)).verdict.outcome == "pass"
-    with pytest.raises(NonconformanceError, match=r"message\.number is 4, not 3"):
+    with pytest.raises(
+        NonconformanceError, match=r"Get\(\) on two -> expected Value\(number=3\), seen Value\(number=4\)\n"
+    ):
         run(bench(skips=3), traces=1, steps=8, seed=1, out=tmp_path / "wrong", shrink=False)

@@ -29,7 +29,7 @@ def test_a_race_is_found_by_default_and_shrunk(tmp_path: Path) -> None:
     assert (head.burst, steps, head.rate > 0.5, head.runs >= 4) == (2, 3, True, True)
     for words in (
         "sent at once with the next input; the system takes them in any order",
-        "  steps 2 and 3, in flight together:  At(",
+        "  steps 2 and 3, in flight together:  HttpRequest(method='POST', target='/buy') on ",
         "if taken as    2, 3",
         "if taken as    3, 2",
         "in no order of these inputs does the model allow all outputs that were seen",
