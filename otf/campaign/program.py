@@ -17,8 +17,10 @@ from typing import Any, Final
 
 from otf.adapter import Bench
 from otf.campaign.bursts import joined
+from otf.campaign.confidence import rate_interval
 from otf.campaign.pace import timed_pauses
 from otf.campaign.results import PathResult
+from otf.shrink import repeats
 from otf.trace.events import Seen, Sent
 from otf.trace.record import Header
 from otf.trace.result import counted
@@ -96,10 +98,13 @@ class Literals:
 SHIPPED: Final = "otf.models."
 
 
-def program(bench: Bench, header: Header, failing: PathResult, tries: int, where: Sequence[str] = ()) -> str | None:
+def program(
+    bench: Bench, header: Header, failing: PathResult, shown: tuple[int, int] = (1, 1), where: Sequence[str] = ()
+) -> str | None:
     """Return the text of the program; None if the bench has no importable name, or a value no Python source.
 
-    `where` are addresses of the system, as for `otf run --sut`.
+    `shown` is in how many runs these steps failed, and of how many. `where` are addresses of the system, as for
+    `otf run --sut`.
     """
     found = _found(header.bench)
     failure = failing.verdict.failure
@@ -112,6 +117,7 @@ def program(bench: Bench, header: Header, failing: PathResult, tries: int, where
     except UnwritableError:
         return None
     together = joined(failing.events) if header.burst > 1 else ()
+    tries = _tries(*shown, race=bool(together))
     options: dict[str, object] = {
         "burst": header.burst * (header.burst > 1),
         "together": together,
@@ -122,13 +128,27 @@ def program(bench: Bench, header: Header, failing: PathResult, tries: int, where
     more = "".join(f", {name}={value}" for name, value in options.items() if value)
     return (
         f'"""{_plain(str(failure.signature))}\n\n'
-        f"Shrunk by otf to {counted(failing.steps, 'input')}. Run it with pytest: it fails as long as the failure is "
-        "there.\n"
+        f"Shrunk by otf to {counted(failing.steps, 'input')}. {_says(*shown, tries)}\n"
         f'"""\n\nfrom dataclasses import replace\n{literals.imports()}\n'
         f"STEPS = [  # each input, with its outputs when this was written\n{steps}]\n\n\n"
         f"def test_{_name(failure.kind, failure.signature.input)}() -> None:\n"
         f'    """The model allows all outputs after these inputs."""\n'
         f"    reproduce({made}, STEPS{more})\n"
+    )
+
+
+def _tries(failed: int, runs: int, *, race: bool) -> int:
+    # few runs say little of a race, and under another load it is lost more often: the worst that they allow counts
+    return repeats(rate_interval(failed, runs)[0] if race else failed / runs)
+
+
+def _says(failed: int, runs: int, tries: int) -> str:
+    if tries == 1:
+        return "Run it with pytest: it fails as long as the failure is there."
+    return (
+        f"It depends on chance: it failed in {failed} of {counted(runs, 'run')} when this was written.\n"
+        f"Run it with pytest: it tries up to {tries} times, and fails as soon as one run fails.\n"
+        "A pass is no proof of a repair: `otf rerun TRACE --confidence 0.99` says how many runs are."
     )
 
 

@@ -286,7 +286,8 @@ class _Work:
     def program(self) -> Path | None:
         """Write the program that shows the failure, and return its path; None if there is no such program."""
         best = self.tries.best
-        text = best and program(self.by.bench, self.tries.header, best, repeats(self.rate), self.by.where)
+        shown = round(self.rate * self.runs), max(1, self.runs)
+        text = best and program(self.by.bench, self.tries.header, best, shown, self.by.where)
         if not text:
             return None
         name = re.sub(r"\W+", "_", self.failing.trace.stem)

@@ -123,14 +123,14 @@ EVENTS = (
 
 def _text(reference: str, tested: Any, *events: object, **more: Any) -> str | None:  # noqa: ANN401 -- a bench
     head = replace(header(tested, Settings(out=Path(), reference=reference), 1), **more)
-    return program(tested, head, _failing(*(events or EVENTS)), 3)
+    return program(tested, head, _failing(*(events or EVENTS)), (2, 3))
 
 
 def test_the_program_of_a_system_at_another_address() -> None:
     """It drives the system where the run did, and knows its silence in the same way."""
     tested = replace(coffee.bench(), parameters={"fault": "none"}, silence="timed")
     head = header(tested, Settings(out=Path(), reference="coffee"), 1)
-    text = program(tested, head, _failing(*EVENTS), 3, ("line=exec:standin",))
+    text = program(tested, head, _failing(*EVENTS), (1, 1), ("line=exec:standin",))
     assert text is not None
     assert "from otf.cli.sut_addresses import addressed\n" in text
     assert "replace(addressed(bench(fault='none'), ['line=exec:standin']), inputs=" in text
@@ -139,7 +139,7 @@ def test_the_program_of_a_system_at_another_address() -> None:
 
 
 def test_the_program_of_a_shipped_bench() -> None:
-    """It imports the bench, lists the steps, and says how often to try."""
+    """It imports the bench, lists the steps, and says how often they failed and how often it tries."""
     tested = replace(coffee.bench(), parameters={"fault": "none"})
     text = _text("coffee", tested, burst=2)
     assert text is not None
@@ -147,7 +147,23 @@ def test_the_program_of_a_shipped_bench() -> None:
     assert "    (Coin(cents=10), []),\n    (Button(), ['tea']),\n" in text
     assert "replace(bench(fault='none'), inputs=" in text
     assert ", STEPS, burst=2, tries=3)" in text
+    assert "It depends on chance: it failed in 2 of 3 runs" in text
+    assert "it tries up to 3 times" in text
     compile(text, "program", "exec")
+
+
+RACE = (Sent("a", "line", 0.0), Sent("b", "line", 0.0), Seen("tea", "line", 0.3))
+
+
+@pytest.mark.parametrize(("shown", "tries"), [((4, 4), 8), ((40, 40), 2), ((1, 1), 50)])
+def test_the_program_of_a_race_tries_more_than_once(shown: tuple[int, int], tries: int) -> None:
+    """A race that failed in 4 of 4 runs can pass under another load: one run that passes does not call it mended."""
+    tested = replace(coffee.bench(), parameters={"fault": "none"})
+    head = replace(header(tested, Settings(out=Path(), reference="coffee"), 1), burst=2)
+    text = program(tested, head, _failing(*RACE), shown)
+    assert text is not None
+    assert f", STEPS, burst=2, together=(2,), tries={tries})" in text
+    assert f"it failed in {shown[0]} of {shown[1]} run" in text
 
 
 @pytest.mark.parametrize("reference", ["no_such_bench", "otf.models.coffee:no_such_name", ""])
@@ -181,4 +197,4 @@ def test_what_passed_has_no_program() -> None:
     """Only a failure has one."""
     tested = replace(coffee.bench(), parameters={"fault": "none"})
     head = header(tested, Settings(out=Path(), reference="coffee"), 1)
-    assert program(tested, head, PathResult(1, Verdict("pass"), 0, Path("x")), 1) is None
+    assert program(tested, head, PathResult(1, Verdict("pass"), 0, Path("x"))) is None

@@ -104,6 +104,6 @@ def test_the_program_has_the_pauses(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     steps: list[tuple[object, list[object]]] = [("look", ["off"]), ("on", ["ok"]), (Idle(0.2), []), ("look", ["off"])]
     with pytest.raises(AssertionError, match="off"):
         reproduce(BENCH, steps, pauses=pauses(first.events))
-    text = program(BENCH, header(BENCH, Settings(out=tmp_path, reference=f"{__name__}:BENCH"), 1), first, 1)
+    text = program(BENCH, header(BENCH, Settings(out=tmp_path, reference=f"{__name__}:BENCH"), 1), first)
     assert text is not None
     assert ", STEPS, pauses=(0.05, 0.05, 0.2))" in text

@@ -243,8 +243,8 @@ def test_a_campaign_ends_when_nothing_is_new(tmp_path: Path) -> None:
     ("until", "said"),
     [
         (Until("states", number=14), "14 states can never be reached: the model has 13"),
-        (Until("colours"), "until colours 1.0: a share above 0 and up to 1 of states"),
-        (Until("states", 0), "a share above 0"),
+        (Until("colours"), "until colours: it is one of states, transitions"),
+        (Until("states", 0), "until states=0: it is one of .* with a share above 0 and up to 1, such as states=0.9"),
     ],
 )
 def test_what_can_never_be_reached_is_said_at_once(until: Until, said: str) -> None:

@@ -58,12 +58,15 @@ def compare(
     from otf.cli.benches import parsed
     from otf.cli.tools.compare_models import are_models, compare_models
     from otf.cli.tools.report import write_page
+    from otf.cli.user_code import near_file
     from otf.report.compare import comparison_page
 
     given = parsed(sets)
     if are_models(a, b):
         return FAIL if compare_models(a, b, given, as_json=as_json) and exit_code else PASS
     folders = [Path(each).is_dir() for each in (a, b)]
+    if missing := [each for each in (a, b) if any(folders) and not Path(each).exists()]:
+        raise UsageError(f"{missing[0]}: there is no such folder or trace{near_file(Path(missing[0]))}")
     if any(folders) and not all(folders):
         message = f"{a} and {b}: compare two traces, two folders of campaigns or two models, not one with another"
         raise UsageError(message)
