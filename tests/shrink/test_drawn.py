@@ -15,6 +15,7 @@ from otf.adapter import Bench
 from otf.campaign import Campaign, Settings
 from otf.spec import Spec, Transition, goto
 from otf.trace.events import Sent
+from tests.campaign.machine import judged
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,14 @@ def test_a_defect_at_the_upper_edge_is_found(seed: int, tmp_path: Path) -> None:
     """Of `integers(0, 10**6)`, the last alone fails: with each of ten seeds, in ten paths of 300 steps."""
     spec = Spec(one, 0, st.integers(0, 10**6))
     assert _shrunk(spec, lambda inp: inp == 10**6, tmp_path / "out", seed) == [10**6]
+
+
+def test_a_trace_needs_no_strategy(tmp_path: Path) -> None:
+    """It has the value: judged by a bench that offers another one, it fails all the same."""
+    assert _shrunk(Spec(one, 0, st.integers(0, 1000)), lambda inp: inp >= 501, tmp_path / "out", 1) == [501]
+    (trace,) = (tmp_path / "out").glob("*.shrunk.jsonl")
+    other = Bench.in_process(Spec(one, 0, [0]), lambda: lambda _: ["ok"], types=(str, int))
+    assert judged(trace, other).verdict.failed
 
 
 def test_a_value_in_a_field_is_shrunk_as_well(tmp_path: Path) -> None:
