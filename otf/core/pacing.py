@@ -91,6 +91,11 @@ class Moment:
     port: str | None = None
     next: Symbol | None = None
 
+    @property
+    def unproven(self) -> int:
+        """Return how many inputs may keep the system busy: one proven taken by its output still may, too."""
+        return max(1, min(self.burst, self.monitor.ledger.unproven + 1))
+
 
 @light
 class Pause:
@@ -155,10 +160,8 @@ def silence(timing: Timing, moment: Moment) -> Pause:
     after everything sent was dealt with: until then an output of a conforming system may be on its way, however short
     the quiescence time.
     """
-    # an input proven taken by its output may still keep the system busy: one more than are unproven
     times, monitor = moment.times, moment.monitor
-    inputs = max(1, min(moment.burst, monitor.ledger.unproven + 1))
-    over = max(times.input + (2 * timing.latency + inputs * timing.busy), monitor.ledger.done_by + timing.latency)
+    over = max(times.input + timing.round_trip(moment.unproven), monitor.ledger.done_by + timing.latency)
     # the last of several spontaneous outputs may arrive L after the first
     least = max(timing.quiescence, timing.latency)
     until = max(times.event + least, over)

@@ -139,7 +139,7 @@ class Lookout:
         wanted = until - min(session.times.event, wire.now)
         careful = session.doubting or session.over
         last = session.moment.last.input if self._strict and session.moment.last is not None else None
-        rest, often = self._timing.rest(wanted, max(1, session.moment.burst)), PATIENCE if session.over else 1
+        rest, often = self._timing.rest(wanted, session.moment.unproven), PATIENCE if session.over else 1
         rest = wanted if session.doubting or session.elapses else rest
         observer.wait(until, often * wanted, rest=often * rest, since=session.times.input, careful=careful, last=last)
         self.observed = False

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, cast
 
 import pytest
 
 from otf.adapter import Bench, Ending, LineLost
 from otf.core import Barrier, Session
-from otf.core.pacing import Strict
+from otf.core.pacing import Eager, Strict
 from otf.errors import CodecError, ModelError
 from otf.runner.driving import opened as opened_lines
 from otf.runner.lookout import Lookout
@@ -77,6 +77,22 @@ class _Looks:
         return False
 
 
+@dataclass
+class _Rests(_Looks):
+    """An observer that always sees a rest, and notes how long each was to last."""
+
+    rests: list[float] = field(default_factory=list[float])
+
+    def wait(self, until: float, wanted: float, **more: object) -> None:
+        """Note how long a rest has to last."""
+        del until, wanted
+        self.rests.append(cast("float", more["rest"]))
+
+    def look(self) -> bool:
+        """Return that the system rests."""
+        return True
+
+
 @pytest.mark.parametrize(("after", "looked"), [(0.001, False), (0.01, True)])
 def test_prompt_answers_to_pings_save_the_looks_for_a_rest(after: float, *, looked: bool) -> None:
     """The system is looked at only where the answer to a ping does not come within two milliseconds."""
@@ -123,6 +139,24 @@ def test_a_prompt_answer_saves_the_looks_for_a_rest(after: float, *, looked: boo
 
     virtually(run)
     assert [number > 0 for number in looks] == [looked]
+
+
+def test_slow_answers_prolong_no_rest() -> None:
+    """Where replies took long it lasts 2L + R all the same, ten times that at the end: one input may be unproven."""
+    observer = _Rests()
+
+    def record(event: Event, raw: bytes | None = None, /, **more: object) -> None:
+        del event, raw, more
+
+    async def run() -> str:
+        bench = replace(_bench(lambda _frame: [(0.0, "b", b"said")], quiescence=None, barrier=None), busy=1.0)
+        bench.timing.quiescence = 60.0
+        session = Session(bench.oracle(), Script(["a.say"] * 20), Eager(bench.timing), steps=20)
+        async with opened_lines(bench) as lines, Wire(lines) as wire:
+            return (await Conduct(session, wire, Words(), record, cast("Observer", observer)).run()).outcome
+
+    assert virtually(run) == "pass"
+    assert {*observer.rests} == {1.004, 10.04}
 
 
 def test_answers_to_pings_are_no_reason_to_look_at_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
