@@ -39,17 +39,20 @@ class Solver(Demands):
                 self._between(0, here, event.at, event.at + self.latency)
                 if number and not self._not_before(here, self.arrived[port, number - 1]):
                     return False
-        begun = self.times.unknown()
-        self.times.at_most(begun, 0, 0.0)
         state = self.blueprint.initial
-        ends = [hi for _, hi in self._windows(state)]
-        if ends and min(ends) < FOREVER:
-            self.times.at_most(0, begun, min(ends))
-        since = (begun,) * len(self.blueprint.branches(state, ""))
+        since = tuple(map(self._begun_before, self.blueprint.branches(state, "")))
         found = self._go(Here(state, 0, since, {}, {}))
         if not found and self.cut:
             raise CutOffError
         return found
+
+    def _begun_before(self, branch: Branch) -> int:
+        """Return when a timer of the initial state began: the system may have been on before, and set it anew since."""
+        begun = self.times.unknown()
+        self.times.at_most(begun, 0, 0.0)
+        if branch.within and branch.within[1] < FOREVER:
+            self.times.at_most(0, begun, branch.within[1])
+        return begun
 
     def _go(self, here: Here) -> bool:
         if self._ends(here):

@@ -14,13 +14,14 @@ from pathlib import Path
 import pytest
 
 from benchmarks import simulated
+from benchmarks.blueprints import Blueprint, Branch
 from benchmarks.campaigns import TESTERS
 from benchmarks.proven import LONG
 from benchmarks.simulated import NEEDED, SHARE, Score, conform, names, prove
 from benchmarks.simulating import Rehearsal, RunName, named
 from benchmarks.solver import decided
 from benchmarks.stalling import stalling
-from otf.trace.events import Stalled
+from otf.trace.events import Seen, Stalled
 
 RUNS, SEED = 1_200, 1
 
@@ -73,6 +74,14 @@ def test_the_solver_explains_whatever_a_conforming_system_does(mode: str, campai
             if len(run.events) <= LONG:
                 decisions.add(decided(rehearsal.blueprint, run.events, bounds.latency, bounds.busy))
     assert decisions <= {"explained", "cut off"}
+
+
+@pytest.mark.parametrize(("moments", "decision"), [((0.05,), "explained"), ((0.05, 0.06), "impossible")])
+def test_to_the_solver_a_system_may_have_been_on_before(moments: tuple[float, ...], decision: str) -> None:
+    """It has ticked since, so that the timer of the alarm was set earlier than that of the next tick."""
+    tick, alarm = Branch("s0", ("x",), (0.1, 0.1)), Branch("s0", ("y",), (0.2, 0.3))
+    blueprint = Blueprint({("s0", "a"): (Branch("s0"),)}, {"s0": (tick, alarm)}, {"a": "A"}, {"x": "P", "y": "P"})
+    assert decided(blueprint, [Seen("y", "P", each) for each in moments], 0.001, 0.001) == decision
 
 
 def test_what_is_missed_is_known() -> None:
