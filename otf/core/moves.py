@@ -27,7 +27,8 @@ class Limits:
     """How much is kept: hypotheses in a set, spontaneous outputs under way on one port.
 
     `most`: how many hypotheses a set may have while quiescence may still settle which are possible. `work`: how many
-    moves are considered at most to explain one event, by default about half a second of work.
+    moves a search for what explains an event considers at most, by default about half a second of work; where
+    explanations are followed one at a time, up to eight times as many.
     `spontaneous` are followed at first. Where these explain nothing, or more came at once, more are followed: up to
     `ahead`, which is an assumption about the system and its line. Until quiescence settles which hypotheses are
     possible, a set may be five times as large.
