@@ -164,7 +164,7 @@ class Lookout:
             session, since = self._session, self._session.times.input
             if answer and not self._observer.why:
                 late = session.late[-1:] == [session.monitor.events]
-                self._timing.slept(self._wire.now - since if late else self._observer.slept())
+                self._timing.slept(self.wire.now - since if late else self._observer.slept())
             self._observer.heard(since, answer=answer)
 
     def _cpu_use(self) -> CpuUse:

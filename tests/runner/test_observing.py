@@ -10,8 +10,8 @@ import anyio
 import pytest
 
 from otf import Bench
-from otf.adapter.observed_rest.sleepers import Sleepers
 from otf.adapter.observed_rest.system import Rest, SystemProcesses
+from otf.adapter.observed_rest.threads import Sleepers
 from otf.runner import observing
 from otf.runner.observing import MOST, OBSERVED, PROMPT, SHARED, Observer
 from otf.runner.wire import Wire
