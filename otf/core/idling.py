@@ -4,7 +4,8 @@ A fault of a timer shows only to who waits, and most need something before: a se
 input in the last third of a lease. So two waits are inputs of their own (`Idle`): one until a timer must have expired,
 and one for a part of that, after which a few inputs are sent before the timer is waited out. A wait that has been made
 after the same inputs, in the same states, tells nothing new. A timer that no input and no end of a path cuts short, or
-that ends while inputs go on, as a heartbeat does, is heard without a wait.
+that ends while inputs go on, as a heartbeat does, is heard without a wait. And where an input stopped a timer, the rest
+of its time is waited once for each of these states: a system may have forgotten to stop it.
 """
 
 from __future__ import annotations
@@ -26,19 +27,15 @@ from otf.spec import Elapse, Idle
 from otf.spec.offering import LONGEST
 
 DEPTH: Final = 3  # inputs before a wait that make it another one
-BETWEEN: Final = (
-    1,
-    4,
-    2,
-    16,
-    8,
-)  # inputs at least between waits: a wait may end a session, and all that was reached in it
+# inputs at least between waits: a wait may end a session, and all that was reached in it
+BETWEEN: Final = (1, 4, 2, 16, 8)
 PARTS: Final = (0.6, 0.45, 0.7, 0.5)  # of the time until a timer must have expired
 FEW: Final = (2, 4, 8)  # inputs at most between a part of the time of a timer and its end
 MARGIN: Final = 1.15  # of a wait: what comes right after its end is not blamed on a stall then
 
 ON_WAYS: Final = 0.5  # of the time for waits, which may go to those on ways to what only timers reach
 
+BEYOND: Final = 0.15  # of the time for waits, which may go to timers that were stopped
 AGAIN: Final = 0.1  # seconds, then twice as many, … after which a way is looked for where there was none
 
 _NEVER: Final = Span(FOREVER, FOREVER)
@@ -94,6 +91,10 @@ class Idling:
     _timer: TimerName = None
     # the timers at the last choice, and when they were started
     _running: dict[TimerName, Span] = field(default_factory=dict[TimerName, Span])
+    # by when each of them must have expired, and from where the last input led that stopped others, with their times
+    _until: dict[TimerName, float] = field(default_factory=dict[TimerName, float])
+    _from: tuple[Hashable, ...] = ()
+    _stopped: dict[TimerName, float] = field(default_factory=dict[TimerName, float])
     _ran: float = 0.0
     _clock: float = 0.0
     _spent: dict[TimerName, float] = field(default_factory=dict[TimerName, float])
@@ -113,7 +114,8 @@ class Idling:
         now_in = monitor.oracle.view(monitor.belief).nodes if monitor.belief.in_flight else monitor.states
         stays = monitor is self._monitor and now_in == self._before
         self._note(monitor, nodes, now_in, last, now)
-        left = {timer: until - now for timer, until in monitor.timers().items() if until > now}
+        self._until = monitor.timers()
+        left = {timer: until - now for timer, until in self._until.items() if until > now}
         waited = last.value.seconds if isinstance(last.value, Elapse) else 0.0
         # a timer that one end of it has started again is another
         seconds = self._rest(left, waited) if stays else 0.0
@@ -126,6 +128,8 @@ class Idling:
             seconds = self._waited_out(places, left, leg.timer) / MARGIN
         elif not waited and left:
             seconds = self._seconds(places, left)
+        if not seconds and not waited:
+            seconds = self._beyond(places, now)
         seconds *= MARGIN * monitor.oracle.timing.speed
         return monitor.oracle.model.symbol(Idle(min(LONGEST, float(f"{seconds:.2g}")))) if seconds else None
 
@@ -189,6 +193,8 @@ class Idling:
         if matters:
             self._recent.append(last)
             self._count("cut", ended)
+            self._from = tuple(map(model.place, before))
+            self._stopped = {timer: self._until.get(timer, 0.0) for timer in ended if timer not in self._running}
         else:
             # nobody waited, and no input can have done it
             self._count("alone", ended, *dict.fromkeys(map(model.place, before)))
@@ -212,8 +218,20 @@ class Idling:
         if self.ways is not None:
             self.ways.begin()
         self._monitor, self._clock, self._left, self._before, self._timer = monitor, 0.0, None, nodes, None
-        self._running = {}
+        self._running, self._stopped = {}, {}
         self._recent.clear()
+
+    def _beyond(self, places: tuple[Hashable, ...], now: float) -> float:
+        """Return how long to wait for a timer that an input stopped, up to when it would have expired."""
+        stopped, self._stopped = self._stopped, {}
+        for timer, until in stopped.items():
+            name = "stopped", timer, *self._from, *places
+            more = until - now
+            if more > 0 and name not in self.told and self._spent.get(None, 0.0) + more <= BEYOND * self._most():
+                self.told[name] = 1
+                self._timer, self._on_way = None, False
+                return more
+        return 0.0
 
     def _chosen(self, places: tuple[Hashable, ...], left: dict[TimerName, float]) -> _Wait | None:
         waits = [*self._waits(places, left)]
@@ -252,7 +270,7 @@ class Idling:
         early = self._left is None and self._inputs < BETWEEN[self._made % len(BETWEEN)]
         if self._left or early or not left:
             return
-        most = (self._most() - self._on_ways) / len({*self._spent, *left})
+        most = (self._most() - self._on_ways) / len({*self._spent, *left} - {None})
         for timer, seconds in left.items():
             if self._left is None and self._comes(places, timer):
                 continue

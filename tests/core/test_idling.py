@@ -158,6 +158,29 @@ def _idles(spec: Spec[int, str], paths: Sequence[int]) -> int:
     return sum(isinstance(event, Sent) and isinstance(event.input, Idle) for event in events)
 
 
+def test_a_timer_that_an_input_did_not_stop() -> None:
+    """The rest of its time is waited, though nothing is due; a lamp that goes on to go out is found."""
+    runs = start("out", 0.39, 0.41)
+
+    def lamp(*, stops: bool) -> Spec[str, str]:
+        ends = [stop("out")] if stops else []
+        return Spec(
+            lambda state, _inp: [goto("", "click", timers=ends) if state else goto("lit", "click", timers=[runs])],
+            "",
+            ["press"],
+            lambda state: [goto("", "out", after="out")] * (bool(state) or not stops),
+        )
+
+    oracle, random, idling = Oracle(Model(lamp(stops=True), Routes(("p",), _port)), timing=TIMING), Random(1), Idling()
+    strategy, found = Strategy("alternating", "uioco", 1), list[str]()
+    for number, stops in enumerate((True, False), start=1):
+        world = World(System(lamp(stops=stops), _port, random), TimeBounds(latency=0.002, busy=0.002), random)
+        session = Session(oracle, strategy.path(number), Eager(TIMING, set(), Timers(between=False), idling), steps=400)
+        found.append(conduct(session, world, _port, lambda _: None).outcome)
+        idling = Idling()
+    assert found == ["pass", "fail"]
+
+
 def test_without_timers_nothing_waits() -> None:
     """A model without times is driven as fast as ever."""
     lamp: Spec[object, str] = Spec(lambda lit, _inp: [goto(not lit, "click")], 0, ["press"])
