@@ -1,4 +1,4 @@
-"""The codec of requests and responses, and the grammar of a request, which no server has to hold so strictly."""
+"""The codec of requests and responses, and a grammar of requests that is stricter than any server has to be."""
 
 from __future__ import annotations
 

@@ -210,6 +210,6 @@ def _parts() -> Iterator[FirstPart]:
 
 @cache
 def inputs(*, should: bool) -> tuple[WebInput, ...]:
-    """Return the inputs where no request is pending; `should`: also those that only a SHOULD refuses."""
+    """Return the inputs for when no request is pending; `should` includes those that a server SHOULD refuse."""
     requests = [*_plain(), *_old(), *odd_lengths(), *odd_codings(), *_fields(), *_lines()]
     return (WebFinish(), *requests, *_pipelines(), *_parts(), *(_should() if should else ()))

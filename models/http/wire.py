@@ -37,7 +37,7 @@ class ReadResponse:
 def read_response(data: bytes, *, ended: bool = False) -> ReadResponse | None:
     """Return the first response of these bytes; None if it is not whole. `ended`: the connection is.
 
-    Raises ValueError for what is no response.
+    Raises ValueError if the bytes are not a response.
     """
     head, found, rest = data.partition(_END + _END)
     if not found:

@@ -99,7 +99,7 @@ class JobsCodec:
 
 
 def replies() -> Framing:
-    """Return the framing of answers: a line, and so many bytes more as it says."""
+    """Return the framing of answers: a line, followed by as many bytes as it announces."""
     return measured(_size)
 
 

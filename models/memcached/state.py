@@ -23,7 +23,7 @@ class Item:
     expiring: bool = False
 
     def number(self) -> int | None:
-        """Return the data as a decimal number of 64 bits, which spaces may follow; None where it is none."""
+        """Return the data as a 64-bit decimal number, without trailing spaces; None if it is not a number."""
         digits = self.data.rstrip(" ")
         number = int(digits) if digits.isdecimal() and digits.isascii() else None
         return number if number is not None and number < 2**64 else None

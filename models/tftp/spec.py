@@ -2,8 +2,8 @@
 
 A side that waits too long for the other sends its last packet again: it "may" by RFC 1350, section 2, and "must" with
 the last block, section 6; here it must once. No RFC says after how long: the bench sets this time for the server and
-the spec. The server may give up after several times; the spec does not wait for that. Nor does an RFC say how soon a
-block is acknowledged: here, at once.
+the spec. The server may give up after several retransmissions; the spec does not wait for that. Nor does an RFC
+say how soon a block is acknowledged: here, at once.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ def _is_key(key: str) -> bool:
 
 
 def violation(frame: RawFrame, begun: int) -> R | None:
-    """Return the rule by which the connection fails at once, if there is one; `begun` is the opcode of a message."""
+    """Return the rule that makes the connection fail at once, or None; `begun`: the opcode of the message so far."""
     body = frame.payload.encode("latin-1")
     checks = (
         (not frame.masked, R.RFC6455_5_1_UNMASKED),

@@ -134,8 +134,8 @@ def frame_of(
 ) -> Frame | None:
     """Return the frame of a message that was received.
 
-    An error frame says that a frame was disturbed; the controllers repeat that by themselves. So it is None, unless
-    `errors` are asked for. Raises OSError where it says that the bus is off, and errors are not asked for.
+    An error frame says that a frame was disturbed; the controllers repeat that by themselves. It is therefore None
+    unless `errors` is set. Raises OSError where it says that the bus is off, and errors are not asked for.
     """
     if message.is_error_frame:
         if errors:

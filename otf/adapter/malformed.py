@@ -55,7 +55,7 @@ class Disturbed:
 class Anywhere:
     """Any state, after an input of which the model says nothing: the system lives, and nothing more is sent to it.
 
-    `fresh`: all of the state is in the connection, so that the system is in its first state when that ends.
+    `fresh`: the system keeps its state per connection, so the end of the connection resets it.
     """
 
     port: str = field(default="", repr=False)

@@ -25,7 +25,7 @@ _CALLBACK: Final = "ctypes callback function"  # what unraisable errors say, in 
 
 
 class ThreadWatch:
-    """Tells of the deaths of a system's threads and tasks while it is open.
+    """Reports when a thread or task of the system dies while it is open.
 
     `died` is called with the exception, from the thread that dies. The code of the system runs in `call`.
 

@@ -258,7 +258,7 @@ def _names(oracle: Oracle, failing: PathResult) -> list[NamedRun | None]:
 
 
 def _lasted(failing: PathResult, bench: Bench, speed: float) -> float:
-    """Return for how many seconds a re-run goes on at least: what needed no input came at some time of the path."""
+    """Return the least length of a re-run in seconds, so that spontaneous outputs have time to come again."""
     failure = failing.verdict.failure
     if failure is None or failure.kind not in _CAME or not failing.events:
         return 0.0

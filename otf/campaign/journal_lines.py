@@ -80,7 +80,7 @@ EMPTY: Final = msgspec.Raw(b"{}")
 
 
 class CountedLine(msgspec.Struct, frozen=True, gc=False):  # it refers to no object of its kind, and there are many
-    """How a path counted, as the journal has it.
+    """How a path was counted, as recorded in the journal.
 
     `exact` is the fingerprint of its failure. `visits` has numbers and times in turn, `new` the names of the numbers
     that came first with this path; `digests` are those of its traces; so many failures are

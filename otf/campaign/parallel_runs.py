@@ -39,7 +39,7 @@ class CandidateRun:
     answer: Issue | None = None
 
     async def counts(self, shown: Signature) -> None:
-        """Wait until all candidates before this one are judged as was assumed; if one is not, the run is cut off."""
+        """Wait until every earlier candidate was judged. If one was not as assumed, this run is aborted."""
         self.shown = shown
         self.woken()
         await self.turn.wait()

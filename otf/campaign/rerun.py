@@ -24,6 +24,8 @@ from otf.strategy import Script
 from otf.strategy.renames import NamedRun
 from otf.trace.events import Event, Sent
 from otf.trace.record import Header
+from otf.trace.result import counted
+from otf.trace.verdict import Verdict
 
 
 async def rerun(
@@ -37,8 +39,9 @@ async def rerun(
 
     Inputs are sent strictly, or as in the trace in bursts of at most the size in the settings. If the system chooses
     differently this time, the model may not allow an input any more: it is skipped, but for a shrunk trace the way is
-    planned anew. `recorded` is the header of the trace: a layer of faults injects the same ones again. `on_event` gets
-    each event. Raises ContactError if the system cannot be reached, ModelError if the model is broken.
+    planned anew. A run that sent fewer inputs and did not fail is inconclusive. `recorded` is the header of the trace:
+    a layer of faults injects the same ones again. `on_event` gets each event. Raises ContactError if the system cannot
+    be reached, ModelError if the model is broken.
 
     >>> import anyio
     >>> from pathlib import Path
@@ -71,8 +74,16 @@ async def rerun(
             result = await path.run(chooser, steps, pacing, earlier=[NamedRun.of(oracle, events)])
             if result.verdict.failed:
                 ask_again(oracle.model, bench.oracle(), result.events)
-            done(result)
+            done(result := _doubted(result, len(inputs)))
     return result
+
+
+def _doubted(result: PathResult, inputs: int) -> PathResult:
+    """Return a run that passed as inconclusive if it sent fewer inputs: the failure could not show."""
+    if result.verdict.outcome != "pass" or result.steps >= inputs:
+        return result
+    why = f"{result.steps} of {counted(inputs, 'input')} sent, so the failure could not show: after what the system did"
+    return replace(result, verdict=Verdict("inconclusive", why=f"{why} this time, the model does not allow the others"))
 
 
 def _unused(out: Path) -> Path:

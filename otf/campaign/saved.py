@@ -64,7 +64,7 @@ class Saved:
         return cls(settings.saved, head, settings.where)
 
     def keep(self, signature: Signature, trace: Path, same: Iterable[Path] = ()) -> None:
-        """Keep a copy of a failing trace in place of earlier ones: of this kind, and those that show the `same`."""
+        """Save a copy of a failing trace. It replaces earlier traces of the same kind, and those of the `same`."""
         kept = self.folder / f"{self._name()}-{_hash(signature)}.jsonl"
         with writing(kept, "the failure", "say --no-saved, or make room"):
             self.folder.mkdir(parents=True, exist_ok=True)

@@ -48,7 +48,7 @@ def renew(out: Path, about: About, spec: Spec[Any, Any], seconds: float) -> None
 
 
 def keep_transitions(out: Path, spec: Spec[Any, Any], seconds: float) -> None:
-    """Keep the fingerprints of a model's transitions in a folder for later campaigns, unless it has them."""
+    """Store the fingerprints of a model's transitions in the folder for later campaigns, unless they are there."""
     if not (out / TRANSITIONS).exists():
         put(out / TRANSITIONS, msgspec.json.encode(_prints(spec, seconds)))
 

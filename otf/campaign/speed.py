@@ -49,7 +49,7 @@ async def check_speed(bench: Bench, settings: Settings, until: float = FOREVER) 
 
 
 async def _objection(bench: Bench, settings: Settings, until: float = FOREVER) -> tuple[str, bool]:
-    """Return the failure that the system shows at this speed only, "" if there is none; and if enough paths were clear.
+    """Return the failure that occurs at this speed only ("" if none), and whether enough paths were conclusive.
 
     Beside a stall a late answer is inconclusive, and shows nothing of the clock: such a path is driven again.
     """

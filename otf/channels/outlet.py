@@ -1,4 +1,4 @@
-"""Outputs on their way through a net: how those of one transition pass it, and how delayed ones leave it."""
+"""Outputs on their way through a network: how those of one transition enter it, and how delayed ones leave."""
 
 from __future__ import annotations
 

@@ -155,7 +155,8 @@ class SummaryPrinter:
     def _failure(self, group: FailureGroup) -> Iterator[str]:
         shown, shrunk = group.shrunk or group.first, group.shrunk
         of = f"{group.count:,} of {counted(self._summary.paths, 'path')}"
-        alone = "failed without the guess behind which it was seen," if group.behind else "failed as before,"
+        own = "on its paths another failure came first; confirmed by a run of its own,"
+        alone = own if group.behind else "failed as before,"
         first, said, told = explanation(shown.verdict, shown.events, columns()).split("\n", 2)
         yield f"{first}\n{said}"
         yield f"{f'failed on {of}, first' if group.count else alone} {_after(group)}"
@@ -204,7 +205,7 @@ def _table(result: CampaignResult) -> Iterator[str]:
         yield result.tally
     if len(result.failures) > 1:
         for number, each in enumerate(result.failures, 1):
-            yield f"{number:4}  {each.title or each.signature} ({counted(each.paths, 'path')}): {each.trace}"
+            yield f"{number:4}  {each.title or each.signature} ({counted(each.paths, 'path') if each.paths else 'a run of its own'}): {each.trace}"
 
 
 def notes(shrunk: Shrunk) -> Iterator[str]:

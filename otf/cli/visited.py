@@ -91,7 +91,7 @@ class _Met:
     sent: Callable[[Hashable], bool]
 
     def missing(self, model: Model, whole: Space, states: str) -> Iterator[str]:
-        """Yield the inputs that were never sent and, of a model that is known whole, the states not come to."""
+        """Yield the inputs that were never sent and, if the whole model is known, the states never reached."""
         inputs = {inp: ways[0].input for (_, inp), ways in whole.pairs.items()}
         never = [text for inp, text in inputs.items() if not self.sent(inp)]
         if never:

@@ -107,8 +107,8 @@ def cyclic(  # noqa: PLR0913 -- a message has that many attributes; each is give
     skips or wraps at the wrong number fails.
 
     `runs(state)` returns whether the message is sent in a state; by default it is in all, from the beginning. It begins
-    `first` seconds after that, a window, by default within one period. `name` names the timer. A state of the spec is a
-    `Cycling`. Raises UsageError for times or numbers that are none.
+    `first` seconds after that, which is a window: by default one period. `name` names the timer. A state of the spec is
+    a `Cycling`. Raises UsageError for times or numbers that are none.
 
     >>> from otf.spec import goto
     >>> node = Spec(lambda on, inp: [goto(not on, "ok")], False, ["switch"], name="node")

@@ -1,6 +1,6 @@
-"""What a monitor judges again, with more spontaneous outputs under way, where few of them explain nothing.
+"""What a monitor judges again with more spontaneous outputs under way, if few could not explain what was seen.
 
-An output on one port may come after spontaneous outputs on others that are not seen yet: in a state that these led to.
+Spontaneous outputs on other ports may already have changed the state, although they have not been seen yet.
 How many are under way nobody knows, so few are followed at first. Whatever was emitted before an output was seen
 is seen itself within L. So each search that left something out is remembered until that time has passed.
 """

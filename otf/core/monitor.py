@@ -266,7 +266,7 @@ class Monitor:
         return None
 
     def _deepen(self, now: float) -> None:
-        """Follow more from now on if more spontaneous outputs were under way at once than were followed."""
+        """Raise the limit from now on if more spontaneous outputs were under way at once than were followed."""
         followed = self.oracle.limits.spontaneous
         seen = self.lookahead.more(now, followed)
         first = self.lookahead.first

@@ -101,7 +101,7 @@ class Moment:
 class Pause:
     """A wait until a time (seconds since the start); silence until then means quiescence, or that inputs were taken.
 
-    `rested`: all inputs were taken and answered, and only outputs that a window of time obliges come. `window`: the in
+    `rested`: every input was taken and answered; the only outputs still due have a window of time. `window`: the in
     it (seconds); silence that would fail is waited out many times as long.
 
     >>> Pause(until=0.5, means="rested", window=0.2).until

@@ -1,6 +1,6 @@
 """Stalls: times in which the tester or the system could not run. They are no silence, and no system is blamed for them.
 
-The machine is read elsewhere; what follows from it is decided here. Times are seconds.
+Another module measures the machine; this one decides what that means. Times are seconds.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class CpuUse(NamedTuple):
     """What the processes of the system have done so far, summed up.
 
     `waited`: the seconds in which they could have run and got no processor. `ran`: those in which they ran. `ready`:
-    one of them could run now. `known`: the processes are those of the system; if not, `waited` is that of the machine.
+    one of them could run now. If `known`, `waited` is that of the processes of the system, else that of the machine.
     `own`: the seconds in which the tester could have run as well.
     `threads`: each thread, with what it ran and how often it got a processor; `stuck`: those of them that could run.
     """

@@ -90,7 +90,7 @@ def _layouts(frames: Sequence[bytes]) -> Layouts:
 
 
 def _tells_apart(frames: Sequence[bytes], at: int, length: range) -> bool:
-    """Return whether few values recur in a byte, and it is the first that varies, or each has messages of one size."""
+    """Return whether a byte has few recurring values, and is the first to vary or decides the size of the message."""
     values = {data[at] for data in frames}
     if not 1 < len(values) <= min(MOST_KINDS, len(frames) // 2):
         return False

@@ -81,7 +81,7 @@ class LearntSystem:
         return [self.symbols.item(*each) for each in self.symbols.outputs[answer]]
 
     def timer(self, state: int, inp: int) -> LearntTimer | None:
-        """Return the timer that expires in a state where an input is a wait."""
+        """Return the timer that an input lets expire in a state, if that input waits."""
         waits = isinstance(self.inputs[inp], Elapse)
         return next((each for each in self.timers if waits and state in each.states), None)
 

@@ -235,7 +235,7 @@ class PathDriver:
         raise ContactError(f"after {shown or 'the start'} nothing could be decided in {TRIES} paths: {why}")
 
     def _can_stay_closed(self, ports: set[str]) -> bool:
-        """Return whether these ports never took the first input, and some input can be sent without them."""
+        """Return whether none of these ports ever accepted a first input, and other ports can still be used."""
         without = self.unopened | ports
         return not ports & self._opened and any(
             isinstance(inp, Elapse) or acts(self.bench, inp) or self.bench.port(inp) not in without

@@ -50,7 +50,7 @@ class ValueCode:
         return ", ".join(f"{name}={self.of(getattr(value, name))}" for name in names)
 
     def item(self, port: str, value: object) -> str:
-        """Return an output as code of a model."""
+        """Return an output as source code of a model."""
         if isinstance(value, Ended):
             self.names["otf.trace.events"].add("Ended")
             self.names["otf"].add("on")

@@ -24,7 +24,7 @@ WITHIN: Final = 1.0  # seconds that an output may take by default
 
 
 class Spoken:
-    """An open system; `talking` makes it. Its methods are awaited; those of `Talk` are the same without."""
+    """A running system, as returned by `talking`. Its methods are awaited; those of `Talk` are the same without."""
 
     def __init__(self, bench: Bench, codec: Codec, wire: Wire) -> None:
         self._bench, self._codec, self._wire = bench, codec, wire

@@ -36,7 +36,7 @@ class TraceTail:
         self._begun: list[EventCount] = []
 
     def next(self, count: EventCount) -> Path:
-        """Return the file of the next piece, before which so much was written."""
+        """Return the file for the next piece, given how much has been written so far."""
         # only the first and the last two say what is kept
         self._begun = [*self._begun[:1], *self._begun[1:][-1:], count]
         self._files.reverse()

@@ -65,8 +65,8 @@ class StepPlan:
 def again(issue: Issue, oracle: Oracle, patience: PlanPatience = endless) -> Candidate:
     """Return the candidate that should show an issue again.
 
-    It sends the same inputs; if the model leaves the system a choice on the way, it plans them as `StepPlan` does, but
-    in a model with times: there a detour would only let time pass. The system waits for a plan no longer than its
+    It sends the same inputs. Where the system has a choice it plans as `StepPlan` does, except in a model with times:
+    there a detour would only waste time. The system waits for a plan no longer than its
     `patience`.
 
     >>> from otf.core import Model, Oracle, Symbol

@@ -83,7 +83,7 @@ class Coverage:
         return dict(zip(KINDS, (*counts, len(pairs)), strict=True))
 
     def _placed(self) -> dict[Node, Hashable]:
-        """Return what the states of the graph are without their counters."""
+        """Return the graph's states with their counters removed."""
         states, places = () if self.graph is None else self.graph.states, self.places
         return {node: node.key if places is None else key(places.of(node.value)) for node in states}
 

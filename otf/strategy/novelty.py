@@ -1,4 +1,4 @@
-"""Novelty: what a system refuses is learnt from its answers, where the model has too few states to know."""
+"""Novelty: learn from the answers which inputs a system refuses, where the model has too few states to tell."""
 
 from __future__ import annotations
 

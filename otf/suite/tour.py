@@ -130,7 +130,7 @@ def checked(machine: NumberedMachine, check: Callable[[int], Word]) -> list[Leg]
 
 
 def tour(machine: NumberedMachine, legs: list[Leg], reset: int = RESET) -> Tour:
-    """Return paths that walk all legs; another path costs as much as `reset` inputs."""
+    """Return paths that together cover all legs. Starting another path costs as much as `reset` inputs."""
     ways = [Leg(state, (inp,), target) for state, row in enumerate(neighbours(machine)) for target, inp in row.items()]
     more = _balanced(machine.size, legs, ways, reset)
     arcs, joined = _joined(machine, [*legs, *more])

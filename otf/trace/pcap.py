@@ -42,7 +42,7 @@ class CaptureSource(Protocol):
     """The source of a capture."""
 
     def read(self, size: int, /) -> bytes:
-        """Return so many bytes, fewer only at the end."""
+        """Return exactly that many bytes, or fewer at the end of the file."""
         ...
 
 

@@ -272,7 +272,7 @@ class Reader:
         return known, known is new
 
     def _end(self, record: RecordTiers, where: str, kind: object) -> None:
-        """Refuse a record that contains itself without an end; if a part has no values, the record has none either."""
+        """Refuse a record that contains itself endlessly; if one of its fields has no values, the record has none."""
         having = filled(record)
         if all(each.parts or id(each) in having for each in everything(record)):
             raise UsageError(

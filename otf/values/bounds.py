@@ -159,7 +159,7 @@ class PartReader(Protocol):
         ...
 
     def listed(self, values: Enumeration[Any]) -> Tiers:
-        """Return given values, or what takes the place of those that a strategy generated."""
+        """Return the given values; for values that a strategy generated, their replacements."""
         ...
 
     def record(self, kind: object, where: str, new: RecordTiers) -> tuple[RecordTiers, bool]:

@@ -232,7 +232,7 @@ class Enumeration(Generic[T]):
         return list(islice(self, number))
 
     def at(self, place: int) -> T:
-        """Return a value by its position in the order, made anew. Raises StopIteration behind the last one."""
+        """Return a value by its position in the order, made anew. Raises StopIteration after the last one."""
         return next(islice(self, place, None))
 
     def shuffled(self, seed: int) -> Iterator[T]:

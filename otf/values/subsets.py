@@ -20,7 +20,7 @@ from otf.values.text import show
 
 
 class Subsets(Tiers):
-    """Sets of values, as tuples without two values that are equal in Python."""
+    """Sets, as tuples in which no two values are equal in Python."""
 
     kinds: frozenset[type] | None = frozenset({tuple})
 

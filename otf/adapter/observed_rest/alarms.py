@@ -1,10 +1,10 @@
 """Whether a program that handles SIGALRM can arm the timer that sends it: what its files say.
 
-A handler is no timer, and the kernel shows no process the interval timer of another. A program arms one by `setitimer`,
-`alarm` or `ualarm`. One that is linked at run time names these in its file or in that of a library, a Go program in its
-table of functions; the runtime of Go handles every signal and never arms this timer. What cannot be seen: a program
-that makes the system call without these functions, finds them by name while it runs, or loads a library that uses them
-later.
+A handler does not prove that a timer is armed, and no process can see the interval timer of another. `setitimer`,
+`alarm` or `ualarm` arm one. A program that is linked at run time names these in its file or in that of a library, a Go
+program in its table of functions; the runtime of Go handles every signal and never arms this timer. What cannot be
+seen: a program that makes the system call without these functions, finds them by name while it runs, or loads a library
+that uses them later.
 """
 
 from __future__ import annotations

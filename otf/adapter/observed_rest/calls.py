@@ -155,7 +155,7 @@ def timeout(call: SystemCall, names: dict[int, str]) -> Timeout:
 
 
 def seconds(raw: bytes, unit: Unit) -> float | None:
-    """Return the seconds of a time in memory; None where that is no time: the memory was something else."""
+    """Return a time read from memory, in seconds, or None if the memory holds something else."""
     if len(raw) != PAIR_SIZE:
         return None
     whole, fraction = _PAIR.unpack(raw)

@@ -58,7 +58,7 @@ def _content(graph: Graph, marked: Marks, form: str) -> str | bytes:
 
 
 def picture(dot: str, form: str, seconds: float = SECONDS) -> bytes:
-    """Return the picture of a graph in the language of Graphviz, as `svg` or `png`. Raises UsageError."""
+    """Return the picture of a graph in Graphviz format, as `svg` or `png`. Raises UsageError."""
     if find_spec("pygraphviz") is None:
         message = "pictures need pygraphviz: pip install 'otf[pictures]'; dot and mermaid need nothing"
         raise UsageError(message)
