@@ -205,7 +205,8 @@ def _table(result: CampaignResult) -> Iterator[str]:
         yield result.tally
     if len(result.failures) > 1:
         for number, each in enumerate(result.failures, 1):
-            yield f"{number:4}  {each.title or each.signature} ({counted(each.paths, 'path') if each.paths else 'a run of its own'}): {each.trace}"
+            shown = counted(each.paths, "path") if each.paths else "a run of its own"
+            yield f"{number:4}  {each.title or each.signature} ({shown}): {each.trace}"
 
 
 def notes(shrunk: Shrunk) -> Iterator[str]:
