@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from hashlib import blake2b
+from itertools import pairwise
 from math import sqrt
 from typing import Final, TypeAlias
 
@@ -25,8 +26,9 @@ Steps: TypeAlias = tuple[str, ...]
 REPEATED: Final = 10  # times that an input got the same answer twice in a row, before that is taken to lead nowhere
 LAST: Final = (6, 4, 2, 1, 0)  # last steps by which a place is known that was not reached before
 COUNTED: Final = 6  # last steps after which trials count too: what is rare is tried rather
-REFUSED: Final = 0.15  # how likely an input leads somewhere that was refused once after the same last steps
+REFUSED: Final = 0.2  # how likely an input leads somewhere that was refused once after the same last steps
 UNLIKELY: Final = 0.0001  # the same for one that was refused in the very same place: a system may change its mind
+REPEATS: Final = 3.0  # the weight of what followed the same step before
 LOOPED: Final = 0.1  # the same for one that was not tried behind a loop yet: counters and limits show there
 KEPT: Final = 500_000  # trials that are remembered
 
@@ -168,7 +170,8 @@ class LearntAnswers:
     def weight(self, value: object) -> float:
         """Return how much an input is to be preferred: likely to lead somewhere, and tried little in this place.
 
-        On each second path, the first loop is gone through once more, and all is tried behind it: there counters show.
+        Counters show after loops. On each second path, the first loop is gone through once more, and all is tried
+        behind it; on the others what followed the last step before is preferred.
         """
         inp = digest(show(value))
         if self._loop:
@@ -180,7 +183,12 @@ class LearntAnswers:
             self._likely(inp) if not known else 1.0 if any(self._leads(answer) for _, answer in known) else UNLIKELY
         )
         tried = (1 + sum(times for times, _ in known)) * sqrt(1 + self._trials(self._steps[-COUNTED:], inp)[0])
-        return likely / tried
+        return (REPEATS if not self._looping and self._follows(inp) else 1.0) * likely / tried
+
+    def _follows(self, inp: str) -> bool:
+        """Return whether an input that led somewhere followed the last step before."""
+        steps = pairwise(self._steps)
+        return any(step == self._steps[-1] and then.startswith(f"{inp}/") for step, then in steps)
 
     def _all(self) -> Iterable[Answered]:
         yield self._own
