@@ -115,7 +115,7 @@ class SummaryPrinter:
             longest, uptime = counted(self._summary.longest, "input"), f"{self._summary.uptime:.1f} s"
             together = counted(self._summary.together, "input")
             say(f"longest path: {longest}; longest uptime: {uptime}; in flight together: at most {together}")
-        if judged := _sharp(self._summary.judged):
+        for judged in _sharp(self._summary.judged):
             say(judged)
         if self._settings.spend or result.seconds >= SLOW:
             say(f"spent: {spent_on(self._summary.parts)}")
@@ -248,22 +248,25 @@ def _notes(summary: Summary) -> Iterator[str]:
     yield from summary.result.basis()
 
 
-def _sharp(judged: Judged) -> str:
-    """Return how much was judged as if the machine had never stalled; "" of a model without times.
+def _sharp(judged: Judged) -> Iterator[str]:
+    """Yield how much of a model with times was judged as if the machine had never stalled, and what was not.
 
-    >>> _sharp(Judged(events=2_000, seconds=60.0, doubtful=40, doubted=1.5))
-    'sharp: 97 % of the time, 98 % of 2,000 events; the rest depends on how long the machine stalled'
+    >>> for line in _sharp(Judged(2_000, 60.0, doubtful=40, doubted=1.5, unheard=(("lease", 7),))):
+    ...     print(line)
+    sharp: 97 % of the time, 98 % of 2,000 events; the rest depends on how long the machine stalled
+    not decided: the timer 'lease' was due 7 times, and an input ended it before its output came; each may be a stall
     """
     if not judged.doubtful:
-        return ""
+        return
     time, events = (
         percent(1 - part / whole)
         for part, whole in ((judged.doubted, judged.seconds), (judged.doubtful, judged.events))
     )
-    return (
+    yield (
         f"sharp: {time} of the time, {events} of {judged.events:,} events; "
         "the rest depends on how long the machine stalled"
     )
+    yield from (f"not decided: {each}" for each in judged.undecided)
 
 
 def _time_spent(summary: Summary, *, own: bool) -> Iterator[str]:

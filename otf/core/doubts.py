@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from otf.core.belief import Belief
 from otf.core.timing import Window, is_later
 from otf.core.windows import opened, windows
-from otf.trace.events import Event, Stalled
+from otf.trace.events import Event, Sent, Stalled
 
 
 @dataclass(slots=True)
@@ -16,12 +17,16 @@ class Doubts:
     """The ends of intervals that the stalls of a run opened, each with the one before.
 
     `events` and `seconds` count what was judged while stalls left more than one state, or kept an output from being
-    late.
+    late. `unheard` counts, for each timer, how often it was due and an input ended it before its output came.
     """
 
     ends: dict[float, float] = field(default_factory=dict[float, float])
     events: int = 0
     seconds: float = 0.0
+    unheard: Counter[str] = field(default_factory=Counter[str])
+    # timers that are due, each with the earliest time at which it was started
+    _due: set[tuple[str | int, float]] = field(default_factory=set[tuple[str | int, float]])
+    _last: Event | None = None
 
     def opened(self, belief: Belief, stall: Stalled, latency: float) -> Belief:
         """Return the belief after a stall: what was to happen then may come later by its length."""
@@ -35,16 +40,31 @@ class Doubts:
 
     def weigh(self, event: Event, since: float, belief: Belief, latency: float) -> None:
         """Count an event that without the stalls might have left other states, or none; the last was at `since`."""
+        before = event.at - latency
+        self._hear(event, belief, before)
         open_now = [each for each in _windows(belief) if each.trigger.b in self.ends]
         if not open_now:
             self.ends.clear()
             return
-        before = event.at - latency
-        overdue = any(is_later(before, self.ends[each.trigger.b] + each.hi) for each in open_now)
+        overdue = any(self._is_due(each, before) for each in open_now)
         states = {(each.position, *(timer.name for timer in each.timers)) for each in belief.hypotheses}
         if overdue or len(states) > 1:
             self.events += not isinstance(event, Stalled)
             self.seconds += max(0.0, event.at - since)
+
+    def _hear(self, event: Event, belief: Belief, before: float) -> None:
+        """Count the timers that were due when the last event, an input, started them anew or stopped them."""
+        timers = [timer for each in belief.hypotheses for timer in each.timers] if belief.timed else []
+        gone = self._due.difference((each.name, each.window.trigger.a) for each in timers)
+        if isinstance(self._last, Sent):
+            self.unheard.update(name for name, _ in gone if isinstance(name, str))
+        self._due -= gone
+        self._due.update((each.name, each.window.trigger.a) for each in timers if self._is_due(each.window, before))
+        self._last = event
+
+    def _is_due(self, window: Window, before: float) -> bool:
+        """Return whether nothing but a stall keeps the end of a window from having come."""
+        return window.trigger.b in self.ends and is_later(before, self.ends[window.trigger.b] + window.hi)
 
 
 def _windows(belief: Belief) -> Iterator[Window]:

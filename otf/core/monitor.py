@@ -203,7 +203,9 @@ class Monitor:
     @property
     def judged(self) -> Judged:
         """Return how much was judged, and how much of that while stalls left times open."""
-        return Judged(self.events - self.stalls, self._now, self._doubts.events, self._doubts.seconds)
+        doubts = self._doubts
+        unheard = tuple(doubts.unheard.items())
+        return Judged(self.events - self.stalls, self._now, doubts.events, doubts.seconds, unheard)
 
     def _judge(self, event: Event) -> None:
         result = self.explainer.result(self.belief, self.ledger, event)

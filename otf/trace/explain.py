@@ -146,6 +146,7 @@ def explanation(verdict: Verdict, events: Iterable[Event] = (), width: int | Non
         return "PASS: up to an input that the model does not specify; from there on it allows anything"
     doubtful = verdict.judged.doubtful
     stalls = f"; {counted(doubtful, 'event')} judged while stalls left times open" if doubtful else ""
+    stalls += "".join(f"; not decided: {each}" for each in verdict.judged.undecided)
     return f"PASS: everything that was seen is allowed by the model{stalls}"
 
 

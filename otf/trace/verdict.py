@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -129,16 +130,30 @@ class Judged:
     """How many events of a run were judged, and how many seconds it lasted.
 
     `doubtful` events were judged where a stall of the machine decided: but for it an output was overdue, or fewer
-    states or sets of timers might be possible. That was so for `doubted` seconds. All other events are sharp.
+    states or sets of timers might be possible. That was so for `doubted` seconds. All other events are sharp. `unheard`
+    are timers that were due, and how often an input ended them before their output came.
 
-    >>> Judged(events=200, seconds=10.0) + Judged(100, 5.0, doubtful=3, doubted=0.15)
-    Judged(events=300, seconds=15.0, doubtful=3, doubted=0.15)
+    >>> Judged(events=200, seconds=10.0) + Judged(100, 5.0, 3, 0.15, (("lease", 2),))
+    Judged(events=300, seconds=15.0, doubtful=3, doubted=0.15, unheard=(('lease', 2),))
     """
 
     events: int = 0
     seconds: float = 0.0
     doubtful: int = 0
     doubted: float = 0.0
+    unheard: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def undecided(self) -> list[str]:
+        """Return what is to be said of the timers that were due and not heard.
+
+        >>> Judged(unheard=(("lease", 1),)).undecided
+        ["the timer 'lease' was due 1 time, and an input ended it before its output came; each may be a stall"]
+        """
+        says = "and an input ended it before its output came; each may be a stall"
+        return [
+            f"the timer {timer!r} was due {times} time{'s' * (times != 1)}, {says}" for timer, times in self.unheard
+        ]
 
     def __add__(self, other: Judged) -> Judged:
         """Return what two runs have together."""
@@ -147,6 +162,7 @@ class Judged:
             self.seconds + other.seconds,
             self.doubtful + other.doubtful,
             self.doubted + other.doubted,
+            tuple((Counter(dict(self.unheard)) + Counter(dict(other.unheard))).items()),
         )
 
 
