@@ -65,6 +65,8 @@ def served_by(argv: Sequence[str], *, also: str = "", known: Mapping[str, KnownI
         latency=0.005,
         busy=0.010,
         requirements=SMTP_REQUIREMENTS,
+        # RFC 3207: the handshake follows the 220; what is sent with STARTTLS is for the server to throw away
+        clients=(),
     )
 
 

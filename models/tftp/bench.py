@@ -85,6 +85,8 @@ def bench(*, server: str = "atftpd", timeout: float = 0.0, also: str = "") -> Be
         latency=0.005,
         busy=0.010,
         requirements=TFTP_REQUIREMENTS,
+        # RFC 1350: a client learns the port of its transfer from the first answer, and sends the next packet there
+        clients=(),
     )
 
 

@@ -83,7 +83,7 @@ class Bench:
     | `parameters` | none | the parameters that the bench was made with, for the trace |
     | `known_issues` | none | failures that are known: a campaign counts them and goes on |
     | `silence` | "observed" | how it is known: "observed" by a look at the processes of the system, or "timed" |
-    | `clients` | None | ports of several clients of one system, which send at once; None: as codec and addresses say |
+    | `clients` | None | ports of clients that send at once; (): nothing may; None: as codec and addresses say |
     | `pids` | none | processes of the system that are not started by the bench and hold none of its ports |
     | `requirements` | none | the table of requirements that the model refers to with `req=` |
     | `properties` | none | names, each with what has to be true of every run: `always(…)` and the like |

@@ -18,6 +18,7 @@ from otf.codec.by_port import PortCodecs
 from otf.codec.malformed import MalformedCodec
 from otf.core.burst import Joins
 from otf.core.memory import Symbol
+from otf.errors import UsageError
 from otf.trace.events import Event, Quiet, Sent
 from otf.values import show
 
@@ -47,8 +48,12 @@ def burst(bench: Bench, given: int | None, seed: int, number: int) -> int:
     """Return how many inputs a path sends at once: as `given`; with several clients, two or three on one path of four.
 
     A failure in a burst cannot be driven again at another speed, so with faster clocks there are none by default.
+    Raises UsageError for a bench on which nothing may be sent at once (`clients=()`).
     """
     if given is not None:
+        if given > 1 and bench.clients == ():
+            why = "a client of this protocol has to read an answer before it can send more, and none sends at once"
+            raise UsageError(f"burst={given}: {why} (clients=() in its bench); leave it out")
         return given
     if number < 1 or bench.speed > 1 or not clients(bench):
         return 1

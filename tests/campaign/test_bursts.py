@@ -19,6 +19,7 @@ from otf.codec.by_port import At, codecs
 from otf.core import Send, Symbol
 from otf.errors import UsageError
 from otf.models.coffee import Button, Coffee, Coin, bench
+from otf.models.tftp import bench as tftp
 from otf.models.tickets import bench as tickets
 from otf.spec import Spec, goto
 from otf.trace.events import Event, Quiet, Seen, Sent
@@ -104,3 +105,10 @@ def test_two_codecs_alike_are_two_clients() -> None:
     spec = Spec[int, At](lambda state, _inp: [goto(state)], 0, [At("x", Coin(5))])
     made = Bench.on_ports(spec, alike, {each: tcp(f"127.0.0.1:{at}") for at, each in enumerate("xyz", 7)})
     assert clients(made) == clients(made.with_malformed(0.1)) == {"x", "y", "z"}
+
+
+def test_nothing_is_sent_at_once_where_a_client_has_to_read_first(tmp_path: Path) -> None:
+    """A TFTP client learns from an answer where to send: a burst would blame a correct server."""
+    with pytest.raises(UsageError, match="burst=3: a client of this protocol has to read an answer"):
+        header(tftp(), Settings(out=tmp_path, burst=3), 1)
+    assert header(tftp(), Settings(out=tmp_path, burst=1), 1).burst == 1
