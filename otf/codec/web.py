@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any, Final, TypeAlias
 
-from otf.errors import CodecError
+from otf.errors import CodecError, UsageError
 from otf.values import show
 
 Headers: TypeAlias = tuple[tuple[str, str], ...]
@@ -34,6 +35,11 @@ class HttpResponse:
     headers: Headers = ()
     body: bytes = b""
 
+    def __post_init__(self) -> None:
+        """Raise UsageError where a body stands in the place of the headers."""
+        if isinstance(self.headers, bytes | str):
+            raise UsageError(f"HttpResponse({self.status}, {self.headers!r}): a body is named: body={self.headers!r}")
+
 
 @dataclass(frozen=True, slots=True)
 class HttpCodec:
@@ -50,6 +56,11 @@ class HttpCodec:
     keep: tuple[str, ...] = ()
     name: str = ""
     types: tuple[type, ...] = (HttpRequest, HttpResponse)
+
+    def __post_init__(self) -> None:
+        """Raise UsageError if h11 is not installed: not only at the first request."""
+        if find_spec("h11") is None:
+            raise UsageError("HTTP needs h11: pip install 'otf[http]', or pip install -e '.[http]' in a clone")
 
     def port(self, value: object) -> str:
         """Return the name of the port."""

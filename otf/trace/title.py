@@ -10,6 +10,7 @@ from otf.trace.near import Difference, alternatives, branches, nearest, rest, wi
 from otf.trace.verdict import Failure
 
 LONGEST: Final = 60  # characters of a value
+_AT: Final = re.compile(r"At\(port='([^']+)', message=(.*)\)", re.DOTALL)
 MOST: Final = 2  # alternatives that are named
 
 
@@ -46,13 +47,17 @@ def came(failure: Failure) -> str:
 
 
 def brief(text: str) -> str:
-    """Return a value within the length of a title: of a long one the first field."""
+    """Return a value within the length of a title: of a long one the fields that fit, of an `At` its message."""
     if len(text) <= LONGEST:
         return text
+    if (wrapped := _AT.fullmatch(text)) is not None:
+        return f"{wrapped[1]}: {brief(wrapped[2])}"
     if re.match(r"[\w.]+\(", text) is None:
         return f"{text[: LONGEST - 2]} …"
-    field = text.partition(", ")[0]
-    return f"{field}, …)" if len(field) < LONGEST else f"{text.partition('(')[0]}(…)"
+    starts = (text[: each.start()] for each in re.finditer(", ", text[: LONGEST - 2]))
+    # a comma may be part of a text, or of a value inside
+    fields = [each for each in starts if each.count("(") - each.count(")") == 1 and each.count("'") % 2 == 0]
+    return f"{fields[-1]}, …)" if fields else f"{text.partition('(')[0]}(…)"
 
 
 def brief_difference(failure: Failure) -> BriefDifference | None:
@@ -71,6 +76,8 @@ def brief_difference(failure: Failure) -> BriefDifference | None:
 
 def _parts(whole: str, differences: Sequence[Difference], values: Sequence[str]) -> str:
     head = whole.partition("(")[0]
+    if head == "At" and [each.path for each in differences] == ["message"]:
+        return brief(values[0])
     named = ", ".join(
         f"{each.path}={brief(value)}" if each.path[0] != "[" else brief(value)
         for each, value in zip(differences, values, strict=True)

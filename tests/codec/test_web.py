@@ -17,7 +17,7 @@ from otf.codec.web import (
     WsPong,
     WsText,
 )
-from otf.errors import CodecError
+from otf.errors import CodecError, UsageError
 from otf.testing import check_codec
 
 FRAMES = [
@@ -60,6 +60,19 @@ def test_what_is_no_request_is_refused(value: object) -> None:
     """The error says why."""
     with pytest.raises(CodecError, match="is no"):
         HttpCodec().encode(value)
+
+
+def test_a_body_in_the_place_of_the_headers_is_refused() -> None:
+    """The third argument is the body; the error says how to write it."""
+    with pytest.raises(UsageError, match=r"HttpResponse\(200, b'x'\): a body is named: body=b'x'"):
+        HttpResponse(200, b"x")  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
+
+
+def test_http_without_its_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The codec is refused when it is made, and the error says what to install."""
+    monkeypatch.setattr("otf.codec.web.find_spec", dict[str, object]().get)
+    with pytest.raises(UsageError, match=r"pip install 'otf\[http\]'"):
+        HttpCodec()
 
 
 def test_the_codec_of_websockets_keeps_the_contract() -> None:

@@ -22,6 +22,10 @@ LONG = f"Page(number=1, text={'x' * 99!r})"
             failure("wrong", "Out(a=1, b=9, c=3)", ("Out(a=1, b=2, c=3)",)),
             "wrong: Go() -> expected Out(b=2, …), seen Out(b=9, …)",
         ),
+        (
+            failure("wrong", "At(port='c2', message=Ok())", ("At(port='c2', message=Nak())",)),
+            "wrong: Go() -> expected Nak(), seen Ok()",
+        ),
         (failure("wrong", "Out(n=9)", ("Out(n=2)",)), "wrong: Go() -> expected Out(n=2), seen Out(n=9)"),
         (failure("wrong", "Out(9)", ("Out(2)",)), "wrong: Go() -> expected Out(2), seen Out(9)"),
         (
@@ -67,9 +71,13 @@ def test_what_has_no_values() -> None:
 
 
 def test_values_are_short() -> None:
-    """A long value has its first field, a text its beginning, and a name alone where nothing else fits."""
+    """A long value has the fields that fit, a text its beginning, and a name alone where nothing else fits."""
     assert brief("Page(number=1)") == "Page(number=1)"
     assert brief(f"Page({'x' * 99!r})") == "Page(…)"
+    assert brief(f"Raw(data=b'?!', why='no message, {'x' * 60}')") == "Raw(data=b'?!', …)"
+    request = f"Get(method='POST', target='/holds', body={'x' * 60!r})"
+    assert brief(request) == "Get(method='POST', target='/holds', …)"
+    assert brief(f"At(port='bob', message={request})") == "bob: Get(method='POST', target='/holds', …)"
     assert len(brief(repr("x" * 99))) == LONGEST
 
 
