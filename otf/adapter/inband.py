@@ -5,16 +5,21 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Final
 
 import anyio
 
 from otf.adapter.line import Ending, Line, LineLost, Trouble
+from otf.adapter.waiting import clock
 from otf.errors import ContactError
 
 _LOOK: Final = 0.005
 _SHOWN: Final = 80  # bytes
+
+HEARD: Final = ContextVar[float | None]("HEARD", default=None)
+"""When the ports of this task were empty: before they were opened, or as their output was dropped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +59,7 @@ async def quieten(opened: Mapping[str, Line], inband: Sequence[tuple[str, bytes]
 
 def drop(opened: Mapping[str, Line], what: str) -> None:
     """Drop what has come on the ports of a system that `what`. Raises ContactError if one of them ended."""
+    HEARD.set(clock()())
     for port, line in opened.items():
         deque(_dropped_frames(port, line, what), maxlen=0)
 

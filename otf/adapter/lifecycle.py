@@ -14,11 +14,12 @@ from otf.adapter.child import Program
 from otf.adapter.child.faster import FASTEST, FasterClock, under
 from otf.adapter.child.hook import Hook, obey
 from otf.adapter.child.server import LATEST, Ready, Server, peers
-from otf.adapter.inband import Expect, drop, quieten
+from otf.adapter.inband import HEARD, Expect, drop, quieten
 from otf.adapter.kept import campaigns_end
 from otf.adapter.line import Acting, Line
 from otf.adapter.log import note
 from otf.adapter.snapshot import Snapshot
+from otf.adapter.waiting import clock
 from otf.codec import PortAction
 from otf.errors import CodecError, ContactError, UsageError
 
@@ -188,6 +189,7 @@ async def _tried(life: Life, connect: Connected, stack: AsyncExitStack) -> OpenL
         go = None
         if life.snapshot is not None and life.lasting.saved:
             go = await attempt.enter_async_context(life.snapshot.restored())
+        HEARD.set(clock()())
         opened = await attempt.enter_async_context(_connected(connect, server))
         there = [each for line in opened.values() for each in peers(line)]
         if server is not None:

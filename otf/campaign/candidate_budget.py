@@ -12,7 +12,7 @@ from typing import Final
 import anyio
 
 from otf.adapter.third_party import ungrouped
-from otf.campaign.candidate_runs import Tries
+from otf.campaign.candidate_runs import UNDECIDED, Tries
 from otf.campaign.parallel_runs import RunCounts, counts_always
 from otf.campaign.settings import Budget
 from otf.runner.lookout import patience
@@ -96,19 +96,23 @@ class BudgetedRuns:
     ) -> tuple[float, int]:
         """Return the share of runs of a candidate (the shortest trace) that show the failure, and their number.
 
-        Until one shows it there are `rare` runs.
+        Until one shows it there are `rare` runs. Those that decide nothing do not count.
         """
         failed = runs = 0
+        doubted = self.tries.undecided
         while runs < first or (failed < runs < most) or (not failed and runs < rare):
+            if self.tries.undecided >= doubted + UNDECIDED:
+                break
             if (runs or self.tries.best is not None) and not self.more():
                 break
             together = min(self.jobs, max(1, (first if runs < first else most) - runs))
+            before = self.tries.undecided
             seen = await self._answers(candidate or self.again(), together)
-            counted = [each for each in seen if self.wanted(each) or not self.cut]
-            if not counted:
+            shown = sum(map(self.wanted, seen))
+            if self.cut and not shown:
                 break
-            failed += sum(map(self.wanted, counted))
-            runs += len(counted)
+            failed += shown
+            runs += shown if self.cut else len(seen) - (self.tries.undecided - before)
         if runs:
             return failed / runs, runs
         return (1.0, 1) if self.tries.best else (0.0, 0)
@@ -135,7 +139,7 @@ class BudgetedRuns:
         found: list[Issue | None] = []
 
         async def one() -> None:
-            found.append(await self.answer(candidate, 1))
+            found.append(await self.answer(candidate, 1, self.tries.whole))
 
         with ungrouped():
             async with anyio.create_task_group() as tasks:

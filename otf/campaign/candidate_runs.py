@@ -66,6 +66,8 @@ class Tries:
         self.trace: Path = failing.trace.with_suffix(".shrunk.jsonl")
         self.transitions: int = 0
         self.resets: int = 0
+        # candidates of which no run decided
+        self.undecided: int = 0
         # whether timers are waited for between inputs, as in the run that failed
         self.waits_between: bool = True
         # seconds after the last input: a failure that comes much later than it did is not awaited
@@ -104,11 +106,15 @@ class Tries:
         """Return whether candidates passed in eager runs, and no eager run ever showed the failure."""
         return self._eager_runs is EagerRuns.PASSED
 
-    async def shows(self, candidate: Candidate, counts: RunCounts = counts_always) -> Issue | None:
+    async def whole(self, candidate: Candidate, counts: RunCounts = counts_always) -> Issue | None:
+        """Run a candidate as `shows` does; a run that passes without all of its inputs decides nothing."""
+        return await self.shows(candidate, counts, candidate.least)
+
+    async def shows(self, candidate: Candidate, counts: RunCounts = counts_always, least: int = 0) -> Issue | None:
         """Run a candidate strictly; return the issue that it shows, None if it passes."""
         scratch = self._scratch()
         try:
-            result = await self._decided(candidate, scratch)
+            result = await self._decided(candidate, scratch, least)
             issue = self._issue(result)
             if issue is None or issue.signature is None:
                 return None
@@ -211,17 +217,19 @@ class Tries:
         )
         return issue
 
-    async def _decided(self, candidate: Candidate, scratch: Path) -> PathResult:
+    async def _decided(self, candidate: Candidate, scratch: Path, least: int = 0) -> PathResult:
         """Run a candidate strictly, and again if the run decides nothing: it is no pass, and the failure not rare."""
         for _ in range(UNDECIDED - 1):
-            result = await self._run(candidate, scratch, "strict")
+            result = await self._run(candidate, scratch, "strict", least)
             if result.verdict.outcome != "inconclusive":
                 return result
-        return await self._run(candidate, scratch, "strict")
+        result = await self._run(candidate, scratch, "strict", least)
+        self.undecided += result.verdict.outcome == "inconclusive"
+        return result
 
-    async def _run(self, candidate: Candidate, scratch: Path, mode: Mode) -> PathResult:
+    async def _run(self, candidate: Candidate, scratch: Path, mode: Mode, least: int = 0) -> PathResult:
         header = replace(self.header, mode=mode)
-        run = PathRun(self.bench, self.oracle, header, scratch, records=False)
+        run = PathRun(self.bench, self.oracle, header, scratch, records=False, least=least)
         chooser = candidate.chooser()
         pace = Pace(
             mode,

@@ -209,7 +209,7 @@ async def confirm(  # noqa: PLR0913 -- what a run needs, each once
         timers = Timers(last=True, between=every)
         gaps = [] if every else [pause * speed for pause in pauses(failing.events)]
         pace = Pace("strict", header.burst, bench.timing, timers=timers, joins=joins, lasts=lasts, gaps=gaps)
-        run = PathRun(bench, oracle, header, trace, aftermath=lambda _: aftermath)
+        run = PathRun(bench, oracle, header, trace, aftermath=lambda _: aftermath, least=len(inputs))
         again = await run.run(Script(inputs), len(inputs), pace.pacing(), until=until, earlier=names)
         if again.verdict.failed:
             if counts(again, seen):

@@ -32,7 +32,7 @@ from otf.core.timer_waits import Timers
 from otf.core.walk import Act, Walk, bounded, excused
 from otf.errors import USERS_OWN, ContactError, OtfError, WriteError
 from otf.runner import TraceWriter, drive
-from otf.runner.driving import Aftermath
+from otf.runner.driving import Aftermath, with_all_sent
 from otf.strategy.renames import NamedRun, renaming
 from otf.trace.drawn_names import without_drawn_names
 from otf.trace.events import Event, Sent
@@ -63,8 +63,11 @@ class PathRun:
         observe: OnEvent | None = None,
         records: bool = True,
         goes_past: GoesPast | None = None,
+        least: int = 0,
     ) -> None:
         self.aftermath = aftermath
+        # with fewer inputs it does not pass
+        self._least = least
         self.records = records
         # inputs of a burst may have been taken in any order: where it failed, no state can be guessed
         self._goes_past = goes_past if header.burst == 1 else None
@@ -105,7 +108,7 @@ class PathRun:
             where = bound(run=self.header.run, path=self.header.path)
             with where, blaming(), planned(f"{self.header.seed}/{self.header.path}", self.header.faults):
                 note("path begins", trace=str(self.trace))
-                verdict = await self._tried(self._until(chooser, until), steps, pacing, until)
+                verdict = self._whole(await self._tried(self._until(chooser, until), steps, pacing, until))
             self._finish(verdict)
         except Exception as error:
             with suppress(WriteError):
@@ -141,6 +144,9 @@ class PathRun:
         counts = self.bench.malformed and self.bench.spec.malformed is None
         told = self._counted if counts else self._on_event
         self._record = Recorder(self._writer, _both(self._observe, told), types)
+
+    def _whole(self, verdict: Verdict) -> Verdict:
+        return verdict if self.short else with_all_sent(verdict, self._writer.steps, self._least)
 
     def _finish(self, verdict: Verdict) -> None:
         head, steps = self.header, self._writer.steps

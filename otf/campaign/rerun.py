@@ -24,8 +24,6 @@ from otf.strategy import Script
 from otf.strategy.renames import NamedRun
 from otf.trace.events import Event, Sent
 from otf.trace.record import Header
-from otf.trace.result import counted
-from otf.trace.verdict import Verdict
 
 
 async def rerun(
@@ -39,9 +37,9 @@ async def rerun(
 
     Inputs are sent strictly, or as in the trace in bursts of at most the size in the settings. If the system chooses
     differently this time, the model may not allow an input any more: it is skipped, but for a shrunk trace the way is
-    planned anew. A run that sent fewer inputs and did not fail is inconclusive. `recorded` is the header of the trace:
-    a layer of faults injects the same ones again. `on_event` gets each event. Raises ContactError if the system cannot
-    be reached, ModelError if the model is broken.
+    planned anew; a run without inputs that it needs is inconclusive. `recorded` is the header of the trace: a layer of
+    faults injects the same ones again. `on_event` gets each event. Raises ContactError if the system cannot be reached,
+    ModelError if the model is broken.
 
     >>> import anyio
     >>> from pathlib import Path
@@ -58,9 +56,10 @@ async def rerun(
     inputs = [event.input for event in events if isinstance(event, Sent)]
     oracle, steps = bench.oracle(), max(1, len(inputs))
     chooser: Chooser = Script(inputs)
+    least = len(inputs)
     if recorded is not None and recorded.shrunk and (settings.burst or 1) == 1:
         candidate = again(issue_of(oracle, events), oracle, patience(bench))
-        chooser, steps = candidate.chooser(), candidate.limit
+        chooser, steps, least = candidate.chooser(), candidate.limit, candidate.least
     head = header(bench, replace(settings, mode="strict"), 1, strategy="script")
     if recorded is not None:
         head = replace(head, path=recorded.path, faults=recorded.faults)
@@ -70,20 +69,12 @@ async def rerun(
         with journal.path(head.run, 1, trace) as done:
             joins = None if recorded is None or recorded.burst == 1 else as_before(events)
             pacing = repeating(oracle, bench, events, settings.burst or 1, joins).pacing()
-            path = PathRun(bench, oracle, head, trace, on_event, aftermath=lambda _: settings.aftermath)
+            path = PathRun(bench, oracle, head, trace, on_event, aftermath=lambda _: settings.aftermath, least=least)
             result = await path.run(chooser, steps, pacing, earlier=[NamedRun.of(oracle, events)])
             if result.verdict.failed:
                 ask_again(oracle.model, bench.oracle(), result.events)
-            done(result := _doubted(result, len(inputs)))
+            done(result)
     return result
-
-
-def _doubted(result: PathResult, inputs: int) -> PathResult:
-    """Return a run that passed as inconclusive if it sent fewer inputs: the failure could not show."""
-    if result.verdict.outcome != "pass" or result.steps >= inputs:
-        return result
-    why = f"{result.steps} of {counted(inputs, 'input')} sent, so the failure could not show: after what the system did"
-    return replace(result, verdict=Verdict("inconclusive", why=f"{why} this time, the model does not allow the others"))
 
 
 def _unused(out: Path) -> Path:

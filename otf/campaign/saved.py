@@ -103,9 +103,11 @@ class Saved:
                 result, why = await self.driven(bench, oracle, kept, saved_trace(out, number), until)
             else:
                 result, why = await drive(kept, number, until)
-            if result is None and not why:
-                _removed(kept)
-                why = _disabled(oracle, events)
+            if result is None:
+                disabled = _disabled(oracle, events)
+                if disabled or not why:
+                    _removed(kept)
+                why = disabled or why
             yield Retried(kept, issue.signature, result, why)
 
     async def driven(self, bench: Bench, oracle: Oracle, kept: Path, trace: Path, until: float) -> SavedRun:
@@ -118,7 +120,7 @@ class Saved:
         head, joins = replace(self.header, burst=min(recorded.burst, len(issue))), as_before(events)
         tries = max(TRIES, repeats(recorded.rate) if recorded.rate else 0)
         while len(seen) + len(others) < tries and anyio.current_time() < until:
-            run = PathRun(bench, oracle, head, trace)
+            run = PathRun(bench, oracle, head, trace, least=candidate.least)
             pacing = repeating(oracle, bench, events, head.burst, joins).pacing()
             result = await run.run(candidate.chooser(), candidate.limit, pacing, until=until, earlier=earlier)
             if result.verdict.failed:

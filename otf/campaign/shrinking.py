@@ -168,7 +168,7 @@ class _Work:
                 self.before, self.tried = await self.drives.measured(*ORIGINAL, rare=RARE)
         if self.tries.best is None:
             self.before = self.rate = 0.0
-            return self.shrunk(self.drives.why())
+            return self.shrunk(self.drives.why() or (not self.tried) * "no run of the same inputs decided")
         if not shown:
             minimal = await self.rounds(repeats(self.rate if races else self.before))
         if (shown or sure or races) and self.rate < 1:  # by chance: one failing run says little of the original's rate

@@ -184,18 +184,16 @@ def _driven_again(bench: Bench, judgement: Judgement, settings: Settings, which:
     async def work() -> PathResult:
         with working(lambda: f"driving it again, {tally.sent:,} of {counted(judgement.steps, 'step')}{which}"):
             result = await drive_again(bench, judgement.events, settings, judgement.header, tally.take)
-            return _tested(result, tally, judgement.steps)
+            return _tested(result, tally)
 
     return interruptible(work)
 
 
-def _tested(result: PathResult, tally: EventTally, inputs: int) -> PathResult:
-    """Return the result of a run of so many inputs, which is no pass if nothing was tested."""
+def _tested(result: PathResult, tally: EventTally) -> PathResult:
+    """Return the result of a run, which is no pass if nothing was tested."""
     from otf.trace.verdict import Verdict
 
     why = tally.nothing(truncated=result.verdict.truncated)
-    if inputs and not tally.sent:
-        why = f"none of the {inputs} inputs of the trace was sent: the model allows none of them now"
     if result.verdict.outcome != "pass" or not why:
         return result
     return replace(result, verdict=Verdict("inconclusive", why=why))

@@ -10,10 +10,12 @@ from typing import Final, TypeAlias, cast
 
 from otf.adapter import Bench, Line
 from otf.adapter.child.server import LATEST
+from otf.adapter.inband import HEARD
 from otf.adapter.observed_rest.orphans import adopting, starting
 from otf.adapter.observed_rest.wakers import Wakers
 from otf.adapter.third_party import describe, is_interruption, where
 from otf.adapter.threads import ThreadWatch
+from otf.adapter.waiting import clock
 from otf.core import Session
 from otf.errors import ContactError, OtfError, UsageError
 from otf.runner.observing import OnSilence, observing
@@ -60,11 +62,12 @@ async def drive(  # noqa: PLR0913, PLR0917 -- what a run needs, each once
     if bench.codec is None:
         raise UsageError("the bench has no codec: its system is in this process, and nothing can be driven over ports")
     before, died = killed_for_memory(), list[BaseException]()
+    HEARD.set(clock()())
     observed = adopting() if bench.silence == "observed" else nullcontext()
     with observed, starting() as started, ThreadWatch(died.append) as watch, watch.running():
         async with (
             spent().starting(opened(bench)) as lines,
-            Wire(lines) as wire,
+            Wire(lines, HEARD.get()) as wire,
             observing(bench, wire, started, known, wakers) as observer,
         ):
             conduct = Conduct(session, wire, bench.codec, record, observer, started, bench.life)
@@ -131,6 +134,18 @@ def bereaved(verdict: Verdict, died: Sequence[BaseException]) -> Verdict:
         return verdict
     what = f"{where(died[0])}: {describe(died[0])}"
     return Verdict("inconclusive", why=f"a thread or task that the bench started died of an exception: {what}")
+
+
+def with_all_sent(verdict: Verdict, sent: int, least: int) -> Verdict:
+    """Return the verdict of a run of given inputs, inconclusive if it passed without so many of them.
+
+    >>> with_all_sent(Verdict("pass"), 2, 5).outcome
+    'inconclusive'
+    """
+    if sent >= least or verdict.outcome != "pass":
+        return verdict
+    why = "in the states that the system came to this time, the model allowed the others no more, and a run without"
+    return Verdict("inconclusive", why=f"sent {sent} of {least} inputs: {why} them proves nothing; drive it again")
 
 
 async def _remarked(verdict: Verdict, wire: Wire, after: list[str]) -> Verdict:

@@ -67,9 +67,10 @@ class Lookout:
         # what is in threads of this process is known as exactly as a process: a busy machine alone excuses nothing
         self._threads = all(isinstance(line, Placed) and line.place().threads for line in wire.lines.values())
         if self._model.timed:
-            # what came while nobody looked yet may be as old as the run
+            # what came while nobody looked yet may be as old as the run, or older: a hook ran with the ports open
             wire.poll()
-            self.looked = self._slack = self._empty = wire.now
+            self.looked = self._empty = wire.now
+            self._slack = wire.now + wire.unheard
         self.stalls.begin(self.looked, self._cpu_use(), timed=self._model.timed)
 
     async def turn(self) -> None:

@@ -19,6 +19,7 @@ from otf.core import Ping, Send, Session, Wait
 from otf.core.pacing import Eager
 from otf.core.stalls import CERTAIN
 from otf.errors import CodecError, ContactError, ModelError, OtfError, UsageError, WriteError
+from otf.runner.boot_hook import BeforeReset
 from otf.runner.codec_cache import CodecCache, Undecided
 from otf.runner.fast_path import FastPath
 from otf.runner.lookout import Lookout
@@ -72,6 +73,7 @@ class Conduct:
         self._life = life
         self._model = session.monitor.oracle.model
         self._lookout = Lookout(session, wire, observer, started)
+        self._before_reset = BeforeReset(session, wire, life)
         self._spent = spent()
         # inputs of a burst that were handed over, and of which nobody was told yet
         self._untold = list[tuple[Sent, bytes]]()
@@ -114,7 +116,8 @@ class Conduct:
                 for event, raw in map(self._event, self.wire.arrived()[: AFTERMATH - len(texts)]):
                     self.record(event, raw, aftermath=True)
                     size += len(raw or b"")
-                    texts.append(_after(event))
+                    what = f"the port ended: {event.reason}" if isinstance(event, Closed) else show(event.output)
+                    texts.append(f"afterwards on {event.port}: {what}")
         return texts
 
     async def _run(self) -> Verdict:
@@ -157,6 +160,8 @@ class Conduct:
     def _take(self, arrived: Arrived) -> None:
         event: Event
         event, raw = self._event(arrived)
+        if self._before_reset.has(event):
+            return
         if self.session.pings is not None and isinstance(event, Seen) and self.session.pong(event):
             # before the model is asked: it does not allow the answer to a ping, and that is no reason for an excuse
             proven = self.session.proven(event.at)
@@ -267,7 +272,8 @@ class Conduct:
         """Hand a value's bytes to a port; return False if the line is lost."""
         line = self.wire.lines.get(port)
         if line is None:
-            raise self._unknown(port, value)
+            known = ", ".join(self.wire.lines) or "none: give the bench `ports` or `connect`"
+            raise ModelError(f"the input {show(value)} belongs to the port {port!r}; the bench has {known}")
         try:
             await (line.send(data) if isinstance(data, bytes) else perform(self._life, port, line, data))
         except CodecError as error:
@@ -288,10 +294,6 @@ class Conduct:
             message = f"the port {port!r} raised for the input {show(value)}: {where(error)}: {describe(error)}"
             raise UsageError(message) from error
         return True
-
-    def _unknown(self, port: str, value: object) -> ModelError:
-        known = ", ".join(self.wire.lines) or "none: give the bench `ports` or `connect`"
-        return ModelError(f"the input {show(value)} belongs to the port {port!r}; the bench has {known}")
 
     def _lost(self, port: str, why: str, *, again: bool = False) -> None:
         """Take the ending of a line; `again`: it may have ended before, since a malformed input suits no state."""
@@ -342,8 +344,3 @@ class Conduct:
         if self.wire.noting and (faults := self.wire.noted()):
             more["faults"] = faults
         self.record(event, raw, **more)
-
-
-def _after(event: Seen | Closed) -> str:
-    what = f"the port ended: {event.reason}" if isinstance(event, Closed) else show(event.output)
-    return f"afterwards on {event.port}: {what}"

@@ -16,7 +16,8 @@ from otf.core.pacing import Strict
 from otf.core.repeatable import ask_again
 from otf.core.timer_waits import Timers
 from otf.core.walk import Walk, bounded, excused
-from otf.runner.driving import drive
+from otf.errors import ContactError
+from otf.runner.driving import drive, with_all_sent
 from otf.runner.lookout import patience
 from otf.shrink import AllowedInputs, Candidate, again, issue_of
 from otf.strategy.renames import NamedRun, renaming
@@ -45,7 +46,8 @@ def reproduce(  # noqa: PLR0913 -- what shows a failure, each once
 
     If the model leaves choices to the system, the outputs in `steps` are the choices to reach; after a different choice
     other inputs lead back to them. Raises AssertionError with the explanation as soon as a run fails, ContactError if
-    the system cannot be reached, ModelError if the model is broken. Do not call it from within an event loop.
+    the system cannot be reached or no run decides, ModelError if the model is broken. Do not call it from within an
+    event loop.
     """
     oracle = bench.oracle()
     earlier = [*steps]
@@ -56,12 +58,17 @@ def reproduce(  # noqa: PLR0913 -- what shows a failure, each once
         timers = Timers(last=True, between=not pauses)
         return Burst(bench.timing, burst, joins=joins) if burst > 1 else Strict(bench.timing, timers, gaps=pauses)
 
+    passed, verdict = False, Verdict("pass")
     for _ in range(tries):
         with watched():
             verdict, events = _run(bench, oracle, candidate, pacing, [*_events(oracle, earlier)])
         if verdict.failed:
             ask_again(oracle.model, bench.oracle(), events)
             raise AssertionError(explanation(verdict, events))
+        verdict = with_all_sent(verdict, sum(isinstance(event, Sent) for event in events), candidate.least)
+        passed = passed or verdict.outcome == "pass"
+    if not passed:
+        raise ContactError(f"no run decides whether the failure is there; the last was inconclusive: {verdict.why}")
 
 
 def _candidate(bench: Bench, oracle: Oracle, steps: list[InputWithOutputs]) -> Candidate:

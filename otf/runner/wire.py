@@ -51,7 +51,8 @@ _MOMENT: Final = attrgetter("at")
 class Wire:
     """All lines of a run, watched: use it as an async context manager around the open lines.
 
-    Times are seconds since the start of the run, by anyio's clock: virtual if the event loop's clock is.
+    Times are seconds since the start of the run, by anyio's clock: virtual if the event loop's clock is. When they were
+    `heard` last before that, the lines were empty; what is there at the start came since.
 
     >>> async def port_names():
     ...     async with Wire({}) as wire:
@@ -60,10 +61,11 @@ class Wire:
     ([], '')
     """
 
-    def __init__(self, lines: Mapping[str, Line]) -> None:
+    def __init__(self, lines: Mapping[str, Line], heard: float | None = None) -> None:
         self.lines = lines
         self.clock: Callable[[], float] = clock()
         self.zero: float = self.clock()
+        self.unheard: float = 0.0 if heard is None else max(0.0, self.zero - heard)
         # what arrived and was not returned yet, and the ports that may have more; read at each step of the fast path
         self.inbox: deque[Arrived] = deque()
         self._bytes = 0

@@ -23,6 +23,7 @@ NodeSet: TypeAlias = frozenset[Node]
 """The states that the model may be in, without their counters: several if the system need not show what it chose."""
 
 ANYWHERE: Final[NodeSet] = frozenset()
+UNHEARD: Final = 3600.0  # seconds before a run, since when its first outputs may have come: a hook may have run
 """The nodes after a step whose next state only the system decides, and after the end of a run."""
 
 
@@ -82,6 +83,11 @@ class Candidate(Protocol):
     @property
     def limit(self) -> int:
         """Return the largest number of inputs that a run sends."""
+        ...
+
+    @property
+    def least(self) -> int:
+        """Return the number of inputs without which a run that passes proves nothing."""
         ...
 
     def chooser(self) -> Chooser:
@@ -145,7 +151,7 @@ def issue_of(oracle: Oracle, events: Iterable[Event], *, bursts: bool = False) -
 
 def _judged_again(oracle: Oracle, events: Iterable[Event], *, bursts: bool, late: bool = False) -> Issue:
     """Return the issue of events; with `late` any output may have come since the input or the silence before it."""
-    monitor, since = Monitor(oracle), 0.0
+    monitor, since = Monitor(oracle), -late * UNHEARD
     given: list[tuple[NodeSet, Symbol, int]] = []
     times: list[float] = []
     end, burst = 0.0, 1
@@ -186,6 +192,8 @@ class AllowedInputs:
     def limit(self) -> int:
         """Return the largest number of inputs that a run sends."""
         return len(self.symbols)
+
+    least = limit
 
     def chooser(self) -> Chooser:
         """Return what chooses its inputs in one run."""

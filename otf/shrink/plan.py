@@ -57,6 +57,11 @@ class StepPlan:
         """Return the largest number of inputs that a run sends: without detours where inputs are sent at once."""
         return len(self.steps) if meets(self.steps) else 3 * len(self.steps) + SPARE
 
+    @property
+    def least(self) -> int:
+        """Return the number of inputs without which a run that passes proves nothing."""
+        return len(self.steps)
+
     def chooser(self) -> Chooser:
         """Return what chooses its inputs in one run."""
         return _Following(self)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
+from math import inf
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,7 +14,8 @@ import pytest
 
 from benchmarks.shrink_classical import ALGORITHMS
 from otf.adapter import Bench
-from otf.campaign import Settings, Shrinker, Shrunk
+from otf.campaign import Budget, Settings, Shrinker, Shrunk
+from otf.campaign.candidate_budget import BudgetedRuns
 from otf.campaign.candidate_runs import Tries
 from otf.campaign.paths import PathRun
 from otf.campaign.results import PathResult
@@ -45,6 +47,19 @@ def _tries(tested: Bench, out: Path, failing: PathResult) -> Tries:
 
 def _candidate(tries: Tries, sent: Sequence[object]) -> AllowedInputs:
     return AllowedInputs(tuple(tries.oracle.model.symbol(inp) for inp in sent))
+
+
+def test_a_run_without_all_inputs_counts_in_no_rate(tmp_path: Path) -> None:
+    """A refund without a coin is not sent: whether the failure is there is not known after such a run."""
+    tested = bench(TEA, inputs="uioco")
+    tries = _tries(tested, tmp_path, _failing(tested, tmp_path, THREE))
+    runs = BudgetedRuns(tries, Issue(()), Budget(), inf, 1, lambda _: None)
+    short, whole = _candidate(tries, [Refund(), Coin()]), _candidate(tries, [Coin(), Refund()])
+
+    async def rates() -> list[tuple[float, int]]:
+        return [await runs.measured(4, 4, candidate) for candidate in (short, whole)]
+
+    assert virtually(rates) == [(0.0, 0), (0.0, 4)]
 
 
 def _shrunk(

@@ -50,12 +50,16 @@ def test_the_trace_of_a_rerun(tmp_path: Path) -> None:
 
 
 def test_inputs_that_are_not_allowed_any_more(tmp_path: Path) -> None:
-    """An input that the model no longer allows, because the system chose differently, is skipped; so no pass."""
+    """An input that the model no longer allows, because the system chose differently, is skipped: that proves nothing.
+
+    It is no pass, in the journal neither.
+    """
     strict = bench(inputs="uioco")
     result = _rerun(strict, _sent(Button(), Coin(), Refund(), Refund(), Coin()), tmp_path)
     assert inputs(result.trace) == [Coin(), Refund(), Coin()]
-    assert result.verdict.outcome == "inconclusive"
-    assert result.verdict.why.startswith("3 of 5 inputs sent")
+    assert (result.verdict.outcome, result.verdict.why[:18]) == ("inconclusive", "sent 3 of 5 inputs")
+    assert judged(result.trace).recorded == "inconclusive"
+    assert '"verdict":"pass"' not in (tmp_path / "campaign.jsonl").read_text(encoding="utf-8")
 
 
 def test_a_trace_without_inputs(tmp_path: Path) -> None:

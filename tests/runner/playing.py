@@ -9,6 +9,7 @@ import heapq
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 import anyio
@@ -115,7 +116,12 @@ class Hub:
             self.given += 1
             heapq.heappush(line.due, Due(at, self.given, Frame(what) if isinstance(what, bytes) else what))
             if where not in self.deaf:
-                self.alarm(at, line.wake)
+                # whoever is to be woken then: it may be armed later
+                self.alarm(at, partial(_woken, line))
+
+
+def _woken(line: HubLine) -> None:
+    line.wake()
 
 
 def hub(

@@ -10,6 +10,7 @@ import pytest
 
 from otf import Bench, Spec, goto
 from otf.core import Oracle
+from otf.errors import ContactError
 from otf.runner.reproduce import reproduce
 from otf.shrink import Candidate, Issue, again
 from otf.strategy.pool import PlanPatience
@@ -30,6 +31,12 @@ def test_a_system_that_was_mended_passes() -> None:
     """What is allowed raises nothing, and neither does a burst of it."""
     reproduce(bench(**QUICK), STEPS)
     reproduce(bench(**QUICK), [(Coin(), []), (Button(), [Coffee()])], burst=2)
+
+
+def test_a_run_without_all_inputs_proves_no_repair() -> None:
+    """A program whose inputs the model does not allow any more does not pass: it says how many it sent."""
+    with pytest.raises(ContactError, match=r"no run decides .* sent 1 of 2 inputs"):
+        reproduce(bench(inputs="uioco", **QUICK), [(Button(), []), (Coin(), [])], tries=2)
 
 
 def test_a_failure_that_depends_on_chance_is_tried_again() -> None:
