@@ -26,6 +26,7 @@ _DUE: Final = attrgetter("due")
 _PORT: Final = itemgetter(0)
 SPAN: Final = attrgetter("span")
 NO_NUMBERS: Final = frozenset((0, NEVER))
+LONG: Final = 1_000  # outputs after which a step of a device that speaks all the time ends where all is settled
 
 
 class Belief(Remembered):

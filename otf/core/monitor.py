@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from otf.core.belief import Belief, EventResult, FailedStep, Ledger, renumber_inputs
+from otf.core.belief import LONG, Belief, EventResult, FailedStep, Ledger, renumber_inputs
 from otf.core.deadlines import answered, due, pending, timers, times
 from otf.core.deep import DeepRun, too_many
 from otf.core.doubts import Doubts
@@ -321,6 +321,8 @@ class Monitor:
             self.step.inputs.append(event)
             ledger = ledger.then(event, timing)
         elif isinstance(event, (Seen, Closed)):
+            if len(self.step.outputs) >= LONG:
+                self.step = self.step.next(before)
             self.step.outputs.append(event)
         elif isinstance(event, Quiet):
             self.step = self.step.next(self.belief)
@@ -331,12 +333,10 @@ class Monitor:
 
     def _bounded(self, event: Event) -> None:
         limits = self.oracle.limits
-        bound = limits.hypotheses if isinstance(event, (Quiet, Taken)) else limits.most
-        if len(self.belief.hypotheses) > bound:
-            if bound == limits.most:
-                self._overgrown(None)
-            else:
-                self.verdict = too_many(bound)
+        if isinstance(event, (Quiet, Taken)):
+            self.verdict = too_many(limits.hypotheses)
+        elif len(self.belief.hypotheses) > limits.most:
+            self._overgrown(None)
 
     def _empty(self, event: Event) -> Verdict:
         if self.lookahead.lost:

@@ -91,3 +91,15 @@ def test_an_output_that_is_itself_spontaneous_was_under_way(spontaneous: int) ->
     monitor = Monitor(Oracle(Model(spec), limits=Limits(spontaneous=spontaneous)))
     events: list[Event] = [Sent("b", "", 1), Sent("b", "", 1), Seen("y", "sut", 1.001), Seen("y", "sut", 2), Quiet(3)]
     assert [monitor.tell(each) for each in events] == [None] * 5
+
+
+def test_a_failure_after_hours_of_heartbeats_names_the_last_of_them() -> None:
+    """However long nothing is sent and no pause comes: the memory of a run is bounded, and so is its failure."""
+    spec = Spec(lambda state, _: [goto(state, "y")], 0, ["a"], emits=lambda state: [goto(state, "tick")])
+    monitor = Monitor(Oracle(Model(spec)))
+    for at in range(3_500):
+        assert monitor.tell(Seen("tick", "sut", at)) is None
+    verdict = monitor.tell(Seen("wrong", "sut", 3_500))
+    assert verdict is not None
+    assert verdict.failure is not None
+    assert 0 < len(verdict.failure.before) <= 1_000
