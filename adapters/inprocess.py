@@ -41,7 +41,7 @@ class InprocessLine:
 
     def __init__(self, alarm: Alarm, port: str = "", largest: int = LARGEST) -> None:
         self._system: FrameHandler
-        self._threads = ThreadWatch(self._died)
+        self._threads = ThreadWatch(self._note_death)
         self._deaths = deque[BaseException]()
         self._soon = from_threads()
         self._alarm = alarm
@@ -97,7 +97,7 @@ class InprocessLine:
         """Return the traceback of a function that raised."""
         return list(self._remarks)
 
-    def _died(self, error: BaseException) -> None:
+    def _note_death(self, error: BaseException) -> None:
         """Take the death of a thread or a task; it is called in that thread."""
         self._deaths.append(error)
         with suppress(RuntimeError):  # the event loop is over

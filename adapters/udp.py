@@ -243,7 +243,7 @@ async def open_udp(
     """
     if shared and (peer is None or follow is not None):
         raise UsageError("a shared address needs a peer for each line, and one that answers from where it is called")
-    line = UdpLine(datagram_socket(bind or _facing(peer), shared=shared), follow)
+    line = UdpLine(datagram_socket(bind or _side_towards(peer), shared=shared), follow)
     try:
         line.peer = peer
         if shared:
@@ -253,7 +253,7 @@ async def open_udp(
         line.close()
 
 
-def _facing(peer: Address | None) -> Address:
+def _side_towards(peer: Address | None) -> Address:
     if peer is None:
         raise UsageError("a UDP line needs an address to bind, or a peer that its own address can be derived from")
     return facing(peer), 0

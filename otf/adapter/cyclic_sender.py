@@ -84,7 +84,7 @@ class _Sender:
         if self.way != "stuck":
             self.at = (self.at + 1) % len(self.frames)
         self.sent += 1
-        return [_falsified(frame) if self.way == "wrong" else frame] * (2 if self.way == "twice" else 1)
+        return [_with_wrong_byte(frame) if self.way == "wrong" else frame] * (2 if self.way == "twice" else 1)
 
 
 class Schedule:
@@ -185,7 +185,7 @@ def raise_priority() -> None:
             os.setpriority(os.PRIO_PROCESS, 0, _NICE)
 
 
-def _falsified(frame: Any) -> Any:  # noqa: ANN401 -- a can.Message
+def _with_wrong_byte(frame: Any) -> Any:  # noqa: ANN401 -- a can.Message
     """Return a frame whose last byte is wrong."""
     wrong = copy(frame)
     wrong.data = bytearray([*frame.data[:-1], frame.data[-1] ^ 0xFF]) if frame.data else frame.data

@@ -50,7 +50,7 @@ def board_port(board: object, name: str | None = None) -> BoardPort:
     BoardPort(url='/dev/ttyACM0', baudrate=9600)
     """
     if isinstance(board, str):
-        return _addressed(board)
+        return _board_port(board)
     if isinstance(board, Mapping):
         return _mapped(cast("Mapping[str, Any]", board))
     if hasattr(board, "get_resource"):
@@ -66,7 +66,7 @@ def board_port(board: object, name: str | None = None) -> BoardPort:
     return BoardPort(str(serial.port), int(getattr(serial, "baud", BAUDRATE)))
 
 
-def _addressed(address: str) -> BoardPort:
+def _board_port(address: str) -> BoardPort:
     scheme, _, rest = address.partition(":")
     file, _, part = rest.partition("#")
     if scheme not in SCHEMES or not file:
@@ -121,7 +121,7 @@ def _of_place(place: str, wanted: str) -> BoardPort:
     try:
         described = _asked(place, "env")  # whoever has acquired it for us releases it
     except ContactError:
-        described = _acquired(place)
+        described = _acquire(place)
     targets: Any = import_library("yaml", "labs").safe_load(described)["targets"]
     resources = [(kind, args) for each in targets.values() for one in each["resources"] for kind, args in one.items()]
     ports = {str(args.get("name", kind)): args for kind, args in resources if "speed" in args and "host" in args}
@@ -132,7 +132,7 @@ def _of_place(place: str, wanted: str) -> BoardPort:
     return _of_resource(SimpleNamespace(**found[0]))
 
 
-def _acquired(place: str) -> str:
+def _acquire(place: str) -> str:
     _asked(place, "acquire")
 
     def release(process: int = os.getpid()) -> None:

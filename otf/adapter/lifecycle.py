@@ -135,13 +135,13 @@ async def living(life: Life, connect: Connected) -> AsyncGenerator[OpenLines, No
         if clock is not None:
             stack.callback(clock.clean)
         with under(clock):
-            opened = await _escalated(life, connect, stack)
+            opened = await _escalate(life, connect, stack)
         if clock is not None:
             await clock.check()
         yield opened
 
 
-async def _escalated(life: Life, connect: Connected, stack: AsyncExitStack) -> OpenLines:
+async def _escalate(life: Life, connect: Connected, stack: AsyncExitStack) -> OpenLines:
     """Try the start; after a failure again with a fresh server, and then with the power cycled."""
     reasons = list[str]()
     try:
@@ -158,7 +158,7 @@ async def _escalated(life: Life, connect: Connected, stack: AsyncExitStack) -> O
         except ContactError as error:
             reasons.append(f"after the server was started again: {error}")
     if life.power is not None:
-        await _cycled(life, life.power, reasons)
+        await _cycle_power(life, life.power, reasons)
         try:
             return await _tried(life, connect, stack)
         except ContactError as error:
@@ -172,7 +172,7 @@ async def _reset(life: Life) -> None:
         await obey(life.reset, "the reset hook", life.timeout)
 
 
-async def _cycled(life: Life, power: Hook, reasons: list[str]) -> None:
+async def _cycle_power(life: Life, power: Hook, reasons: list[str]) -> None:
     if life.lasting.cycles >= life.power_cycles:
         used = f"all {life.power_cycles} power cycles are used up; see to the test bed, or raise power_cycles"
         raise ContactError("; ".join([*reasons, used]))

@@ -59,11 +59,11 @@ class Snapshot:
         That does not wait for QEMU: a machine that stands still fails in the path, and is asked again from a reset.
         Raises ContactError.
         """
-        async with _obeyed(self.monitor, ("stop", f"loadvm {_NAME}"), self.timeout) as stream:
-            yield partial(_released, stream)
+        async with _obey(self.monitor, ("stop", f"loadvm {_NAME}"), self.timeout) as stream:
+            yield partial(_resume_machine, stream)
 
 
-async def _released(stream: ByteStream) -> None:
+async def _resume_machine(stream: ByteStream) -> None:
     with suppress(*_BROKEN):  # the ports tell what has become of the machine
         await stream.send(_request("cont"))
 
@@ -76,12 +76,12 @@ async def command_qemu(monitor: str, *commands: str, timeout: float = 10.0) -> N
     >>> from functools import partial
     >>> reset = partial(command_qemu, "/tmp/board/qmp", "system_reset")
     """
-    async with _obeyed(monitor, commands, timeout):
+    async with _obey(monitor, commands, timeout):
         pass
 
 
 @asynccontextmanager
-async def _obeyed(monitor: str, commands: Sequence[str], timeout: float) -> AsyncGenerator[ByteStream]:  # noqa: ASYNC109
+async def _obey(monitor: str, commands: Sequence[str], timeout: float) -> AsyncGenerator[ByteStream]:  # noqa: ASYNC109
     """Have QEMU carry out commands; the connection stays open for more. Raises ContactError in QEMU's words."""
     began, told = monotonic(), " ".join(map(repr, commands))
     async with AsyncExitStack() as stack:

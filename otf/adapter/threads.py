@@ -112,7 +112,7 @@ class _Hooks:
                 thread_died(died)
 
         def starting_raw(function: Callable[..., object], *arguments: Any) -> int:  # noqa: ANN401 -- any thread's
-            return start_raw(self._reporting(function, _own()), *arguments)
+            return start_raw(self._with_report(function, _own()), *arguments)
 
         def of_callback(died: Any) -> None:  # noqa: ANN401 -- as above
             # a destructor that raises is no death, and may be anybody's
@@ -129,7 +129,7 @@ class _Hooks:
         self._put(sys, "unraisablehook", of_callback)
         self._put(asyncio.BaseEventLoop, "default_exception_handler", of_task)
 
-    def _reporting(self, function: Callable[..., object], watch: ThreadWatch | None) -> Callable[..., object]:
+    def _with_report(self, function: Callable[..., object], watch: ThreadWatch | None) -> Callable[..., object]:
         @wraps(function)
         def call(*args: Any, **kwargs: Any) -> object:  # noqa: ANN401 -- as above
             try:

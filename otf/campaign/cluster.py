@@ -93,7 +93,7 @@ class Cluster(Remote):
 
     async def ask(self, line: JobLine) -> ResultLine:
         """Have the worker do it that the scheduler chooses. Raises WorkerDiedError, ContactError."""
-        self._futures[line.job] = self._submitted(line)
+        self._futures[line.job] = self._submit(line)
         return await self._result(line.job, _stem(line))
 
     async def stop(self, line: JobLine) -> ResultLine | None:
@@ -106,7 +106,7 @@ class Cluster(Remote):
             return await self._result(line.job, _stem(line))
         return None
 
-    def _submitted(self, line: JobLine) -> Any:  # noqa: ANN401 -- a future of a library without types
+    def _submit(self, line: JobLine) -> Any:  # noqa: ANN401 -- a future of a library without types
         return self._client.submit(
             relayed,
             self._campaign,

@@ -64,7 +64,7 @@ class JournalFile:
         self._ended.set()
         self._written.set()
         self._synced.wait()
-        self.trouble = self.trouble or self._lost() or self._emptied()
+        self.trouble = self.trouble or self._lost() or self._missing_traces()
         with suppress(OSError):  # the user's code closed it
             os.close(self._file)
 
@@ -79,7 +79,7 @@ class JournalFile:
         message = f"{self._path.parent}: the folder was moved or removed while this run was writing to it"
         return WriteError(f"{message}, or the bench changed the current folder; what was written is where it is now")
 
-    def _emptied(self) -> WriteError | None:
+    def _missing_traces(self) -> WriteError | None:
         """Return an error if there are fewer traces than paths have left: code of the bench may have removed some."""
         with suppress(OSError), os.scandir(self._path.parent) as files:
             there = sum(each.name.endswith(".jsonl") and _begins(Path(each.path)) for each in files if each.is_file())

@@ -88,14 +88,14 @@ class Recorder:
         note(line["event"], "debug", **fields)
 
     def _forget(self) -> None:
-        if _restored(_kinds(self.events).values(), Registry(self._types or ())):
+        if _restores_all(_kinds(self.events).values(), Registry(self._types or ())):
             self.events.clear()
             self.whole = False
         else:
             self._types = None
 
 
-def _restored(values: Iterable[object], types: Registry) -> bool:
+def _restores_all(values: Iterable[object], types: Registry) -> bool:
     try:
         return all(types.decode(encode(value)) == value for value in values)
     except (TypeError, ValueError):

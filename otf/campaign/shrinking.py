@@ -161,7 +161,7 @@ class _Work:
         if sure:
             self.tries.adopt(self.failing)
         if races:
-            await self.raced()
+            await self.find_races()
         elif not shown:
             await self.drives.without_waits()
             if self.tries.best is None:
@@ -194,7 +194,7 @@ class _Work:
         self.tried = self.runs = WAITED if found else 1
         return found
 
-    async def raced(self) -> None:
+    async def find_races(self) -> None:
         """Look for the last bursts that show the failure, and for how often they do."""
         turns = await self.drives.in_turns(await self.thought(last_bursts(self.issue, self.by.oracle)))
         if self.tries.best is None:

@@ -37,7 +37,7 @@ class Unreliable(Spec[Any, Any]):
     def __init__(self, base: Spec[Any, Any], rules: Rules) -> None:
         object.__setattr__(self, "base", base)
         object.__setattr__(self, "rules", rules)
-        made = _remembering(base, rules) if rules.kept else _forgetting(base, rules)
+        made = _spec_with_memory(base, rules) if rules.kept else _spec_without_memory(base, rules)
         named, timers = base.name, made.timers
         super().__init__(
             made.step, made.initial, made.inputs, made.emits, name=named, partial=made.partial, timers=timers
@@ -63,7 +63,7 @@ def over(spec: Spec[Any, Any], rule: Rule) -> Spec[Any, Any]:
 # fingerprint of a model looks for specs and functions in closures.
 
 
-def _remembering(base: Spec[Any, Any], rules: Rules) -> Spec[Any, Any]:
+def _spec_with_memory(base: Spec[Any, Any], rules: Rules) -> Spec[Any, Any]:
     memory = SpecAnswers()
 
     def step(net: NetState, inp: object) -> list[NetWay]:
@@ -78,7 +78,7 @@ def _remembering(base: Spec[Any, Any], rules: Rules) -> Spec[Any, Any]:
     return Spec(step, initial, inputs, emits, partial=partial, timers=timers)
 
 
-def _forgetting(base: Spec[Any, Any], rules: Rules) -> Spec[Any, Any]:
+def _spec_without_memory(base: Spec[Any, Any], rules: Rules) -> Spec[Any, Any]:
     memory = SpecAnswers()
 
     def step(state: object, inp: object) -> list[NetWay]:

@@ -178,7 +178,7 @@ class Channel:
             # it goes through no net, so nothing delayed has to arrive before it
             return fewest([self._full(way) for way in self.system.out(net, self.system.on_input(net, inp))])
         for before, early in self._overdue(net):
-            then = list(self._entered(self._aged(before, inp), inp))
+            then = list(self._entered(self._age(before, inp), inp))
             if not then:
                 return []
             ways += [_after(early, way) for way in then]
@@ -203,7 +203,7 @@ class Channel:
             outstanding = [held.item for held in net.outputs if held.sure and not held.left]
             yield net, (AnyOrder(*outstanding),) if len(outstanding) > 1 else tuple(outstanding)
 
-    def _aged(self, net: NetState, inp: object) -> NetState:
+    def _age(self, net: NetState, inp: object) -> NetState:
         inputs = aged(net.inputs)
         if self.rules.of_input(inp).ordered:
             port = self.rules.port(inp)

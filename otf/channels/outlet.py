@@ -49,7 +49,7 @@ def passings(outputs: tuple[object, ...], kept: MessageBag, rules: Rules, *, lat
         for held_up in _holding(troubles, late=late):
             then = _kept(groups, kept, rules, held_up=held_up)
             for times in product(*(_times(trouble, held_up=held_up) for trouble in troubles)):
-                yield Passing(tuple(_arriving(groups, iter(times))), then)
+                yield Passing(tuple(_arrivals_of(groups, iter(times))), then)
 
 
 def port_of(item: object, rules: Rules) -> str:
@@ -100,7 +100,7 @@ def _times(trouble: NetTrouble, *, held_up: bool) -> Iterable[int]:
     return (1, *((0,) if trouble.lost else ()), *range(2, 2 + trouble.copies))
 
 
-def _arriving(groups: list[Group], times: Iterator[int]) -> Iterator[object]:
+def _arrivals_of(groups: list[Group], times: Iterator[int]) -> Iterator[object]:
     for group in groups:
         counts = [next(times) for _ in group.leaves]
         items = [leaf.item for leaf, count in zip(group.leaves, counts, strict=True) for _ in range(count)]

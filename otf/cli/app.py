@@ -192,7 +192,7 @@ def call(arguments: Sequence[str]) -> int:
     try:
         status: int = app(list(arguments), prog_name="otf", standalone_mode=False) or 0
     except typer.TyperException as error:
-        return _misused(error, as_json=as_json)
+        return _report_misuse(error, as_json=as_json)
     except OSError as error:
         return _unwritten(error) or _broken(error, as_json=as_json)
     except USERS_OWN:
@@ -222,7 +222,7 @@ def _unwritten(error: OSError) -> int:
     return USAGE
 
 
-def _misused(error: typer.TyperException, *, as_json: bool) -> int:
+def _report_misuse(error: typer.TyperException, *, as_json: bool) -> int:
     # shows the usage of the command, and a hint if there is one; typer does not export the type with this method
     wrong: Any = error
     wrong.show()

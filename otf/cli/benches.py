@@ -44,7 +44,7 @@ def load(reference: str, sets: Mapping[str, object] | None = None) -> Bench:
     elif callable(made):
         bench, own = _made(made, reference, module, sets or {})
     else:
-        raise UsageError(_unnamed(module, name, reference))
+        raise UsageError(_unknown_name(module, name, reference))
     times = {key: value for key, value in (sets or {}).items() if key not in own}
     bench = _timed(bench, reference, times, own)
     name = bench.name or module.__name__.rpartition(".")[2].removeprefix(PREFIX)
@@ -174,7 +174,7 @@ def _unknown(where: str) -> str:
     return f"there is no bench {where!r}; {hint}{_FORMS}"
 
 
-def _unnamed(module: ModuleType, name: str, reference: str) -> str:
+def _unknown_name(module: ModuleType, name: str, reference: str) -> str:
     benches = [key for key, value in vars(module).items() if isinstance(value, Bench)]
     near = get_close_matches(name, vars(module), n=1)
     names = dict.fromkeys([*near, *benches]) or ["NAME"]

@@ -158,12 +158,12 @@ class StepWalk:
         self.print_state()
 
     def _print_unspecified(self) -> None:
-        inputs = [show(inp.value) for inp in self._unspecified()]
+        inputs = [show(inp.value) for inp in self._unspecified_inputs()]
         say("not specified here:" if inputs else "every input is specified here")
         for text in inputs:
             say(f"       {text}")
 
-    def _unspecified(self) -> Iterable[Symbol]:
+    def _unspecified_inputs(self) -> Iterable[Symbol]:
         node = self.states[-1]
         return [inp for inp in self.model.enabled_inputs(node) if not self.model.moves(node, inp)]
 
@@ -234,7 +234,7 @@ class AskingChooser:
                 case ["why", text]:
                     say(why(view.model, view.nodes, text))
                 case _:
-                    if (chosen := _picked(line, enabled)) is not None:
+                    if (chosen := _input_picked_by(line, enabled)) is not None:
                         return chosen
         return None
 
@@ -256,7 +256,7 @@ class AskingChooser:
             say(f"  {number:3}  {show(inp.value)}")
 
 
-def _picked(line: str, enabled: list[Symbol]) -> Symbol | None:
+def _input_picked_by(line: str, enabled: list[Symbol]) -> Symbol | None:
     if line.isascii() and line.isdecimal() and 1 <= int(line[:9]) <= len(enabled):
         return enabled[int(line) - 1]
     found = named(line, list(enabled))

@@ -118,7 +118,7 @@ def say(text: str = "", *, exact: bool = False) -> None:
     elif not _in_terminal() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         _print("\n".join(part for line in text.split("\n") for part in wrapped(line, width)))
     else:
-        _print(_painted(text, width))
+        _print(_paint(text, width))
 
 
 def columns() -> int | None:
@@ -169,7 +169,7 @@ _STYLES: Final = (
 )
 
 
-def _painted(text: str, width: int) -> str:
+def _paint(text: str, width: int) -> str:
     """Return text in this width, coloured: verdicts, what was expected and what was seen, the failing row."""
     from rich.console import Console
     from rich.text import Text

@@ -85,7 +85,7 @@ def rerun(
         mode="strict",
         burst=burst_as_recorded(recorded, judgement.steps),
     )
-    wanted, needed, why = _needed(trace, recorded, confidence, rate)
+    wanted, needed, why = _runs_needed(trace, recorded, confidence, rate)
     least = needed if confidence is not None else min(needed, MOST)
     done, passed = _driven_until(loaded, judgement, settings, least)
     more = {"passed": passed, "needed": needed, "confidence": wanted} if why else {}
@@ -116,7 +116,7 @@ def _untested(trace: str, why: str, *, as_json: bool) -> int:
     return INCONCLUSIVE
 
 
-def _needed(trace: str, header: Header, confidence: float | None, rate: float | None) -> tuple[float, int, str]:
+def _runs_needed(trace: str, header: Header, confidence: float | None, rate: float | None) -> tuple[float, int, str]:
     """Return the confidence that is wanted, how many runs must pass in a row, and the rate that this rests on.
 
     One run is needed, and nothing said, where no confidence is asked for and chance plays no part. Raises UsageError.

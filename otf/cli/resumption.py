@@ -163,7 +163,7 @@ def added(folder: Path, options: RunOptions, seed: int | None) -> RunOptions:
     return replace(options, seed=seed, traces=min(len(past.counted) + options.traces, UNLIMITED))
 
 
-def continuing(settings: Settings, until: str | None, *, resumes: bool, checks: bool) -> Settings:
+def settings_to_continue(settings: Settings, until: str | None, *, resumes: bool, checks: bool) -> Settings:
     """Return the settings of a campaign that may continue; `checks`: its traces are judged again. Raises UsageError."""
     if checks and not resumes:
         message = "--check judges the traces of a folder again: give it with --resume DIR or --into DIR"

@@ -160,7 +160,7 @@ def run(
         asked = asked if into is None else resumption.added(into, asked, seed)
         loaded = resumption.made(asked)
     settings = resumption.settings_of(asked, resume or into or out or fresh(loaded.name, asked.seed))
-    settings = resumption.continuing(settings, asked.until, resumes=bool(resume or into), checks=check)
+    settings = resumption.settings_to_continue(settings, asked.until, resumes=bool(resume or into), checks=check)
     if asked.speed is not None:
         loaded = faster(loaded, settings, asked.speed, elsewhere=cluster is not None)
     if calibrate:

@@ -92,7 +92,7 @@ class Worker:
     async def _failing(self, line: JobLine, failing: PathResult) -> ResultLine:
         seconds = float("inf") if line.seconds is None else line.seconds
         if line.does == "retry":
-            return await self._retried(line, failing.trace, anyio.current_time() + seconds)
+            return await self._retry_failure(line, failing.trace, anyio.current_time() + seconds)
         if line.does == "confirm":
             until = anyio.current_time() + seconds
             found = await self._executor.confirm(line.lane, failing, line.first, until, strict=line.strict)
@@ -116,7 +116,7 @@ class Worker:
         del self._searches[line.job]
         return best
 
-    async def _retried(self, line: JobLine, kept: Path, until: float) -> ResultLine:
+    async def _retry_failure(self, line: JobLine, kept: Path, until: float) -> ResultLine:
         """Drive a failure of an earlier campaign."""
         own = self._bench.at_speed(1)
         saved, oracle, trace = Saved.of(self._settings, own), own.oracle(), saved_trace(kept.parent, line.number)

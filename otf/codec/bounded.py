@@ -65,9 +65,9 @@ class _Walk:
             return 1
         if name in _WITHIN or (name == "StringEncoded" and part.encoding.lower().startswith(_ENCODINGS)):
             return self.least(part.subcon, repeated=repeated)
-        return self._composed(name, part, repeated=repeated)
+        return self._least_composed(name, part, repeated=repeated)
 
-    def _composed(self, name: str, part: Any, *, repeated: bool) -> int:
+    def _least_composed(self, name: str, part: Any, *, repeated: bool) -> int:
         if name == "Compiled":
             return self.least(part.defersubcon, repeated=repeated)
         if name in {"Struct", "Sequence", "FocusedSeq"}:

@@ -108,7 +108,7 @@ class Shaper:
             if get_origin(hints[name]) is not ClassVar
         }
         fixed = constants(kind)
-        return Shape(self._loading(kind, shapes, fixed), self._dumping(kind, shapes, fixed))
+        return Shape(self._loader(kind, shapes, fixed), self._dumper(kind, shapes, fixed))
 
     def _field(self, kind: type, name: str, hint: Any, outer: tuple[type, ...]) -> Shape:
         try:
@@ -116,7 +116,7 @@ class Shaper:
         except UsageError as error:
             raise UsageError(f"{kind.__name__}.{name}: {error}") from error
 
-    def _loading(self, kind: type, shapes: Mapping[str, Shape], fixed: Mapping[str, Any]) -> Convert:
+    def _loader(self, kind: type, shapes: Mapping[str, Shape], fixed: Mapping[str, Any]) -> Convert:
         own, fetch = self.parts.get(kind), self.fetch([*shapes])
         loads, plains = [shape.load for shape in shapes.values()], [shape.plain for shape in shapes.values()]
         fetch_fixed, constant = self.fetch([*fixed]), [*fixed.values()]
@@ -147,7 +147,7 @@ class Shaper:
 
         return load
 
-    def _dumping(self, kind: type, shapes: Mapping[str, Shape], fixed: Mapping[str, Any]) -> Convert:
+    def _dumper(self, kind: type, shapes: Mapping[str, Shape], fixed: Mapping[str, Any]) -> Convert:
         make, fetch, names = self.make, by_name(attrgetter)([*shapes]), tuple(shapes)
         dumps, plains = [shape.dump for shape in shapes.values()], [shape.plain for shape in shapes.values()]
 

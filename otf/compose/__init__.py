@@ -99,7 +99,7 @@ def product(
     begun = [each for at, spec in enumerate(specs) for each in timers.begun(at, spec)]
     made = Product(step, tuple(spec.initial for spec in specs), inputs, spontaneous, name=name, timers=begun)
     object.__setattr__(made, "accepting", accepting if any(ends) else None)
-    object.__setattr__(made, "vocabulary", _united(own))
+    object.__setattr__(made, "vocabulary", _union_of(own))
     return made
 
 
@@ -169,7 +169,7 @@ def _alone(spec: Spec[Any, Any], state: object) -> Transitions:
     return list(plain(spec.emits(state) if spec.emits else ()))
 
 
-def _united(own: Sequence[Vocabulary]) -> Vocabulary:
+def _union_of(own: Sequence[Vocabulary]) -> Vocabulary:
     return Vocabulary(
         lambda inp: any(each.inputs(inp) for each in own), lambda output: any(each.spontaneous(output) for each in own)
     )

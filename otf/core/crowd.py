@@ -25,7 +25,7 @@ DEEP: Final = 100
 _UNDATED: Final = attrgetter("what", "left", "spontaneous", "stamp", "number", "entered")
 
 
-def thinned(found: list[Hypothesis]) -> list[Hypothesis]:
+def join_crowded(found: list[Hypothesis]) -> list[Hypothesis]:
     """Return the hypotheses; of too many, those that differ in times alone as one."""
     if len(found) <= CROWDED:
         return found

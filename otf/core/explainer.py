@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final, TypeAlias, cast
 
 from otf.core.belief import SPAN, Belief, EventResult, Ledger, renumber_inputs
-from otf.core.crowd import thinned
+from otf.core.crowd import join_crowded
 from otf.core.deadlines import is_overdue
 from otf.core.hypothesis import Hypothesis, with_input
 from otf.core.memory import Symbol
@@ -127,7 +127,7 @@ class Explainer:
         requirements = frozenset(moves.requirements) if moves.requirements else NONE
         cut = frozenset(moves.cut) if moves.cut else NONE
         # results decided by time do not come again
-        return self._collect(thinned(widest(found)) if clock.used else found, requirements, cut, once=clock.used)
+        return self._collect(join_crowded(widest(found)) if clock.used else found, requirements, cut, once=clock.used)
 
     def _collect(
         self,

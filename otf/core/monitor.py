@@ -134,7 +134,7 @@ class Monitor:
         # a trace has guesses at failures that the model of today may not see: then it knows the state
         if nodes and failure is not None:
             self.past, self.verdict = (*self.past, failure), None
-            self.oracle = self.explainer.oracle = self.oracle.guessing()
+            self.oracle = self.explainer.oracle = self.oracle.for_guesses()
             self.belief = self.oracle.anywhere(nodes, Span(-FOREVER, 0.0))
             self.step = FailedStep(self.belief, [], [])
             self.ledger, self.lookahead, self.requirements = self.ledger.keep((), guess.at), Lookahead(), NONE

@@ -128,7 +128,7 @@ class Moves:
             untimed = self.model.alone and not after.timers and not loose and all(map(_AT_ONCE, moves))
             if untimed or not moves or moves[0].stays or windows is None:
                 return [Next(move_on(after, move), move, in_flight, port) for move in moves]
-            return [Next(windows.triggered(after, move, number, loose), move, in_flight, port) for move in moves]
+            return [Next(windows.after_input(after, move, number, loose), move, in_flight, port) for move in moves]
         self.unspecified.add(number)
         if self.relation == "any" and number not in self.free:
             return []

@@ -64,7 +64,7 @@ class Oracle:
             self._deeper[spontaneous] = found
         return found
 
-    def guessing(self) -> Oracle:
+    def for_guesses(self) -> Oracle:
         """Return the oracle of runs in a guessed state: they may send what some possible state specifies."""
         found = self._deeper.setdefault(GUESSING, self)
         if found is self and self.relation == "uioco":

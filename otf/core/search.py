@@ -76,7 +76,7 @@ class Search:
         def done(now: Hypothesis) -> Iterable[Hypothesis] | None:
             if now.outstanding:
                 # an output that is due in a window may not be emitted yet while the window is open
-                return () if now.flight or not _pending(now) else (now,)
+                return () if now.flight or not _is_pending(now) else (now,)
             if now.position is UNCONSTRAINED:
                 return (now._replace(flight=()),)
             return (now,) if alone and not now.flight and not isinstance(now.position, Midway) else None
@@ -242,7 +242,7 @@ def _next(head: Outstanding, chain: Chain) -> Outstanding | None:
     return None if chain.then is None else head._replace(what=chain.then, left=chain.then.bag.all)
 
 
-def _pending(now: Hypothesis) -> bool:
+def _is_pending(now: Hypothesis) -> bool:
     # spontaneous outputs that will come need not be followed over and over
     return bool(now.outstanding) and all(
         each.window and not each.spontaneous for _, outputs in now.outstanding for each in outputs

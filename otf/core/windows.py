@@ -60,7 +60,7 @@ class Windows:
         """Return whether an input may have been taken in this state: sent before the state must have been left."""
         return self.clock.late or not is_later(self.clock.inputs[in_flight.number - 1].a, _last(now))
 
-    def triggered(self, after: Hypothesis, move: Move, number: int, loose: int) -> Hypothesis:
+    def after_input(self, after: Hypothesis, move: Move, number: int, loose: int) -> Hypothesis:
         """Return the hypothesis after an input was taken by a move."""
         # the time of the input is needed only if the outputs of an Accept may lead to a state with timers
         origin = number if move.opening and not self.model.alone else 0

@@ -70,20 +70,20 @@ def read_dialogue(file: BinaryIO, name: str, url: str = "") -> Dialogue:
     """
     head = file.read(4)
     file.seek(0)
-    found = _captured(Capture(file, name), url) if head in {*MAGIC, NEXT_MAGIC} else _marked(file, name, url)
+    found = _dialogue_of(Capture(file, name), url) if head in {*MAGIC, NEXT_MAGIC} else _marked(file, name, url)
     if not any(each.sent for each in found.utterances):
         raise UsageError(f"{name}: no message to a system was found in it; it must be {FORMS}")
     return found
 
 
-def _captured(capture: Capture, url: str) -> Dialogue:
+def _dialogue_of(capture: Capture, url: str) -> Dialogue:
     every = (packet for packet in capture if packet.data or packet.flags & _SYN)
     packets = list(_first(every, lambda packet: len(packet.data)))
     server = _server(packets, url, capture.name)
     own = [packet for packet in packets if server in {(packet.kind, packet.target), (packet.kind, packet.source)}]
     (kind, (host, port)) = server
     address = f"{kind}://[{host}]:{port}" if ":" in host else f"{kind}://{host}:{port}"
-    found = Dialogue(capture.name, list(_uttered(own, server[1])), address, is_stream=kind == "tcp")
+    found = Dialogue(capture.name, list(_utterances(own, server[1])), address, is_stream=kind == "tcp")
     if next(every, None) is not None:
         found.notes.append(f"only the first {len(packets)} packets were read")
     if len(own) < len(packets):
@@ -123,7 +123,7 @@ def _server(packets: list[Packet], url: str, name: str) -> tuple[str, Endpoint]:
     return counts.most_common(1)[0][0]
 
 
-def _uttered(packets: Iterable[Packet], system: Endpoint) -> Iterator[Utterance]:
+def _utterances(packets: Iterable[Packet], system: Endpoint) -> Iterator[Utterance]:
     clients: dict[Endpoint, int] = {}
     streams: dict[tuple[Endpoint, bool], Stream] = {}
     for packet in packets:

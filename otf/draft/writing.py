@@ -164,7 +164,7 @@ class Draft:
         yield from ("", "")
 
     def _bench(self) -> Iterator[str]:
-        busy = _rounded(max(0.01, 1.5 * self.slowest))
+        busy = _round_seconds(max(0.01, 1.5 * self.slowest))
         yield "# 4. The bench: the address, and times in seconds (`otf run ... --calibrate` measures them)."
         yield from ("", "", f"def bench(url: str = {quoted(self.url)}) -> Bench:")
         if self.framing.why:
@@ -200,10 +200,10 @@ def _case(rule: InputRule, kinds: dict[str, MessageKind], states: StateGuess) ->
         silent = "" if answer else ", without an answer"
         then = states.then(name, answer)
         way = f"yield goto({', '.join([quoted(then) if then else 'state', *outputs])})  # {_times(count)}{silent}"
-        yield from _guarded([*same, way], states.excluding(name, answer))
+        yield from _guard_lines([*same, way], states.excluding(name, answer))
 
 
-def _guarded(lines: Sequence[str], states: Sequence[str]) -> Iterator[str]:
+def _guard_lines(lines: Sequence[str], states: Sequence[str]) -> Iterator[str]:
     """Yield lines for all states but these."""
     if states:
         which = f"!= {quoted(states[0])}" if len(states) == 1 else f"not in ({', '.join(map(quoted, states))})"
@@ -240,6 +240,6 @@ def _inputs(kind: MessageKind) -> list[str]:
     return short[:MOST_INPUTS] or [min(calls, key=len)]
 
 
-def _rounded(seconds: float) -> float:
+def _round_seconds(seconds: float) -> float:
     digits = 1 - math.floor(math.log10(seconds))
     return round(seconds, digits)

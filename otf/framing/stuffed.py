@@ -56,7 +56,7 @@ class Slip(Stuffed):
 
     def read(self, data: bytes) -> bytes:
         """Return the decoded bytes. Raises ValueError for an unknown escape."""
-        return _ESCAPED.sub(_unescaped, data)
+        return _ESCAPED.sub(_unescape, data)
 
 
 class Cobs(Stuffed):
@@ -109,7 +109,7 @@ def cobs(*, largest: int = LARGEST) -> Framing:
     return partial(Cobs, largest, b"\0")
 
 
-def _unescaped(found: re.Match[bytes]) -> bytes:
+def _unescape(found: re.Match[bytes]) -> bytes:
     if found[0] not in _READ:
         message = f"not SLIP: the escape {found[0]!r} is unknown"
         raise ValueError(message)

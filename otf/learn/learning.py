@@ -171,10 +171,10 @@ class Learner:
                 pairs = zip(answers, hypothesis.run(word), strict=True)
                 wrong = next((at for at, (seen, said) in enumerate(pairs) if seen != said), None)
                 if wrong is not None:
-                    return self._confirmed(word[: wrong + 1], hypothesis)
+                    return self._confirm(word[: wrong + 1], hypothesis)
         return None
 
-    def _confirmed(self, word: Word, hypothesis: LearntMachine) -> Word | None:
+    def _confirm(self, word: Word, hypothesis: LearntMachine) -> Word | None:
         """Return a counterexample that was driven twice: what was lost on the line once is none."""
         if self.answers.count(word) == 1:
             (outputs,) = self._drive([word])

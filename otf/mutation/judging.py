@@ -171,9 +171,11 @@ class Judge:
         # what is not served is not tried, and would be taken for a difference
         if product is not None and product.verdict is LawVerdict.REFUTED and not self.survey.served.unserved:
             return self._shown(made, product)
-        return self._guessed(mutant, made, hunted, path)
+        return self._likeliest_reason(mutant, made, hunted, path)
 
-    def _guessed(self, mutant: ModelMutant, made: Spec[Any, Any], hunted: Hunted, path: tuple[Any, ...]) -> Reason:
+    def _likeliest_reason(
+        self, mutant: ModelMutant, made: Spec[Any, Any], hunted: Hunted, path: tuple[Any, ...]
+    ) -> Reason:
         """Return the likeliest reason where neither a proof nor a trace that shows the mutant was found."""
         simulation = Simulation(mutant, self.hunt, self._all_places())
         places, allowed = simulation.everywhere()

@@ -234,13 +234,13 @@ def _guards(rule: ModelRule, rules: ModelRules, material: Material) -> Iterator[
         return
     state = rule.members[0][0]
     for name in _names(state):
-        value = _deciding(rule, rules, material, name)
+        value = _deciding_value(rule, rules, material, name)
         if value is not None:
             whose = f"{type(state).__name__}.{name}" if name else "the state"
             yield Operator("guard", f"{whose} is not looked at", _blind(rule, rules, name, value[0]))
 
 
-def _deciding(rule: ModelRule, rules: ModelRules, material: Material, name: str) -> tuple[Any] | None:
+def _deciding_value(rule: ModelRule, rules: ModelRules, material: Material, name: str) -> tuple[Any] | None:
     """Return a value of a field with which another rule would apply."""
     for state, inp, _ in rule.members[:3]:
         for value in material.values("state", kind_of(state), name):

@@ -50,14 +50,14 @@ def candump(source: Iterable[bytes], name: str) -> Iterator[LogEntry]:
     """Yield the frames of a log of `candump -L`, or of what `candump` prints. Raises TraceError that names the line."""
     for place, line in numbered(source, name):
         if found := _LOGGED.fullmatch(line):
-            yield _logged(found, place)
+            yield _logged_entry(found, place)
         elif found := _SHOWN.fullmatch(line):
             yield _shown(found, place)
         elif line.strip():
             _refuse(name, f"line {place}", "this is no line of candump; `candump -L BUS` prints such logs")
 
 
-def _logged(found: re.Match[bytes], place: int) -> LogEntry:
+def _logged_entry(found: re.Match[bytes], place: int) -> LogEntry:
     at, number, fd, data, way = found.groups()
     remote = int(data[1:] or b"0") if data[:1] == b"R" else None
     return frame_entry(
@@ -170,10 +170,10 @@ def _containers(file: Bounded, name: str) -> Iterator[bytes]:
         if len(data) < size - _OBJECT.size:
             return  # the program that wrote it was killed
         if kind == _CONTAINER:
-            yield _unpacked(data, f"{name}, container {place}")
+            yield _unpack(data, f"{name}, container {place}")
 
 
-def _unpacked(data: bytes, where: str) -> bytes:
+def _unpack(data: bytes, where: str) -> bytes:
     method, packed = int.from_bytes(data[:2], "little"), data[16:]
     if method == 0:
         return packed

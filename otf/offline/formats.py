@@ -55,7 +55,7 @@ def _first(pattern: bytes) -> Callable[[bytes], object]:
     return lambda head: found.match(head.lstrip(b"\r\n\xef\xbb\xbf"))
 
 
-def _dated(head: bytes) -> bool:
+def _has_dates(head: bytes) -> bool:
     return any(stamped(line) for line in head.splitlines()[:3])
 
 
@@ -87,7 +87,7 @@ FORMATS: Final = {
         has_directions,
         directed,
     ),
-    "text": LogFormat("lines that begin with a time, as of `journalctl -o short-precise` or `ts`", _dated, text),
+    "text": LogFormat("lines that begin with a time, as of `journalctl -o short-precise` or `ts`", _has_dates, text),
     "raw": LogFormat(
         "bytes without times, as picocom and minicom capture them", _first(rb"Script started on "), file=raw
     ),

@@ -116,7 +116,7 @@ def reserved(item: pytest.Item, bench: Bench, alone: str | bool) -> Generator[No
     # all workers lock in the same order: otherwise two that need both devices would deadlock
     with ExitStack() as stack:
         for name in sorted({alone} if isinstance(alone, str) else set(devices(bench))):
-            stack.enter_context(_locked(folder / f"otf-{hashlib.sha256(name.encode()).hexdigest()[:16]}.lock"))
+            stack.enter_context(_lock(folder / f"otf-{hashlib.sha256(name.encode()).hexdigest()[:16]}.lock"))
         yield
 
 
@@ -148,7 +148,7 @@ def _addresses(arguments: Iterable[object]) -> Iterator[str]:
 
 
 @contextmanager
-def _locked(file: Path) -> Generator[None]:
+def _lock(file: Path) -> Generator[None]:
     with file.open("ab") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield  # closing the file releases the lock, and so does the death of the worker

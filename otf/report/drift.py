@@ -68,7 +68,7 @@ def drifts(a: Mapping[str, Sequence[float]], b: Mapping[str, Sequence[float]]) -
 
 
 def _compared(name: str, a: Sequence[float], b: Sequence[float]) -> ResponseDrift:
-    return ResponseDrift(name, _described(a), _described(b), ", ".join(_drifted(a, b)))
+    return ResponseDrift(name, _described(a), _described(b), ", ".join(_drifts(a, b)))
 
 
 def _described(ordered: Sequence[float]) -> str:
@@ -76,7 +76,7 @@ def _described(ordered: Sequence[float]) -> str:
     return f"{', '.join(within)} (of {len(ordered):,})"
 
 
-def _drifted(a: Sequence[float], b: Sequence[float]) -> Iterator[str]:
+def _drifts(a: Sequence[float], b: Sequence[float]) -> Iterator[str]:
     for name, share in SHARES.items():
         one, other = Quantile.of(a, share), Quantile.of(b, share)
         for slow, fast, side in ((other, one, "B"), (one, other, "A")):

@@ -101,7 +101,7 @@ class Lookout:
 
     async def _timed(self, asked: float) -> float | None:
         wire, until = self.wire, self.stalls.until(asked)
-        await self._glancing(until)
+        await self._wait_with_glances(until)
         if wire.waiting or not wire.over(until):
             return None
         silent = self._silent_by(until)
@@ -118,7 +118,7 @@ class Lookout:
             return None
         return max(until, wire.now)
 
-    async def _glancing(self, until: float) -> None:
+    async def _wait_with_glances(self, until: float) -> None:
         """Wait for an arrival, or until that time; while a timer of an observed system is awaited, glance at it."""
         wire, observer = self.wire, self._observer
         if observer is not None and not observer.why and self._session.moment.quiet:

@@ -264,7 +264,7 @@ async def observing(
         yield None
         return
     try:
-        system = _attached(bench, wire, started)
+        system = _attach(bench, wire, started)
     except Unseen as unseen:
         known(f"timed: {unseen}")
         yield None
@@ -282,7 +282,7 @@ async def observing(
         system.close()
 
 
-def _attached(bench: Bench, wire: Wire, started: Collection[int]) -> SystemProcesses:
+def _attach(bench: Bench, wire: Wire, started: Collection[int]) -> SystemProcesses:
     if bench.silence == "timed":
         raise Unseen("the bench or the user says so")
     if wire.noting:

@@ -205,11 +205,11 @@ class ModelMap:
 
     def _taken(self, step: ModelStep, nodes: NodeSet) -> ModelStep | None:
         """Return the step as it is taken in other nodes; None if its input is not enabled there."""
-        inp = self._renamed(step, nodes)
+        inp = self._rename(step, nodes)
         outcomes = self.outcomes(nodes, inp)
         return ModelStep(nodes, inp, self._expected(step, outcomes), step.burst) if outcomes else None
 
-    def _renamed(self, step: ModelStep, nodes: NodeSet) -> Symbol:
+    def _rename(self, step: ModelStep, nodes: NodeSet) -> Symbol:
         """Return the input of a step, with the names of other nodes.
 
         A name is what no input has at the start. If a step before this one is left out, a counter gives other ids: an
@@ -239,7 +239,7 @@ class ModelMap:
 
     def shortened(self, steps: ModelSteps) -> Thinking[ModelSteps]:
         """Return a shorter walk from the start to where these steps lead, for nodes that are too far for a search."""
-        walk = _uncircled(self.along(steps))
+        walk = _without_circles(self.along(steps))
         at = 0
         while at < len(walk) and not self.tired:
             yield None
@@ -319,7 +319,7 @@ class ModelMap:
         return tree
 
 
-def _uncircled(walk: ModelSteps) -> ModelSteps:
+def _without_circles(walk: ModelSteps) -> ModelSteps:
     last = {step.nodes: at for at, step in enumerate(walk)}
     at, kept = 0, list[ModelStep]()
     while at < len(walk):

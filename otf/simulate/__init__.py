@@ -40,7 +40,7 @@ def conduct(
     >>> conduct(session, world, lambda value: "sut").outcome
     'pass'
     """
-    conducting = _Conducting(session, world, port, record or _ignored, think or _at_once)
+    conducting = _Conducting(session, world, port, record or _ignore, think or _at_once)
     while True:
         conducting.hear()
         command = session.command()
@@ -100,7 +100,7 @@ class _Conducting:
             self.tell(believed)
 
 
-def _ignored(_event: Event) -> None:
+def _ignore(_event: Event) -> None:
     """Ignore an event."""
 
 

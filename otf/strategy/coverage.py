@@ -71,7 +71,7 @@ class Coverage:
         if self.graph is None or not self.graph.whole:
             return {}
         edges = [edge for edge in self.graph.transitions if edge.input is not None and edge.target is not None]
-        place = self._placed()
+        place = self._keys_of_places()
         steps = {(place[edge.source], edge.input, place[edge.target]) for edge in edges if edge.target is not None}
         pairs = {(place[edge.source], edge.input) for edge in edges}
         counts = (
@@ -82,7 +82,7 @@ class Coverage:
         )
         return dict(zip(KINDS, (*counts, len(pairs)), strict=True))
 
-    def _placed(self) -> dict[Node, Hashable]:
+    def _keys_of_places(self) -> dict[Node, Hashable]:
         """Return the graph's states with their counters removed."""
         states, places = () if self.graph is None else self.graph.states, self.places
         return {node: node.key if places is None else key(places.of(node.value)) for node in states}
@@ -166,7 +166,7 @@ def covering(
             return quiet.reached()
         return until is not None and until.reached(coverage)
 
-    return replace(kind, makers=tuple(_noting(maker, coverage, done) for maker in kind.makers), done=done)
+    return replace(kind, makers=tuple(_with_notes(maker, coverage, done) for maker in kind.makers), done=done)
 
 
 class _NothingNew:
@@ -186,7 +186,7 @@ class _NothingNew:
         return now - self._since >= self._seconds
 
 
-def _noting(maker: Maker, coverage: Coverage, stop: Callable[[], bool]) -> Maker:
+def _with_notes(maker: Maker, coverage: Coverage, stop: Callable[[], bool]) -> Maker:
     def make(pool: Pool, visits: VisitCounts) -> Chooser:
         return _Noting(maker(pool, visits), coverage, stop)
 

@@ -87,10 +87,10 @@ def script(*paths: Iterable[Any], skip: bool = True) -> StrategyKind:
     """
     if not paths:
         raise UsageError("script(): give at least one list of inputs")
-    return StrategyKind("script", "given inputs", tuple(_scripted(path, skip=skip) for path in paths))
+    return StrategyKind("script", "given inputs", tuple(_script_maker(path, skip=skip) for path in paths))
 
 
-def _scripted(path: Iterable[Any], *, skip: bool) -> Maker:
+def _script_maker(path: Iterable[Any], *, skip: bool) -> Maker:
     inputs = list(path)
     return lambda _pool, _visits: Script(inputs, skip=skip)
 

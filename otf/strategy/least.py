@@ -225,13 +225,13 @@ class AfterWaits:
         return chosen
 
     def _planned(self, view: View) -> Symbol | None:
-        planned = self._showing(view) or self._waiting(view)
+        planned = self._showing_input(view) or self._waiting(view)
         self.before = ()
         if planned is not None:
             self.visits.note(view, planned)
         return planned
 
-    def _showing(self, view: View) -> Symbol | None:
+    def _showing_input(self, view: View) -> Symbol | None:
         """Return an input that shows what the last wait changed, None if it changed nothing that an input shows."""
         if not self.before or set(self.before) == set(view.nodes):
             return None

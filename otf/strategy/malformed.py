@@ -40,11 +40,11 @@ def malforming(kind: StrategyKind, share: float, damager: Damager) -> StrategyKi
     >>> malforming(script(["press"]), 0.1, MalformedCodec(codec)).name
     'script'
     """
-    makers = tuple(_malforming(maker, share, damager) for maker in kind.makers)
+    makers = tuple(_with_damage(maker, share, damager) for maker in kind.makers)
     return replace(kind, makers=makers)
 
 
-def _malforming(maker: Maker, share: float, damager: Damager) -> Maker:
+def _with_damage(maker: Maker, share: float, damager: Damager) -> Maker:
     def make(pool: Pool, visits: VisitCounts) -> Chooser:
         # draws of its own: the other strategy chooses the same inputs as without damage
         return _Malforming(maker(pool, visits), Random(pool.random.getrandbits(64) ^ SALT), share, damager)

@@ -59,11 +59,11 @@ def trial_words(machine: NumberedMachine, checks: Checks) -> list[set[Word]]:
     for state, own in enumerate(checks):
         for other in range(machine.size):
             if other != state:
-                words[other].add(_parting(machine, own, state, other))
+                words[other].add(_shortest_parting(machine, own, state, other))
     return words
 
 
-def _parting(machine: NumberedMachine, words: list[Word], state: int, other: int) -> Word:
+def _shortest_parting(machine: NumberedMachine, words: list[Word], state: int, other: int) -> Word:
     """Return the shortest beginning of one of these words on which two states differ."""
     partings = [part for word in words if (part := _differs(machine, word, state, other))]
     return min(partings, key=len)

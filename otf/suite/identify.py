@@ -91,7 +91,7 @@ def experiment(machine: NumberedMachine, *, immediate: bool = False) -> Choice |
             node.state = node.pairs[0][0]
             continue
         found = _best(machine, node.pairs)
-        word = (found,) if found is not None else () if immediate else _splitting(machine, node.pairs)
+        word = (found,) if found is not None else () if immediate else _splitting_word(machine, node.pairs)
         if word is None:
             return None
         if word:
@@ -132,7 +132,7 @@ def _best(machine: NumberedMachine, pairs: Pairs) -> int | None:
     return best
 
 
-def _splitting(machine: NumberedMachine, pairs: Pairs) -> Word | None:
+def _splitting_word(machine: NumberedMachine, pairs: Pairs) -> Word | None:
     """Return a shortest word that splits a set and never merges two of its states; None if none was found."""
 
     def steps(now: frozenset[int]) -> Iterator[tuple[int, frozenset[int] | None]]:

@@ -132,12 +132,12 @@ def checked(machine: NumberedMachine, check: Callable[[int], Word]) -> list[Leg]
 def tour(machine: NumberedMachine, legs: list[Leg], reset: int = RESET) -> Tour:
     """Return paths that together cover all legs. Starting another path costs as much as `reset` inputs."""
     ways = [Leg(state, (inp,), target) for state, row in enumerate(neighbours(machine)) for target, inp in row.items()]
-    more = _balanced(machine.size, legs, ways, reset)
+    more = _balancing_legs(machine.size, legs, ways, reset)
     arcs, joined = _joined(machine, [*legs, *more])
     return Tour(list(_paths(arcs)), optimal=not joined)
 
 
-def _balanced(size: int, legs: list[Leg], ways: list[Leg], reset: int) -> list[Leg]:
+def _balancing_legs(size: int, legs: list[Leg], ways: list[Leg], reset: int) -> list[Leg]:
     """Return the cheapest additional legs with which as many legs end in each state as start there."""
     flow, station = Flow(size + 1), size
     arcs = [flow.arc(way.start, way.end, 1) for way in ways]

@@ -86,7 +86,7 @@ def _table(rows: Sequence[StoryRow], width: int | None) -> Iterator[str]:
     if len(rows) > STEPS:
         yield f"        … {counted(len(rows) - STEPS, 'step')} before these"
     for row in last:
-        shown = _shortened(row.outputs) or ([""] if row.joined else ["none"])
+        shown = _shorten(row.outputs) or ([""] if row.joined else ["none"])
         outputs = [line for output in shown for line in _cell(output, rest)]
         arrow = "& " if row.joined else "->"
         inputs = _cell(row.input, wide if width else None)
@@ -117,7 +117,7 @@ def _cell(text: str, width: int | None) -> list[str]:
     return [*lines, HERE.strip()] if marked else lines
 
 
-def _shortened(outputs: list[str]) -> list[str]:
+def _shorten(outputs: list[str]) -> list[str]:
     if len(outputs) <= OUTPUTS:
         return outputs
     # the last output is that of the failure

@@ -72,7 +72,7 @@ class Blocks:
                 if kind == _INTERFACE:
                     self._add(body, number)
                 elif kind in {_ENHANCED, _SIMPLE}:
-                    yield (self._enhanced if kind == _ENHANCED else self._simple)(body, number)
+                    yield (self._enhanced_packet if kind == _ENHANCED else self._simple)(body, number)
         except _CutError:
             self.cut = True
 
@@ -111,7 +111,7 @@ class Blocks:
         size = 2.0**-power if unit[0] & 128 else 10.0**-power
         self._interfaces.append(_Interface(struct.unpack_from(f"{self._order}H", body)[0], size, offset))
 
-    def _enhanced(self, body: bytes, number: int) -> RawPacket:
+    def _enhanced_packet(self, body: bytes, number: int) -> RawPacket:
         if len(body) < 20:  # noqa: PLR2004 -- what precedes the data
             self._refuse(number, "it is too short for a packet")
         at, high, low, size, original = map(int, struct.unpack_from(f"{self._order}IIIII", body))

@@ -71,7 +71,7 @@ class TraceReader:
                 return
             if line["event"] not in _EVENTS:
                 self.fail(number, f"the event {show(line['event'])} is not known; known: {', '.join(_EVENTS)}, end")
-            traced = self._traced(number, line, registry)
+            traced = self._traced_event(number, line, registry)
             if line.get("aftermath") is not True:
                 yield traced
             elif len(self.aftermath) < AFTERMATH:
@@ -94,7 +94,7 @@ class TraceReader:
         message = f"{self.name}, line {number}: {why}"
         raise TraceError(message)
 
-    def _traced(self, number: int, line: TraceLine, registry: Registry) -> TracedEvent:
+    def _traced_event(self, number: int, line: TraceLine, registry: Registry) -> TracedEvent:
         try:
             raw = bytes.fromhex(line["raw"]) if "raw" in line else None
             return TracedEvent(_event(line, registry), number, raw, line, _seconds(line.get("slack", 0.0)))

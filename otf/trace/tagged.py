@@ -73,7 +73,7 @@ class Registry:
         return value
 
     def _tagged(self, data: Json) -> object:
-        name, rest = _untagged(data)
+        name, rest = _untag(data)
         name = _RENAMED.get(name, name) if name not in self.types else name
         if name in self.types:
             return self._typed(self.types[name], rest)
@@ -247,7 +247,7 @@ def _table(pairs: list[tuple[object, object]]) -> object:
         raise ValueError(message) from error
 
 
-def _untagged(data: Json) -> tuple[str, dict[str, Json]]:
+def _untag(data: Json) -> tuple[str, dict[str, Json]]:
     if not _is_object(data) or not isinstance(data.get("type"), str):
         message = f"a value is plain or an object with a type, not {show(data)}"
         raise ValueError(message)

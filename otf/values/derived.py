@@ -45,9 +45,9 @@ class Filtered(Tiers):
     def make(self, size: int) -> Iterable[Any] | None:
         """Return the values of this size that meet the condition."""
         tier = self.parts[0].make(size)
-        return None if tier is None else self._meeting(tier)
+        return None if tier is None else self._that_meet(tier)
 
-    def _meeting(self, tier: Iterable[Any]) -> Iterator[Any]:
+    def _that_meet(self, tier: Iterable[Any]) -> Iterator[Any]:
         for value in tier:
             if self._meets(value):
                 self._missed = 0
@@ -132,9 +132,9 @@ class RecordTiers(Tiers):
         if size < self._cost:
             return ()
         rows = self.parts[0].make(size - self._cost)
-        return None if rows is None else self._built(rows)
+        return None if rows is None else self._build_all(rows)
 
-    def _built(self, rows: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
+    def _build_all(self, rows: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
         for row in rows:
             try:
                 value = self._build(*row)

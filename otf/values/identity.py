@@ -51,7 +51,7 @@ def _maker(kind: type[Any]) -> _Maker:
         return _refuse
     if dataclasses.is_dataclass(kind) and kind.__eq__ is not object.__eq__:
         return _fields(kind)
-    return _hashed
+    return _hash_key
 
 
 def _fields(kind: type[Any]) -> _Maker:
@@ -88,7 +88,7 @@ def _plain(value: Hashable) -> Hashable:
     return value
 
 
-def _hashed(value: Hashable) -> Hashable:
+def _hash_key(value: Hashable) -> Hashable:
     # some types have a hash for some of their values only: the error shall be raised here, not by a set somewhere
     hash(value)
     if not value == value:  # noqa: PLR0124, SIM201 -- what a mistake in `__eq__`, or a nan, has

@@ -190,7 +190,7 @@ class Talking:
 
 async def test_one_that_never_stops_talking_keeps_no_path_from_beginning() -> None:
     """Old input is dropped up to a limit: what comes without end is for the path to judge."""
-    assert OpenPort(device("loop://"), Opened(None, []), Talking()).refreshed()
+    assert OpenPort(device("loop://"), Opened(None, []), Talking()).refresh()
 
 
 async def test_a_failure_tells_that_it_was_kept() -> None:

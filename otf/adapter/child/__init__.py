@@ -75,7 +75,7 @@ class Child:
         if pty:
             self.stdin, self.stdout, self.stderr = self._terminal, self._terminal, -1
         else:
-            self.stdin, self.stdout, self.stderr = (_unblocked(pipe) for pipe in self._pipes())
+            self.stdin, self.stdout, self.stderr = (_unblock(pipe) for pipe in self._pipes())
 
     def ended(self) -> str:
         """Return how the process ended, "exit status 3" or "killed by SIGKILL"; empty while it lives."""
@@ -196,7 +196,7 @@ def _exit_descriptor(pid: int) -> int:
         return -1
 
 
-def _unblocked(pipe: IO[bytes]) -> int:
+def _unblock(pipe: IO[bytes]) -> int:
     os.set_blocking(pipe.fileno(), False)
     return pipe.fileno()
 

@@ -116,7 +116,7 @@ def _strangers(places: Mapping[str, Place], known: Iterable[int]) -> set[int]:
 
 def examine(system: SystemProcesses) -> None:
     """Look for what makes the rest of a system uncertain, and takes long to look for. Raises Unseen."""
-    sockets = _sockets(kind for process in system.processes.values() for kind in _examined(process))
+    sockets = _sockets(kind for process in system.processes.values() for kind in _kinds_of_descriptors(process))
     if sockets and (other := outside(sockets, sockets | _sockets(_own_descriptors()))):
         raise Unseen(
             f"it has a connection to {shown(other)}, which is no part of it: name the process with --pid,"
@@ -124,7 +124,7 @@ def examine(system: SystemProcesses) -> None:
         )
 
 
-def _examined(process: Process) -> list[str]:
+def _kinds_of_descriptors(process: Process) -> list[str]:
     """Return what the descriptors of a process are. Raises Unseen where its rest is none."""
     try:
         kinds = process.descriptors()

@@ -119,14 +119,14 @@ class Process:
                 if not clocks or any(not clock.startswith(b"-") for clock in clocks):
                     return "it has a POSIX timer, and the kernel does not show when that is due"
             alarmed = next(iter(self.threads.values())).alarmed
-            file = self._arming() if alarmed else ""
+            file = self._arming_file() if alarmed else ""
         except (FileNotFoundError, ProcessLookupError, StopIteration) as error:
             raise Gone from error
         if not file:
             return ""
         return f"it handles SIGALRM, and by {file} it may have set a timer that the kernel does not show"
 
-    def _arming(self) -> str:
+    def _arming_file(self) -> str:
         """Return the file by which it may arm an interval timer: read once, and anew if it runs another program."""
         program = os.stat(f"/proc/{self.pid}/exe")  # noqa: PTH116 -- at each sleep of a program that handles SIGALRM
         if self._armer is None or self._armer[0] != program.st_ino:

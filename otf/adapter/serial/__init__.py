@@ -27,7 +27,7 @@ class OpenPort:
     again: bool = False
     lost: bool = False
 
-    def refreshed(self) -> bool:
+    def refresh(self) -> bool:
         """Drop what arrived between two paths; return whether the port is still that of its device."""
         if not self.carrier.port.is_open:
             return False  # and its descriptor may belong to another file by now
@@ -87,7 +87,7 @@ async def _taken(kept: list[OpenPort] | None, device: Device) -> OpenPort | None
     if kept is None:
         return None
     # out of the list before anything is waited for, since several jobs look into it
-    gone = [port for port in kept if not port.refreshed()]
+    gone = [port for port in kept if not port.refresh()]
     kept[:] = [port for port in kept if port not in gone]
     found = next((port for port in kept if port.device == device), None)
     if found is not None:

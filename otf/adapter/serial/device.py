@@ -171,11 +171,11 @@ def _open(device: Device) -> Opened:
     remarks, early = list[str](), list[bytes]()
     try:
         with _left_alone(port, device), _looked_at(port, early):
-            remarks += _configured(port, device)
+            remarks += _configure(port, device)
     except (serial.SerialException, OSError) as error:
         raise ContactError(explained(device.url, error, FORMS)) from error
     if device.low_latency:
-        remarks += _tolerated("low latency", lambda: port.set_low_latency_mode(device.low_latency))
+        remarks += _try_setting("low latency", lambda: port.set_low_latency_mode(device.low_latency))
     # the name may be a link that goes with the program behind it, so this is asked now
     return Opened(port, remarks, os.path.realpath(device.url).startswith(_PTYS), b"".join(early))
 
@@ -242,7 +242,7 @@ def _left_alone(port: Any, device: Device) -> Generator[None]:  # noqa: ANN401 -
             delattr(port, method)
 
 
-def _configured(port: Any, device: Device) -> list[str]:  # noqa: ANN401 -- see above
+def _configure(port: Any, device: Device) -> list[str]:  # noqa: ANN401 -- see above
     for name in ("dtr", "rts"):
         if (wanted := getattr(device, name)) is not None:
             setattr(port, name, wanted)
@@ -269,7 +269,7 @@ def _has_parity(port: Any) -> bool:  # noqa: ANN401 -- see above
     return bool(termios.tcgetattr(port.fileno())[2] & termios.PARENB)
 
 
-def _tolerated(what: str, do: Callable[[], object]) -> list[str]:
+def _try_setting(what: str, do: Callable[[], object]) -> list[str]:
     try:
         do()
     except (OSError, ValueError, NotImplementedError, AttributeError) as error:

@@ -41,7 +41,7 @@ async def connected(
         sock.close()
         if why not in _NOT_YET or anyio.current_time() + _PAUSE > deadline:
             # the last call may be cut short by the end of the time: the answer to those before it counts
-            raise _unreached(shown, refused if refused and why == errno.ETIMEDOUT else why, within)
+            raise _unreachable_error(shown, refused if refused and why == errno.ETIMEDOUT else why, within)
         refused = why
         note("refused, and called again", "debug", address=shown)
         await anyio.sleep(_PAUSE)
@@ -155,7 +155,7 @@ async def _call(sock: socket.socket, address: SocketAddress, deadline: float) ->
     return sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) or errno.ETIMEDOUT
 
 
-def _unreached(shown: str, why: int, within: float) -> ContactError:
+def _unreachable_error(shown: str, why: int, within: float) -> ContactError:
     advice = {
         errno.ECONNREFUSED: f"no program listens there, even after {within:g} s; start one, or check the address",
         errno.ENOENT: f"there is no such socket, even after {within:g} s; start the system, or check the path",

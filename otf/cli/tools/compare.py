@@ -120,7 +120,7 @@ def _campaigns(a: str, b: str, bench: str | None, sets: Mapping[str, object]) ->
     from otf.report.compare import Comparison, ConditionPair, conditions
     from otf.report.drift import drifts
 
-    one, other = (_gathered(Path(each), bench, sets) for each in (a, b))
+    one, other = (_gather(Path(each), bench, sets) for each in (a, b))
     for name, side in ((a, one), (b, other)):
         if side.header.strategy == "learn":
             raise UsageError(_no_campaign(name))
@@ -132,7 +132,7 @@ def _campaigns(a: str, b: str, bench: str | None, sets: Mapping[str, object]) ->
         )
         for name in dict.fromkeys([*one.failures, *other.failures])
     ]
-    parted = next(_parted(Path(a), Path(b), bench, sets), None)
+    parted = next(_parting_paths(Path(a), Path(b), bench, sets), None)
     times = drifts(one.answers, other.answers)
     return Comparison(a, b, parted, conditions(one.header, other.header), figures, kinds, times)
 
@@ -145,7 +145,7 @@ def _no_campaign(name: str) -> str:
     return f"{name}: `otf learn` has left no {LEARNED} in it, and its traces are no campaign; learn again, with --out"
 
 
-def _parted(a: Path, b: Path, bench: str | None, sets: Mapping[str, object]) -> Iterator[TraceComparison]:
+def _parting_paths(a: Path, b: Path, bench: str | None, sets: Mapping[str, object]) -> Iterator[TraceComparison]:
     """Yield the comparisons of paths of the same number that part."""
     from otf.cli.tools.campaign_folder import paths
 
@@ -157,7 +157,7 @@ def _parted(a: Path, b: Path, bench: str | None, sets: Mapping[str, object]) -> 
                 yield found
 
 
-def _gathered(folder: Path, bench: str | None, sets: Mapping[str, object]) -> Gathered:
+def _gather(folder: Path, bench: str | None, sets: Mapping[str, object]) -> Gathered:
     from otf.cli.tools.campaign_folder import gathered
     from otf.cli.tools.report import watched
 

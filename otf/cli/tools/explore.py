@@ -76,7 +76,7 @@ def explore(
 
     form = "json" if as_json else _known(form)
     spec = _under(model(bench, parsed(sets)), scenario)
-    graph = _explored(spec, limit, depth, quiet=as_json)
+    graph = _explore_with_bar(spec, limit, depth, quiet=as_json)
     safe = getattr(spec, "invariant", None)
     found = [*general(graph), liveness(graph, law="no dead end")]
     required = [found[-1]] if safe is None else [found[-1], safety(graph, safe, law="invariant")]
@@ -100,7 +100,7 @@ def _under(spec: Spec[Any, Any], scenario: str | None) -> Spec[Any, Any]:
     return spec if scenario is None else compose(spec, known(spec, scenario))
 
 
-def _explored(spec: Spec[Any, Any], limit: int, depth: int | None, *, quiet: bool) -> Graph:
+def _explore_with_bar(spec: Spec[Any, Any], limit: int, depth: int | None, *, quiet: bool) -> Graph:
     from otf.adapter.third_party import watched
     from otf.explore import explore as explored
 

@@ -32,7 +32,7 @@ def write(
     """Write a graph in a form, to a file or to standard output, and below it its laws. Raises UsageError."""
     if form == "json":
         data = {**as_data(graph, marked), "laws": [as_law(each) for each in found]}
-        document(data) if out is None else _file(out, _dumped(data))
+        document(data) if out is None else _file(out, _json_text(data))
         return
     drawn, done = drawable(graph) if form in DRAWN else (graph, "")
     whole = drawn is graph
@@ -74,7 +74,7 @@ def picture(dot: str, form: str, seconds: float = SECONDS) -> bytes:
     return done.stdout
 
 
-def _dumped(data: dict[str, Any]) -> str:
+def _json_text(data: dict[str, Any]) -> str:
     import json
 
     return json.dumps(data, indent=2) + "\n"

@@ -51,7 +51,7 @@ def mutate_model(bench: Bench, plan: MutationPlan, out: Path | None, *, as_json:
         raise UsageError(f"--mode {plan.mode}: choose eager or strict")
     mode: HuntMode = "strict" if plan.mode == "strict" else "eager"
     analysis = MutationAnalysis(bench, plan.seed, HuntBudget(plan.steps, plan.seconds), mode)
-    done = _hunted(analysis, plan)
+    done = _hunt_all(analysis, plan)
     report = analysis.report
     if out is not None:
         _write(out, data(report, plan, interrupted=bool(done.signal)))
@@ -68,7 +68,7 @@ def _status(report: MutationReport) -> int:
     return FAIL if report.of(Fate.OPEN) else PASS
 
 
-def _hunted(analysis: MutationAnalysis, plan: MutationPlan) -> Done[None]:
+def _hunt_all(analysis: MutationAnalysis, plan: MutationPlan) -> Done[None]:
     """Hunt one mutant after another; an interruption keeps the results so far."""
     begun, report = monotonic(), analysis.report
 

@@ -77,7 +77,7 @@ def _made(wishes: Wishes) -> int:
         raise UsageError(message)
     _chosen("kind", wishes.kind, KINDS)
     _chosen("framing", wishes.framing, FRAMINGS)
-    return _drafted(wishes) if wishes.source else _started(wishes)
+    return _draft(wishes) if wishes.source else _started(wishes)
 
 
 def _chosen(option: str, given: str, known: Collection[str]) -> None:
@@ -103,7 +103,7 @@ def _started(wishes: Wishes) -> int:
     return PASS
 
 
-def _drafted(wishes: Wishes) -> int:
+def _draft(wishes: Wishes) -> int:
     from otf.draft import draft_bench
 
     file = Path(f"{wishes.name}.py")
