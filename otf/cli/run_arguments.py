@@ -81,9 +81,7 @@ class RunOptions:
             rich_help_panel=HOW_LONG,
         ),
     ] = None
-    stop_first: Annotated[
-        bool, typer.Option("--stop-first", help="Stop at the first failure.", rich_help_panel=HOW_LONG)
-    ] = False
+    stop_first: Annotated[bool, typer.Option("--stop-first", help="Stop at the first failure.")] = False
     mode: Annotated[
         str,
         typer.Option(

@@ -12,6 +12,7 @@ from typing import Any, Final, get_origin
 
 LONGEST = 300
 MOST: Final = 10  # parts of a value that changed; if there are more, the value is shown whole
+UNNAMED: Final = 2  # of these that have a place and no name
 WHOLE: Final = ContextVar("whole", default=False)
 """Whether values are shown with all their fields, and not cut."""
 _GENERATED: Final = (dataclasses.__file__, reprlib.__file__)
@@ -136,7 +137,9 @@ def changes(before: object, after: object) -> str:
     except Exception:  # noqa: BLE001 -- as above, the values of a model may not even compare
         return whole
     text = ", ".join(found)
-    return text if 0 < len(found) <= MOST and len(text) <= len(whole) else whole
+    # places without a name, three or more: a reader would have to put the value together
+    unnamed = sum(each.startswith("[") for each in found)
+    return text if 0 < len(found) <= MOST and unnamed <= UNNAMED and len(text) <= len(whole) else whole
 
 
 def became(before: Sequence[object], now: Sequence[object]) -> list[str]:

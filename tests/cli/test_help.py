@@ -128,9 +128,9 @@ def test_what_a_terminal_would_obey_is_escaped() -> None:
 
 
 def test_the_help_of_run_begins_with_what_everybody_needs() -> None:
-    """`otf run --help` lists ten options, then the others in groups, each under its name."""
+    """`otf run --help` lists eleven options, then the others in groups, each under its name."""
     first, *groups = re.split(r"\n\n(?=\S[^\n]*:\n)", otf("run", "--help").out.partition("\n\nOptions:\n")[2])
     assert re.findall(r"^ +--(\w+)", first, re.MULTILINE) == [
-        *("traces", "time", "seed", "out", "resume", "page", "json", "set", "sut", "steps", "debug"),
+        *("traces", "time", "seed", "out", "resume", "page", "json", "set", "sut", "steps", "stop", "debug"),
     ]
     assert [group.splitlines()[0].removesuffix(":") for group in groups] == list(GROUPS)

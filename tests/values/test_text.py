@@ -104,6 +104,7 @@ def test_only_fields_that_differ_from_their_default_are_shown() -> None:
     [
         pytest.param(Hall("a"), Hall("a"), "", id="nothing"),
         pytest.param(1, True, "True", id="another type"),
+        pytest.param((1, 2, 3), (3, 1, 2), "(3, 1, 2)", id="another order"),
         pytest.param(Member(1), Member(2, "x"), "number = 2, nick = 'x'", id="fields"),
         pytest.param(Hall("a"), Hall("a", (Member(1),)), "members + Member(number=1)", id="one more"),
         pytest.param(
