@@ -235,8 +235,7 @@ class Monitor:
             self.explainer.late.appendleft(stall)
         if self.belief.timed:
             # as much work as moves, where hundreds of outputs are under way
-            under_way = (len(outputs) for each in self.belief.hypotheses for _, outputs in each.outstanding)
-            self.explainer.work += sum(under_way)
+            self.explainer.work += sum(len(outputs) for now in self.belief.hypotheses for _, outputs in now.outstanding)
         self.belief = self._doubts.opened(self.belief, stall, self.oracle.timing.latency)
         self.ledger = self.ledger.delay(stall)
         self.requirements = NONE
@@ -332,10 +331,9 @@ class Monitor:
             self._bounded(event)
 
     def _bounded(self, event: Event) -> None:
-        limits = self.oracle.limits
         if isinstance(event, (Quiet, Taken)):
-            self.verdict = too_many(limits.hypotheses)
-        elif len(self.belief.hypotheses) > limits.most:
+            self.verdict = too_many(self.oracle.limits.hypotheses)
+        elif len(self.belief.hypotheses) > self.oracle.limits.most:
             self._overgrown(None)
 
     def _empty(self, event: Event) -> Verdict:
