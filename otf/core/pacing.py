@@ -161,7 +161,8 @@ def silence(timing: Timing, moment: Moment) -> Pause:
     the quiescence time.
     """
     times, monitor = moment.times, moment.monitor
-    over = max(times.input + timing.round_trip(moment.unproven), monitor.ledger.done_by + timing.latency)
+    trip = 2 * timing.latency + moment.unproven * timing.busy
+    over = max(times.input + trip, monitor.ledger.done_by + timing.latency)
     # the last of several spontaneous outputs may arrive L after the first
     least = max(timing.quiescence, timing.latency)
     until = max(times.event + least, over)

@@ -47,11 +47,6 @@ class Timing:
     def slept(self, seconds: float) -> None:
         """Note for how long all threads of an observed system slept before an answer; stated times stay as they are."""
 
-    def rest(self, wanted: float, inputs: int) -> float:
-        """Return how long a rest that is observed has to last where silence by the clock would be `wanted` seconds."""
-        del inputs
-        return wanted
-
 
 @dataclass(slots=True)
 class Learnt(Timing):

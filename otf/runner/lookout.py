@@ -16,6 +16,7 @@ from otf.adapter.observed_rest.place import Placed
 from otf.core import Session, Wait
 from otf.core.pacing import PATIENCE, Strict
 from otf.core.stalls import NOISE, STALL, CpuUse, Stalls
+from otf.core.timing import Learnt
 from otf.runner.cpu_use import cpu_use, in_real_time, own_use
 from otf.runner.observing import Observer
 from otf.runner.time_spent import spent
@@ -140,8 +141,9 @@ class Lookout:
         wanted = until - min(session.times.event, wire.now)
         careful = session.doubting or session.over
         last = session.moment.last.input if self._strict and session.moment.last is not None else None
-        rest, often = self._timing.rest(wanted, session.moment.unproven), PATIENCE if session.over else 1
-        rest = wanted if session.doubting or session.elapses else rest
+        rest, often = wanted, PATIENCE if session.over else 1
+        if isinstance(self._timing, Learnt) and not (session.doubting or session.elapses):
+            rest = self._timing.rest(wanted, session.moment.unproven)
         observer.wait(until, often * wanted, rest=often * rest, since=session.times.input, careful=careful, last=last)
         self.observed = False
         while not wire.waiting and not observer.why and not self.observed:

@@ -71,7 +71,6 @@ def test_a_rest_lasts_as_answers_that_came_out_of_one() -> None:
     timing.slept(0.25)
     assert timing.rest(timing.quiescence, 1) == MANY * 0.5
     assert timing.rest(1.0, 1) == 1.0
-    assert Timing(2.0).rest(2.0, 1) == 2.0
 
 
 def test_a_run_learns_from_its_steps() -> None:
