@@ -13,9 +13,10 @@ from otf.core.memory import Memory, Symbol
 from otf.core.model_calls import CURRENT, own_frames
 from otf.core.nodes import FEW, ITERATED, KEPT, EnabledInputs, Move, Node, TransitionWindows
 from otf.errors import USERS_OWN, ModelError, OtfError
-from otf.spec import Completed, Elapse, Idle, Spec
+from otf.spec import Elapse, Idle, Spec
 from otf.spec.offering import INPUTS, Always, limited
 from otf.spec.places import Uncounted, places
+from otf.spec.transition import Completed
 from otf.values import as_text, key, likeness, show
 from otf.values.identity import weight
 

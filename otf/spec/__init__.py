@@ -8,7 +8,6 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial, update_wrapper
-from itertools import chain
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeGuard, TypeVar, cast
 
@@ -17,7 +16,17 @@ from otf.spec.offering import Elapse, Idle, Offering, offering
 from otf.spec.outputs import Accept, AnyOrder, On, OneOf, Where, on
 from otf.spec.redrawing import Within
 from otf.spec.requirements import Requirement, Requirements
-from otf.spec.transition import TimerAction, TimerStart, TimerStop, Transition, goto, initial_timers, start, stop
+from otf.spec.transition import (
+    Completed,
+    TimerAction,
+    TimerStart,
+    TimerStop,
+    Transition,
+    goto,
+    initial_timers,
+    start,
+    stop,
+)
 from otf.values import Values, key
 
 if TYPE_CHECKING:
@@ -185,22 +194,6 @@ class Spec(Generic[State, Input]):
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Completed:
-    """The step function of a spec that ignores what the given one leaves open; the oracle asks that one itself."""
-
-    spec: Spec[Any, Any]
-
-    def __call__(self, state: object, inp: object) -> Iterable[Any]:
-        """Return what may happen on an input."""
-        yields = self.spec.step(state, inp)
-        if not isinstance(yields, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] -- of the user
-            return yields  # the oracle reports this error, with its place
-        happens = iter(yields)
-        first = next(happens, None)
-        return [Transition(state)] if first is None else chain([first], happens)
-
-
 def total(spec: Spec[State, Input]) -> Spec[State, Input]:
     """Return the spec in which an unspecified input is ignored: no output, no change of state.
 
@@ -247,10 +240,8 @@ def _sources(part: object) -> Iterator[str]:
         yield from getattr(part, "sources", ())
         for function in (part.step, part.emits, part.inputs):
             yield from _sources(function)
-    elif isinstance(part, partial):
-        yield from _sources(part.func)
-    elif isinstance(part, Completed):
-        yield from _sources(part.spec)
+    elif isinstance(part, (partial, Completed)):
+        yield from _sources(part.func if isinstance(part, partial) else part.spec)
     elif callable(part):
         module = inspect.getmodule(part)
         if module is not None and f"{module.__name__}.".startswith(_OWN):
