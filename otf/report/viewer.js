@@ -127,10 +127,12 @@ function filterSteps(words) {
 function stepItem(path, step) {
   const events = step.events.map((at) => path.events[at]);
   const failed = events.some((event) => event.failed);
-  const input = events.find((event) => event.kind === "sent");
+  const input = step.events.find((at) => path.events[at].kind === "sent");
+  path.bursts ??= burstsOf(path);
   const outputs = events.filter((event) => event.kind === "seen" || event.kind === "closed").map((event) => eventText(path, event));
   const number = failed ? `✗ ${step.number}` : `${step.number}`;
-  const sent = input ? eventText(path, input) : "(before any input)";
+  const together = path.bursts.has(input) ? " (at once)" : "";
+  const sent = input === undefined ? "(before any input)" : eventText(path, path.events[input]) + together;
   return element("li", {
     role: "option", id: `step-${step.number}`, class: failed && "bad", "aria-selected": "false",
     // where a line may break, a screen reader would hear a space

@@ -106,14 +106,18 @@ BURST = """(() => {
   const [stall, quiet] = [{ kind: "stalled", at: 2, text: "s" }, { kind: "quiet", at: 4 }];
   const events = [sent("a", 1), sent("b", 2), stall, stall, quiet, sent("a", 3), quiet];
   const chart = drawChart({ events, failure: null, values: [] });
-  return [chart.querySelectorAll(".burst").length, [...chart.querySelectorAll(".label")].map(each => each.textContent)];
+  const labels = [...chart.querySelectorAll(".label")].map(each => each.textContent);
+  const path = { events, failure: null, values: [] };
+  const steps = [1, 5].map(at => stepItem(path, { number: at, events: [at] }).textContent);
+  return [chart.querySelectorAll(".burst").length, labels, steps];
 })()"""
 
 
 def test_a_burst_has_a_bar_and_stalls_are_one_row(seen: Browser, report: Path) -> None:
     """Inputs that were sent at once stand together, and a busy machine does not hide them."""
     opened(seen, report)
-    bars, labels = seen.ask(BURST)
+    bars, labels, steps = seen.ask(BURST)
+    assert ["(at once)" in each for each in steps] == [True, False]
     assert bars == 2
     assert "the machine stalled 2 times" in labels
     assert len(labels) == 6
