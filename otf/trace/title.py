@@ -56,8 +56,12 @@ def brief(text: str) -> str:
         return f"{text[: LONGEST - 2]} …"
     starts = (text[: each.start()] for each in re.finditer(", ", text[: LONGEST - 2]))
     # a comma may be part of a text, or of a value inside
-    fields = [each for each in starts if each.count("(") - each.count(")") == 1 and each.count("'") % 2 == 0]
+    fields = [each for each in starts if each.count("(") - each.count(")") == 1 and not _within_text(each)]
     return f"{fields[-1]}, …)" if fields else f"{text.partition('(')[0]}(…)"
+
+
+def _within_text(part: str) -> bool:
+    return part.count("'") % 2 + part.count('"') % 2 > 0
 
 
 def brief_difference(failure: Failure) -> BriefDifference | None:
