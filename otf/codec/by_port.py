@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, Final
 
 from otf.codec import Codec, PortAction
 from otf.errors import CodecError, UsageError
-from otf.values import message_of, show
+from otf.values import show
+from otf.values.message import ENVELOPES
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -28,9 +30,7 @@ class At:
         return f"{show(self.message)} on {self.port}"
 
 
-@message_of.register
-def _(value: At) -> object:
-    return value.message
+ENVELOPES[At] = attrgetter("message")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from functools import singledispatch
+from collections.abc import Callable
+from typing import Any, Final
+
+ENVELOPES: Final[dict[type, Callable[[Any], object]]] = {}
+"""The types of envelopes, each with the function that takes the message out."""
 
 
-@singledispatch
 def message_of(value: object) -> object:
     """Return the message in an envelope such as `otf.codec.by_port.At`; another value is a message itself.
 
     >>> message_of("ping")
     'ping'
     """
-    return value
+    opened = ENVELOPES.get(type(value))
+    return value if opened is None else opened(value)
