@@ -23,8 +23,9 @@ NodeSet: TypeAlias = frozenset[Node]
 """The states that the model may be in, without their counters: several if the system need not show what it chose."""
 
 ANYWHERE: Final[NodeSet] = frozenset()
-UNHEARD: Final = 3600.0  # seconds before a run, since when its first outputs may have come: a hook may have run
 """The nodes after a step whose next state only the system decides, and after the end of a run."""
+
+UNHEARD: Final = 3600.0  # seconds before a run, since when its first outputs may have come: a hook may have run
 
 
 class ModelStep(NamedTuple):

@@ -7,11 +7,10 @@ nowhere, is a state of the system as far as anyone can see.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from hashlib import blake2b
-from itertools import pairwise
 from math import sqrt
 from typing import Final, TypeAlias
 
@@ -115,6 +114,8 @@ class LearntAnswers:
         self._steps: Steps = ()
         self._last = self._sent = ""
         self._seen: list[str] = []
+        # the inputs that led somewhere, by the step before them
+        self._followed = defaultdict[str, set[str]](set)
         # the inputs left of a loop that is gone through once more; None: no step of the path has come twice
         self._loop: list[str] | None = None
         self._looping = self._behind = False
@@ -124,6 +125,7 @@ class LearntAnswers:
         self.settle()
         self._steps, self._last, self._sent = (), "", ""
         self._path.clear()
+        self._followed.clear()
         self._looping = not self._looping  # each second path: where loops lead nowhere, they take the place of all else
         self._loop, self._behind = (None if self._looping else []), False
 
@@ -153,6 +155,7 @@ class LearntAnswers:
 
     def _follow(self, inp: str) -> None:
         """Go on in the loop. The first step of a path that comes again closes one."""
+        self._followed[self._step()].add(inp)
         left, steps = self._loop, self._steps
         self._behind = left == [inp]
         if left:
@@ -183,12 +186,11 @@ class LearntAnswers:
             self._likely(inp) if not known else 1.0 if any(self._leads(answer) for _, answer in known) else UNLIKELY
         )
         tried = (1 + sum(times for times, _ in known)) * sqrt(1 + self._trials(self._steps[-COUNTED:], inp)[0])
-        return (REPEATS if not self._looping and self._follows(inp) else 1.0) * likely / tried
+        follows = not self._looping and inp in self._followed[self._step()]
+        return (REPEATS if follows else 1.0) * likely / tried
 
-    def _follows(self, inp: str) -> bool:
-        """Return whether an input that led somewhere followed the last step before."""
-        steps = pairwise(self._steps)
-        return any(step == self._steps[-1] and then.startswith(f"{inp}/") for step, then in steps)
+    def _step(self) -> str:
+        return self._steps[-1] if self._steps else ""
 
     def _all(self) -> Iterable[Answered]:
         yield self._own

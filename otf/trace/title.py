@@ -10,7 +10,6 @@ from otf.trace.near import Difference, alternatives, branches, nearest, rest, wi
 from otf.trace.verdict import Failure
 
 LONGEST: Final = 60  # characters of a value
-_AT: Final = re.compile(r"At\(port='([^']+)', message=(.*)\)", re.DOTALL)
 MOST: Final = 2  # alternatives that are named
 
 
@@ -47,11 +46,12 @@ def came(failure: Failure) -> str:
 
 
 def brief(text: str) -> str:
-    """Return a value within the length of a title: of a long one the fields that fit, of an `At` its message."""
+    """Return a value within the length of a title: of a long one the fields that fit, and its port."""
     if len(text) <= LONGEST:
         return text
-    if (wrapped := _AT.fullmatch(text)) is not None:
-        return f"{wrapped[1]}: {brief(wrapped[2])}"
+    bare = without_port(text)
+    if bare.port:
+        return f"{brief(bare.text)} on {bare.port}"
     if re.match(r"[\w.]+\(", text) is None:
         return f"{text[: LONGEST - 2]} …"
     starts = (text[: each.start()] for each in re.finditer(", ", text[: LONGEST - 2]))
@@ -80,8 +80,6 @@ def brief_difference(failure: Failure) -> BriefDifference | None:
 
 def _parts(whole: str, differences: Sequence[Difference], values: Sequence[str]) -> str:
     head = whole.partition("(")[0]
-    if head == "At" and [each.path for each in differences] == ["message"]:
-        return brief(values[0])
     named = ", ".join(
         f"{each.path}={brief(value)}" if each.path[0] != "[" else brief(value)
         for each, value in zip(differences, values, strict=True)

@@ -23,8 +23,8 @@ LONG = f"Page(number=1, text={'x' * 99!r})"
             "wrong: Go() -> expected Out(b=2, …), seen Out(b=9, …)",
         ),
         (
-            failure("wrong", "At(port='c2', message=Ok())", ("At(port='c2', message=Nak())",)),
-            "wrong: Go() -> expected Nak(), seen Ok()",
+            failure("wrong", "Ok() on c2", ("Nak() on c2",)),
+            "wrong: Go() -> expected Nak(), seen Ok() on c2",
         ),
         (failure("wrong", "Out(n=9)", ("Out(n=2)",)), "wrong: Go() -> expected Out(n=2), seen Out(n=9)"),
         (failure("wrong", "Out(9)", ("Out(2)",)), "wrong: Go() -> expected Out(2), seen Out(9)"),
@@ -77,7 +77,7 @@ def test_values_are_short() -> None:
     assert brief(f"Raw(data=b'?!', why='no message, {'x' * 60}')") == "Raw(data=b'?!', …)"
     request = f"Get(method='POST', target='/holds', body={'x' * 60!r})"
     assert brief(request) == "Get(method='POST', target='/holds', …)"
-    assert brief(f"At(port='bob', message={request})") == "bob: Get(method='POST', target='/holds', …)"
+    assert brief(f"{request} on bob") == "Get(method='POST', target='/holds', …) on bob"
     assert len(brief(repr("x" * 99))) == LONGEST
 
 
