@@ -158,13 +158,13 @@ class Stalls:
 def is_proven(verdict: Verdict, events: Sequence[Event]) -> bool:
     """Return whether the failure of a long run counts where there is no time to see it again.
 
-    No delay explains it: what came is wrong by its value and not by its time, or far more time went by without an event
-    than was ever lost at once.
+    No delay explains it: what came is wrong by its value and not by its time, and nothing was lost that could have made
+    an answer to an earlier input so late; or far more time went by without an event than was ever lost at once.
     """
     failure = verdict.failure
     if failure is None or not events or events[-1].at < LONG:
         return False
     if failure.kind != "missing":
-        return failure.kind in CERTAIN or not failure.times
+        return failure.kind in CERTAIN or not (failure.times or verdict.stalled >= STALL)
     last = max((each.at for each in events if isinstance(each, (Sent, Seen))), default=0.0)
     return events[-1].at - last > PATIENCE * max(verdict.stalled, STALL)

@@ -322,7 +322,8 @@ def test_a_stall_is_judged_again_with_what_more_spontaneous_outputs_explain() ->
 @pytest.mark.parametrize(
     ("kind", "times", "last", "stalled", "proven"),
     [
-        ("wrong", (), 40.0, 1.0, True),
+        ("wrong", (), 40.0, 0.0, True),
+        ("wrong", (), 40.0, 1.0, False),  # it may be a late answer to an earlier input
         ("wrong", ("due …",), 40.0, 1.0, False),
         ("undecodable", ("due …",), 40.0, 1.0, True),
         ("wrong", (), 20.0, 0.0, False),
