@@ -43,9 +43,16 @@ PERSISTENT: dict[str, dict[str, Any]] = {"order": {"traces": 6, "time": 12.0, "s
 @pytest.mark.real
 @pytest.mark.parametrize(("name", "also"), KNOWN_ISSUES)
 def test_a_known_departure_shows(name: str, also: str, tmp_path: Path) -> None:
-    """With the inputs that bring it to light the departure is seen, told, and counted; nothing else is wrong."""
+    """With the inputs that bring it to light the departure is seen, told, and counted; nothing else is wrong.
+
+    A busy machine leaves time for few inputs, and none of them need be the one that shows it: other seeds follow then.
+    """
     settings: dict[str, Any] = {"traces": 2, "time": LONGER.get(also, 4.0)} | PERSISTENT.get(also, {})
-    summary = decided(load(name, {"also": also}), tmp_path, steps=100, seed=1, **settings)
-    assert summary.verdict == "pass"
-    # the one that was asked for stands last; others may show at any time
-    assert summary.known_issues[-1].count > 0
+    for seed in range(1, 6):
+        bench = load(name, {"also": also})
+        summary = decided(bench, tmp_path / str(seed), steps=100, seed=seed, **settings)
+        assert summary.verdict == "pass"
+        # the one that was asked for stands last; others may show at any time
+        if summary.known_issues[-1].count:
+            return
+    pytest.fail(f"five campaigns passed, and none showed {also!r}")
