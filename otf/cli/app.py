@@ -18,14 +18,13 @@ from typer.core import TyperGroup
 from otf.cli.catalogue import COMMANDS as ADDED
 from otf.cli.catalogue import function_of, installed
 from otf.cli.option_values import VARIABLE, prepare
-from otf.cli.options import GroupedHelp
+from otf.cli.options import GroupedHelp, guarded
 from otf.cli.output import (
     STDOUT_ERRORS,
     begin_stdout,
     document,
     end_stdout,
     error_document,
-    guarded,
     say,
     stdout_failed,
     unread,

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from otf.cli.catalogue import BENCHES, TIMES, ListedBench, installed, listed, sources
-from otf.cli.options import AsJson
-from otf.cli.output import document, guarded, say, warn
+from otf.cli.options import AsJson, guarded
+from otf.cli.output import document, say, warn
 from otf.errors import PASS, OtfError
 from otf.strategy.names import SAYS
 

@@ -1,20 +1,31 @@
-"""Options that several commands share, the groups in which help shows them, and the folder for traces without --out.
+"""The shape of a command: how it ends, the options that several share, and the groups in which help shows them.
 
 `otf completion`: the script with which a shell completes commands, options and benches.
 """
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+import functools
+import inspect
+import shlex
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn, ParamSpec, get_type_hints
 
 import typer
 from typer.core import TyperCommand
 
 from otf.cli.option_values import SILENCES, among, benches, script, settings
-from otf.cli.output import guarded, say
-from otf.errors import PASS, UsageError
+from otf.cli.output import DEBUG, document, error_document, report_error, say
+from otf.cli.signals import SIGNALS
+from otf.errors import PASS, USERS_OWN, OtfError, UsageError
+
+if TYPE_CHECKING:
+    from otf.adapter import Bench
+    from otf.trace.reading import TraceReader
+
+P = ParamSpec("P")
 
 WHAT: Final = "What is tested"
 HOW_LONG: Final = "How long"
@@ -55,6 +66,78 @@ class GroupedHelp(TyperCommand):
                     formatter.write_dl(found)
 
 
+def guarded(command: Callable[P, int]) -> Callable[P, None]:
+    """Return the command as typer calls it: it ends with the status that it returns, or with that of its error.
+
+    An error is one message on standard error; with `--json` it is also the document on standard output. Each command
+    gets the option `--debug`. A parameter that is a dataclass, such as `SystemOptions`, stands for all its options.
+    """
+    own = inspect.signature(command, eval_str=True).parameters.values()
+    several: dict[str, Any] = {each.name: each.annotation for each in own if is_dataclass(each.annotation)}
+
+    @functools.wraps(command)
+    def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        DEBUG.set(bool(kwargs.pop("debug", False)))
+        for name, kind in several.items():
+            kwargs[name] = kind(**{each.name: kwargs.pop(each.name) for each in _options_of(kind)})
+        try:
+            status = command(*args, **kwargs)
+        except OtfError as error:
+            _fail(error, as_json=bool(kwargs.get("as_json")))
+        except KeyboardInterrupt as error:
+            # where our handlers are, Ctrl-C raises none: this is one of the bench
+            if not SIGNALS.installed:
+                raise
+            _fail(_exited(error), as_json=bool(kwargs.get("as_json")))
+        except (Exception, *USERS_OWN):
+            raise
+        except BaseException as error:  # noqa: BLE001 -- a model that exits must not end the command as if it had passed
+            _fail(_exited(error), as_json=bool(kwargs.get("as_json")))
+        raise typer.Exit(status)
+
+    debug = inspect.Parameter("debug", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=Debug)
+    shown = [option for each in own for option in (_options_of(each.annotation) if each.name in several else [each])]
+    run.__annotations__["return"] = "None"
+    run.__dict__["__signature__"] = inspect.Signature([*shown, debug])
+    return run
+
+
+def _options_of(kind: Any) -> list[inspect.Parameter]:  # noqa: ANN401 -- a dataclass
+    """Return the fields of a dataclass that are options of typer, as parameters."""
+    types = get_type_hints(kind, include_extras=True)
+    return [
+        inspect.Parameter(
+            each.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=each.default if each.default_factory is MISSING else each.default_factory(),
+            annotation=types[each.name],
+        )
+        for each in fields(kind)
+        if hasattr(types[each.name], "__metadata__")
+    ]
+
+
+def _exited(error: BaseException) -> OtfError:
+    from otf.adapter.third_party import blamed  # brings the event loop along
+
+    found = blamed(error)
+    found.__cause__ = error
+    return found
+
+
+def _fail(error: OtfError, *, as_json: bool) -> NoReturn:
+    """Report an error and end with its exit status."""
+    report_error(error)
+    if as_json:
+        document(error_document(str(error)))
+    raise typer.Exit(error.exit_status)
+
+
+Debug = Annotated[
+    bool, typer.Option("--debug", envvar="OTF_DEBUG", help="Show the whole traceback of an error.", show_envvar=True)
+]
+
+
 SHELLS: Final = {
     "bash": 'eval "$(otf completion bash)", for instance in ~/.bashrc',
     "zsh": 'eval "$(otf completion zsh)", for instance in ~/.zshrc after compinit',
@@ -85,16 +168,8 @@ SUT: Final = typer.Option(
     help="The address of the system: /dev/ttyUSB0, tcp://HOST:PORT, udp://HOST:PORT, exec:COMMAND, …; a URL alone "
     "if the bench has one port; repeatable.",
 )
-PID: Final = typer.Option(
-    "--pid",
-    metavar="NUMBER|FILE",
-    help="A process that belongs to the system, though the bench does not start it: its number, or a file with "
-    "that; repeatable.",
-    rich_help_panel=WHAT,
-)
 Sets = Annotated[list[str] | None, SET]
 Suts = Annotated[list[str] | None, SUT]
-Pids = Annotated[list[str] | None, PID]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 Out = Annotated[
     Path | None, typer.Option("--out", metavar="DIR", help="The folder for traces; default: a new one in otf-runs.")
@@ -122,15 +197,6 @@ FromBench = Annotated[
         autocompletion=benches,
     ),
 ]
-Quiescence = Annotated[
-    float | None,
-    typer.Option(
-        "--quiescence",
-        metavar="SECONDS",
-        help="How long no output must come until the system counts as quiescent; default: the bench's.",
-        rich_help_panel=SILENCE,
-    ),
-]
 Jobs = Annotated[
     int,
     typer.Option(
@@ -141,37 +207,81 @@ Jobs = Annotated[
         rich_help_panel=WHERE,
     ),
 ]
-SilenceOption = Annotated[
-    str | None,
-    typer.Option(
-        "--silence",
-        metavar="|".join(SILENCES),
-        autocompletion=among(*SILENCES),
-        help="observed: silence is certain once all processes of the system sleep, if they can be seen; timed: after "
-        "the quiescence time. The bench has a default.",
-        rich_help_panel=SILENCE,
-    ),
-]
-ROOT: Final = Path("otf-runs")
 
 
-def fresh(kind: str, detail: object = "") -> Path:
-    """Create and return a new folder for the traces of one command: concurrent commands must not share one."""
-    moment = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
-    name = "-".join(map(str, filter(str, (kind, moment, detail))))
-    folder, number = ROOT / name, 1
-    while not _made(folder):
-        number += 1
-        folder = ROOT / f"{name}~{number}"
-    return folder
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SystemOptions:
+    """What each command takes that drives a system: its parameters and addresses, its silence, its processes."""
 
+    sets: Annotated[list[str], SET] = field(default_factory=list[str])
+    sut: Annotated[list[str], SUT] = field(default_factory=list[str])
+    pids: Annotated[
+        list[str],
+        typer.Option(
+            "--pid",
+            metavar="NUMBER|FILE",
+            help="A process that belongs to the system, though the bench does not start it: its number, or a file with "
+            "that; repeatable.",
+            rich_help_panel=WHAT,
+        ),
+    ] = field(default_factory=list[str])
+    quiescence: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS",
+            help="How long no output must come until the system counts as quiescent; default: the bench's.",
+            rich_help_panel=SILENCE,
+        ),
+    ] = None
+    silence: Annotated[
+        str | None,
+        typer.Option(
+            metavar="|".join(SILENCES),
+            autocompletion=among(*SILENCES),
+            help="observed: silence is certain once all processes of the system sleep, if they can be seen; timed: "
+            "after the quiescence time. The bench has a default.",
+            rich_help_panel=SILENCE,
+        ),
+    ] = None
 
-def _made(folder: Path) -> bool:
-    """Create a folder; return False if it existed before."""
-    try:
-        folder.mkdir(parents=True)
-    except FileExistsError:
-        return not folder.is_dir()
-    except OSError:
-        return True  # the first write there reports the error
-    return True
+    @property
+    def parameters(self) -> dict[str, object]:
+        """Return the parameters of the bench, with the time of --quiescence. Raises UsageError."""
+        from otf.cli.benches import parsed
+
+        return parsed(self.sets, self.quiescence)
+
+    @property
+    def unrecorded(self) -> str:
+        """Return the options that no trace records: where the system is, and how its silence is known.
+
+        >>> SystemOptions(sut=["line=/dev/ttyUSB0"]).unrecorded
+        ' --sut line=/dev/ttyUSB0'
+        """
+        pairs = [("--sut", each) for each in self.sut] + [("--pid", each) for each in self.pids]
+        pairs += [] if self.silence is None else [("--silence", self.silence)]
+        return "".join(f" {option} {shlex.quote(value)}" for option, value in pairs)
+
+    def load(self, reference: str, **more: object) -> Bench:
+        """Return the bench of that name with these options. Raises UsageError."""
+        from otf.cli.benches import load
+
+        return self.of(load(reference, {**self.parameters, **more}))
+
+    def load_as_recorded(self, reader: TraceReader, reference: str | None) -> Bench:
+        """Return the bench of a trace with these options, to drive its system again. Raises UsageError."""
+        from otf.cli.traces import bench_of
+
+        return self.of(bench_of(reader, reference, self.parameters, drives=True))
+
+    def of(self, bench: Bench) -> Bench:
+        """Return a bench at the addresses of these options, watched as they say. Raises UsageError."""
+        from otf.cli.sut_addresses import addressed
+
+        return self.watched(addressed(bench, self.sut))
+
+    def watched(self, bench: Bench) -> Bench:
+        """Return a bench with the kind of silence of these options, and with their processes. Raises UsageError."""
+        from otf.cli.run_options import watched
+
+        return watched(bench, self.silence, self.pids)

@@ -1,10 +1,8 @@
-"""How a command ends: its exit status, errors as one message, results as text or as one JSON document."""
+"""What a command prints: errors as one message, results as text or as a JSON document; the folder for its traces."""
 
 from __future__ import annotations
 
 import errno
-import functools
-import inspect
 import json
 import os
 import re
@@ -12,76 +10,20 @@ import shutil
 import sys
 import textwrap
 import traceback
-from collections.abc import Callable
 from contextlib import suppress
 from contextvars import ContextVar
-from typing import Annotated, Any, Final, NoReturn, ParamSpec, TextIO
-
-import typer
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final, TextIO
 
 from otf.cli.signals import SIGNALS
-from otf.errors import USERS_OWN, ModelError, OtfError
+from otf.errors import ModelError, OtfError
 from otf.supervisor import end_copy, reported
 
-P = ParamSpec("P")
 STDOUT_ERRORS: Final[list[str]] = []
 """Why standard output accepts nothing more; empty while it does."""
 DEBUG: Final = ContextVar("debug", default=False)
 """Whether errors come with the whole traceback."""
-Debug = Annotated[
-    bool, typer.Option("--debug", envvar="OTF_DEBUG", help="Show the whole traceback of an error.", show_envvar=True)
-]
-
-
-def guarded(command: Callable[P, int]) -> Callable[P, None]:
-    """Return the command as typer calls it: it ends with the status that it returns, or with that of its error.
-
-    An error is one message on standard error; with `--json` it is also the document on standard output. Each command
-    gets the option `--debug`.
-    """
-
-    @functools.wraps(command)
-    def run(*args: P.args, **kwargs: P.kwargs) -> None:
-        DEBUG.set(bool(kwargs.pop("debug", False)))
-        try:
-            status = command(*args, **kwargs)
-        except OtfError as error:
-            fail(error, as_json=bool(kwargs.get("as_json")))
-        except KeyboardInterrupt as error:
-            # where our handlers are, Ctrl-C raises none: this is one of the bench
-            if not SIGNALS.installed:
-                raise
-            fail(_exited(error), as_json=bool(kwargs.get("as_json")))
-        except (Exception, *USERS_OWN):
-            raise
-        except BaseException as error:  # noqa: BLE001 -- a model that exits must not end the command as if it had passed
-            fail(_exited(error), as_json=bool(kwargs.get("as_json")))
-        raise typer.Exit(status)
-
-    run.__annotations__["return"] = "None"
-    run.__dict__["__signature__"] = _with_debug(inspect.signature(command, eval_str=True))
-    return run
-
-
-def _with_debug(signature: inspect.Signature) -> inspect.Signature:
-    debug = inspect.Parameter("debug", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=Debug)
-    return signature.replace(parameters=[*signature.parameters.values(), debug])
-
-
-def _exited(error: BaseException) -> OtfError:
-    from otf.adapter.third_party import blamed  # brings the event loop along
-
-    found = blamed(error)
-    found.__cause__ = error
-    return found
-
-
-def fail(error: OtfError, *, as_json: bool) -> NoReturn:
-    """Report an error and end with its exit status."""
-    report_error(error)
-    if as_json:
-        document(error_document(str(error)))
-    raise typer.Exit(error.exit_status)
 
 
 def report_error(error: OtfError) -> None:
@@ -299,3 +241,28 @@ def _discard_stdout() -> None:
         devnull = os.open(os.devnull, os.O_WRONLY)
         os.dup2(devnull, sys.stdout.fileno())
         os.close(devnull)
+
+
+ROOT: Final = Path("otf-runs")
+
+
+def fresh(kind: str, detail: object = "") -> Path:
+    """Create and return a new folder for the traces of one command: concurrent commands must not share one."""
+    moment = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
+    name = "-".join(map(str, filter(str, (kind, moment, detail))))
+    folder, number = ROOT / name, 1
+    while not _create(folder):
+        number += 1
+        folder = ROOT / f"{name}~{number}"
+    return folder
+
+
+def _create(folder: Path) -> bool:
+    """Create a folder; return False if it existed before."""
+    try:
+        folder.mkdir(parents=True)
+    except FileExistsError:
+        return not folder.is_dir()
+    except OSError:
+        return True  # the first write there reports the error
+    return True

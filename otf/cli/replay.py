@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from otf.cli.options import AsJson, FromBench, Sets, Suts
-from otf.cli.output import document, guarded
+from otf.cli.options import AsJson, FromBench, Sets, Suts, guarded
+from otf.cli.output import document
 from otf.errors import FAIL, INCONCLUSIVE, PASS, USAGE
 
 WORST = (FAIL, USAGE, INCONCLUSIVE, PASS)  # the status of several traces: a failure counts whatever else there is

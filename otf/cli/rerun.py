@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from otf.cli.options import AsJson, FromBench, Out, Pids, Quiescence, Sets, SilenceOption, Suts, TraceName, fresh
-from otf.cli.output import columns, document, guarded, say
+from otf.cli.options import AsJson, FromBench, Out, SystemOptions, TraceName, guarded
+from otf.cli.output import columns, document, fresh, say
 from otf.cli.signals import Done, interruptible
 from otf.errors import INCONCLUSIVE, STATUS_OF, UsageError
 
@@ -38,11 +38,8 @@ def rerun(
     trace: TraceName,
     bench: FromBench = None,
     out: Out = None,
-    sut: Suts = None,
-    sets: Sets = None,
-    quiescence: Quiescence = None,
-    silence: SilenceOption = None,
-    pids: Pids = None,
+    *,
+    system: SystemOptions,
     confidence: Annotated[
         float | None,
         typer.Option(
@@ -66,14 +63,11 @@ def rerun(
     it is without that option, if the trace says that the failure depends on chance, or has inputs sent at once.
     """
     from otf.campaign import Settings
-    from otf.cli.benches import parsed
-    from otf.cli.run_options import watched
-    from otf.cli.sut_addresses import addressed
-    from otf.cli.traces import bench_of, burst_as_recorded, reading
+    from otf.cli.traces import burst_as_recorded, reading
     from otf.offline import judge
 
     with reading(trace) as reader:
-        loaded = watched(addressed(bench_of(reader, bench, parsed(sets, quiescence), drives=True), sut), silence, pids)
+        loaded = system.load_as_recorded(reader, bench)
         judgement = judge(reader, loaded, keep=True)
     recorded = judgement.header
     if not judgement.events or (judgement.dropped and judgement.verdict.failure is None):

@@ -20,9 +20,9 @@ from otf.campaign.journal_reader import Past
 from otf.campaign.settings import UNLIMITED
 from otf.cli.benches import is_shipped, load, parsed
 from otf.cli.option_values import KEPT, MODES
-from otf.cli.options import ROOT
+from otf.cli.output import ROOT
 from otf.cli.run_arguments import RunOptions
-from otf.cli.run_options import REQUIREMENTS, chosen, under, watched
+from otf.cli.run_options import REQUIREMENTS, chosen, under
 from otf.cli.sut_addresses import addressed
 from otf.cli.traces import bench_as_recorded
 from otf.errors import UsageError
@@ -75,7 +75,7 @@ def refuse_others(given: Sequence[str]) -> None:
 
 def made(options: RunOptions) -> Bench:
     """Return the bench of these options."""
-    bench = addressed(load(options.bench, parsed(options.sets, options.quiescence)), options.sut)
+    bench = addressed(load(options.bench, options.parameters), options.sut)
     return _as_asked(bench if options.inputs is None else replace(bench, inputs=options.inputs), options)
 
 
@@ -182,8 +182,7 @@ def _check_until(folder: Path, until: str | None) -> None:
 
 
 def _as_asked(bench: Bench, options: RunOptions) -> Bench:
-    bench = watched(under(bench, options.scenario), options.silence, options.pids)
-    return bench.with_malformed(options.malformed)
+    return options.watched(under(bench, options.scenario)).with_malformed(options.malformed)
 
 
 def _about(folder: Path) -> About:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from otf.cli.options import HOW_LONG, KEEPING, SILENCE, WHERE, AsJson, MaybeBench, Out, fresh
-from otf.cli.output import STDOUT_ERRORS, document, error_document, guarded, report_error, warn
-from otf.cli.run_arguments import RunOptions, with_options
+from otf.cli.options import HOW_LONG, KEEPING, SILENCE, WHERE, AsJson, MaybeBench, Out, guarded
+from otf.cli.output import STDOUT_ERRORS, document, error_document, fresh, report_error, warn
+from otf.cli.run_arguments import RunOptions
 from otf.cli.signals import SIGNALS, Done, interruptible
 from otf.errors import FAIL, OtfError, WriteError
 
@@ -35,7 +35,6 @@ Examples:
 
 
 @guarded
-@with_options
 def run(
     ctx: typer.Context,
     bench: MaybeBench = None,
@@ -126,7 +125,7 @@ def run(
             metavar="DIR", help="Add --traces paths to the campaign in a folder, or begin one.", rich_help_panel=KEEPING
         ),
     ] = None,
-    **options: Any,  # noqa: ANN401 -- those of RunOptions
+    options: RunOptions,
 ) -> int:
     """Drive the system with inputs that the model chooses, and judge everything that comes back.
 
@@ -134,18 +133,16 @@ def run(
     the words of the model, and shrunk to the few inputs that matter.
     """
     from otf.cli import resumption, workers
-    from otf.cli.benches import parsed
     from otf.cli.run_options import bounded, faster, measured
-    from otf.cli.summary import given
 
-    asked = RunOptions(
+    asked = replace(
+        options,
         bench=bench or "",
-        traces=resumption.paths_within(time or spend, options["until"]) if traces is None else traces,
+        traces=resumption.paths_within(time or spend, options.until) if traces is None else traces,
         time=bounded(time, spend),
         spend=spend is not None,
         seed=secrets.randbelow(1_000_000) if seed is None else seed,
         devices=[] if device is None else workers.devices_in(device),
-        **options,
     )
     if resume is not None:
         resumption.refuse_others([name for name in ctx.params if _is_given(ctx, name)])
@@ -167,9 +164,8 @@ def run(
         return measured(loaded, replace(settings, traces=min(settings.traces, 2)), as_json=as_json)
     recorded = resume is not None and not bench
     settings, loaded = workers.placed(settings, asked, loaded, cluster, recorded=recorded)
-    own = given(asked.sut, asked.silence, asked.pids)
-    shown = partial(_shown, page, report, parsed(asked.sets, asked.quiescence))
-    return _judged(loaded, settings, asked.until, own, shown, as_json=as_json)
+    shown = partial(_shown, page, report, asked.parameters)
+    return _judged(loaded, settings, asked.until, asked.unrecorded, shown, as_json=as_json)
 
 
 def _is_given(ctx: typer.Context, name: str) -> bool:

@@ -2,50 +2,30 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
-from dataclasses import MISSING, Field, dataclass, field, fields
-from typing import Annotated, Any, TypeVar, get_args, get_type_hints
+from dataclasses import dataclass, field
+from typing import Annotated, get_args
 
 import typer
 
 from otf.cli.option_values import KEPT, MIB, MODES, TRANSITIONS, InputChoice, among
-from otf.cli.options import (
-    CHOICE,
-    FAILURES,
-    HOW_LONG,
-    KEEPING,
-    PID,
-    SET,
-    SILENCE,
-    SUT,
-    WHAT,
-    WHERE,
-    Jobs,
-    Quiescence,
-    SilenceOption,
-)
+from otf.cli.options import CHOICE, FAILURES, HOW_LONG, KEEPING, SILENCE, WHAT, WHERE, Jobs, SystemOptions
 from otf.strategy.names import SAYS
-
-Command = TypeVar("Command", bound=Callable[..., int])
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class RunOptions:
+class RunOptions(SystemOptions):
     """What `otf run` was given, as the journal keeps it.
 
     A field with an option of typer is that option. The others follow from options that a journal must not keep as they
     were written, such as a file of devices.
     """
 
-    bench: str
+    bench: str = ""
     traces: int = 10
     time: float | None = None
     spend: bool = False
     seed: int = 0
     devices: list[list[str]] = field(default_factory=list[list[str]])
-    sets: Annotated[list[str], SET] = field(default_factory=list[str])
-    sut: Annotated[list[str], SUT] = field(default_factory=list[str])
     steps: Annotated[
         int | None,
         typer.Option(
@@ -70,7 +50,6 @@ class RunOptions:
             rich_help_panel=WHAT,
         ),
     ] = 0.0
-    pids: Annotated[list[str], PID] = field(default_factory=list[str])
     until: Annotated[
         str | None,
         typer.Option(
@@ -118,8 +97,6 @@ class RunOptions:
             rich_help_panel=CHOICE,
         ),
     ] = None
-    quiescence: Quiescence = None
-    silence: SilenceOption = None
     speed: Annotated[
         str | None,
         typer.Option(
@@ -187,21 +164,3 @@ class RunOptions:
             rich_help_panel=FAILURES,
         ),
     ] = TRANSITIONS
-
-
-def with_options(command: Command) -> Command:
-    """Return a command whose last parameter, `**options`, receives the options of `RunOptions`, for typer to see."""
-    signature = inspect.signature(command, eval_str=True)
-    own = [each for each in signature.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
-    types = get_type_hints(RunOptions, include_extras=True)
-    options = [
-        inspect.Parameter(each.name, inspect.Parameter.KEYWORD_ONLY, default=_default(each), annotation=option)
-        for each in fields(RunOptions)
-        if hasattr(option := types[each.name], "__metadata__")
-    ]
-    command.__dict__["__signature__"] = signature.replace(parameters=[*own, *options])
-    return command
-
-
-def _default(option: Field[Any]) -> object:
-    return option.default if option.default_factory is MISSING else option.default_factory()

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from otf.cli.options import AsJson, FromBench, Sets, WholeValues
-from otf.cli.output import columns, document, guarded, say, spaced
+from otf.cli.options import AsJson, FromBench, Sets, WholeValues, guarded
+from otf.cli.output import columns, document, say, spaced
 from otf.errors import PASS
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from otf.cli.option_values import RESETS, SECONDS, TRANSITIONS
-from otf.cli.options import AsJson, FromBench, Jobs, Pids, Quiescence, Sets, SilenceOption, Suts, TraceName
-from otf.cli.output import columns, document, guarded, say
+from otf.cli.options import AsJson, FromBench, Jobs, SystemOptions, TraceName, guarded
+from otf.cli.output import columns, document, say
 from otf.cli.signals import SIGNALS, Done, interruptible
 from otf.errors import FAIL, INCONCLUSIVE, STATUS_OF
 
@@ -44,11 +44,8 @@ def shrink(
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="The folder of the result; default: that of the trace.")
     ] = None,
-    sut: Suts = None,
-    sets: Sets = None,
-    quiescence: Quiescence = None,
-    silence: SilenceOption = None,
-    pids: Pids = None,
+    *,
+    system: SystemOptions,
     as_json: AsJson = False,
 ) -> int:
     """Find the shortest trace with the same failure; its name ends in .shrunk.jsonl.
@@ -56,22 +53,19 @@ def shrink(
     Inputs are left out one group after another; each time a fresh copy of the system is driven with the remaining ones.
     """
     from otf.campaign import Budget
-    from otf.cli.benches import parsed
     from otf.cli.progress import ShrinkFigures, working
-    from otf.cli.run_options import watched
-    from otf.cli.sut_addresses import addressed
-    from otf.cli.traces import bench_of, reading
+    from otf.cli.traces import reading
     from otf.offline import judge
     from otf.trace.result import counted
 
     with reading(trace) as reader:
-        loaded = watched(addressed(bench_of(reader, bench, parsed(sets, quiescence), drives=True), sut), silence, pids)
+        loaded = system.load_as_recorded(reader, bench)
         judgement = judge(reader, loaded, keep=True)
     if not judgement.verdict.failed:
         return _nothing(judgement, trace, as_json=as_json)
     source = Path(STDIN) if trace == "-" else Path(trace)
     failing = _failing(judgement, source if out is None else out / source.name)
-    shrinker = replace(_shrinker(loaded, judgement, failing, bench), where=tuple(sut or ()))
+    shrinker = replace(_shrinker(loaded, judgement, failing, bench), where=tuple(system.sut))
     shortest: list[Shrunk] = []
     bounds = Budget(budget, resets, seconds)
     figures, progress = ShrinkFigures(bounds), [f"driving {counted(failing.steps, 'step')} again"]

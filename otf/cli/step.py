@@ -7,8 +7,8 @@ from typing import Annotated, TextIO
 
 import typer
 
-from otf.cli.options import BenchName, Out, Pids, Quiescence, Sets, SilenceOption, Suts, fresh
-from otf.cli.output import guarded, say
+from otf.cli.options import BenchName, Out, SystemOptions, guarded
+from otf.cli.output import fresh, say
 from otf.errors import PASS
 
 EXAMPLES = """\b
@@ -23,12 +23,9 @@ def step(
     on_system: Annotated[
         bool, typer.Option("--live", help="Send the inputs to the system, and judge what comes back.")
     ] = False,
-    sut: Suts = None,
-    quiescence: Quiescence = None,
     out: Out = None,
-    sets: Sets = None,
-    silence: SilenceOption = None,
-    pids: Pids = None,
+    *,
+    system: SystemOptions,
 ) -> int:
     """Walk through a model by hand: see what a state allows, choose what happens, go back.
 
@@ -36,15 +33,12 @@ def step(
     pipe: `echo 1 | otf step coffee`. Without --live no system is started.
     """
     from otf.adapter.third_party import watched
-    from otf.cli import run_options
-    from otf.cli.benches import load, parsed
     from otf.cli.model_walk import WALK_HELP, StepWalk, live
-    from otf.cli.sut_addresses import addressed
     from otf.core import Model
 
-    loaded = addressed(load(bench, parsed(sets, quiescence)), sut)
+    loaded = system.load(bench)
     if on_system:
-        return live(run_options.watched(loaded, silence, pids), bench, out or fresh("step"), _asked)
+        return live(loaded, bench, out or fresh("step"), _asked)
     with watched():
         walk = StepWalk(Model(loaded.spec, loaded.oracle().model.routes))
         say(WALK_HELP)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -186,17 +186,6 @@ class SummaryPrinter:
         reference = self._settings.reference
         named = "" if is_shipped(reference) else f" --bench {shlex.quote(reference)}"
         return named + repeated(self._bench, reference, drives=drives)
-
-
-def given(suts: Sequence[str] | None, silence: str | None, pids: Sequence[str] | None) -> str:
-    """Return the options of a command that no trace records: where the system is, and how its silence is known.
-
-    >>> given(["line=/dev/ttyUSB0"], None, None)
-    ' --sut line=/dev/ttyUSB0'
-    """
-    pairs = [("--sut", each) for each in suts or ()] + [("--pid", each) for each in pids or ()]
-    pairs += [] if silence is None else [("--silence", silence)]
-    return "".join(f" {option} {shlex.quote(value)}" for option, value in pairs)
 
 
 def _table(result: CampaignResult) -> Iterator[str]:

@@ -8,7 +8,8 @@ import pytest
 from otf.adapter import Bench
 from otf.campaign import FailureGroup, PathResult, Retried, Settings, Shrunk, Summary
 from otf.cli.benches import load
-from otf.cli.summary import SummaryPrinter, given
+from otf.cli.options import SystemOptions
+from otf.cli.summary import SummaryPrinter
 from otf.runner.time_spent import TimeSpent
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent
 from otf.trace.explain import BRANCHES, OUTPUTS, explanation, story
@@ -134,7 +135,7 @@ def test_a_failure_is_printed_once(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_what_a_command_was_given_is_repeated(capsys: pytest.CaptureFixture[str]) -> None:
     """Where the system is stands in no trace: the command that drives it again says it, and only that one."""
-    options = given(["line=exec:a b"], "timed", ["7"])
+    options = SystemOptions(sut=["line=exec:a b"], silence="timed", pids=["7"]).unrecorded
     settings = Settings(out=Path("out"), reference="coffee", seed=7)
     SummaryPrinter(failing(SHRUNK), settings, load("coffee"), options).whole()
     text = capsys.readouterr().out

@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from otf.cli.option_values import LAWS, LIVE, REQUIRED, among
-from otf.cli.options import AsJson, BenchName, Depth, Sets, StateLimit
-from otf.cli.output import document, guarded, say
+from otf.cli.options import AsJson, BenchName, Depth, Sets, StateLimit, guarded
+from otf.cli.output import document, say
 from otf.errors import FAIL, PASS, UsageError
 
 EXAMPLES = """\b

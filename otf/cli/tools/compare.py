@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 import typer
 
-from otf.cli.options import AsJson, FromBench, Sets
-from otf.cli.output import document, guarded, say
+from otf.cli.options import AsJson, FromBench, Sets, guarded
+from otf.cli.output import document, say
 from otf.errors import FAIL, PASS, UsageError
 from otf.trace.result import counted
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TextIO, TypeGuard
 import typer
 
 from otf.cli.option_values import FORMATS, among
-from otf.cli.options import AsJson, BenchName, Depth, Sets, StateLimit, WholeValues
-from otf.cli.output import guarded, say
+from otf.cli.options import AsJson, BenchName, Depth, Sets, StateLimit, WholeValues, guarded
+from otf.cli.output import say
 from otf.errors import FAIL, PASS, UsageError
 
 if TYPE_CHECKING:

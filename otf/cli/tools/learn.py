@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from otf.cli.options import AsJson, Quiescence, Sets, SilenceOption, Suts, fresh
-from otf.cli.output import guarded, warn
+from otf.cli.options import AsJson, SystemOptions, guarded
+from otf.cli.output import fresh, warn
 from otf.errors import FAIL, INCONCLUSIVE, PASS, UsageError
 from otf.trace.result import counted
 
@@ -43,7 +43,6 @@ def learn(
     bench: Annotated[
         str | None, typer.Argument(metavar="[BENCH]", help="The bench of the system; its model is not asked.")
     ] = None,
-    sut: Suts = None,
     alphabet: Annotated[
         Path | None,
         typer.Option(
@@ -125,9 +124,8 @@ def learn(
             help="Without a bench: what is in ( ) of an answer is sent where {NAME} is in a message; repeatable.",
         ),
     ] = None,
-    quiescence: Quiescence = None,
-    silence: SilenceOption = None,
-    sets: Sets = None,
+    *,
+    system: SystemOptions,
     as_json: AsJson = False,
 ) -> int:
     """Learn a model from the running system, by asking it; needs AALpy: pip install 'otf[learn]'.
@@ -136,7 +134,6 @@ def learn(
     trace of each, and learned.dot, learned.py (a bench which the system passes), and learned.html to walk on. The exit
     status is 1 if the system violates a property, 3 if the time was over, or if the system chooses between answers.
     """
-    from otf.cli.run_options import watched
     from otf.cli.tools import learn_report, learnt_files
     from otf.cli.tools.laws import formulas
     from otf.spec import Elapse
@@ -146,9 +143,9 @@ def learn(
             re.compile(text)
         except re.error as error:
             raise UsageError(f"--{option} {text}: it is no regular expression: {error}") from error
-    source = learnt_files.source(bench, sut, alphabet, sets, quiescence, framing, start, reset or (), register or ())
-    source = _answering(source, silence)
-    made = watched(source.bench, silence, None)
+    source = learnt_files.source(bench, system, alphabet, framing, start, reset or (), register or ())
+    source = _answering(source, system)
+    made = system.watched(source.bench)
     promised = formulas(made.properties, properties or ())
     inputs = [*_inputs(source, alphabet, only), *([] if wait is None else [Elapse(wait)])]
     folder = out or fresh("learn", made.name)
@@ -182,9 +179,8 @@ def _checked(pupil: Pupil, learnt: LearntSystem, properties: Mapping[str, Formul
     return (interruptible(work).value if properties else None) or []
 
 
-def _answering(source: LearningSource, silence: str | None) -> LearningSource:
+def _answering(source: LearningSource, system: SystemOptions) -> LearningSource:
     """Return a source whose messages end as the system expects it, where the end is a guess: as more are answered."""
-    from otf.cli.run_options import watched
     from otf.cli.signals import interruptible
     from otf.cli.tools.learnt_files import of_plain
     from otf.learn.listening import answers_to
@@ -195,7 +191,7 @@ def _answering(source: LearningSource, silence: str | None) -> LearningSource:
     other = of_plain(replace(plain, messages=replace(plain.messages, end="\r\n")))
     most, best = 0, source
     for each in (source, other):
-        work = partial(answers_to, watched(each.bench, silence, None), plain.messages.texts[:MOST])
+        work = partial(answers_to, system.watched(each.bench), plain.messages.texts[:MOST])
         # an input that another one ended is answered half: the more are answered, the better
         answered = sum(map(bool, interruptible(work).value or ()))
         if answered > most:

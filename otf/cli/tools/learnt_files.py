@@ -12,6 +12,7 @@ from otf.errors import OtfError, UsageError
 
 if TYPE_CHECKING:
     from otf.adapter import Bench
+    from otf.cli.options import SystemOptions
     from otf.cli.tools.plain_systems import PlainSystem
     from otf.learn.learnt import LearntSystem
 
@@ -32,29 +33,27 @@ class LearningSource:
 
 def source(
     reference: str | None,
-    suts: Sequence[str] | None,
+    system: SystemOptions,
     alphabet: Path | None,
-    sets: Sequence[str] | None,
-    quiescence: float | None,
     framing: str,
     start: str,
     reset: Sequence[str],
     register: Sequence[str],
 ) -> LearningSource:
     """Return the source of a command line. Raises UsageError."""
-    from otf.cli.benches import load, parsed
+    from otf.cli.benches import load
     from otf.cli.output import warn
     from otf.cli.sut_addresses import addressed
     from otf.cli.tools.plain_systems import DATAGRAMS, PlainSystem, messages, named, unescaped
 
-    given = parsed(sets, quiescence)
+    suts, given = system.sut, system.parameters
     if reference is not None:
         if framing or start or reset or register:
             raise UsageError(
                 "--framing, --start, --reset and --register are for a system without a bench; a bench has its own"
             )
-        return LearningSource(addressed(load(reference, given), suts), reference, suts or (), given)
-    if not suts or len(suts) != 1 or alphabet is None:
+        return LearningSource(addressed(load(reference, given), suts), reference, suts, given)
+    if len(suts) != 1 or alphabet is None:
         message = "name a bench, or give the address of the system and its messages"
         raise UsageError(f"{message}: otf learn --sut tcp://127.0.0.1:6667 --alphabet messages.txt")
     found = messages(alphabet, framing, registers=suts[0].partition(":")[0] not in DATAGRAMS)
@@ -62,7 +61,7 @@ def source(
     for each in found.registers:
         some = ", ".join(each.messages[:2])
         warn(f"register {each.name}: what comes in {patterns[each.name]} is sent in {some}, as in the recording")
-    return of_plain(PlainSystem(suts[0], found, start, [*map(unescaped, reset)], patterns, quiescence))
+    return of_plain(PlainSystem(suts[0], found, start, [*map(unescaped, reset)], patterns, system.quiescence))
 
 
 def of_plain(plain: PlainSystem) -> LearningSource:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from otf.cli.option_values import faults
-from otf.cli.options import AsJson, BenchName, Jobs, Out, Pids, Quiescence, Sets, SilenceOption, Suts, fresh
-from otf.cli.output import document, guarded, say
+from otf.cli.options import AsJson, BenchName, Jobs, Out, SystemOptions, guarded
+from otf.cli.output import document, fresh, say
 from otf.cli.signals import Done, interruptible
 from otf.errors import FAIL, INCONCLUSIVE, PASS, UsageError
 
@@ -83,13 +83,10 @@ def mutants(
         typer.Option(metavar="SECONDS", min=0.0, help="End after this time; mutants of the model only."),
     ] = None,
     mode: Annotated[str, typer.Option(metavar="MODE", help="For mutants of the model: eager or strict.")] = "eager",
-    sut: Suts = None,
     jobs: Jobs = 1,
-    quiescence: Quiescence = None,
     out: Out = None,
-    sets: Sets = None,
-    silence: SilenceOption = None,
-    pids: Pids = None,
+    *,
+    system: SystemOptions,
     as_json: AsJson = False,
 ) -> int:
     """Run against every mutant that the bench ships, and print which were found, in how many steps.
@@ -101,26 +98,20 @@ def mutants(
     proved to conform, 1 if one was not, 3 if paths of one that was not were inconclusive.
     """
     from otf.campaign import Settings
-    from otf.cli.benches import load, parsed
-    from otf.cli.run_options import watched
-    from otf.cli.sut_addresses import addressed
     from otf.cli.tools.model_mutants import MutationPlan, mutate_model
 
-    def loaded(**fault: object) -> Bench:
-        return watched(addressed(load(bench, {**parsed(sets, quiescence), **fault}), sut), silence, pids)
-
     bare = _bare(bench)
-    shipped = None if bare is not None or model or operators else _mutants(bench, loaded(), only)
+    shipped = None if bare is not None or model or operators else _mutants(bench, system.load(bench), only)
     if not shipped:
         plan = MutationPlan(most, budget, seconds, seed, mode, tuple(operators or ()), spend)
-        return mutate_model(bare or loaded(), plan, out, as_json=as_json)
+        return mutate_model(bare or system.load(bench), plan, out, as_json=as_json)
     folder = out or fresh("mutants")
-    asked = _asked(Settings(out=folder, reference=bench, seed=seed, jobs=jobs, where=tuple(sut or ())), budget)
+    asked = _asked(Settings(out=folder, reference=bench, seed=seed, jobs=jobs, where=tuple(system.sut)), budget)
     places = {name: f"{name}, {at} of {len(shipped)}" for at, name in enumerate(shipped, 1)}
 
     def one(name: str) -> Done[MutantResult]:
         settings = replace(asked, out=folder / name)
-        return _one(settings, name, loaded(fault=name), places[name], quiet=as_json)
+        return _one(settings, name, system.load(bench, fault=name), places[name], quiet=as_json)
 
     rows, signal = _all(shipped, one)
     if as_json:

@@ -11,7 +11,8 @@ from typing import Annotated, Final, NamedTuple
 
 import typer
 
-from otf.cli.output import guarded, say
+from otf.cli.options import guarded
+from otf.cli.output import say
 from otf.cli.tools.starters import FRAMINGS, KINDS, STREAMS, bench_text
 from otf.errors import PASS, UsageError
 

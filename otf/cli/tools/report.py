@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from otf.cli.options import AsJson, FromBench, Sets
-from otf.cli.output import document, guarded, say, warn
+from otf.cli.options import AsJson, FromBench, Sets, guarded
+from otf.cli.output import document, say, warn
 from otf.errors import PASS, UsageError
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from otf.cli.option_values import ADAPTIVE, METHODS, RUNS, among
-from otf.cli.options import AsJson, BenchName, Jobs, Out, Pids, Quiescence, Sets, SilenceOption, Suts, fresh
-from otf.cli.output import document, guarded, say
+from otf.cli.options import AsJson, BenchName, Jobs, Out, SystemOptions, guarded
+from otf.cli.output import document, fresh, say
 from otf.cli.signals import SIGNALS, interruptible
 from otf.errors import FAIL, PASS, UsageError
 
@@ -52,13 +52,10 @@ def suite(
         int | None, typer.Option(metavar="NUMBER", help=f"How often each adaptive test is run; default: {RUNS}.")
     ] = None,
     dry: Annotated[bool, typer.Option("--dry", help="Describe the suite, and do not run it.")] = False,
-    sut: Suts = None,
     jobs: Jobs = 1,
-    quiescence: Quiescence = None,
     out: Out = None,
-    sets: Sets = None,
-    silence: SilenceOption = None,
-    pids: Pids = None,
+    *,
+    system: SystemOptions,
     as_json: AsJson = False,
 ) -> int:
     """Generate a test suite from a model: lists of inputs, or adaptive tests, each after a reset of the system.
@@ -69,14 +66,11 @@ def suite(
     """
     from otf.adapter.third_party import watched
     from otf.campaign import Settings
-    from otf.cli import run_options
     from otf.cli.benches import load, parsed
-    from otf.cli.summary import given as given_options
-    from otf.cli.sut_addresses import addressed
     from otf.cli.tools import planned_suites, stored_suites
     from otf.cli.tools.explore import modelled
 
-    given = parsed(sets)
+    given = parsed(system.sets)
     if read is not None and write is not None:
         raise UsageError("--read and --write: a suite that is read cannot be written again; leave one of them out")
     if read is not None:
@@ -85,17 +79,17 @@ def suite(
         origin = stored_suites.SuiteOrigin(*modelled(bench, given), limit)
         with watched():
             plan = planned_suites.generated(origin, method, extra, runs, write, reset_cost)
-    driven = None if dry or write is not None else addressed(load(bench, parsed(sets, quiescence)), sut)
+    driven = None if dry or write is not None else system.load(bench)
     if not as_json:
         say(plan.data["says"])
     if driven is None:
         if as_json:
             document(plan.data)
         return PASS
-    asked = Settings(out=out or fresh("suite", plan.data["method"]), reference=bench, jobs=jobs, where=tuple(sut or ()))
-    return _run(
-        run_options.watched(driven, silence, pids), plan, asked, given_options(sut, silence, pids), as_json=as_json
+    asked = Settings(
+        out=out or fresh("suite", plan.data["method"]), reference=bench, jobs=jobs, where=tuple(system.sut)
     )
+    return _run(driven, plan, asked, system.unrecorded, as_json=as_json)
 
 
 def _run(bench: Bench, plan: PlannedSuite, asked: Settings, given: str, *, as_json: bool) -> int:
