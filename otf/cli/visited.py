@@ -134,8 +134,8 @@ def _judged(out: Path, bench: Bench, whole: Space) -> Iterator[str]:
     model = Model(bench.spec, bench.oracle().model.routes)
     yield from _never_sent(model, whole, sent)
     if not part:
-        inputs = {inp for _, inp in visits.pairs}
-        yield from _Met(lambda key: key in visits.states, lambda key: key in inputs).missing(model, whole, "never")
+        met = _Met(lambda key: key in visits.states, lambda key: key in visits.inputs)
+        yield from met.missing(model, whole, "never")
 
 
 def _never_sent(model: Model, whole: Space, sent: set[type]) -> Iterator[str]:

@@ -41,11 +41,11 @@ class Routes:
         port = self.port(value)
         return port if port in self.outputs else self.known(port, f"the output {show(value)}")
 
-    def only(self, what: str) -> str:
-        """Return the only output port, for items that do not name theirs."""
+    def only(self, what: str, written: str = "on(port, …)") -> str:
+        """Return the only output port, for items that do not name theirs; `written` shows how to."""
         if len(self.outputs) == 1:
             return self.outputs[0]
-        message = f"{what} names no port; write on(port, …) with one of {', '.join(self.outputs)}"
+        message = f"{what} names no port; write {written} with one of {', '.join(self.outputs)}"
         raise ModelError(message)
 
     def known(self, port: str, what: str) -> str:
@@ -109,7 +109,10 @@ class Compiler:
             timely(item.within, item.after)
             yield from self._transition(origin, item, self.node(item.state))
         else:
-            message = f"it gave {show(item)}, which is not a transition; write goto(state, output, …)"
+            if isinstance(item, On) and isinstance(item.item, Accept):
+                message = f"it gave an Accept inside on(…); write Accept(…, port={item.port!r})"
+            else:
+                message = f"it gave {show(item)}, which is not a transition; write goto(state, output, …)"
             raise ModelError(message)
 
     def _transition(self, origin: AskedState, item: Transition[Any], target: Node) -> Iterable[Move]:
@@ -199,7 +202,8 @@ class Compiler:
             message = f"it gave an Accept of {item.until} outputs; a transition without outputs is goto(state)"
             raise ModelError(message)
         given = item.port if isinstance(item.port, tuple) else (item.port,)
-        ports = tuple(self.routes.known(port, "an Accept") if port else self.routes.only("an Accept") for port in given)
+        what, routes = "an Accept", self.routes
+        ports = tuple(routes.known(port, what) if port else routes.only(what, "Accept(…, port=…)") for port in given)
         if not ports:
             message = "it gave an Accept of no port: it could never accept anything"
             raise ModelError(message)

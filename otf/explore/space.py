@@ -162,6 +162,8 @@ class VisitedSpace:
     states: set[Hashable] = field(default_factory=set[Hashable])
     pairs: set[StatePair] = field(default_factory=set[StatePair])
     edges: set[EdgeKey] = field(default_factory=set[EdgeKey])
+    inputs: set[Hashable] = field(default_factory=set[Hashable])
+    """Every input that was sent, also where the model does not say to which state it led."""
 
     @property
     def coverage(self) -> VisitedParts:
@@ -200,6 +202,7 @@ class Walker:
         """Follow an event. When the belief is settled, the inputs since the last time led to the current states."""
         if isinstance(event, Sent):
             self._inputs.append(self._model.symbol(event.input))
+            self._visits.inputs.add(self._inputs[-1].key)
         if monitor.verdict is None and monitor.belief.settled:
             self._settle(frozenset(monitor.states))
 
@@ -209,7 +212,7 @@ class Walker:
         for inp in self._inputs:
             for node in nodes:
                 self._visits.tried(node, inp, self._model)
-            nodes = frozenset(target for node in nodes for target in self._targets(node, inp))
+            nodes = frozenset(target for node in nodes for target in self._targets(node, inp, ()))
 
     def _settle(self, now: frozenset[Node]) -> None:
         self._visits.states.update(node.key for node in now)
@@ -219,25 +222,35 @@ class Walker:
 
     def _walk(self, now: frozenset[Node]) -> None:
         layers = [_closed(self._model, self._nodes)]
-        for inp in self._inputs:
-            after = (target for node in layers[-1] for target in self._targets(node, inp))
+        # after an Accept the outputs choose the state: known of the last input only
+        chosen: list[AbstractSet[Node]] = [*(set[Node]() for _ in self._inputs[1:]), now]
+        for inp, states in zip(self._inputs, chosen, strict=True):
+            after = (target for node in layers[-1] for target in self._targets(node, inp, states))
             layers.append(_closed(self._model, after))
         # backwards: of the possible states only those remain that lead to the current ones
         right: AbstractSet[Node] = layers[-1].keys() & now or layers[-1].keys()
-        for inp, before, layer in zip(reversed(self._inputs), reversed(layers[:-1]), reversed(layers[1:]), strict=True):
-            right = self._through(before, inp, _before(layer, right))
+        for index in reversed(range(len(self._inputs))):
+            right = self._through(layers[index], self._inputs[index], _before(layers[index + 1], right), chosen[index])
 
-    def _through(self, before: Iterable[Node], inp: Symbol, after: AbstractSet[Node]) -> AbstractSet[Node]:
+    def _through(
+        self, before: Iterable[Node], inp: Symbol, after: AbstractSet[Node], chosen: AbstractSet[Node]
+    ) -> AbstractSet[Node]:
         used: set[Node] = set()
         for node in before:
-            for target in self._targets(node, inp):
+            for target in self._targets(node, inp, chosen):
                 if target in after:
                     used.add(node)
                     self._visits.went(node, inp, target, self._model)
         return used
 
-    def _targets(self, node: Node, inp: Symbol) -> list[Node]:
-        return [move.target for move in self._model.moves(node, inp) if isinstance(move.target, Node)]
+    def _targets(self, node: Node, inp: Symbol, chosen: Iterable[Node]) -> list[Node]:
+        """Return where an input leads; an Accept leads to the `chosen` states, and counts as tried in any case."""
+        moves = list(self._model.moves(node, inp))
+        found = [move.target for move in moves if isinstance(move.target, Node)]
+        if len(found) < len(moves):
+            self._visits.tried(node, inp, self._model)
+            found.extend(chosen)
+        return found
 
 
 def _closed(model: Model, nodes: Iterable[Node]) -> dict[Node, list[Node]]:

@@ -10,7 +10,7 @@ import pytest
 from otf.core import Model, Monitor, Oracle
 from otf.core.compile import Routes
 from otf.explore.space import VisitedSpace, Walker, space
-from otf.spec import Spec, Transition, goto, total
+from otf.spec import Accept, Spec, Transition, goto, total
 from otf.trace.events import Event, Quiet, Seen, Sent
 from tests.report.runs import gathered, step
 
@@ -105,6 +105,29 @@ def test_spontaneous_moves_are_followed() -> None:
 def test_what_a_completed_model_adds_does_not_count() -> None:
     """An unspecified input is ignored: that is no transition of the model."""
     assert walked(COFFEE, *sent("button", "coin"), judged=total(COFFEE)) == ({"0", "1"}, {"0 'coin'"}, {"0 'coin' 1"})
+
+
+def drawn(state: str, inp: str) -> list[Transition[str] | Accept]:
+    """The system draws the state."""
+    return [Accept(lambda seen: [seen[0]])] if inp == "draw" else [goto("", "closed")] if state else []
+
+
+def test_what_the_outputs_choose_is_known_when_they_have_come() -> None:
+    """An input with an Accept was sent, and led to the state that its output chose."""
+    model = Model(Spec(drawn, initial="", inputs=["draw", "close"]), Routes(("p",), lambda _: "p"))
+    visits = VisitedSpace(space(model))
+    monitor = Monitor(Oracle(model))
+    walker = Walker(visits, monitor.oracle.model)
+    events: list[Event] = [Sent("draw", "p", 0), Seen("a", "p", 0.1), Quiet(1), *sent("close")[:1]]
+    draws: list[Event] = [Seen("closed", "p", 1.1), Sent("draw", "p", 2), Sent("close", "p", 2.1), Seen("b", "p", 2.2)]
+    for event in (*events, *draws, Seen("closed", "p", 2.3), Quiet(4)):
+        monitor.tell(event)
+        walker.event(event, monitor)
+    walker.end()
+    assert monitor.verdict is None
+    # draw in "", close in a; where the second draw led, nothing tells once close was sent behind it
+    assert len(visits.pairs) == len(visits.edges) == 2
+    assert {model.symbol(each).key for each in ("draw", "close")} == visits.inputs
 
 
 def test_a_failure_ends_it() -> None:
