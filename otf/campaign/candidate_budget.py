@@ -28,6 +28,7 @@ RARE: Final = 50
 TURNS: Final = 3  # times as much time for shorter runs
 LEAST: Final = 50  # inputs of which this is three times the time
 START: Final = 10  # inputs that take as long as a start of the system, about
+SHARE: Final = 1 / 3  # of the time, after which only the whole run is tried until it shows the failure
 QUICK: Final = (4, 8)  # runs that tell how often a race shows, before the search for less of it
 RESULT: Final = (4, 20)
 """The number of runs that measure the failure rate: the first if all of these fail, otherwise up to the second."""
@@ -151,16 +152,23 @@ class BudgetedRuns:
         """Run candidates, the shortest first, in turns: each may need many runs, and most of them are not enough.
 
         All get the same time: one run of hundreds of inputs takes as long as the many that short ones need. Once one
-        shows the failure, the shorter ones get three times the time that it took. Returns the runs of the last.
+        shows the failure, the shorter ones get three times the time that it took. After a third of the time only the
+        last candidate is tried, until any has shown it: where each start takes long, no time would be left for less of
+        it. Returns the runs of the last.
         """
         left: list[Candidate] = [*candidates]
         runs, most = dict.fromkeys(candidates, 0), float("inf")
+        now = anyio.current_time()
+        until = now + SHARE * (self.deadline - now)
 
         def cost(candidate: Candidate, more: int = 1) -> int:
             return (runs[candidate] + more) * (candidate.limit + START)
 
         while left and self.more():
-            candidate = min(left, key=cost)
+            late = anyio.current_time() >= until
+            if late and self.tries.best is not None:
+                break
+            candidate = left[-1] if late else min(left, key=cost)
             runs[candidate] += 1
             if any(map(self.wanted, await self._answers(candidate, self.jobs))):
                 left = left[: left.index(candidate)]

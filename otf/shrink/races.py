@@ -31,6 +31,7 @@ def last_bursts(issue: Issue, oracle: Oracle) -> Thinking[list[Candidate]]:
     [1]
     """
     ways, steps = ModelMap(oracle), issue.steps
+    ways.learn(steps)
     found = dict[ModelSteps, None]()
     for begin in _begins(steps):
         way = yield from _way(ways, steps[begin].nodes)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import groupby
+from math import inf
 from random import Random
 from types import SimpleNamespace
 from typing import Any, cast
 
 import anyio
 import pytest
+from trio.testing import MockClock
 
 from benchmarks.racing.own import KINDS, bench
 from benchmarks.racing.server import Store, acting
@@ -86,28 +88,37 @@ def _told(text: str) -> object:
 
 
 class Turns(BudgetedRuns):
-    """Runs of a simulated server, without an end of time."""
+    """Runs of a simulated server; each takes so many seconds."""
 
-    __slots__ = ("server",)
+    __slots__ = ("seconds", "server")
     server: Server
+    seconds: float
 
     def more(self) -> bool:
-        """Return that there is time."""
-        return True
+        """Return whether there is time."""
+        return anyio.current_time() < self.deadline
 
     async def _answers(self, candidate: Candidate, copies: int) -> list[Issue | None]:
+        await anyio.sleep(self.seconds)
         found = self.server.shows(candidate)
         if found is not None and found.signature == self.issue.signature:
             self.tries.best = cast("Any", found)
         return [found] * copies
 
 
-def _turned(server: Server, issue: Issue) -> Issue | None:
+def _turned(server: Server, issue: Issue, seconds: float = 0.0, deadline: float = inf) -> tuple[Issue | None, float]:
+    """Return the shortest run that showed the failure, and when the turns ended."""
     tries = cast("Any", SimpleNamespace(best=None, signature=issue.signature))
-    turns = Turns(tries, issue, Budget(), 0.0, 1, lambda _: None)
-    turns.server = server
-    anyio.run(turns.in_turns, completed(last_bursts(issue, server.oracle)))
-    return cast("Issue | None", tries.best)
+    turns = Turns(tries, issue, Budget(), deadline, 1, lambda _: None)
+    turns.server, turns.seconds = server, seconds
+    candidates, clock = completed(last_bursts(issue, server.oracle)), MockClock(autojump_threshold=0)
+
+    async def timed() -> float:
+        await turns.in_turns(candidates)
+        return anyio.current_time()
+
+    ended = anyio.run(timed, backend="trio", backend_options={"clock": clock})
+    return cast("Issue | None", tries.best), ended
 
 
 def _repeated(server: Server, issue: Issue, candidate: Candidate) -> Issue | None:
@@ -131,10 +142,29 @@ def test_a_race_is_shrunk_to_the_fewest_inputs(kind: str) -> None:
     for seed in range(SEEDS):
         server = Server(kind, seed)
         issue = server.failing()
-        guessed = _turned(server, issue)
+        guessed, _ = _turned(server, issue)
         assert guessed is not None
         assert len(guessed) < len(issue)
         assert len(_shrunk(server, guessed)) == FEWEST[kind]
+
+
+class _Sure(Server):
+    """A server that fails in every run of all inputs, and in no shorter one."""
+
+    whole: Issue | None = None
+
+    def shows(self, candidate: Candidate) -> Issue | None:
+        """Return the issue of the whole run."""
+        return None if self.whole is None or candidate.limit < len(self.whole) else self.whole
+
+
+def test_where_each_start_takes_long_most_of_the_time_is_left_for_leaving_out_inputs() -> None:
+    """Guesses of the last bursts that do not show the failure end after a third of the time."""
+    server = _Sure("lost_update", 1)
+    issue = server.whole = server.failing()
+    shown, ended = _turned(server, issue, seconds=1.0, deadline=18.0)
+    assert shown is issue
+    assert 6 <= ended <= 7
 
 
 def test_what_is_sent_at_once_stays_so() -> None:
