@@ -17,7 +17,7 @@ from otf.errors import FAIL, PASS, UsageError
 if TYPE_CHECKING:
     from otf.adapter import Bench
     from otf.campaign import Settings
-    from otf.cli.tools.planned_suites import PlannedSuite
+    from otf.cli.tools.suites import PlannedSuite
 
 EXAMPLES = """\b
 Examples:
@@ -67,18 +67,18 @@ def suite(
     from otf.adapter.third_party import watched
     from otf.campaign import Settings
     from otf.cli.benches import load, parsed
-    from otf.cli.tools import planned_suites, stored_suites
     from otf.cli.tools.explore import modelled
+    from otf.cli.tools.suites import SuiteOrigin, generated, stored
 
     given = parsed(system.sets)
     if read is not None and write is not None:
         raise UsageError("--read and --write: a suite that is read cannot be written again; leave one of them out")
     if read is not None:
-        plan = planned_suites.stored(read, load(bench, given), runs)
+        plan = stored(read, load(bench, given), runs)
     else:
-        origin = stored_suites.SuiteOrigin(*modelled(bench, given), limit)
+        origin = SuiteOrigin(*modelled(bench, given), limit)
         with watched():
-            plan = planned_suites.generated(origin, method, extra, runs, write, reset_cost)
+            plan = generated(origin, method, extra, runs, write, reset_cost)
     driven = None if dry or write is not None else system.load(bench)
     if not as_json:
         say(plan.data["says"])
