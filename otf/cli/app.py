@@ -18,7 +18,7 @@ from typer.core import TyperGroup
 from otf.cli.catalogue import COMMANDS as ADDED
 from otf.cli.catalogue import function_of, installed
 from otf.cli.option_values import VARIABLE, prepare
-from otf.cli.options import GroupedHelp, guarded
+from otf.cli.options import GroupedHelp, guarded, option
 from otf.cli.output import (
     STDOUT_ERRORS,
     begin_stdout,
@@ -156,9 +156,9 @@ def otf(
     ] = False,
     log: Annotated[
         str | None,
-        typer.Option(
-            metavar="FILE|LEVEL",
-            help="Log what otf itself starts, opens, waits for, tries again and gives up: to a file, or from debug, "
+        option(
+            "FILE|LEVEL",
+            "Log what otf itself starts, opens, waits for, tries again and gives up: to a file, or from debug, "
             "info, warning or error on to standard error.",
         ),
     ] = None,

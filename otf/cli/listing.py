@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated
 
-import typer
-
 from otf.cli.catalogue import BENCHES, TIMES, ListedBench, installed, listed, sources
-from otf.cli.options import AsJson, guarded
+from otf.cli.options import AsJson, flag, guarded
 from otf.cli.output import document, say, warn
 from otf.errors import PASS, OtfError
 from otf.strategy.names import SAYS
@@ -22,7 +20,7 @@ Examples:
 
 @guarded
 def listing(
-    only_ports: Annotated[bool, typer.Option("--ports", help="Only the serial ports of this machine.")] = False,
+    only_ports: Annotated[bool, flag("--ports", "Only the serial ports of this machine.")] = False,
     as_json: AsJson = False,
 ) -> int:
     """List the shipped benches with their parameters, and the strategies."""

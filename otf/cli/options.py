@@ -39,6 +39,16 @@ GROUPS: Final = (WHAT, HOW_LONG, CHOICE, SILENCE, WHERE, KEEPING, FAILURES)
 SHORT: Final = "otf.short_help"
 
 
+def option(metavar: str, says: str, *names: str, group: str | None = None, **more: Any) -> Any:  # noqa: ANN401 -- typer's own
+    """Return an option: what its value is called, what it does, its names if the parameter has another, its group."""
+    return typer.Option(*names, metavar=metavar, help=says, rich_help_panel=group, **more)
+
+
+def flag(names: str, says: str, group: str | None = None, **more: Any) -> Any:  # noqa: ANN401 -- as above
+    """Return an option without a value: its names, what it does, its group."""
+    return typer.Option(names, help=says, rich_help_panel=group, **more)
+
+
 class GroupedHelp(TyperCommand):
     """A command whose help shows the groups as plain text: with rich the start takes four times as long.
 
@@ -133,9 +143,7 @@ def _fail(error: OtfError, *, as_json: bool) -> NoReturn:
     raise typer.Exit(error.exit_status)
 
 
-Debug = Annotated[
-    bool, typer.Option("--debug", envvar="OTF_DEBUG", help="Show the whole traceback of an error.", show_envvar=True)
-]
+Debug = Annotated[bool, flag("--debug", "Show the whole traceback of an error.", envvar="OTF_DEBUG", show_envvar=True)]
 
 
 SHELLS: Final = {
@@ -156,24 +164,22 @@ def completion(shell: Annotated[str, typer.Argument(metavar="SHELL", help=f"One 
     return PASS
 
 
-SET: Final = typer.Option(
+SET: Final = option(
+    "KEY=VALUE",
+    "A parameter of the bench (`otf list` shows them), or quiescence, L or R in seconds; repeatable.",
     "--set",
-    metavar="KEY=VALUE",
-    help="A parameter of the bench (`otf list` shows them), or quiescence, L or R in seconds; repeatable.",
     autocompletion=settings,
 )
-SUT: Final = typer.Option(
-    "--sut",
-    metavar="PORT=URL",
-    help="The address of the system: /dev/ttyUSB0, tcp://HOST:PORT, udp://HOST:PORT, exec:COMMAND, …; a URL alone "
+SUT: Final = option(
+    "PORT=URL",
+    "The address of the system: /dev/ttyUSB0, tcp://HOST:PORT, udp://HOST:PORT, exec:COMMAND, …; a URL alone "
     "if the bench has one port; repeatable.",
+    "--sut",
 )
 Sets = Annotated[list[str] | None, SET]
 Suts = Annotated[list[str] | None, SUT]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
-Out = Annotated[
-    Path | None, typer.Option("--out", metavar="DIR", help="The folder for traces; default: a new one in otf-runs.")
-]
+AsJson = Annotated[bool, flag("--json", "Print one JSON document and nothing else.")]
+Out = Annotated[Path | None, option("DIR", "The folder for traces; default: a new one in otf-runs.", "--out")]
 BENCH: Final = typer.Argument(
     metavar="BENCH",
     help="A shipped bench, package.module[:name], path/to/file.py[:name], or a TOML file.",
@@ -182,29 +188,20 @@ BENCH: Final = typer.Argument(
 )
 BenchName = Annotated[str, BENCH]
 MaybeBench = Annotated[str | None, BENCH]
-StateLimit = Annotated[int, typer.Option(metavar="NUMBER", help="At most this many states.")]
-Depth = Annotated[int | None, typer.Option(metavar="NUMBER", help="At most this many steps away from the start.")]
+StateLimit = Annotated[int, option("NUMBER", "At most this many states.")]
+Depth = Annotated[int | None, option("NUMBER", "At most this many steps away from the start.")]
 TraceName = Annotated[str, typer.Argument(metavar="TRACE", help="A trace file of `otf run`; - reads standard input.")]
 WholeValues = Annotated[
-    bool, typer.Option("--whole", help="Show whole values and states: no field is left out, and nothing is cut.")
+    bool, flag("--whole", "Show whole values and states: no field is left out, and nothing is cut.")
 ]
 FromBench = Annotated[
     str | None,
-    typer.Option(
-        "--bench",
-        metavar="BENCH",
-        help="The bench of the trace, if it is not a shipped one.",
-        autocompletion=benches,
-    ),
+    option("BENCH", "The bench of the trace, if it is not a shipped one.", "--bench", autocompletion=benches),
 ]
 Jobs = Annotated[
     int,
-    typer.Option(
-        "--jobs",
-        metavar="NUMBER",
-        min=1,
-        help="How many copies of the system run at the same time, each on a path.",
-        rich_help_panel=WHERE,
+    option(
+        "NUMBER", "How many copies of the system run at the same time, each on a path.", "--jobs", group=WHERE, min=1
     ),
 ]
 
@@ -217,30 +214,30 @@ class SystemOptions:
     sut: Annotated[list[str], SUT] = field(default_factory=list[str])
     pids: Annotated[
         list[str],
-        typer.Option(
-            "--pid",
-            metavar="NUMBER|FILE",
-            help="A process that belongs to the system, though the bench does not start it: its number, or a file with "
+        option(
+            "NUMBER|FILE",
+            "A process that belongs to the system, though the bench does not start it: its number, or a file with "
             "that; repeatable.",
-            rich_help_panel=WHAT,
+            "--pid",
+            group=WHAT,
         ),
     ] = field(default_factory=list[str])
     quiescence: Annotated[
         float | None,
-        typer.Option(
-            metavar="SECONDS",
-            help="How long no output must come until the system counts as quiescent; default: the bench's.",
-            rich_help_panel=SILENCE,
+        option(
+            "SECONDS",
+            "How long no output must come until the system counts as quiescent; default: the bench's.",
+            group=SILENCE,
         ),
     ] = None
     silence: Annotated[
         str | None,
-        typer.Option(
-            metavar="|".join(SILENCES),
-            autocompletion=among(*SILENCES),
-            help="observed: silence is certain once all processes of the system sleep, if they can be seen; timed: "
+        option(
+            "|".join(SILENCES),
+            "observed: silence is certain once all processes of the system sleep, if they can be seen; timed: "
             "after the quiescence time. The bench has a default.",
-            rich_help_panel=SILENCE,
+            group=SILENCE,
+            autocompletion=among(*SILENCES),
         ),
     ] = None
 

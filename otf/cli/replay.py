@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from otf.cli.options import AsJson, FromBench, Sets, Suts, guarded
+from otf.cli.options import AsJson, FromBench, Sets, Suts, flag, guarded, option
 from otf.cli.output import document
 from otf.errors import FAIL, INCONCLUSIVE, PASS, USAGE
 
@@ -31,34 +31,25 @@ def replay(
     ],
     bench: FromBench = None,
     suts: Suts = None,
-    follow: Annotated[
-        bool, typer.Option("--follow", help="The capture or log still grows: judge it while it does.")
-    ] = False,
+    follow: Annotated[bool, flag("--follow", "The capture or log still grows: judge it while it does.")] = False,
     lost_start: Annotated[
-        bool, typer.Option("--lost-start", help="Its start is lost: the system may be in any state of the spec.")
+        bool, flag("--lost-start", "Its start is lost: the system may be in any state of the spec.")
     ] = False,
     ended: Annotated[
-        bool, typer.Option("--ended", help="There was silence after its end: outstanding outputs are missing.")
+        bool, flag("--ended", "There was silence after its end: outstanding outputs are missing.")
     ] = False,
     log_format: Annotated[
         str,
-        typer.Option(
-            "--format",
-            metavar="FORMAT",
-            help="The format of a log of another tool, where it is not plain: candump, script:TYPESCRIPT, sigrok:BAUD, "
+        option(
+            "FORMAT",
+            "The format of a log of another tool, where it is not plain: candump, script:TYPESCRIPT, sigrok:BAUD, "
             "text, raw, …; a wrong one lists all.",
+            "--format",
         ),
     ] = "",
-    port: Annotated[
-        str, typer.Option("--port", metavar="PORT", help="The port that such a log is of, if the bench has several.")
-    ] = "",
+    port: Annotated[str, option("PORT", "The port that such a log is of, if the bench has several.")] = "",
     nodes: Annotated[
-        str,
-        typer.Option(
-            "--nodes",
-            metavar="PLACE",
-            help="The logs are those of several nodes: judge them together, as this NodeLogs says.",
-        ),
+        str, option("PLACE", "The logs are those of several nodes: judge them together, as this NodeLogs says.")
     ] = "",
     sets: Sets = None,
     as_json: AsJson = False,

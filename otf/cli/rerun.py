@@ -7,9 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
-import typer
-
-from otf.cli.options import AsJson, FromBench, Out, SystemOptions, TraceName, guarded
+from otf.cli.options import AsJson, FromBench, Out, SystemOptions, TraceName, guarded, option
 from otf.cli.output import columns, document, fresh, say
 from otf.cli.signals import Done, interruptible
 from otf.errors import INCONCLUSIVE, STATUS_OF, UsageError
@@ -42,15 +40,14 @@ def rerun(
     system: SystemOptions,
     confidence: Annotated[
         float | None,
-        typer.Option(
-            metavar="SHARE",
-            help="Drive it until it fails, or until it is fixed with this confidence; default: 0.95 where it is known "
+        option(
+            "SHARE",
+            "Drive it until it fails, or until it is fixed with this confidence; default: 0.95 where it is known "
             "to fail by chance, else once.",
         ),
     ] = None,
     rate: Annotated[
-        float | None,
-        typer.Option(metavar="SHARE", help="How often it failed, for --confidence; default: as shrinking measured it."),
+        float | None, option("SHARE", "How often it failed, for --confidence; default: as shrinking measured it.")
     ] = None,
     as_json: AsJson = False,
 ) -> int:
@@ -118,9 +115,9 @@ def _runs_needed(trace: str, header: Header, confidence: float | None, rate: flo
     from otf.campaign.confidence import CONFIDENCE, passes_after, passes_needed
     from otf.trace.result import counted
 
-    for option, share in (("confidence", confidence), ("rate", rate)):
-        if share is not None and not (0 < share < 1 or (option == "rate" and share == 1)):
-            message = f"--{option} {share:g}: write a share between 0 and 1, such as 0.99"
+    for name, share in (("confidence", confidence), ("rate", rate)):
+        if share is not None and not (0 < share < 1 or (name == "rate" and share == 1)):
+            message = f"--{name} {share:g}: write a share between 0 and 1, such as 0.99"
             raise UsageError(message)
     wanted = confidence or CONFIDENCE
     if rate is not None:

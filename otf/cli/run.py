@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from otf.cli.options import HOW_LONG, KEEPING, SILENCE, WHERE, AsJson, MaybeBench, Out, guarded
+from otf.cli.options import HOW_LONG, KEEPING, SILENCE, WHERE, AsJson, MaybeBench, Out, flag, guarded, option
 from otf.cli.output import STDOUT_ERRORS, document, error_document, fresh, report_error, warn
 from otf.cli.run_arguments import RunOptions
 from otf.cli.signals import SIGNALS, Done, interruptible
@@ -41,89 +41,61 @@ def run(
     *,
     traces: Annotated[
         int | None,
-        typer.Option(
-            metavar="NUMBER",
-            help="How many paths, each with its own trace; default: 10, or as many as another bound of time allows.",
+        option(
+            "NUMBER",
+            "How many paths, each with its own trace; default: 10, or as many as another bound of time allows.",
             show_default=False,
         ),
     ] = None,
-    time: Annotated[
-        str | None,
-        typer.Option(metavar="TIME", help="When to stop: 90, 60s, 10m or 8h.", show_default=False),
-    ] = None,
-    seed: Annotated[
-        int | None, typer.Option(metavar="NUMBER", help="The same seed gives the same inputs; default: random.")
-    ] = None,
+    time: Annotated[str | None, option("TIME", "When to stop: 90, 60s, 10m or 8h.", show_default=False)] = None,
+    seed: Annotated[int | None, option("NUMBER", "The same seed gives the same inputs; default: random.")] = None,
     out: Out = None,
     resume: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Continue the campaign in a folder: only the paths that it lacks are driven."),
+        Path | None, option("DIR", "Continue the campaign in a folder: only the paths that it lacks are driven.")
     ] = None,
     check: Annotated[
         bool,
-        typer.Option(
+        flag(
             "--check",
-            help="With --resume or --into: judge again all traces that the folder has, also those that nobody changed.",
-            rich_help_panel=KEEPING,
+            "With --resume or --into: judge again all traces that the folder has, also those that nobody changed.",
+            group=KEEPING,
         ),
     ] = False,
     report: Annotated[
-        Path | None,
-        typer.Option(
-            "--report",
-            metavar="FILE",
-            help="Write the report at the end, as `otf report` does.",
-            rich_help_panel=KEEPING,
-        ),
+        Path | None, option("FILE", "Write the report at the end, as `otf report` does.", group=KEEPING)
     ] = None,
     page: Annotated[
         str | None,
-        typer.Option(
-            metavar="FILE|PORT",
-            help="Show the campaign while it runs, on a page in a file or at a port of 127.0.0.1 (0: a free one); the "
+        option(
+            "FILE|PORT",
+            "Show the campaign while it runs, on a page in a file or at a port of 127.0.0.1 (0: a free one); the "
             "page ends as the report.",
         ),
     ] = None,
     as_json: AsJson = False,
     spend: Annotated[
         str | None,
-        typer.Option(
-            metavar="TIME",
-            help="Spend this time: on saved failures first, then on what changed in the model since the last campaign "
+        option(
+            "TIME",
+            "Spend this time: on saved failures first, then on what changed in the model since the last campaign "
             "in the folder of --into, then on what was covered least.",
+            group=HOW_LONG,
             show_default=False,
-            rich_help_panel=HOW_LONG,
         ),
     ] = None,
     calibrate: Annotated[
         bool,
-        typer.Option(
-            "--calibrate",
-            help="Only measure how fast the system answers, and print the times that fit.",
-            rich_help_panel=SILENCE,
-        ),
+        flag("--calibrate", "Only measure how fast the system answers, and print the times that fit.", group=SILENCE),
     ] = False,
     cluster: Annotated[
         str | None,
-        typer.Option(
-            metavar="ADDRESS",
-            help="Drive --jobs paths at the same time on a dask cluster: tcp://host:8786.",
-            rich_help_panel=WHERE,
-        ),
+        option("ADDRESS", "Drive --jobs paths at the same time on a dask cluster: tcp://host:8786.", group=WHERE),
     ] = None,
     device: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="A pool of devices: a line for each with its addresses, as for --sut.",
-            rich_help_panel=WHERE,
-        ),
+        Path | None, option("FILE", "A pool of devices: a line for each with its addresses, as for --sut.", group=WHERE)
     ] = None,
     into: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR", help="Add --traces paths to the campaign in a folder, or begin one.", rich_help_panel=KEEPING
-        ),
+        Path | None, option("DIR", "Add --traces paths to the campaign in a folder, or begin one.", group=KEEPING)
     ] = None,
     options: RunOptions,
 ) -> int:

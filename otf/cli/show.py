@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from otf.cli.options import AsJson, FromBench, Sets, WholeValues, guarded
+from otf.cli.options import AsJson, FromBench, Sets, WholeValues, flag, guarded, option
 from otf.cli.output import columns, document, say, spaced
 from otf.errors import PASS
 
@@ -49,13 +49,10 @@ def show(
     bench: FromBench = None,
     sets: Sets = None,
     as_chart: Annotated[
-        bool, typer.Option("--chart", help="A sequence chart: a line for each port, the system in the middle.")
+        bool, flag("--chart", "A sequence chart: a line for each port, the system in the middle.")
     ] = False,
     form: Annotated[
-        Form,
-        typer.Option(
-            "--format", metavar="FORM", help="table, or as a sequence chart: chart, svg, mermaid; json is --json."
-        ),
+        Form, option("FORM", "table, or as a sequence chart: chart, svg, mermaid; json is --json.", "--format")
     ] = Form.TABLE,
     whole: WholeValues = False,
     as_json: AsJson = False,

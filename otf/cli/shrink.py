@@ -7,10 +7,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from otf.cli.option_values import RESETS, SECONDS, TRANSITIONS
-from otf.cli.options import AsJson, FromBench, Jobs, SystemOptions, TraceName, guarded
+from otf.cli.options import AsJson, FromBench, Jobs, SystemOptions, TraceName, guarded, option
 from otf.cli.output import columns, document, say
 from otf.cli.signals import SIGNALS, Done, interruptible
 from otf.errors import FAIL, INCONCLUSIVE, STATUS_OF
@@ -32,18 +30,12 @@ Examples:
 @guarded
 def shrink(
     trace: TraceName,
-    budget: Annotated[
-        int, typer.Option(metavar="STEPS", min=1, help="How many inputs may be sent to the system.")
-    ] = TRANSITIONS,
-    resets: Annotated[
-        int, typer.Option(metavar="NUMBER", min=1, help="How many copies of the system may be started.")
-    ] = RESETS,
-    seconds: Annotated[float, typer.Option(metavar="SECONDS", min=0, help="How long it may take.")] = SECONDS,
+    budget: Annotated[int, option("STEPS", "How many inputs may be sent to the system.", min=1)] = TRANSITIONS,
+    resets: Annotated[int, option("NUMBER", "How many copies of the system may be started.", min=1)] = RESETS,
+    seconds: Annotated[float, option("SECONDS", "How long it may take.", min=0)] = SECONDS,
     jobs: Jobs = 1,
     bench: FromBench = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="DIR", help="The folder of the result; default: that of the trace.")
-    ] = None,
+    out: Annotated[Path | None, option("DIR", "The folder of the result; default: that of the trace.")] = None,
     *,
     system: SystemOptions,
     as_json: AsJson = False,

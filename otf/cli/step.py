@@ -5,9 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Annotated, TextIO
 
-import typer
-
-from otf.cli.options import BenchName, Out, SystemOptions, guarded
+from otf.cli.options import BenchName, Out, SystemOptions, flag, guarded
 from otf.cli.output import fresh, say
 from otf.errors import PASS
 
@@ -20,9 +18,7 @@ Examples:
 @guarded
 def step(
     bench: BenchName,
-    on_system: Annotated[
-        bool, typer.Option("--live", help="Send the inputs to the system, and judge what comes back.")
-    ] = False,
+    on_system: Annotated[bool, flag("--live", "Send the inputs to the system, and judge what comes back.")] = False,
     out: Out = None,
     *,
     system: SystemOptions,

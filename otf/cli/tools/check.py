@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from otf.cli.option_values import LAWS, LIVE, REQUIRED, among
-from otf.cli.options import AsJson, BenchName, Depth, Sets, StateLimit, guarded
+from otf.cli.options import AsJson, BenchName, Depth, Sets, StateLimit, guarded, option
 from otf.cli.output import document, say
 from otf.errors import FAIL, PASS, UsageError
 
@@ -29,27 +27,20 @@ def check(
     bench: BenchName,
     laws: Annotated[
         list[str] | None,
-        typer.Option(
-            "--law",
-            metavar="LAW",
-            help=f"Must hold: {', '.join(LAWS)}; repeatable.",
-            autocompletion=among(*LAWS),
-        ),
+        option("LAW", f"Must hold: {', '.join(LAWS)}; repeatable.", "--law", autocompletion=among(*LAWS)),
     ] = None,
     invariants: Annotated[
         list[str] | None,
-        typer.Option(
+        option(
+            "PLACE[=ID]",
+            "A function that must hold for every state, and the requirement that it states; repeatable.",
             "--invariant",
-            metavar="PLACE[=ID]",
-            help="A function that must hold for every state, and the requirement that it states; repeatable.",
         ),
     ] = None,
     properties: Annotated[
         list[str] | None,
-        typer.Option(
-            "--property",
-            metavar="PLACE",
-            help="A temporal property, such as always(…), that must hold for every run; repeatable.",
+        option(
+            "PLACE", "A temporal property, such as always(…), that must hold for every run; repeatable.", "--property"
         ),
     ] = None,
     limit: StateLimit = 10_000,

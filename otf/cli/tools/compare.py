@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 import typer
 
-from otf.cli.options import AsJson, FromBench, Sets, guarded
+from otf.cli.options import AsJson, FromBench, Sets, flag, guarded, option
 from otf.cli.output import document, say
 from otf.errors import FAIL, PASS, UsageError
 from otf.trace.result import counted
@@ -40,11 +40,9 @@ def compare(
     b: Annotated[str, typer.Argument(metavar="B", help="Another one.")],
     bench: FromBench = None,
     sets: Sets = None,
-    page: Annotated[
-        Path | None, typer.Option("--page", metavar="FILE", help="Write a page with both side by side.")
-    ] = None,
+    page: Annotated[Path | None, option("FILE", "Write a page with both side by side.")] = None,
     exit_code: Annotated[
-        bool, typer.Option("--exit-code", help="End with status 1 if they differ; without it the status is 0.")
+        bool, flag("--exit-code", "End with status 1 if they differ; without it the status is 0.")
     ] = False,
     as_json: AsJson = False,
 ) -> int:

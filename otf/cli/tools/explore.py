@@ -9,10 +9,8 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Annotated, Any, Final, TextIO, TypeGuard
 
-import typer
-
 from otf.cli.option_values import FORMATS, among
-from otf.cli.options import AsJson, BenchName, Depth, Sets, StateLimit, WholeValues, guarded
+from otf.cli.options import AsJson, BenchName, Depth, Sets, StateLimit, WholeValues, flag, guarded, option
 from otf.cli.output import say
 from otf.errors import FAIL, PASS, UsageError
 
@@ -38,25 +36,17 @@ Examples:
 def explore(
     bench: BenchName,
     form: Annotated[
-        str,
-        typer.Option("--format", metavar="FORM", help=f"One of {', '.join(FORMATS)}.", autocompletion=among(*FORMATS)),
+        str, option("FORM", f"One of {', '.join(FORMATS)}.", "--format", autocompletion=among(*FORMATS))
     ] = "text",
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="The file to write; default: standard output.")
-    ] = None,
+    out: Annotated[Path | None, option("FILE", "The file to write; default: standard output.")] = None,
     limit: StateLimit = 10_000,
     depth: Depth = None,
-    scenario: Annotated[
-        str | None, typer.Option(metavar="ACTIONS", help="Only this scenario: a regular expression over actions.")
-    ] = None,
+    scenario: Annotated[str | None, option("ACTIONS", "Only this scenario: a regular expression over actions.")] = None,
     by: Annotated[
-        str | None,
-        typer.Option(metavar="FIELDS", help="Group the states that agree in these fields: members or type,members."),
+        str | None, option("FIELDS", "Group the states that agree in these fields: members or type,members.")
     ] = None,
-    page: Annotated[
-        Path | None, typer.Option("--page", metavar="FILE", help="Write a page on which the states are walked.")
-    ] = None,
-    opens: Annotated[bool, typer.Option("--open", help="Open such a page in a browser.")] = False,
+    page: Annotated[Path | None, option("FILE", "Write a page on which the states are walked.")] = None,
+    opens: Annotated[bool, flag("--open", "Open such a page in a browser.")] = False,
     whole: WholeValues = False,
     sets: Sets = None,
     as_json: AsJson = False,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from otf.cli.options import AsJson, SystemOptions, guarded
+from otf.cli.options import AsJson, SystemOptions, flag, guarded, option
 from otf.cli.output import fresh, warn
 from otf.errors import FAIL, INCONCLUSIVE, PASS, UsageError
 from otf.trace.result import counted
@@ -45,83 +45,66 @@ def learn(
     ] = None,
     alphabet: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="The inputs, one a line: of a bench as otf shows them, else the text of each message (\\r, \\n and "
+        option(
+            "FILE",
+            "The inputs, one a line: of a bench as otf shows them, else the text of each message (\\r, \\n and "
             "\\xHH are characters); or what was sent in a trace, a folder of traces, a capture (.pcap), or a log with "
             "`> sent` and `< received` lines.",
         ),
     ] = None,
-    only: Annotated[
-        str, typer.Option(metavar="REGEX", help="Only inputs that match this, as otf shows them.", show_default=False)
-    ] = "",
+    only: Annotated[str, option("REGEX", "Only inputs that match this, as otf shows them.", show_default=False)] = "",
     mask: Annotated[
         str,
-        typer.Option(
-            metavar="REGEX",
-            help="Outputs that match this differ in no number and in no field, such as those that count.",
+        option(
+            "REGEX",
+            "Outputs that match this differ in no number and in no field, such as those that count.",
             show_default=False,
         ),
     ] = "",
     wait: Annotated[
         float | None,
-        typer.Option(
-            metavar="SECONDS",
-            help="Waiting so long is an input too; what the system does by itself meanwhile is learnt as timers.",
+        option(
+            "SECONDS", "Waiting so long is an input too; what the system does by itself meanwhile is learnt as timers."
         ),
     ] = None,
     properties: Annotated[
         list[str] | None,
-        typer.Option(
-            "--property",
-            metavar="PLACE",
-            help="A temporal property, such as lamp.py:safe, to check on the result beside those of the bench; a run "
+        option(
+            "PLACE",
+            "A temporal property, such as lamp.py:safe, to check on the result beside those of the bench; a run "
             "that violates it is tried on the system. Repeatable.",
+            "--property",
         ),
     ] = None,
-    algorithm: Annotated[str, typer.Option(metavar="NAME", help="One of kv, lsharp, lstar.")] = "kv",
+    algorithm: Annotated[str, option("NAME", "One of kv, lsharp, lstar.")] = "kv",
     extra: Annotated[
-        int,
-        typer.Option(metavar="NUMBER", min=0, help="Suites up to this many states more than were found have to pass."),
+        int, option("NUMBER", "Suites up to this many states more than were found have to pass.", min=0)
     ] = 1,
-    time: Annotated[
-        float | None, typer.Option(metavar="SECONDS", min=0, help="End after this time, with what is known by then.")
-    ] = None,
-    seed: Annotated[int, typer.Option(metavar="NUMBER", help="The seed of the order of tests and of walks.")] = 0,
-    jobs: Annotated[
-        int, typer.Option(metavar="NUMBER", min=1, help="How many copies of the system are asked at the same time.")
-    ] = 1,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="DIR", help="The folder for traces and results; one that is there goes on."),
-    ] = None,
-    opens: Annotated[bool, typer.Option("--open", help="Open the page with the picture in a browser.")] = False,
+    time: Annotated[float | None, option("SECONDS", "End after this time, with what is known by then.", min=0)] = None,
+    seed: Annotated[int, option("NUMBER", "The seed of the order of tests and of walks.")] = 0,
+    jobs: Annotated[int, option("NUMBER", "How many copies of the system are asked at the same time.", min=1)] = 1,
+    out: Annotated[Path | None, option("DIR", "The folder for traces and results; one that is there goes on.")] = None,
+    opens: Annotated[bool, flag("--open", "Open the page with the picture in a browser.")] = False,
     framing: Annotated[
         str,
-        typer.Option(
-            metavar="FRAMING",
-            help="Without a bench: what one message is: lines, crlf, length, slip, cobs, silence; default: as in the "
+        option(
+            "FRAMING",
+            "Without a bench: what one message is: lines, crlf, length, slip, cobs, silence; default: as in the "
             "capture, else lines with the end that is answered.",
             show_default=False,
         ),
     ] = "",
     start: Annotated[
-        str,
-        typer.Option(
-            metavar="COMMAND", help="Without a bench: starts the system afresh before each path.", show_default=False
-        ),
+        str, option("COMMAND", "Without a bench: starts the system afresh before each path.", show_default=False)
     ] = "",
     reset: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="MESSAGE", help="Without a bench: sent before each path, to reset the system; repeatable."
-        ),
+        list[str] | None, option("MESSAGE", "Without a bench: sent before each path, to reset the system; repeatable.")
     ] = None,
     register: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME=REGEX",
-            help="Without a bench: what is in ( ) of an answer is sent where {NAME} is in a message; repeatable.",
+        option(
+            "NAME=REGEX",
+            "Without a bench: what is in ( ) of an answer is sent where {NAME} is in a message; repeatable.",
         ),
     ] = None,
     *,
@@ -138,11 +121,11 @@ def learn(
     from otf.cli.tools.laws import formulas
     from otf.spec import Elapse
 
-    for option, text in (("only", only), ("mask", mask)):
+    for name, text in (("only", only), ("mask", mask)):
         try:
             re.compile(text)
         except re.error as error:
-            raise UsageError(f"--{option} {text}: it is no regular expression: {error}") from error
+            raise UsageError(f"--{name} {text}: it is no regular expression: {error}") from error
     source = learnt_files.source(bench, system, alphabet, framing, start, reset or (), register or ())
     source = _answering(source, system)
     made = system.watched(source.bench)

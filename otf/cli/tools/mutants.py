@@ -7,10 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from otf.cli.option_values import faults
-from otf.cli.options import AsJson, BenchName, Jobs, Out, SystemOptions, guarded
+from otf.cli.options import AsJson, BenchName, Jobs, Out, SystemOptions, flag, guarded, option
 from otf.cli.output import document, fresh, say
 from otf.cli.signals import Done, interruptible
 from otf.errors import FAIL, INCONCLUSIVE, PASS, UsageError
@@ -60,29 +58,20 @@ Examples:
 def mutants(
     bench: BenchName,
     only: Annotated[
-        list[str] | None,
-        typer.Option("--fault", metavar="ID", help="Only this mutant; repeatable.", autocompletion=faults),
+        list[str] | None, option("ID", "Only this mutant; repeatable.", "--fault", autocompletion=faults)
     ] = None,
-    budget: Annotated[
-        int, typer.Option(metavar="STEPS", min=1, help="How many inputs may be sent to each mutant.")
-    ] = BUDGET,
-    seed: Annotated[int, typer.Option(metavar="NUMBER", help="The seed of all campaigns.")] = 1,
-    model: Annotated[
-        bool, typer.Option("--model", help="Mutate the model itself, though the bench ships mutants.")
-    ] = False,
-    most: Annotated[int, typer.Option(metavar="NUMBER", min=1, help="How many mutants of the model are tried.")] = 100,
+    budget: Annotated[int, option("STEPS", "How many inputs may be sent to each mutant.", min=1)] = BUDGET,
+    seed: Annotated[int, option("NUMBER", "The seed of all campaigns.")] = 1,
+    model: Annotated[bool, flag("--model", "Mutate the model itself, though the bench ships mutants.")] = False,
+    most: Annotated[int, option("NUMBER", "How many mutants of the model are tried.", min=1)] = 100,
     operators: Annotated[
-        list[str] | None,
-        typer.Option("--operator", metavar="NAME", help="Only such mutants of the model: drop, field, …; repeatable."),
+        list[str] | None, option("NAME", "Only such mutants of the model: drop, field, …; repeatable.", "--operator")
     ] = None,
-    seconds: Annotated[
-        float, typer.Option(metavar="SECONDS", min=0.0, help="Virtual time for each mutant of the model.")
-    ] = SECONDS,
+    seconds: Annotated[float, option("SECONDS", "Virtual time for each mutant of the model.", min=0.0)] = SECONDS,
     spend: Annotated[
-        float | None,
-        typer.Option(metavar="SECONDS", min=0.0, help="End after this time; mutants of the model only."),
+        float | None, option("SECONDS", "End after this time; mutants of the model only.", min=0.0)
     ] = None,
-    mode: Annotated[str, typer.Option(metavar="MODE", help="For mutants of the model: eager or strict.")] = "eager",
+    mode: Annotated[str, option("MODE", "For mutants of the model: eager or strict.")] = "eager",
     jobs: Jobs = 1,
     out: Out = None,
     *,

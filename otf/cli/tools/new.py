@@ -11,7 +11,7 @@ from typing import Annotated, Final, NamedTuple
 
 import typer
 
-from otf.cli.options import guarded
+from otf.cli.options import guarded, option
 from otf.cli.output import say
 from otf.cli.tools.starters import FRAMINGS, KINDS, STREAMS, bench_text
 from otf.errors import PASS, UsageError
@@ -43,22 +43,18 @@ def new(
     name: Annotated[
         str, typer.Argument(metavar="[NAME]", help="The name of the system; the file is NAME.py.", show_default=False)
     ] = "",
-    kind: Annotated[str, typer.Option(metavar="KIND", help=f"How otf connects to it: {', '.join(KINDS)}.")] = "tcp",
-    framing: Annotated[
-        str, typer.Option(metavar="FRAMING", help=f"What one message of a stream is: {', '.join(FRAMINGS)}.")
-    ] = "lines",
+    kind: Annotated[str, option("KIND", f"How otf connects to it: {', '.join(KINDS)}.")] = "tcp",
+    framing: Annotated[str, option("FRAMING", f"What one message of a stream is: {', '.join(FRAMINGS)}.")] = "lines",
     source: Annotated[
         str,
-        typer.Option(
+        option(
+            "FILE",
+            "Draft it from a capture, or from a log with `> sent` and `< received` lines.",
             "--from",
-            metavar="FILE",
-            help="Draft it from a capture, or from a log with `> sent` and `< received` lines.",
             show_default=False,
         ),
     ] = "",
-    url: Annotated[
-        str, typer.Option(metavar="URL", help="With --from: the address of the system.", show_default=False)
-    ] = "",
+    url: Annotated[str, option("URL", "With --from: the address of the system.", show_default=False)] = "",
 ) -> int:
     """Write a commented bench for your own system. It runs at once: against a simulated system, or the recorded one."""
     if name:

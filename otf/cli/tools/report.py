@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from otf.cli.options import AsJson, FromBench, Sets, guarded
+from otf.cli.options import AsJson, FromBench, Sets, flag, guarded, option
 from otf.cli.output import document, say, warn
 from otf.errors import PASS, UsageError
 
@@ -38,31 +38,22 @@ def report(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a campaign; `otf run` prints it.")],
     bench: FromBench = None,
     sets: Sets = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="The page; default: report.html in the folder.")
-    ] = None,
+    out: Annotated[Path | None, option("FILE", "The page; default: report.html in the folder.")] = None,
     junit_xml: Annotated[
         Path | None,
-        typer.Option(
-            "--junit", metavar="FILE", help="Write JUnit XML as well: a test case for the bench and for each failure."
-        ),
+        option("FILE", "Write JUnit XML as well: a test case for the bench and for each failure.", "--junit"),
     ] = None,
-    markdown_file: Annotated[
-        Path | None, typer.Option("--markdown", metavar="FILE", help="Write a summary in Markdown as well.")
-    ] = None,
+    markdown_file: Annotated[Path | None, option("FILE", "Write a summary in Markdown as well.", "--markdown")] = None,
     requirements: Annotated[
         Path | None,
-        typer.Option(
-            "--requirements",
-            metavar="FILE",
-            help="Write the status of each requirement as well: .csv, .json (sphinx-needs) or .sdoc (StrictDoc).",
+        option(
+            "FILE", "Write the status of each requirement as well: .csv, .json (sphinx-needs) or .sdoc (StrictDoc)."
         ),
     ] = None,
     github: Annotated[
-        bool,
-        typer.Option("--github", help="Print annotations for GitHub Actions, and add a summary to that of the step."),
+        bool, flag("--github", "Print annotations for GitHub Actions, and add a summary to that of the step.")
     ] = False,
-    opens: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+    opens: Annotated[bool, flag("--open", "Open the page in a browser.")] = False,
     as_json: AsJson = False,
 ) -> int:
     """Write one HTML file about a campaign: verdicts, failures with charts, coverage, and inputs that were not tried.

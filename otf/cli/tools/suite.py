@@ -6,10 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from otf.cli.option_values import ADAPTIVE, METHODS, RUNS, among
-from otf.cli.options import AsJson, BenchName, Jobs, Out, SystemOptions, guarded
+from otf.cli.options import AsJson, BenchName, Jobs, Out, SystemOptions, flag, guarded, option
 from otf.cli.output import document, fresh, say
 from otf.cli.signals import SIGNALS, interruptible
 from otf.errors import FAIL, PASS, UsageError
@@ -35,23 +33,19 @@ def suite(
     bench: BenchName,
     method: Annotated[
         str,
-        typer.Option(
-            metavar="NAME",
-            help=f"One of {', '.join([*METHODS, *ADAPTIVE])}; or auto: the shortest of chain, spy, hsi and h.",
+        option(
+            "NAME",
+            f"One of {', '.join([*METHODS, *ADAPTIVE])}; or auto: the shortest of chain, spy, hsi and h.",
             autocompletion=among(*METHODS, *ADAPTIVE, "auto"),
         ),
     ] = "chain",
-    extra: Annotated[
-        int, typer.Option(metavar="NUMBER", help="How many more states than the model the system may have.")
-    ] = 0,
-    reset_cost: Annotated[float, typer.Option(metavar="NUMBER", help="For auto: how many inputs a reset costs.")] = 1.0,
-    limit: Annotated[int, typer.Option(metavar="NUMBER", help="At most this many states of the model.")] = 100_000,
-    write: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the suite, and do not run it.")] = None,
-    read: Annotated[Path | None, typer.Option(metavar="FILE", help="Run a suite from a file.")] = None,
-    runs: Annotated[
-        int | None, typer.Option(metavar="NUMBER", help=f"How often each adaptive test is run; default: {RUNS}.")
-    ] = None,
-    dry: Annotated[bool, typer.Option("--dry", help="Describe the suite, and do not run it.")] = False,
+    extra: Annotated[int, option("NUMBER", "How many more states than the model the system may have.")] = 0,
+    reset_cost: Annotated[float, option("NUMBER", "For auto: how many inputs a reset costs.")] = 1.0,
+    limit: Annotated[int, option("NUMBER", "At most this many states of the model.")] = 100_000,
+    write: Annotated[Path | None, option("FILE", "Write the suite, and do not run it.")] = None,
+    read: Annotated[Path | None, option("FILE", "Run a suite from a file.")] = None,
+    runs: Annotated[int | None, option("NUMBER", f"How often each adaptive test is run; default: {RUNS}.")] = None,
+    dry: Annotated[bool, flag("--dry", "Describe the suite, and do not run it.")] = False,
     jobs: Jobs = 1,
     out: Out = None,
     *,
