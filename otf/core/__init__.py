@@ -1,4 +1,4 @@
-"""The oracle and the session: pure code without a clock, randomness, input or output."""
+"""The oracle and the session: pure code without clock, randomness or I/O."""
 
 from typing import TYPE_CHECKING
 

@@ -19,24 +19,23 @@ from otf.spec import Elapse
 from otf.trace.events import Sent
 
 Joins: TypeAlias = Callable[[int, Sequence[Send], Send], bool]
-"""Returns whether an input, by its number in the run, is sent at once with those before it in its burst."""
+"""Returns whether an input is sent at once with those before it in its burst, given its number in the run."""
 
 MostAlike: TypeAlias = Callable[[Symbol, Sequence[Symbol]], Sequence[Symbol]]
-"""Returns the inputs that are most like the first."""
+"""Returns the inputs that are most like the first one."""
 
 
 @dataclass(slots=True)
 class Burst:
     """Sends up to `size` inputs without waiting, then waits for quiescence.
 
-    The possible states then cover every interleaving of the inputs in flight (Herlihy and Wing's histories, as sets).
-    All inputs of a burst are chosen before the first of them is sent: what the tester computes in between would be time
-    for the system, and a race with a small window would never be met.
+    The possible states then cover every interleaving of the inputs in flight (Herlihy and Wing's histories, as sets). A
+    burst chooses all its inputs before it sends the first one. Computing in between would give the system time, and a
+    race with a small window would never occur.
 
-    Only `clients` send at once, if there are any, and each of them one input; or an input joins those before it as
-    `joins` says, which knows how it was in another run. In every second burst the others are those most `alike` the
-    first: two clients meet a race most often if they do the same. `timers` decides when it waits for spontaneous
-    outputs.
+    If there are `clients`, only these send at once, one input each. If there is `joins`, it decides which inputs join a
+    burst, as they did in another run. In every second burst the other inputs are those most `alike` the first: two
+    clients race most often if they do the same. `timers` decides when to wait for spontaneous outputs.
     """
 
     timing: Timing
@@ -46,7 +45,7 @@ class Burst:
     joins: Joins | None = None
     alike: MostAlike | None = None
     _bursts: int = 0
-    # inputs of a script that did not join a burst: they begin the next one
+    # inputs of a script that joined no burst: they begin the next one
     _held: list[Symbol] = field(default_factory=list[Symbol])
 
     def ready(self, moment: Moment) -> bool:
@@ -58,14 +57,14 @@ class Burst:
         return at_rest(self.timers, self.timing, moment) if moment.quiet else silence(self.timing, moment)
 
     def learn(self, moment: Moment) -> None:
-        """Learn nothing from quiescence."""
+        """Do nothing: a burst learns nothing from quiescence."""
 
     def hold(self, inputs: Sequence[Symbol]) -> None:
-        """Keep inputs that were chosen and not sent."""
+        """Keep inputs that were chosen but not sent."""
         self._held[:0] = inputs
 
     def held(self, view: View) -> Symbol | None:
-        """Return the next input that was chosen before and not sent, None if there is none."""
+        """Return the next input that was chosen earlier but not sent, or None."""
         while self._held:
             inp = self._held.pop(0)
             if view.allows(inp):
@@ -73,13 +72,13 @@ class Burst:
         return None
 
     def others(self, chooser: Chooser, monitor: Monitor, first: Send, at: float, most: int) -> list[Send]:
-        """Return the inputs to be sent at once after the first, so that all of them are at most so many."""
+        """Return the inputs to send at once after the first; together they are at most `most`."""
         self._bursts += 1
         ahead = Monitor(monitor.oracle, monitor.belief)
         ahead.ledger = monitor.ledger
         given = [first]
         while len(given) < min(self.size, most) and not isinstance(given[-1].input.value, Elapse):
-            # in whatever order they are taken, the model has to specify the next one
+            # the model must specify the next one in whatever order the others are taken
             ahead.tell(Sent(given[-1].input.value, given[-1].port, at))
             more = None if ahead.verdict or ahead.crowded else self._another(chooser, ahead, given)
             if more is None:
@@ -95,7 +94,7 @@ class Burst:
             if self.alike is not None and self._bursts % 2:
                 view = view.only(self.alike(given[0].input, [*view.enabled.listed()]))
         elif self.joins:
-            # what is not allowed before the others are taken is sent after them, and not skipped
+            # an input that is allowed only after the others is sent after them, not skipped
             view = view.taken()
         inp = (self._held.pop(0) if self._held else chooser.choose(view)) if view.nodes else None
         if inp is None:
@@ -111,6 +110,6 @@ class Burst:
             return False
         if self.joins and not self.joins(ahead.sent + 1, given, another):
             return False
-        # until an answer that takes longer than R is due, it is not known when the system takes the other inputs
+        # until an answer that takes longer than R is due, nobody knows when the system takes the other inputs
         now = with_input(ahead.belief.hypotheses, another.port, another.input, 0)
         return not slow(ahead.oracle.model, now, self.timing.busy)

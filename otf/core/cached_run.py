@@ -1,8 +1,8 @@
-"""A cached run: steps that were all taken before pass by the session, whose commands and beliefs are known.
+"""A cached run: steps that were all taken before bypass the session, since its commands and beliefs are known.
 
-At each event a session and its monitor check much, because anything may happen. In a long run nearly nothing new does:
-one input is in flight, and its answer came before from the same set of states. Such a step costs two look-ups here. By
-definition the run is the same: before the session decides anything again, it is given the number of cached steps, and
+A session and its monitor check much at each event, because anything may happen. In a long run hardly anything is new:
+one input is in flight, and its answer came before from the same set of states. Here, such a step costs two look-ups.
+The run is the same by definition: before the session decides anything again, it receives the number of cached steps and
 the events of the last one.
 """
 
@@ -24,12 +24,12 @@ from otf.trace.events import Event, Seen, Sent
 from otf.values.identity import light
 
 PortFrame: TypeAlias = tuple[str, bytes]
-"""A port, and the bytes that came on it."""
+"""A port, and the bytes received on it."""
 
 
 @light
 class CachedInput:
-    """An input sent before from this belief: its bytes, the next belief, and what must be proven quiet after it."""
+    """An input sent before from this belief: its bytes, the next belief, and the proofs of silence it needs."""
 
     symbol: Symbol
     port: str
@@ -40,9 +40,9 @@ class CachedInput:
 
 @light
 class CachedOutput:
-    """An output that was seen before: the next belief, and whether the next input may follow (`quiescence_predicted`).
+    """An output seen before: the next belief, and whether the next input may follow (`quiescence_predicted`).
 
-    `frame` is the same object each time, so that callers can look up what they derived from it.
+    `frame` is the same object each time, so callers can use it to look up what they derived from it.
     """
 
     output: object
@@ -52,21 +52,21 @@ class CachedOutput:
 
 
 class CachedSteps:
-    """The inputs that were sent from a belief and the frames that came there, by the bytes of one codec."""
+    """The inputs sent from a belief and the frames received there, by the bytes of one codec."""
 
     __slots__ = ("belief", "codec", "frames", "inputs", "view")
 
     def __init__(self, belief: Belief, codec: object) -> None:
         self.belief: Belief = belief
         self.codec: object = codec
-        # not needed for a belief with an input in flight; one with a long list of inputs is not kept
+        # a belief with an input in flight needs none; a view with a long list of inputs is not kept
         self.view: View | None = belief.view if belief.view and belief.view.enabled.kept else None
         self.inputs: dict[Symbol, CachedInput] = {}
         self.frames: dict[PortFrame, CachedOutput] = {}
 
     @classmethod
     def of(cls, oracle: Oracle, belief: Belief, codec: object) -> Self:
-        """Return the cached steps of a belief, made once for each codec."""
+        """Return the cached steps of a belief, created once per codec."""
         cached = belief.ahead.get(cls)
         if not isinstance(cached, cls) or cached.codec is not codec:
             cached = cls(belief, codec)
@@ -81,7 +81,7 @@ class CachedSteps:
         return found
 
     def learn_input(self, oracle: Oracle, symbol: Symbol, port: str, data: bytes) -> CachedInput | None:
-        """Return an input that was sent before without these bytes; None if it was not, or has no answer."""
+        """Return an input sent before, now with its bytes; None if it is new or no output answers it."""
         result = _known_result(oracle, self.belief, ("sent", port, symbol))
         if result is None or silent(oracle.model, result.belief):
             return None
@@ -90,7 +90,7 @@ class CachedSteps:
         return oracle.model.memory.put(self.inputs, symbol, go, self.belief)
 
     def learn_output(self, oracle: Oracle, frame: PortFrame, output: object) -> CachedOutput | None:
-        """Return the output of a frame not looked up before; None if it is new, or needs the monitor."""
+        """Return the output of a frame that was never looked up; None if it is new or needs the monitor."""
         result = _known_result(oracle, self.belief, ("seen", frame[0], oracle.model.output_symbol(output)))
         if result is None or result.kept:
             return None
@@ -102,7 +102,7 @@ class CachedSteps:
 
 
 def _known_result(oracle: Oracle, belief: Belief, event: Hashable) -> EventResult | None:
-    """Return the known result of an event, None unless the monitor can be left out."""
+    """Return the known result of an event, or None if only the monitor can judge it."""
     result = belief.after.get(event)
     if result is None or not result.belief.hypotheses or result.belief.unconstrained:
         return None
@@ -110,7 +110,7 @@ def _known_result(oracle: Oracle, belief: Belief, event: Hashable) -> EventResul
 
 
 LONG: Final = 50
-"""Events in one step beyond which a cached run ends: more may be a flood."""
+"""Events in one step after which a cached run ends: more may be a flood."""
 
 
 @dataclass(slots=True)
@@ -133,11 +133,11 @@ class CachedRun:
     events: int = 0
     next: Symbol | None = None
     over: bool = False
-    # inputs after which silence is proven, by their identity: hashing a proof takes as long as the rest of a look
+    # inputs with a proven silence, by identity: hashing a proof takes as long as the rest of a step
     trusted: dict[int, CachedInput] = field(default_factory=dict[int, CachedInput])
 
     def __post_init__(self) -> None:
-        """Start from the present state of the session."""
+        """Start from the current state of the session."""
         self.before, self.done_by, self.before_by = self.cached, self.ledger.done_by, self.ledger.done_by
         self.oracle = self.session.monitor.oracle
         self.timing = self.oracle.timing
@@ -145,7 +145,7 @@ class CachedRun:
 
     @classmethod
     def start(cls, session: Session, codec: object) -> Self | None:
-        """Return a cached run from the state of a session; None if the session must decide the next step."""
+        """Return a cached run from the state of a session, or None if the session must decide the next step."""
         moment, pacing, monitor = session.moment, session.pacing, session.monitor
         if (
             not isinstance(pacing, Eager)
@@ -181,7 +181,7 @@ class CachedRun:
         return self.next
 
     def _proven(self, go: CachedInput) -> bool:
-        # looked up in each run anew: a pacing drops its proofs when there are too many, which it does at quiescence
+        # looked up anew in each run: a pacing drops its proofs at quiescence when there are too many
         proven = self.proven >= go.proofs
         if proven:
             self.trusted[id(go)] = go
@@ -191,8 +191,7 @@ class CachedRun:
         """Note that an input was sent."""
         self.before, self.before_by = self.cached, self.done_by
         self.cached, self.go, self.last, self.next = go.cached, go, [event], None
-        # the ledger of one input that is answered at once is not built: that took a tenth of a step
-        # as `Ledger.then`, without the call
+        # builds no ledger for one input that is answered at once, which took a tenth of a step: does as `Ledger.then`
         timing = self.timing
         by = event.at + timing.latency
         self.done_by = (max(self.done_by, by)) + timing.busy
@@ -200,14 +199,14 @@ class CachedRun:
         self.events += 1
 
     def seen(self, then: CachedOutput, event: Seen) -> None:
-        """Note an output; it proves the input taken."""
+        """Note an output, which proves the input taken."""
         self.cached = then.cached
         self.last.append(event)
         self.done_by = min(self.done_by, event.at + self.timing.busy)
         self.events += 1
 
     def finish(self) -> None:
-        """Bring the session up to date, including an input that was chosen and not sent."""
+        """Bring the session up to date; this includes an input that was chosen but not sent."""
         if self.steps:
             skipped = self.events - len(self.last)
             ledger = Ledger(sent=self.ledger.sent + self.steps - 1, done_by=self.before_by)

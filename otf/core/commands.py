@@ -1,4 +1,4 @@
-"""The commands of a session to its runner, the chooser that gives it its inputs, and the pings of a barrier."""
+"""A session's commands to its runner, the chooser of its inputs, and the pings of a barrier."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from otf.values.identity import light
 
 @light
 class Send:
-    """Send this input to its port now; "" if the bench names no port, or if the input only waits.
+    """Send this input to its port now; the port is "" if the bench names none, or if the input only waits.
 
     >>> from otf.core import Symbol
     >>> Send(Symbol("press", "press"), "panel").input.value
@@ -30,7 +30,7 @@ class Send:
 
 @dataclass(frozen=True, slots=True)
 class Ping:
-    """Send this input of a barrier now and confirm it with `pinged`; its answer goes to `pong` and is not judged.
+    """Send this input of a barrier now, then call `pinged`; `pong` recognises the answer, which is not judged.
 
     >>> Ping("tcp", "are you there?").port
     'tcp'
@@ -42,10 +42,11 @@ class Ping:
 
 @light
 class Wait:
-    """Wait for an output until this time (seconds since the start of the run); then call `silence`.
+    """Wait for an output until this time (seconds since the start of the run), then call `silence`.
 
-    If a `rest` of the system is seen by other means, that ends the wait as well. After quiescence only time brings what
-    is waited for, and a window may oblige the system never to rest.
+    With `rest`, the wait also ends when something else shows that the system is at rest. It is False after quiescence,
+    when only time can bring an output. It is also False where a window obliges the system to send, and so never to
+    rest.
 
     >>> Wait(until=0.25).until
     0.25
@@ -71,7 +72,7 @@ SessionCommand: TypeAlias = Send | Ping | Wait | Stop
 
 
 GoesPast: TypeAlias = Callable[[tuple[Node, ...], Symbol, Failure], bool]
-"""Is told of a failure at an input in these nodes; returns whether the run goes on past it, as it is known."""
+"""Takes a failure at an input in these nodes; returns whether the run goes on past it because it is known."""
 
 
 class Chooser(Protocol):
@@ -84,10 +85,10 @@ class Chooser(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Barrier:
-    """For each port an input that the system answers without a change of state, and a test that recognises the answer.
+    """For each port, an input that the system answers without changing its state, and a test for the answer.
 
-    `pings` has one input for each port; a port without one is not proven, and must have no spontaneous outputs.
-    `pong(port, output)` returns whether an output is such an answer. The model must not mention either.
+    `pings` has one input per port. A port without one is not proven quiet, and must have no spontaneous outputs.
+    `pong(port, output)` returns whether an output is such an answer. The model must mention neither.
 
     >>> barrier = Barrier({"tcp": b"ping"}, lambda port, output: output == b"pong")
     >>> barrier.pong("tcp", b"pong")
@@ -102,10 +103,10 @@ class Barrier:
 class Pings:
     """The pings of a run, in rounds: first to the ports with inputs in flight, then to all others.
 
-    The answer to a ping on a FIFO port proves that all before it has arrived. Those of the first ports prove the inputs
-    taken; the outputs of these were emitted before that, and arrive before the answers on the others. Of several first
-    ones each may get outputs that another caused, after its answer: then all are pinged once more.
-    `begun`: a round is under way. It ends with the next event that is no output.
+    The answer to a ping on a FIFO port proves that everything before it has arrived. Answers on the first ports prove
+    that the inputs were taken. Their outputs were emitted before that, so they arrive before the answers on the other
+    ports. If several ports come first, each may get outputs after its answer that another caused: then all are pinged
+    again. `begun`: a round is in progress. It ends with the next event that is not an output.
     """
 
     barrier: Barrier
@@ -113,11 +114,11 @@ class Pings:
     _first: tuple[str, ...] = ()
     _sent: set[str] = field(default_factory=set[str])
     _waiting: set[str] = field(default_factory=set[str])
-    # pings overtaken by an input are answered all the same
+    # pings overtaken by an input are still answered
     _unanswered: Counter[str] = field(default_factory=Counter[str])
 
     def next(self, in_flight: Iterable[str]) -> Ping | None:
-        """Return the next ping, None while answers are outstanding; a round begins with the ports `in_flight`."""
+        """Return the next ping, or None while answers are outstanding; a round begins with the ports `in_flight`."""
         if not self.begun:
             self.begun, self._sent, self._waiting = True, set(), set()
             self._first = tuple(sorted(self.barrier.pings.keys() & in_flight))
@@ -138,7 +139,7 @@ class Pings:
         self._waiting.add(port)
 
     def answered(self, seen: Seen) -> bool:
-        """Return whether an output is the answer to a ping, and note it."""
+        """Note an output if it is the answer to a ping, and return whether it is."""
         port = seen.port
         if not self._unanswered[port] or not self.barrier.pong(port, seen.output):
             return False

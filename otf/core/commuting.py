@@ -1,7 +1,8 @@
-"""Moves in an order that makes no difference: of such orders one is followed.
+"""Follows only one of several orders of moves if the order makes no difference.
 
-Sleep sets (Godefroid, "Partial-Order Methods for the Verification of Concurrent Systems", chapter 5): once the moves
-that take a's input were followed, those that take b's need not be followed by a's if the two are independent.
+Uses sleep sets (Godefroid, "Partial-Order Methods for the Verification of Concurrent Systems", chapter 5). Once the
+moves that take a's input have been followed, those that take b's need not be followed by a's if the two are
+independent.
 """
 
 from __future__ import annotations
@@ -17,15 +18,15 @@ from otf.core.moves import Moves, Next
 from otf.core.nodes import Move, Node
 from otf.core.windows import Windows
 
-FEW: Final = 16  # spontaneous outputs that are looked at in a row, for each of them is a call of the model
+FEW: Final = 16  # spontaneous outputs examined in a row: each needs a call of the model
 
 
 @dataclass(slots=True)
 class Orders:
-    """The moves that are followed to explain an output on the port `goal`.
+    """The moves to follow in order to explain an output on the port `goal`.
 
-    An input that is not needed to explain the event stays in flight, and a spontaneous output that is not needed stays
-    to be emitted: later, they have the same result.
+    An input that the event does not need stays in flight, and a spontaneous output that it does not need stays unsent:
+    later, they have the same result.
     """
 
     moves: Moves
@@ -35,7 +36,7 @@ class Orders:
     def of(self, now: Hypothesis, asleep: Asleep, woken: Asleep | None) -> list[Next]:
         """Return the moves of a hypothesis, each with the ports that need not be followed after it.
 
-        Where a hypothesis is reached once more, only the inputs that are `woken` are left: they were asleep.
+        If a hypothesis is reached again, only the inputs `woken` are left, which were asleep before.
         """
         node = now.position
         if not isinstance(node, Node):
@@ -48,10 +49,10 @@ class Orders:
         }
         tried = asleep
         found: list[Next] = []
-        # first moves that may explain the event at once: the others need not come before them
+        # first the moves that may explain the event at once: the others need not come before them
         for port in sorted(steps, key=lambda port: not any(brings(step, self.goal) for step in steps[port])):
             found += [step._replace(asleep=tried & others[port].keys()) for step in steps[port]]
-            # what comes too late to be taken in this state may be taken after a timer has expired
+            # an input that comes too late to be taken in this state may be taken after a timer has expired
             tried |= {port} if steps[port] else AWAKE
         if woken is not None or self._idle(now, node, tried) or self._counts(now, node, tried):
             return found
@@ -59,9 +60,9 @@ class Orders:
         return found + [step._replace(asleep=self._sleeping(now, node, step.move, tried)) for step in more]
 
     def _others(self, now: Hypothesis, node: Node, port: str) -> dict[str, int]:
-        """Return the ports whose input may equally be taken before that of `port`, and the last number there."""
+        """Return the ports whose input may just as well be taken before that of `port`, and the last number there."""
         head = queue(now.flight, port)[0].symbol
-        # each input may set the timers anew
+        # each input may restart the timers
         return {
             name: in_flight[-1].number
             for name, in_flight in now.flight
@@ -71,7 +72,7 @@ class Orders:
     def _sleeping(self, now: Hypothesis, node: Node, move: Move | None, tried: Asleep) -> Asleep:
         """Return the ports whose input was taken before a spontaneous move, and need not be taken after it.
 
-        So a device that speaks all the time costs nothing: what is on its way does not change what an input means.
+        So a device that talks all the time costs nothing: its messages in flight do not change what an input means.
         """
         model, timed = self.moves.model, bool(now.timers)
         return (
@@ -87,7 +88,7 @@ class Orders:
     def _idle(self, now: Hypothesis, node: Node, tried: Asleep) -> bool:
         """Return whether no spontaneous move can help: each leads back to this state, where inputs mean the same.
 
-        What it would emit it emits later, when that is seen: with timers as they are known then, which is no less.
+        Whatever a move would emit now, it can emit when that is seen. Its timers, as known then, allow no less.
         """
         if any(isinstance(each.name, str) and each.name not in node.expiring for each in now.timers):
             return False
@@ -100,9 +101,9 @@ class Orders:
         )
 
     def _counts(self, now: Hypothesis, node: Node, tried: Asleep) -> bool:
-        """Return whether all that the system says by itself is numbered, on another port: no such move can help.
+        """Return whether the system's own messages are all numbered, on another port, so that no such move can help.
 
-        As in `_idle`, but each leads to a state of its own; as many of them are looked at as would be followed.
+        As in `_idle`, but each move leads to a new state. Looks at as many moves as would be followed.
         """
         model, followed, port = self.moves.model, self.moves.limits.spontaneous, ""
         if now.timers or followed > FEW or not tried.issuperset(name for name, _ in now.flight):
@@ -133,7 +134,7 @@ def brings(step: Next, port: str) -> bool:
 
 
 def _plain(move: Move) -> bool:
-    """Return whether a move does nothing but to say something on one port, and to change the state."""
+    """Return whether a move only emits one output on one port and changes the state."""
     timed = move.after or move.within or move.starts or move.stops
     return move.position is move.target is not None and len(move.emitted) == 1 and not (timed or move.req)
 
@@ -141,7 +142,7 @@ def _plain(move: Move) -> bool:
 def independent(model: Model, node: Node, one: Symbol, other: Symbol) -> bool:
     """Return whether two inputs on different ports may be taken in either order with the same result.
 
-    That is so if their outputs are on different ports, and both orders lead to the same states.
+    They may if their outputs are on different ports, and both orders lead to the same states.
     """
     if node.independent is None:
         node.independent = {}
@@ -155,18 +156,18 @@ def independent(model: Model, node: Node, one: Symbol, other: Symbol) -> bool:
 
 
 def indifferent(model: Model, node: Node, move: Move, inp: Symbol, *, timed: bool = False) -> bool:
-    """Return whether an input may be taken before a spontaneous move or after it, with the same result.
+    """Return whether an input may be taken before or after a spontaneous move with the same result.
 
-    That is so if their outputs are on different ports, the input gets the same answers in both states, and the move
-    leads from where the input led to where it leads afterwards. Where timers run (`timed`), the input has to leave the
-    state as it is and to start no timer, and the move may start no timer but its own and those of its state.
+    It may if their outputs are on different ports, the input gets the same answers in both states, and the move closes
+    the square. If timers run (`timed`), the input must not change the state or start a timer. The move may then start
+    only its own timer and those of its state.
 
-    Then whatever happened with the move first, at t, and the input at u, the input first explains, too. The input can
-    only set anew the timers of its state, or put off their effect until the system is free: that moves the ends of
-    their intervals to later, and begins stay, so the move may still have come at t. What the input did to the timers
-    that the move set is in these ends as well: `Windows.spontaneous` hands them on. An input that was sent when the
-    move was due already is not taken first (`in_time`); it was not tried then, and the move is followed. Later events
-    depend on intervals alone, and of two hypotheses the wider explains what the narrower does.
+    Suppose the move came first, at t, and the input at u. Taking the input first explains the same: it can only restart
+    timers of its state, or delay their effect until the system is free. That moves the ends of their intervals to later
+    and keeps the begins, so the move may still have come at t. These ends also include what the input did to the timers
+    that the move set: `Windows.spontaneous` passes them on. An input sent when the move was already due is not taken
+    first (`in_time`); it was not tried then, and the move is followed. Later events depend only on intervals, and the
+    wider of two hypotheses explains whatever the narrower does.
     """
     if node.indifferent is None:
         node.indifferent = {}
@@ -178,7 +179,7 @@ def indifferent(model: Model, node: Node, move: Move, inp: Symbol, *, timed: boo
 
 
 def restarts(model: Model, node: Node, move: Move) -> bool:
-    """Return whether a move sets no timer but the one that causes it, and those of its state with that one's times."""
+    """Return whether a move sets only its own timer, and those of its state with that timer's times."""
     anew = move.target is node or move.within is not None or move.target is None or not model.windows(move.target)
     return anew and not move.stops and all(each.name == move.after for each in move.starts)
 
@@ -215,7 +216,7 @@ def _squares(model: Model, node: Node, move: Move, one: Move, other: Move) -> bo
 
 
 def _after(model: Model, node: Node, first: Symbol, second: Symbol) -> frozenset[Hashable] | None:
-    """Return the results of two inputs; None if their order may matter even so."""
+    """Return the results of two inputs, or None if their order may still matter."""
     found: set[Hashable] = set()
     moves = model.moves(node, first)
     for one in moves:

@@ -1,7 +1,7 @@
-"""Many hypotheses that differ in times alone, as one.
+"""Joins many hypotheses that differ only in times.
 
-Where the latency is longer than the period of a message, each message may have been emitted before or after each of the
-last inputs, and at many times: these are thousands of explanations, and the tester falls behind.
+If the latency is longer than the period of a message, each message may have been emitted before or after each of the
+last inputs, at many times. That makes thousands of explanations, and the tester falls behind.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from otf.core.timing import Span, Window
 from otf.core.windows import each_output
 
 CROWDED: Final = 64
-"""Hypotheses with times of which none is joined with another."""
+"""Up to this many hypotheses none is joined with another."""
 
 DEEP: Final = 100
-"""Outputs under way. With more of them, hypotheses differ in their number, and to compare them takes long."""
+"""Outputs in flight. Beyond this, hypotheses differ in their number, and comparing them takes long."""
 
 _UNDATED: Final = attrgetter("what", "left", "spontaneous", "stamp", "number", "entered")
 
 
 def join_crowded(found: list[Hypothesis]) -> list[Hypothesis]:
-    """Return the hypotheses; of too many, those that differ in times alone as one."""
+    """Return the hypotheses; if there are too many, join those that differ only in times."""
     if len(found) <= CROWDED:
         return found
     alike: dict[Hashable, Hypothesis] = {}
@@ -38,23 +38,23 @@ def join_crowded(found: list[Hypothesis]) -> list[Hypothesis]:
 
 
 class Following(NamedTuple):
-    """A hypothesis to be followed, how deep it lies, and the ports that need not be followed from it."""
+    """A hypothesis to follow, its depth, and the ports that need not be followed from it."""
 
     now: Hypothesis
     depth: int = 0
     asleep: Asleep = AWAKE
 
     def joined(self, other: Following) -> Following:
-        """Return both as one. It explains whatever each of them explains, and a little more.
+        """Return both as one, which explains whatever either of them explains, and a little more.
 
-        So a fault may be missed, but none is reported that is none.
+        So otf may miss a fault, but never reports one that is not there.
         """
         return Following(_hull(self.now, other.now), min(self.depth, other.depth), self.asleep & other.asleep)
 
 
 @dataclass(slots=True)
 class Crowd:
-    """What is left to be followed in a search, joined; the least far comes first, so that nearly all come once."""
+    """What a search still has to follow, joined. The least advanced comes first, so nearly all come only once."""
 
     _left: dict[Hashable, Following] = field(default_factory=dict[Hashable, Following])
     _followed: dict[Hashable, Following] = field(default_factory=dict[Hashable, Following])
@@ -62,7 +62,7 @@ class Crowd:
     _pushed: int = 0
 
     def following(self, more: list[Following]) -> Iterator[Following]:
-        """Yield what has come least far until nothing is left; meanwhile others may add `more`."""
+        """Yield the least advanced until nothing is left; others may add to `more` meanwhile."""
         while more or self._order:
             while more:
                 self._push(more.pop())
@@ -72,7 +72,7 @@ class Crowd:
                 yield found
 
     def _push(self, each: Following) -> None:
-        """Add what is to be followed, unless it is included in what was followed before."""
+        """Add what is to be followed, unless something followed before includes it."""
         name = _timeless(each.now)
         followed = self._followed.get(name)
         if followed is not None:
@@ -88,10 +88,10 @@ class Crowd:
 
 
 def _timeless(now: Hypothesis) -> Hashable:
-    """Return what a hypothesis is without its times, and without what its outputs are due after."""
+    """Return a hypothesis without its times and the inputs after which its outputs are due."""
     if sum(len(outputs) for _, outputs in now.outstanding) > DEEP:
         return now
-    # by hand this takes a tenth of the time
+    # written out, since this takes a tenth of the time
     outstanding = tuple(
         (port, tuple(map(_UNDATED, outputs)), tuple([each.window and each.window[1:] for each in outputs]))
         for port, outputs in now.outstanding
@@ -101,13 +101,13 @@ def _timeless(now: Hypothesis) -> Hashable:
 
 
 def _progress(now: Hypothesis) -> int:
-    """Return how far a hypothesis has come: each move takes an input or emits outputs."""
+    """Return how far a hypothesis has advanced: each move takes an input or emits outputs."""
     emitted = sum(len(outputs) for _, outputs in now.outstanding)
     return emitted - sum(len(in_flight) for _, in_flight in now.flight)
 
 
 def _hull(one: Hypothesis, other: Hypothesis) -> Hypothesis:
-    """Return two hypotheses as one; they are the same but for their spans and for what they are due after."""
+    """Join two hypotheses that differ only in their spans and in what they are due after."""
     outputs = iter([output for _, queue in other.outstanding for output in queue])
     outstanding = each_output(one.outstanding, lambda each: _later(each, next(outputs)))
     timers = tuple(

@@ -1,4 +1,4 @@
-"""What stalls leave open: windows of time that they opened, and the events that were judged in doubt for it."""
+"""What stalls leave in doubt: the time windows that they widened, and the events that were judged within these."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from otf.trace.events import Event, Sent, Stalled
 
 @dataclass(slots=True)
 class Doubts:
-    """The ends of intervals that the stalls of a run opened, each with the one before.
+    """The ends of intervals that the stalls of a run moved to later, each with the end before the stall.
 
-    `events` and `seconds` count what was judged while stalls left more than one state, or kept an output from being
-    late. `unheard` counts, for each timer, how often it was due and an input ended it before its output came.
+    `events` and `seconds` count what was judged while only a stall kept several states possible, or an output from
+    being late. `unheard` counts, per timer, how often an input stopped it when it was due but its output had not come.
     """
 
     ends: dict[float, float] = field(default_factory=dict[float, float])
     events: int = 0
     seconds: float = 0.0
     unheard: Counter[str] = field(default_factory=Counter[str])
-    # timers that are due, each with the earliest time at which it was started
+    # the timers that are due, each with the earliest time at which it was started
     _due: set[tuple[str | int, float]] = field(default_factory=set[tuple[str | int, float]])
     _last: Event | None = None
 
     def opened(self, belief: Belief, stall: Stalled, latency: float) -> Belief:
-        """Return the belief after a stall: what was to happen then may come later by its length."""
+        """Return the belief after a stall: whatever was due then may come later by the length of the stall."""
         if not belief.timed:
             return belief
         then = Belief(tuple(opened(each, stall, latency) for each in belief.hypotheses))
@@ -39,7 +39,7 @@ class Doubts:
         return then
 
     def weigh(self, event: Event, since: float, belief: Belief, latency: float) -> None:
-        """Count an event that without the stalls might have left other states, or none; the last was at `since`."""
+        """Count an event that might have left other states, or none, without the stalls; the last was at `since`."""
         before = event.at - latency
         self._hear(event, belief, before)
         open_now = [each for each in _windows(belief) if each.trigger.b in self.ends]
@@ -53,7 +53,7 @@ class Doubts:
             self.seconds += max(0.0, event.at - since)
 
     def _hear(self, event: Event, belief: Belief, before: float) -> None:
-        """Count the timers that were due when the last event, an input, started them anew or stopped them."""
+        """Count the timers that were due when the last event, an input, restarted or stopped them."""
         timers = [timer for each in belief.hypotheses for timer in each.timers] if belief.timed else []
         gone = self._due.difference((each.name, each.window.trigger.a) for each in timers)
         if isinstance(self._last, Sent):
@@ -63,7 +63,7 @@ class Doubts:
         self._last = event
 
     def _is_due(self, window: Window, before: float) -> bool:
-        """Return whether nothing but a stall keeps the end of a window from having come."""
+        """Return whether a window would be over by now if it were not for a stall."""
         return window.trigger.b in self.ends and is_later(before, self.ends[window.trigger.b] + window.hi)
 
 

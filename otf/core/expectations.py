@@ -1,4 +1,4 @@
-"""Expected outputs: a certain value or any for which a test is true, and those outstanding, in bags and chains of bags.
+"""Expected outputs: a given value, or any value that passes a test; outstanding ones in bags and chains of bags.
 
 Bytes that do not decode meet no expectation: no model can allow them. The end of a port meets one that names it.
 """
@@ -77,7 +77,7 @@ class Such:
     where: Where
 
     def matches(self, seen: Symbol) -> bool:
-        """Return the result of the model's test; a test that raises is a broken model."""
+        """Return the result of the model's test. Raises ModelError if the test raises."""
         if isinstance(seen.value, Ended):
             return False
         CURRENT.now = str(self), (seen.value,)
@@ -91,17 +91,17 @@ class Such:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """Return its name in the model."""
+        """Return its text in the model."""
         return (str(self),)
 
     def __str__(self) -> str:
-        """Return its name in the model, or that of the test."""
+        """Return its text in the model, or the name of the test."""
         return self.where.says or getattr(self.where.test, "__name__", "a test")
 
 
 @dataclass(frozen=True, slots=True)
 class Either:
-    """One of several: the alternatives of a `OneOf` that belong to one port."""
+    """One of several: the alternatives of a `OneOf` on one port."""
 
     expectations: tuple[Expectation, ...]
 
@@ -116,7 +116,7 @@ class Either:
 
 
 def texts_of(outputs: Iterable[object]) -> Iterator[str]:
-    """Yield the outputs of a transition as text for people."""
+    """Yield the outputs of a transition as text."""
     for item in outputs:
         match item:
             case AnyOrder(items=()):
@@ -139,15 +139,15 @@ def texts_of(outputs: Iterable[object]) -> Iterator[str]:
 
 def is_test(item: object) -> TypeGuard[Test]:
     """Return whether an item is a test of the model, not a value."""
-    # other callable objects are values: a dataclass with __call__, for one
+    # other callables are values, such as a dataclass with __call__
     return callable(item) and (isroutine(item) or isinstance(item, partial))
 
 
 class Bag:
-    """Outputs that may come in any order among themselves; usually there is one.
+    """Outputs that may come in any order among themselves; usually there is just one.
 
-    The rest of a bag is a number with one bit for each output, so that a bag of 10,000 outputs is not copied for each
-    one that comes.
+    The rest of a bag is a number with one bit per output, so that a bag of 10,000 outputs is not copied for each output
+    that comes.
     """
 
     __slots__ = ("_exact", "_vague", "all", "expectations")
@@ -183,8 +183,8 @@ class Bag:
 class Chain:
     """A bag and the bags after it on the same port.
 
-    Equal chains are mostly one object, whatever they are parts of. So a hypothesis that has seen half of a long answer
-    is compared and hashed as fast as any other.
+    Equal chains are mostly one object, whatever contains them. So a hypothesis that has seen half of a long answer is
+    compared and hashed as fast as any other.
     """
 
     __slots__ = ("_hash", "bag", "then")
@@ -199,7 +199,7 @@ class Chain:
         return self._hash
 
     def __eq__(self, other: object) -> bool:
-        """Compare by content: a chain that was forgotten is made anew."""
+        """Compare by content: a chain that was forgotten is created anew."""
         one: Chain | None = self
         while isinstance(one, Chain) and isinstance(other, Chain) and one is not other:
             if one.bag.expectations != other.bag.expectations:
@@ -213,18 +213,18 @@ Emitted: TypeAlias = tuple[tuple[str, Chain], ...]
 
 
 class Chains:
-    """The chains of a model, each made once."""
+    """The chains of a model, each created once."""
 
     __slots__ = ("_chains", "_memory", "alone")
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
-        # for one value alone, on its port: the outputs of most transitions
+        # for a single value on its port: the outputs of most transitions
         self.alone: dict[Symbol, Emitted] = {}
         self._chains: dict[tuple[tuple[Expectation, ...], Chain | None], Chain] = {}
 
     def of(self, bags: list[tuple[Expectation, ...]]) -> Chain:
-        """Return the chain of at least one bag."""
+        """Return the chain of one or more bags."""
         *before, last = bags
         chain = self._made(last, None)
         for expectations in reversed(before):

@@ -1,4 +1,4 @@
-"""What explains an event: the search for it from a belief, and what is remembered of such searches."""
+"""Searches for what explains an event, starting from a belief, and remembers the results."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Stalled, Taken
 from otf.trace.verdict import FailureKind
 
 NONE: Final = frozenset[str]()
-STALLS: Final = 1_000  # latest stalls that may still delay what arrives: with L and R of 2 ms these last for seconds
+STALLS: Final = 1_000  # latest stalls that may still delay what arrives: enough for seconds if L and R are 2 ms
 
 EventName: TypeAlias = tuple[Hashable, ...]
 QUIET: Final[EventName] = ("quiet",)
@@ -34,17 +34,17 @@ Finder: TypeAlias = Callable[[Search, Iterable[Hypothesis]], Iterable[Hypothesis
 class Explainer:
     """Finds what explains each event of a run, from a belief and a ledger.
 
-    A result is remembered with its belief, under the name of the event. One that the time of the event decides holds
-    for that event alone; it is kept for a moment, since a run asks what an event `would` leave before it tells it.
-    `work` counts the moves considered, `late` are the stalls of the run, the latest first, and `slack` are the seconds
-    by which the tester may have seen the event late. `by_time` says whether time decided on the last search. Moves that
+    Results are cached in their belief under the name of the event. A result that depends on the time of the event holds
+    only for that event; it is kept briefly, since a run asks what an event `would` leave before telling it. `work`
+    counts the moves considered. `late` holds the stalls of the run, the latest first. `slack` is by how many seconds
+    the tester may have seen the event late. `by_time` says whether the last search depended on time. Moves that
     implement the requirement `without` are left out.
     """
 
     def __init__(self, oracle: Oracle, without: str = "") -> None:
         self.oracle = oracle
         self.work: int = 0
-        # whether all searches together take no more work than one may
+        # whether all searches together may do no more work than one search
         self.bounded: bool = False
         self.late: deque[Stalled] = deque(maxlen=STALLS)
         self.slack: float = 0.0
@@ -53,7 +53,7 @@ class Explainer:
         self._last: tuple[Belief, Ledger, Hashable, EventResult] | None = None
 
     def result(self, belief: Belief, ledger: Ledger, event: Event) -> EventResult:
-        """Return the belief after an event, with what else follows from it."""
+        """Return the belief after an event, and what else follows from it."""
         name = self._name(event, ledger)
         known = belief.after.get(name)
         if known is None:
@@ -63,7 +63,7 @@ class Explainer:
         return known
 
     def _name(self, event: Event, ledger: Ledger) -> EventName:
-        """Return what the result of an event is remembered under; a value is the last part of it."""
+        """Return the key under which to cache the result of an event; its last part is the value, if any."""
         name: EventName
         if isinstance(event, Quiet):
             name = RESTED if event.restless else QUIET
@@ -85,7 +85,7 @@ class Explainer:
             self.by_time = True
             return last[3]
         if isinstance(event, Sent) and not belief.timed:
-            # it makes no moves: setting up a search for it would take half of its time
+            # it makes no moves: setting up a search would double the time
             inp, number = self.oracle.model.symbol(event.input), len(ledger.inputs) + 1
             result, self.by_time = self._collect(with_input(belief.hypotheses, event.port, inp, number)), False
         else:
@@ -93,7 +93,7 @@ class Explainer:
             number = ledger.upto(event.upto) if isinstance(event, Taken) else len(ledger.inputs) + 1
             result = self.find(belief, finder(self.oracle.model, event, number), clock)
             self.by_time = clock.used
-        # a result that depends on the time of this event does not hold for the next one like it
+        # a result that depends on the time of this event does not hold for the next event like it
         if self.by_time:
             self._last = belief, ledger, what, result
         elif not (isinstance(name[-1], Symbol) and name[-1].heavy):
@@ -101,15 +101,16 @@ class Explainer:
         return result
 
     def clock(self, event: Event, ledger: Ledger) -> Clock:
-        """Return the time of an event, as a search for it needs it."""
+        """Return the time of an event in the form that a search needs."""
         timing = self.oracle.timing
         late = behind(self.late, event.at, timing.latency + timing.busy) if self.late else 0.0
-        # what was seen late came earlier, and so did what it shows to have begun: else the next output would look early
+        # an output seen late came earlier, and so did the start of what it reveals: else the next output would look
+        # early
         spans = tuple(map(SPAN, ledger.inputs))
         return Clock(event.at, timing.latency, timing.busy, spans, behind=late + self.slack, stalls=self.late)
 
     def find(self, belief: Belief, find: Finder, clock: Clock) -> EventResult:
-        """Return the result of a search, which is not remembered."""
+        """Return the result of a search, without caching it."""
         oracle = self.oracle
         commuting = oracle.relation == "uioco" and (not oracle.model.alone or len(belief.in_flight) > 1)
         free, work = frozenset[int](), (before := self.work * self.bounded)
@@ -117,16 +118,16 @@ class Explainer:
             moves = Moves(oracle.model, oracle.relation, oracle.limits, free=free, without=self._without)
             search = Search(moves, clock, commuting and not free, work)
             found = find(search, search.current(belief.hypotheses) if belief.timed else belief.hypotheses)
-            # outputs of moves made in the search may have been due long ago
+            # outputs of moves made during the search may have been due long ago
             found = search.current(found) if clock.used else found
             if free or oracle.relation != "any" or not moves.unspecified - moves.specified:
                 break
-            # no possible state specifies these inputs: none is to be preferred to the others
+            # no possible state specifies these inputs, so none of them is preferred
             work, free = search.work, frozenset(moves.unspecified - moves.specified)
         self.work += search.work - before
         requirements = frozenset(moves.requirements) if moves.requirements else NONE
         cut = frozenset(moves.cut) if moves.cut else NONE
-        # results decided by time do not come again
+        # results that depend on time do not recur
         return self._collect(join_crowded(widest(found)) if clock.used else found, requirements, cut, once=clock.used)
 
     def _collect(
@@ -138,15 +139,15 @@ class Explainer:
         once: bool = False,
     ) -> EventResult:
         hypotheses, kept = renumber_inputs(found)
-        # nor do sets with numbers that differ by one more input in flight
+        # nor do sets whose numbers differ by one more input in flight
         once = once or isinstance(hypotheses, list)
         belief = Belief(tuple(hypotheses)) if once else self.oracle.beliefs.of(hypotheses)
         return EventResult(belief, kept, requirements, cut)
 
     def untimely(self, belief: Belief, ledger: Ledger, event: Event) -> FailureKind | None:
-        """Return how the time of an output that nothing explains is wrong, None if not only that is.
+        """Return how the time of an output that nothing explains is wrong; None if the time is not the only fault.
 
-        Where every explanation has missed an output by now, another output is no news: the first one is missing.
+        If every explanation has missed an output by now, a further output is no news: the first one is missing.
         """
         if not self.by_time or not isinstance(event, (Seen, Closed)):
             return None
@@ -162,7 +163,7 @@ class Explainer:
 
 
 def finder(model: Model, event: Event, number: int) -> Finder:
-    """Return the search for what explains an event; `number` is that of an input sent, or how many were taken."""
+    """Return the search for what explains an event; `number` is that of the input sent, or how many were taken."""
     if isinstance(event, (Seen, Closed)):
         port, output = event.port, model.output_symbol(event.output)
         return lambda search, now: search.seen(now, port, output)

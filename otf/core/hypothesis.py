@@ -18,7 +18,7 @@ Queues: TypeAlias = tuple[tuple[str, tuple[Item, ...]], ...]
 
 
 def queue(queues: Queues[Item], port: str) -> tuple[Item, ...]:
-    """Return the queue of `port`, empty if there is none."""
+    """Return the queue of `port`, or an empty one."""
     for name, items in queues:
         if name == port:
             return items
@@ -26,7 +26,7 @@ def queue(queues: Queues[Item], port: str) -> tuple[Item, ...]:
 
 
 def put(queues: Queues[Item], port: str, items: tuple[Item, ...]) -> Queues[Item]:
-    """Return the map with `items` as the queue of `port`; an empty queue is left out."""
+    """Return the queues with `items` as that of `port`; an empty queue is left out."""
     if not queues or (len(queues) == 1 and queues[0][0] == port):
         return ((port, items),) if items else ()
     rest = [entry for entry in queues if entry[0] != port]
@@ -34,7 +34,7 @@ def put(queues: Queues[Item], port: str, items: tuple[Item, ...]) -> Queues[Item
 
 
 def push(queues: Queues[Item], port: str, item: Item) -> Queues[Item]:
-    """Return the map with `item` at the end of the queue of `port`."""
+    """Return the queues with `item` added at the end of that of `port`."""
     return put(queues, port, (*queue(queues, port), item))
 
 
@@ -48,14 +48,14 @@ AWAKE: Final[Asleep] = frozenset[str]()
 
 
 class Outstanding(NamedTuple):
-    """Outputs of one move on one port that were emitted and not yet seen.
+    """Outputs of one move on one port that were emitted but not yet seen.
 
-    `what` is the chain of outputs, and `left` the rest of its first bag; for an `Accept` it is the opening, whose
-    outputs decide the next state. `due` is the least number of an input that was taken after the outputs were emitted:
-    once that input is proven taken with everything before it seen, a hypothesis with these outputs is wrong. Inputs up
-    to `loose` do not count for that: they may have been taken before as well. `spontaneous`: no input caused them.
-    `window` is the time in which they are due; `stamp` marks the timers that their move started. For an `Accept`,
-    `number` is the input that caused it, or else `entered` bounds the time at which its state is entered.
+    `what` is the chain of outputs, and `left` the rest of its first bag. For an `Accept`, `what` is the opening, whose
+    outputs decide the next state. `due` is the lowest number of an input taken after the outputs were emitted. Once
+    that input is proven taken and everything before it seen, a hypothesis with these outputs is wrong. Inputs up to
+    `loose` do not count, since they may have been taken earlier too. `spontaneous`: no input caused the outputs.
+    `window` is when they are due; `stamp` marks the timers that their move started. For an `Accept`, `number` is the
+    input that caused it; otherwise `entered` bounds the time at which its state is entered.
     """
 
     what: Chain | OpenAccept
@@ -70,14 +70,14 @@ class Outstanding(NamedTuple):
 
 
 class QueuedInput(NamedTuple):
-    """An input that was sent and is perhaps not taken yet; `number` counts those that still matter, from 1."""
+    """An input that was sent and may not have been taken yet; `number` counts, from 1, those that still matter."""
 
     symbol: Symbol
     number: int
 
 
 class Timer(NamedTuple):
-    """A running timer: its name, or the number of the spontaneous transition that it is the window of."""
+    """A running timer; its name is a number if it is the window of the spontaneous transition with that number."""
 
     name: str | int
     window: Window
@@ -87,7 +87,7 @@ class Timer(NamedTuple):
 class HeldBack(NamedTuple):
     """An output that came while an `Accept` was open on other ports: only the next state can explain it.
 
-    It came at this time, after the inputs up to `upto` were sent: no later input can have caused it.
+    It came at the time `at`, after the inputs up to `upto` were sent: no later input can have caused it.
     """
 
     port: str
@@ -97,7 +97,7 @@ class HeldBack(NamedTuple):
 
 
 class Hypothesis(NamedTuple):
-    """A position, a queue of outstanding outputs for each port, a queue of inputs in flight for each, and timers.
+    """A position, for each port a queue of outstanding outputs and one of inputs in flight, and the timers.
 
     `held` are outputs to be judged later, `got` those of an open `Accept`.
     """
@@ -116,19 +116,19 @@ class Hypothesis(NamedTuple):
 
     @property
     def expecting(self) -> bool:
-        """Return whether outputs are outstanding whose number the model limits; an `Accept` may go on for ever."""
+        """Return whether outputs are outstanding whose number the model limits; an `Accept` may go on forever."""
         return any(
             isinstance(each.what, Chain) or each.what.ends for _, outputs in self.outstanding for each in outputs
         )
 
     @property
     def obliged(self) -> bool:
-        """Return whether outputs of a timer are not all seen: an `Accept` may be half way through."""
+        """Return whether outputs of a timer are still unseen: an `Accept` may be half way through."""
         return any(each.spontaneous and each.window for _, outputs in self.outstanding for each in outputs)
 
     @property
     def timed(self) -> bool:
-        """Return whether time matters in it."""
+        """Return whether it has a timer, or an outstanding output with a window."""
         return bool(self.timers) or any(each.window for _, outputs in self.outstanding for each in outputs)
 
 
@@ -143,7 +143,7 @@ def with_input(starts: Iterable[Hypothesis], port: str, inp: Symbol, number: int
 
 
 def split(flight: Queues[QueuedInput], upto: int) -> tuple[Queues[QueuedInput], Queues[QueuedInput]]:
-    """Return the inputs in flight up to a number, and those that were sent after it."""
+    """Split the inputs in flight into those up to a number and those sent later."""
     before, later = (
         tuple(
             (port, tuple(each for each in in_flight if (each.number <= upto) is wanted)) for port, in_flight in flight
@@ -154,7 +154,7 @@ def split(flight: Queues[QueuedInput], upto: int) -> tuple[Queues[QueuedInput], 
 
 
 def join_queues(flight: Queues[QueuedInput], later: Queues[QueuedInput]) -> Queues[QueuedInput]:
-    """Return the inputs in flight, with later ones behind those on the same ports."""
+    """Append later inputs to the queues of inputs in flight on their ports."""
     for port, in_flight in later:
         flight = put(flight, port, (*queue(flight, port), *in_flight))
     return flight
@@ -176,7 +176,7 @@ PLAIN: Final = Outstanding(Chain(Bag(()), None))
 
 
 def move_on(now: Hypothesis, move: Move, kind: Outstanding = PLAIN) -> Hypothesis:
-    """Return the hypothesis after a move: its outputs are queued on their ports, with the attributes of `kind`."""
+    """Return the hypothesis after a move, with its outputs queued on their ports, with the attributes of `kind`."""
     outstanding, opening = now.outstanding, move.opening
     for port, chain in move.emitted:
         fresh = Outstanding(chain, chain.bag.all) if kind is PLAIN else kind._replace(what=chain, left=chain.bag.all)
@@ -188,7 +188,7 @@ def move_on(now: Hypothesis, move: Move, kind: Outstanding = PLAIN) -> Hypothesi
 
 
 def renumber(now: Hypothesis, kept: tuple[int, ...]) -> Hypothesis:
-    """Return the hypothesis with the numbers of inputs replaced by their ranks among those kept."""
+    """Replace the number of each input by its rank among those kept."""
     ranks = {number: rank for rank, number in enumerate(kept, 1)}
     flight = tuple(
         (port, tuple(QueuedInput(each.symbol, ranks[each.number]) for each in flight)) for port, flight in now.flight

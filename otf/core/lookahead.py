@@ -1,8 +1,8 @@
-"""What a monitor judges again with more spontaneous outputs under way, if few could not explain what was seen.
+"""What the monitor judges again with more spontaneous outputs in flight, if a few could not explain what was seen.
 
-Spontaneous outputs on other ports may already have changed the state, although they have not been seen yet.
-How many are under way nobody knows, so few are followed at first. Whatever was emitted before an output was seen
-is seen itself within L. So each search that left something out is remembered until that time has passed.
+Spontaneous outputs on other ports may already have changed the state, although they have not been seen yet. Nobody
+knows how many are in flight, so otf follows few at first. Whatever was emitted before an output was seen arrives within
+L. So each search that left something out is kept until that time has passed.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from otf.core.timing import is_later
 from otf.trace.events import Event, Quiet, Seen, Stalled
 
 EVENTS: Final = 10_000
-"""Events that are kept to be judged again; beyond these, what was left out can no longer be decided."""
+"""Events kept for judging again. After more than these, what was left out can no longer be decided."""
 
 
 class CutSearch(NamedTuple):
-    """A search that left out spontaneous outputs on these ports: the number of its event, and what was known before."""
+    """A search that left out spontaneous outputs on these ports: its event number, and what was known before it."""
 
     event: int
     ports: frozenset[str]
@@ -32,29 +32,29 @@ class CutSearch(NamedTuple):
 
 @dataclass(slots=True)
 class Lookahead:
-    """The searches that left something out, and the events since the first of them, each with the tester's slack.
+    """The searches that left something out, and all events since the first of them, each with the tester's slack.
 
-    `lost`: too many events have passed, or to judge them again took too long, and no failure is certain any more.
+    `lost`: too many events have passed, or judging them again took too long, so no failure is certain any more.
     """
 
     cuts: deque[CutSearch] = field(default_factory=deque[CutSearch])
     events: list[tuple[Event, float]] = field(default_factory=list[tuple[Event, float]])
     lost: bool = False
-    _first: int = 0  # the number of the first event that is kept
+    _first: int = 0  # the number of the first event kept
 
     @property
     def first(self) -> CutSearch | None:
-        """Return the first search that left something out, None if none did."""
+        """Return the first search that left something out, or None."""
         return self.cuts[0] if self.cuts else None
 
     def note(self, event: Event, cut: CutSearch | None, slack: float = 0.0) -> None:
         """Take an event, what its search left out, and by how many seconds the tester may have seen it late."""
         if isinstance(event, Quiet) and not event.restless:
-            # all that was emitted has been seen
+            # everything emitted has been seen
             self.clear()
             return
         if isinstance(event, Stalled):
-            # what was on its way then arrives later
+            # whatever was in flight then arrives later
             self.cuts = deque(
                 each if is_later(event.begun, each.by) else each._replace(by=each.by + event.seconds)
                 for each in self.cuts
@@ -69,24 +69,24 @@ class Lookahead:
                 self.give_up()
 
     def clear(self) -> None:
-        """Forget everything: nothing is left out."""
+        """Forget everything: nothing is left out any more."""
         self.cuts.clear()
         self.events.clear()
         self.lost = False
 
     def give_up(self) -> None:
-        """Forget what was left out though it may matter: until all is quiet, no failure is certain."""
+        """Forget what was left out although it may matter: no failure is certain until the next quiescence."""
         self.clear()
         self.lost = True
 
     def before(self, event: int) -> Lookahead:
-        """Return a copy as it was before the last event, which has this number."""
+        """Return a copy as it was before the last event, which has the number `event`."""
         return Lookahead(deque(cut for cut in self.cuts if cut.event < event), self.events[:-1], self.lost, self._first)
 
     def more(self, now: float, followed: int) -> int:
-        """Return how many spontaneous outputs were under way at once, if these are more than were followed; else 0.
+        """Return how many spontaneous outputs were in flight at once if that is more than were `followed`, else 0.
 
-        Searches that are found to have left out nothing that happened are forgotten.
+        Forgets the searches that turn out to have left out nothing that happened.
         """
         while self.cuts and is_later(now, self.cuts[0].by):
             cut = self.cuts[0]
@@ -105,7 +105,7 @@ class Lookahead:
 
 
 def unjudgeable(latency: float, limits: Limits) -> str:
-    """Return why a run is inconclusive where what was left out can no longer be decided."""
+    """Return why a run is inconclusive when what was left out can no longer be decided."""
     said = f"more spontaneous outputs may be under way within the latency ({latency:g} s) than can be judged again"
     work = f"at most {EVENTS:,} events, and {limits.work:,} moves for one (Limits.hypotheses={limits.hypotheses:,})"
     return f"{said}: {work}; a smaller latency= of the bench, if it is true, needs fewer"

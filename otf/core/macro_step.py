@@ -1,7 +1,7 @@
 """A whole step at once: an input, its outputs and quiescence, for systems that answer before they return.
 
-The result is by definition that of passing `Sent`, a `Seen` for each output, and `Quiet` to a monitor. A step that was
-seen before takes one look-up, however many outputs it has.
+By definition, the result is that of passing `Sent`, a `Seen` for each output, and `Quiet` to a monitor. A step that
+occurred before takes one look-up, however many outputs it has.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from otf.values.identity import shape
 
 
 class StepEnd(NamedTuple):
-    """The result of a step; `shape` has the types of its outputs if equal outputs can differ in type, else None."""
+    """The result of a step. `shape` holds the types of its outputs if equal outputs can differ in type, else None."""
 
     ways: MacroSteps
     shape: Any = None
@@ -34,7 +34,7 @@ StepTable: TypeAlias = dict[tuple[Any, ...], StepEnd]
 
 
 class MacroSteps:
-    """The macro steps from a settled belief: for each input taken there, the next belief for each list of outputs."""
+    """The macro steps from a settled belief: for each input, the next belief for each list of outputs."""
 
     __slots__ = ("belief", "inputs", "size", "tables", "view")
 
@@ -42,12 +42,12 @@ class MacroSteps:
         self.belief: Belief = belief
         self.view: View = oracle.view(belief)
         self.tables: defaultdict[Symbol, StepTable] = defaultdict(dict)
-        # attributes and no property, since a walk reads them at each step
+        # plain attributes, since a walk reads them at each step
         self.inputs: tuple[tuple[object, StepTable], ...] = ()
         self.size: int = -1
 
     def specified(self) -> int:
-        """Return how many inputs the model specifies, from then on in `inputs` and `size`; it asks about all."""
+        """Return how many inputs the model specifies, and fill `inputs` and `size`; this asks the model about all."""
         if self.size < 0:
             self.inputs = tuple((inp.value, self.tables[inp]) for inp in self.view.specified)
             self.size = len(self.inputs)
@@ -76,7 +76,7 @@ class MacroSteps:
 
 
 def events(oracle: Oracle, inp: object, outputs: tuple[object, ...]) -> list[Event]:
-    """Return the events of a step; all times are 0, since nothing takes any."""
+    """Return the events of a step; all times are 0, since nothing takes time."""
     routes = oracle.model.routes
     return [Sent(inp, routes.into(inp), 0.0), *[_seen(routes, output) for output in outputs], Quiet(0.0)]
 
@@ -90,9 +90,9 @@ def _seen(routes: Routes, output: object) -> Event:
 def find(
     oracle: Oracle, ways: MacroSteps, inp: object, outputs: tuple[object, ...], table: StepTable | None
 ) -> StepEnd | None:
-    """Return the result of a step that was not seen before; None if the model does not allow it.
+    """Return the result of a step that did not occur before, or None if the model does not allow it.
 
-    The result is remembered in the table, if there is one.
+    Remembers the result in the table, if there is one.
     """
     monitor = Monitor(oracle, ways.belief)
     passed = all(monitor.tell(event) is None for event in events(oracle, inp, outputs))
@@ -110,11 +110,11 @@ def find(
 def follow(
     oracle: Oracle, ways: MacroSteps, inp: object, table: StepTable, outputs: tuple[object, ...]
 ) -> MacroSteps | None:
-    """Return the macro steps after a step, None if the model does not allow the step."""
+    """Return the macro steps after a step, or None if the model does not allow the step."""
     try:
         then = table.get(outputs)
     except TypeError:
-        # outputs without a hash, a list for one, are compared each time: they cannot be looked up
+        # outputs without a hash, such as a list, cannot be looked up and are compared each time
         then = find(oracle, ways, inp, outputs, None)
         return None if then is None else then.ways
     if then is None or (then.shape is not None and then.shape != shape(outputs)):

@@ -1,7 +1,7 @@
 """Symbols, and the bounded tables of the core.
 
-Symbols are values with a typed key and its hash at hand. For each new answer an old one is dropped, so that forgetting
-never pauses a run: first those about states that did not come again.
+A symbol is a value with its typed key and hash at hand. The tables drop one old answer for each new one, so that
+forgetting never pauses a run; answers about states that did not come again go first.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ Question = TypeVar("Question", bound=Hashable)
 Answer = TypeVar("Answer")
 
 REMEMBERED: Final = 100_000
-"""Answers: states, values, beliefs, and the moves of the model.
+"""The number of answers kept: states, values, beliefs, and the moves of the model.
 
-The conference protocol with all its inputs needs 46,000; if states never come again, they take some 90 MB.
+The conference protocol with all its inputs needs 46,000. If states never come again, these answers take some 90 MB.
 """
 
 
-LATER: Final = 1_000  # answers found between two visits that make a state one that comes again: more than a few steps
-TRIED: Final = 100  # answers looked at to find one to forget
-OLD: Final = 0.9  # the share of the memory that answers about recurring states may take
+LATER: Final = 1_000  # a state recurs if this many answers were found between two visits: more than a few steps
+TRIED: Final = 100  # answers examined to find one to forget
+OLD: Final = 0.9  # the largest share of the memory for answers about recurring states
 
 OFTEN: Final = 4_000  # answers forgotten between two collections of young garbage
 
 
 class Remembered:
-    """A state, a value or a belief that answers are about: whether it came again, long after it was found."""
+    """A state, a value or a belief that answers are about, and whether it came again long after it was found."""
 
     __slots__ = ("born", "recurs")
 
@@ -41,11 +41,11 @@ _Entry: TypeAlias = tuple[dict[Any, Any], Hashable, Remembered | None]
 
 
 class Memory:
-    """All tables of an oracle, by the order in which their answers were found.
+    """All tables of an oracle, in the order in which their answers were found.
 
-    An answer whose owner has come again is kept longer than the others: states that never recur cannot flush it. A
-    forgotten answer is found again when it is needed: this costs time, never a verdict. One bound holds for all tables,
-    since they refer to each other: a belief holds the next belief for each event.
+    Answers whose owner has come again are kept longer, so states that never recur cannot flush them. A forgotten answer
+    is computed again when needed: that costs time, never a verdict. All tables share one bound, since they refer to
+    each other: a belief holds the next belief for each event.
     """
 
     __slots__ = ("_forgotten", "_new", "_old", "found", "limit")
@@ -64,7 +64,7 @@ class Memory:
     def put(
         self, table: dict[Question, Answer], question: Question, answer: Answer, owner: Remembered | None = None
     ) -> Answer:
-        """Remember the answer to a question in its table, and return it; it is about the `owner`."""
+        """Remember the answer to a question in its table, and return it; the answer is about `owner`."""
         table[question] = answer
         self.found += 1
         if owner is not None and not owner.born:
@@ -75,7 +75,7 @@ class Memory:
         return answer
 
     def meet(self, owner: Remembered) -> None:
-        """Note that a state or a value has come again, if not just now."""
+        """Note that a state or a value has come again, unless it was found only just now."""
         if self.found - owner.born > LATER:
             owner.recurs = True
 
@@ -93,8 +93,8 @@ class Memory:
         table, name, _ = self._oldest()
         table.pop(name, None)
         self._forgotten += 1
-        # as many objects are freed as made: by its count, Python has no reason to collect young garbage until there are
-        # half a million of them, and the tester stops for half a second
+        # This frees as many objects as it makes: by that count Python sees no reason to collect young garbage until
+        # there are half a million objects, and then the tester stops for half a second.
         if self._forgotten % OFTEN == 0 and gc.isenabled():
             gc.collect(1)
 
@@ -115,13 +115,13 @@ class Symbol(Remembered):
         self.value: object = value
         self.key: Hashable = key
         self._hash = hash(key)
-        # that an input is sent to, once the model was asked for it
+        # the port that an input is sent to, once the model was asked
         self.port: str | None = None
-        # such a value hardly ever comes twice, and takes much room: nothing that refers to it is remembered
+        # such a value hardly ever comes twice and is large: nothing that refers to it is remembered
         self.heavy: bool = False
 
     def __hash__(self) -> int:
-        """Return the hash, computed once: keys are nested tuples, and sets of hypotheses need it often."""
+        """Return the hash, computed once: keys are nested tuples, and sets of hypotheses often need it."""
         return self._hash
 
     def __eq__(self, other: object) -> bool:

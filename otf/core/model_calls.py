@@ -11,18 +11,18 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 ModelCall: TypeAlias = tuple[str, tuple[object, ...]]
-"""The name of a function of the model, and its arguments."""
+"""The name of a model function, and its arguments."""
 
 ENGINE: Final = str(Path(__file__).parents[1]) + sep
 MODELS: Final = f"{ENGINE}models{sep}"
-SHOWN: Final = 8  # the innermost lines: a recursion without end has a thousand
+SHOWN: Final = 8  # the innermost lines: infinite recursion has a thousand
 
 
 class CurrentCall:
-    """Holds the call that runs now, None between two calls; each call is an object of its own.
+    """Holds the call that runs now, None between calls. Each call is an object of its own.
 
-    A watchdog in another thread reads it, to report a model that hangs. `seconds` is the time that all calls took by
-    `clock`; the core has no clock of its own, and the default stands still.
+    A watchdog in another thread reads it to report a model that hangs. `seconds` is the total time of all calls by
+    `clock`. The core has no clock of its own; the default always reads 0.
     """
 
     def __init__(self) -> None:
@@ -35,10 +35,10 @@ CURRENT: Final = CurrentCall()
 
 
 def own_frames(error: BaseException, function: Callable[..., Any] | None = None) -> str:
-    """Return where in the model an error was raised, as lines to append to its message; "" if that is not known.
+    """Return where in the model an error was raised, as lines to append to its message; "" if unknown.
 
-    Frames of otf itself are left out. If only these are left, the model returned something wrong, and its `function` is
-    named instead, with the line where it is defined.
+    Leaves out frames of otf itself. If there are no others, the model returned something wrong: then the lines say
+    where its `function` is defined.
     """
     frames = [each for each in traceback.walk_tb(error.__traceback__) if _is_own(each[0].f_code.co_filename)]
     lines = "".join(traceback.StackSummary.extract(iter(frames[-SHOWN:])).format()).rstrip()

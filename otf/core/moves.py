@@ -1,6 +1,6 @@
-"""The moves of a system in a hypothesis; all code that looks ahead uses these and no others.
+"""The moves of a system in a hypothesis. All code that looks ahead uses these and no others.
 
-A hypothesis takes the input at the head of a queue, or makes a spontaneous move. Moves are made only if an event
+A system takes the input at the head of a queue, or makes a spontaneous move. The search makes moves only if an event
 requires them: a hypothesis includes everything that the system may still do.
 """
 
@@ -24,14 +24,13 @@ INTERNAL: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much is kept: hypotheses in a set, spontaneous outputs under way on one port.
+    """How much a monitor keeps: hypotheses in a set, spontaneous outputs in flight on one port.
 
-    `most`: how many hypotheses a set may have while quiescence may still settle which are possible. `work`: how many
-    moves a search for what explains an event considers at most, by default about half a second of work; where
-    explanations are followed one at a time, up to eight times as many.
-    `spontaneous` are followed at first. Where these explain nothing, or more came at once, more are followed: up to
-    `ahead`, which is an assumption about the system and its line. Until quiescence settles which hypotheses are
-    possible, a set may be five times as large.
+    A monitor follows `spontaneous` outputs in flight at first. If these explain nothing, or more came at once, it
+    follows up to `ahead`, which is an assumption about the system and its line. `most` (five times `hypotheses`) is the
+    limit of a set as long as quiescence may still narrow it down. `work` is the most moves that one search considers,
+    by default about half a second of work. When explanations are followed one at a time, it may be up to eight times as
+    many.
 
     >>> Limits(spontaneous=1).hypotheses
     2000
@@ -44,7 +43,7 @@ class Limits:
     work: int = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Set what follows: fields and no properties, since every search reads them."""
+        """Set the derived limits: fields rather than properties, since every search reads them."""
         object.__setattr__(self, "most", 5 * self.hypotheses)
         object.__setattr__(self, "work", 2 * self.most)
 
@@ -53,9 +52,9 @@ _AT_ONCE: Final = attrgetter("at_once")
 
 
 class Next(NamedTuple):
-    """A hypothesis after a move; `in_flight` is the input that was taken, `move` the move of the model, if any.
+    """A hypothesis after a move. `in_flight` is the input taken, `move` the move of the model, if any.
 
-    The inputs on the ports that are `asleep` need not be taken from there.
+    From there, the inputs on the ports `asleep` need not be taken.
     """
 
     then: Hypothesis
@@ -74,11 +73,11 @@ _TEXTS: Final = cast("Callable[[], set[str]]", set)
 
 @dataclass(slots=True)
 class Moves:
-    """The moves of a model; without `windows`, time restricts nothing.
+    """The moves of a model; without `windows`, time does not restrict them.
 
-    `free` are the inputs (by number) that no possible state specifies; `specified` and `unspecified` collect those
-    found to be so in some state, `cut` the ports on which a spontaneous output was one too many. Moves that implement
-    the requirement `without` are left out; `requirements` collects those of all moves that were considered.
+    `free` are the numbers of the inputs that no possible state specifies. `specified` and `unspecified` collect the
+    inputs that some state specifies, or does not. `cut` collects the ports with one spontaneous output too many. Moves
+    that implement the requirement `without` are left out; `requirements` collects those of all moves considered.
     """
 
     model: Model
@@ -93,7 +92,7 @@ class Moves:
     cut: set[str] = field(default_factory=_TEXTS)
 
     def of(self, now: Hypothesis) -> list[Next]:
-        """Return the moves of a hypothesis, those on inputs first, in the model's order."""
+        """Return the moves of a hypothesis in the model's order, those on inputs first."""
         steps: list[Next] = []
         for port, in_flight in now.flight:
             steps += self.taking(now, port, in_flight[0])
@@ -102,7 +101,7 @@ class Moves:
         return steps + self.spontaneous(now)
 
     def takings(self, starts: Iterable[Hypothesis]) -> Iterator[Hypothesis]:
-        """Yield where taking the inputs in flight leads from these, in any order, each once; the starts too."""
+        """Yield every hypothesis reached by taking inputs in flight in any order, each once, including the starts."""
         seen, stack = set[Hypothesis](), list(starts)
         while stack:
             now = stack.pop()
@@ -133,7 +132,7 @@ class Moves:
         if self.relation == "any" and number not in self.free:
             return []
         then = take_input(now, port)
-        # in a guessed state it is ignored: if anything were allowed, nothing could be found behind a guess
+        # in a guessed state the system ignores it: if anything were allowed, no failure could be found after a guess
         return [
             Next(
                 then if self.relation == "guess" else then._replace(position=UNCONSTRAINED, timers=()),
@@ -147,7 +146,7 @@ class Moves:
         """Return the spontaneous moves of the system."""
         position = now.position
         if isinstance(position, Midway):
-            # its requirements are those of the transition, which is made already
+            # the transition has been made already, and its requirements noted
             return [Next(self._midway(now, move, spontaneous=position.spontaneous), move) for move in position.moves]
         if not isinstance(position, Node) or (self.model.alone and not now.timers):
             return []
@@ -171,7 +170,7 @@ class Moves:
                 yield Next(windows.expired(now, timer))
 
     def _kept(self, moves: tuple[Move, ...]) -> tuple[Move, ...]:
-        """Return the moves that may be made, and note their requirements."""
+        """Return the moves that may be made, after noting their requirements."""
         self.requirements.update(name for move in moves for name in move.req)
         return tuple(move for move in moves if self.without not in move.req) if self.without else moves
 
@@ -181,7 +180,7 @@ class Moves:
         return self.windows.spontaneous(now, move, None, spontaneous=spontaneous)
 
     def _crowded(self, now: Hypothesis, move: Move) -> bool:
-        """Return whether a port of a spontaneous move has as many of them unseen as are followed."""
+        """Return whether a port of a spontaneous move already has as many unseen ones as are followed."""
         full = [
             port
             for port in move.ports

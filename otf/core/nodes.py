@@ -1,6 +1,6 @@
-"""The states of a model with their moves and enabled inputs, as the search needs them.
+"""The states of a model with their moves and enabled inputs, in the form that the search needs.
 
-Enabled inputs are drawn from by index: a long list is not looked through in each state.
+Inputs are drawn by index, so no state requires a scan of a long list.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from otf.spec.offering import INPUTS, limited
 from otf.values import message_of
 
 FEW: Final = 32
-"""Inputs up to which all are compared; of more, as many are drawn and compared."""
+"""Up to this many inputs a strategy compares all of them; of more, it draws and compares this many."""
 
 KEPT: Final = 1_000
-"""Inputs up to which the list of one state is remembered, once the state has come again."""
+"""Up to this many inputs the list of one state is kept once the state has come again."""
 
 ITERATED: Final = 10_000
-"""Inputs taken of an iterable that is no sequence: of those after them none would ever be drawn."""
+"""Inputs taken from an iterable that is not a sequence; those after them can never be drawn."""
 
 
 class EnabledInputs:
-    """A sequence of inputs whose symbols are made when they are drawn.
+    """A sequence of inputs whose symbols are created when they are drawn.
 
-    In a list of more than `FEW` that a function of the state returns, an input that is there twice is drawn twice as
-    often: to find that out, all would have to be compared. `kept`: whether a state or a view may hold on to it: all
-    states share it, or it is short.
+    If a function of the state returns more than `FEW` inputs, one that occurs twice is drawn twice as often: otf does
+    not compare them all. `kept`: a state or a view may hold on to it, since all
+    states share it or it is short.
 
     >>> from otf.core import Symbol
     >>> inputs = EnabledInputs(1_000_000, lambda at: Symbol(at, at))
@@ -48,23 +48,23 @@ class EnabledInputs:
         every: Callable[[], Iterable[Symbol]] | None = None,
         values: Iterable[object] = (),
     ) -> None:
-        # read at each step, and for each draw: an attribute takes a fifth of the time of `len` or an index
+        # read at each step and for each draw: an attribute takes a fifth of the time of `len` or an index
         self.size: int = size
         self.at: Callable[[int], Symbol] = at
-        # in one call of the model: the guard of a call takes five times as long as an input
+        # one call of the model for all: guarding a call takes five times as long as an input
         self._every = every
         self._values = values
         self.kept: bool = kept
 
     @staticmethod
     def fixed(symbols: Iterable[Symbol]) -> EnabledInputs:
-        """Return inputs whose symbols are made already."""
+        """Return inputs whose symbols exist already."""
         made = tuple(symbols)
         values = (symbol.value for symbol in made)
         return EnabledInputs(len(made), made.__getitem__, kept=True, every=lambda: made, values=values)
 
     def __len__(self) -> int:
-        """Return how many there are, with repetitions."""
+        """Return the number of inputs, counting repetitions."""
         return self.size
 
     def __getitem__(self, index: int) -> Symbol:
@@ -73,19 +73,19 @@ class EnabledInputs:
 
     @cached_property
     def all(self) -> tuple[Symbol, ...]:
-        """Return every input once, in the order of the model. Raises ModelError if there are more than `INPUTS`."""
+        """Return every input once, in the model's order. Raises ModelError if there are more than `INPUTS`."""
         return tuple(dict.fromkeys(self.listed()))
 
     @cached_property
     def kinds(self) -> list[list[int]]:
-        """Return the numbers of the inputs of each kind; none if they are of one kind, or too many to look at.
+        """Return the indices of the inputs of each kind; empty if there is only one kind, or too many inputs.
 
-        A kind is the first word of a text or of a tuple, and of other values their type.
+        The kind of a text or a tuple is its first word; that of any other value is its type.
         """
         found: dict[object, list[int]] = {}
         for number, value in enumerate(self._values if self.kept or self.size <= KEPT else ()):
             found.setdefault(_kind(value), []).append(number)
-        # of kinds with hardly two inputs each none is seldom drawn
+        # if most kinds have fewer than two inputs, none of them is rarely drawn
         return list(found.values()) if 1 < len(found) <= self.size // 2 else []
 
     def listed(self) -> Iterable[Symbol]:
@@ -107,9 +107,9 @@ TransitionWindows: TypeAlias = tuple[tuple[int, float, float], ...]
 
 
 class Node(Symbol):
-    """A state of the model, with the answers of the spec: each function is called once for the same arguments.
+    """A state of the model with the answers of the spec: each function is called once per set of arguments.
 
-    `moves` has an entry for each input that was needed, and under None the spontaneous ones.
+    `moves` has an entry for each input needed so far; the entry for None holds the spontaneous moves.
 
     >>> from otf.spec import Spec, goto
     >>> from otf.core import Model
@@ -138,31 +138,31 @@ class Node(Symbol):
         self.specified: dict[Symbol, bool] | None = None
         self.independent: dict[tuple[Symbol, Symbol], bool] | None = None
         self.indifferent: dict[tuple[Move, Symbol, bool], bool] | None = None
-        # of its spontaneous moves, once these are known: their windows, and the timers that cause them
+        # the windows of its spontaneous moves, once known, and the timers that cause them
         self.windows: TransitionWindows = ()
         self.expiring: frozenset[str] = frozenset()
         self.enabled_inputs: tuple[Symbol, ...] | None = None
-        # to draw from, if they are kept; and how often they were asked for
+        # the inputs to draw from, if kept, and how often they were asked for
         self.offered: EnabledInputs | None = None
         self.asked: int = 0
-        # the node of the state without its counters, once it was asked for
+        # the node of the state without its counters, once asked for
         self.place: Node | None = None
 
 
 class Unconstrained:
-    """The position of a system that took an unspecified input: anything is allowed from there."""
+    """The position of a system that took an unspecified input: from there, anything is allowed."""
 
     __slots__ = ()
 
 
 class Unknown:
-    """The position of a system whose state depends on outstanding outputs, those of an `Accept`."""
+    """The position of a system whose state depends on outstanding outputs of an `Accept`."""
 
     __slots__ = ()
 
 
 class Midway:
-    """The position in the middle of a transition, with some of its outputs made: one of these moves comes next."""
+    """The position in the middle of a transition that has made some of its outputs: one of these moves comes next."""
 
     __slots__ = ("moves", "origin", "spontaneous")
 
@@ -178,7 +178,7 @@ Position: TypeAlias = Node | Unconstrained | Unknown | Midway
 
 
 class OpenAccept(NamedTuple):
-    """An `Accept` with the ports of its outputs, and the state in which it is made."""
+    """An `Accept` with the ports of its outputs, and the state that it starts from."""
 
     accept: Accept
     ports: tuple[str, ...]
@@ -190,7 +190,7 @@ class OpenAccept(NamedTuple):
         return isinstance(self.accept.until, int)
 
     def arguments(self, got: tuple[tuple[str, Symbol], ...]) -> object:
-        """Return the outputs so far as the arguments of the model's functions: of one port, or of each."""
+        """Return the outputs so far as arguments for the model's functions: of one port, or of each."""
         seen = {port: tuple(each.value for name, each in got if name == port) for port in self.ports}
         return seen if isinstance(self.accept.port, tuple) else seen[self.ports[0]]
 
@@ -199,10 +199,10 @@ class OpenAccept(NamedTuple):
 class Move:
     """A compiled transition: the next position, and the outputs on each port.
 
-    `target` is the state at its end, None if an `Accept` decides; `position` is where the system is right after it.
-    `starts` and `stops` are the timers that it starts and stops, `after` is the timer that causes it. `req` are the
-    requirements that it implements. A move that `stays` changes nothing: the state is not entered anew, and all timers
-    run on. One that is done `at_once` has no window, and no `Accept`.
+    `target` is the final state, or None if an `Accept` decides; `position` is where the system is right after the move.
+    The move starts the timers `starts`, stops the timers `stops`, and is caused by the timer `after`. `req` are the
+    requirements that it implements. A move that `stays` changes nothing: the state is not entered again, and all timers
+    run on. A move that is `at_once` has no window and no `Accept`.
     """
 
     position: Position
@@ -221,7 +221,7 @@ class Move:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """Return its outputs as text for people, made only when something is shown: ways to a failure share moves."""
+        """Return its outputs as text, created only when something is shown: ways to a failure share moves."""
         if self._texts is None:
             self._texts = (self.shown,) if isinstance(self.shown, str) else tuple(texts_of(self.shown))
         return self._texts

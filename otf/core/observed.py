@@ -1,7 +1,7 @@
-"""Runs of which a log shows a part: of each step something of what happened, and of some steps nothing.
+"""Judges runs of which a log shows only a part: of some steps something, of others nothing.
 
-The judge keeps the set of all states that the model may be in. Transitions of `emits` are those that no log has: any
-number of them may come before a step.
+Keeps the set of all states that the model may be in. No log shows the transitions of `emits`: any number of them may
+come before a step.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from otf.spec import Accept, Spec, Transition
 from otf.values import key, show
 
 STATES: Final = 10_000
-"""States that are followed at once; with more the run is inconclusive."""
-SHOWN: Final = 5  # outputs that a failure lists
+"""How many states are followed at once; with more, the run is inconclusive."""
+SHOWN: Final = 5  # outputs listed in a failure
 
 _MISSING: Final = object()
 
 
 class _Any:
-    """A value of which the model says nothing."""
+    """A value about which the model says nothing."""
 
     def __repr__(self) -> str:
         return "ANYTHING"
@@ -38,7 +38,7 @@ def _part(output: object, name: str) -> object:
 
 
 class Some:
-    """A part of an output: the fields, or the keys of a mapping, that a log shows; other fields may have any value.
+    """A part of an output: the fields, or mapping keys, that a log shows. Other fields may have any value.
 
     >>> Some(term=3).matches({"term": 3, "vote": "2"}), Some(term=3).matches({"term": 4})
     (True, False)
@@ -50,7 +50,7 @@ class Some:
         self.fields: dict[str, object] = fields
 
     def differs(self, output: object) -> str:
-        """Return the name of the first field in which an output differs, "" if it has all of these."""
+        """Return the name of the first field in which an output differs, "" if none does."""
         for name, value in self.fields.items():
             found = _part(output, name)
             if found is ANYTHING or found == value or (isinstance(value, Some) and value.matches(found)):
@@ -63,12 +63,12 @@ class Some:
         return not self.differs(output)
 
     def __repr__(self) -> str:
-        """Return it as it is written."""
+        """Return it as written in code."""
         return f"Some({', '.join(f'{name}={show(value)}' for name, value in self.fields.items())})"
 
 
 class ObservedRun:
-    """A run that is judged by what a log shows of each step: `take` the steps one after the other.
+    """Judges a run by what a log shows of each step: `take` its steps in order.
 
     >>> from otf.spec import goto
     >>> def step(term, action):
@@ -82,10 +82,10 @@ class ObservedRun:
         self.spec = spec
         self.states: list[Any] = [spec.initial if state is _MISSING else state]
         self.grown: bool = False
-        """Whether there are more states than are followed: nothing is known any more."""
+        """Whether there are more states than can be followed, so that nothing is known any more."""
 
     def take(self, action: object, shown: Some | None = None) -> str:
-        """Take a step; return why the model does not allow it, "" if it does. Raises ModelError."""
+        """Take a step. Return "" if the model allows it, else why not. Raises ModelError."""
         if self.grown:
             return ""
         found, offered = list[Any](), list[tuple[Any, ...]]()
@@ -107,7 +107,7 @@ class ObservedRun:
         return ""
 
     def _reached(self) -> list[Any]:
-        """Return the states, and those behind transitions that no log has."""
+        """Return the states, and those that transitions missing from the log lead to."""
         emits = self.spec.emits
         if emits is None:
             return self.states

@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from otf.temporal import Formula
 
 GUESSING: Final = -1
-GUESSED: Final = 20  # states: of more, what is observed would decide nothing
-VIEWED: Final = 32  # views kept with a long list of inputs: one for each path that runs at the same time, and more
+GUESSED: Final = 20  # with more states than this, what is observed would decide nothing
+VIEWED: Final = 32  # views kept with a long list of inputs: at least one for each path that runs at the same time
 
 
 @dataclass(slots=True)
 class Oracle:
     """The parts that all runs against one spec share: the model, the relation, the limits and the beliefs.
 
-    `silence_key` makes of a state and an input what a silence after that transition is remembered under. `requirements`
-    is the table that failures cite. `properties` have to hold for each run, whatever the model allows.
+    `silence_key` turns a state and an input into the key under which the silence after that transition is remembered.
+    Failures cite the table `requirements`. Each run must satisfy the `properties`, whatever the model allows.
 
     >>> from otf.core import Model
     >>> from otf.spec import Spec, goto
@@ -65,7 +65,7 @@ class Oracle:
         return found
 
     def for_guesses(self) -> Oracle:
-        """Return the oracle of runs in a guessed state: they may send what some possible state specifies."""
+        """Return the oracle for runs in a guessed state: they may send whatever some possible state specifies."""
         found = self._deeper.setdefault(GUESSING, self)
         if found is self and self.relation == "uioco":
             found = self._deeper[GUESSING] = replace(self, relation="guess")
@@ -74,9 +74,9 @@ class Oracle:
     def guessed(self, belief: Belief, step: FailedStep) -> list[Node]:
         """Return the states as if the expected had come, and as if nothing had happened; empty if no guess is possible.
 
-        Either only an answer was wrong, and the system is where it should be; or it took no notice of the input. What
-        is observed next decides. `belief` is what was possible before the failing event of a step. Of several inputs in
-        a step each may have been ignored. Of a model with times no guess is possible: when its timers began is unknown.
+        Either only the answer was wrong, and the system is where it should be, or it ignored the input; the next
+        observations decide. If a step has several inputs, each may have been ignored. `belief` is what was possible
+        before the failing event. A model with times allows no guess: nobody knows when its timers began.
         """
         model = self.model
         expected = () if model.timed else self.view(belief).nodes
@@ -89,11 +89,11 @@ class Oracle:
 
     def start(self) -> Belief:
         """Return the belief at the start of a run: the initial state and nothing else."""
-        # the system may have been started long ago, but it is there now
+        # the system may have been started long ago, but it is in this state now
         return self.anywhere([self.model.initial], Span(-FOREVER, 0.0))
 
     def anywhere(self, nodes: list[Node], since: Span) -> Belief:
-        """Return the belief that the system is quiet in one of these nodes, since a moment in this span."""
+        """Return the belief that the system is quiet in one of these nodes, since some moment in this span."""
         begun = sorted(self.model.spec.timers, key=lambda each: each.name)
         named = [Timer(each.name, Window(since, each.lo, each.hi)) for each in begun]
         return self.beliefs.of(
@@ -104,24 +104,24 @@ class Oracle:
         )
 
     def silence_of(self, node: Node, inp: Symbol) -> Hashable:
-        """Return what silence after a transition is remembered under. Raises ModelError if the user's function does."""
+        """Return the key of the silence after a transition. Raises ModelError if the user's function raises."""
         if self.silence_key is None:
             return node, inp
         return self.model.called("silence_key", self.silence_key, node.value, inp.value)
 
     def answers_of(self, node: Node, inp: Symbol) -> Hashable:
-        """Return what silence is remembered under besides, where spontaneous outputs lead to ever new states.
+        """Return the second key of a silence, for states in which spontaneous outputs lead to ever new states.
 
-        A device that numbers what it says is never in a state twice. Then the input and its answers have to do.
+        A device that numbers its messages is never in a state twice. Then the input and its answers serve as the key.
         """
         if not self.model.spontaneous(node):
             return self.silence_of(node, inp)
         return inp, tuple(move.texts for move in self.model.moves(node, inp))
 
     def view(self, belief: Belief) -> View:
-        """Return what a chooser sees in a belief, found once for each.
+        """Return what a chooser sees in a belief, computed once for each.
 
-        A view forgets its long list of inputs when many others came after it.
+        A view forgets its long list of inputs after many others came.
         """
         found = belief.view
         if found is None:

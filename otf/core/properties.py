@@ -1,7 +1,7 @@
-"""The temporal properties of a run, followed beside the model: what was seen is cut into steps, and each is judged.
+"""The temporal properties of a run, followed beside the model: cuts what was seen into steps and judges each.
 
-A step is an input with the outputs before the next one. Where several inputs were in flight together, no one knows
-which outputs belong to which: of such steps nothing is known, and what depends on them is open.
+A step is an input with the outputs before the next one. If several inputs were in flight together, nobody knows which
+outputs belong to which. Such steps count as unknown, and properties that depend on them stay open.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _PROMISES: Final = {"sometimes", "within", "until", "then"}
 
 
 def text_of(what: Formula) -> str:
-    """Return a property as text, for a table of requirements."""
+    """Return a property as text for a table of requirements."""
     return f"{GOAL if what.kind == 'sometimes' else PROPERTY}{what!r}"
 
 
 def formulas(properties: Mapping[str, Formula | Connective]) -> Properties:
-    """Return properties as temporal ones. Raises UsageError for one that is none.
+    """Return properties as temporal ones. Raises UsageError if one is not a property.
 
     >>> from otf.logic import implies, now, then
     >>> formulas({"served": implies(now("coin"), then("tea"))})
@@ -42,9 +42,9 @@ def formulas(properties: Mapping[str, Formula | Connective]) -> Properties:
 
 
 def listed(table: Requirements, properties: Properties) -> Requirements:
-    """Return a table of requirements with the properties: a campaign says of both what runs have shown.
+    """Return a table of requirements that includes the properties, so that a campaign reports on both.
 
-    Raises UsageError for a property that has the id of a requirement.
+    Raises UsageError if a property has the id of a requirement.
 
     >>> from otf.logic import sometimes
     >>> listed(Requirements(), {"tea": sometimes("tea")})["tea"].text
@@ -60,7 +60,7 @@ def listed(table: Requirements, properties: Properties) -> Requirements:
 
 @dataclass(slots=True)
 class FollowedProperty:
-    """A property, what is left of it, and whether something that was promised was outstanding before."""
+    """A property, what remains to be shown, and whether a promise was outstanding at some time."""
 
     name: str
     whole: Formula
@@ -69,7 +69,7 @@ class FollowedProperty:
 
     @property
     def shown(self) -> bool:
-        """Return whether the run shows that it holds: a goal was reached, a promise kept, or nothing is promised."""
+        """Return whether the run shows that it holds: a goal was reached, a promise kept, or it promises nothing."""
         if not self.left.ends_well:
             return False
         return self.promised or not _promises(self.whole)
@@ -77,7 +77,7 @@ class FollowedProperty:
 
 @dataclass(slots=True)
 class PropertyWatch:
-    """The properties of one run: `tell` takes its events, or `take` its steps.
+    """The properties of one run: `tell` takes its events, `take` its steps.
 
     >>> from otf.logic import always
     >>> watch = PropertyWatch.start({"only tea": always("tea")})
@@ -93,11 +93,11 @@ class PropertyWatch:
 
     @classmethod
     def start(cls, properties: Properties) -> PropertyWatch:
-        """Return the watch of a run that begins."""
+        """Return the watch at the beginning of a run."""
         return cls([FollowedProperty(name, whole, Residue.of(whole)) for name, whole in properties.items()])
 
     def tell(self, event: Event, *, answered: bool) -> Failure | None:
-        """Take an event; `answered`: everything that was sent before it has been answered. Return a violation."""
+        """Take an event and return a violation, if any; `answered`: everything sent before it has been answered."""
         if isinstance(event, Sent):
             if isinstance(event.input, Idle):
                 return None
@@ -117,7 +117,7 @@ class PropertyWatch:
         return self.take(PropertyStep(inputs[0] if inputs else None, outputs)) if inputs or outputs else None
 
     def take(self, step: PropertyStep | None) -> Failure | None:
-        """Take a step, None for one of which nothing is known; return the first violation."""
+        """Take a step (None if unknown); return the first violation, if any."""
         self._steps += step is None or step.input is not None
         broken = None
         for each in self.followed:
@@ -142,15 +142,15 @@ class PropertyWatch:
         )
 
     def shown(self) -> Iterator[str]:
-        """Yield the names of those that the run shows to hold so far."""
+        """Yield the names of the properties that the run has shown to hold so far."""
         return (each.name for each in self.followed if each.shown)
 
     def left_open(self) -> Iterator[str]:
-        """Yield the names of those that promised something that did not come so far."""
+        """Yield the names of the properties with a promise that is still open."""
         return (each.name for each in self.followed if each.promised and not each.shown)
 
     def tried(self) -> Iterator[str]:
-        """Yield the names of those that promised something so far."""
+        """Yield the names of the properties that have promised something so far."""
         return (each.name for each in self.followed if each.promised)
 
 
@@ -159,5 +159,5 @@ def _promises(part: Formula) -> bool:
 
 
 def violated(failure: Failure, event: int) -> Verdict:
-    """Return the verdict of a run that violates a property, as is known after this event."""
+    """Return the verdict of a run that violates a property, known after this event."""
     return Verdict("fail", replace(failure, event=event))

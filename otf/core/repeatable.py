@@ -1,6 +1,6 @@
-"""Checks that a model answers the same call twice in the same way: a model that uses chance would blame the system.
+"""Checks that a model gives the same answer to the same call: one that uses chance would blame the system.
 
-Answers are compared as sets: the order in which a function gives its transitions means nothing.
+Compares answers as sets, since the order in which a function returns its transitions means nothing.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from otf.errors import ModelError
 from otf.trace.events import Event
 from otf.values import show
 
-SHOWN: Final = 3  # transitions of an answer, in the message
+SHOWN: Final = 3  # transitions of an answer that the message shows
 RIGHT: Final = (
     "a model answers by its arguments alone, not by chance, the time, or what it has kept; where the system may choose,"
     " it yields a transition for each choice"
 )
 
 TransitionTexts: TypeAlias = dict[Hashable, str]
-"""The meanings of transitions, each with its text."""
+"""What each transition means, with its text."""
 
 
 def ask_again(known: Model, fresh: Oracle, events: Iterable[Event]) -> None:
     """Judge a run again with a fresh oracle. Raises ModelError if the model answers differently.
 
-    `known` is the model of the run, with its answers; `fresh` has another model of the same spec.
+    `known` is the run's model with its answers; `fresh` holds a new model of the same spec.
     """
     monitor = Monitor(fresh)
     for event in events:
@@ -42,7 +42,7 @@ def ask_again(known: Model, fresh: Oracle, events: Iterable[Event]) -> None:
 
 
 def compare(known: Model, fresh: Model) -> None:
-    """Raise ModelError if two models of one spec differ in an answer that both have given."""
+    """Raise ModelError if two models of one spec disagree on an answer that both have given."""
     for node in fresh.nodes:
         before = known.node(node.value)
         for inp, moves in node.moves.items():

@@ -1,4 +1,4 @@
-"""Evidence for requirements: which of them runs have shown, since what was seen cannot be explained without them."""
+"""Evidence for requirements: those without which the model could not explain what the runs showed."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ OPEN: Final = Verdict("inconclusive", why="there may be an explanation that was 
 
 @dataclass(slots=True)
 class RequirementEvidence:
-    """The requirements that runs reached and decided; `follow` takes each event of a run, `end` its end.
+    """The requirements that runs reached and decided. `follow` takes each event of a run; `end` ends the run.
 
-    A run reaches a requirement when a move that implements it may explain an event. It decides the requirement when
-    every explanation of the run contains such a move: the model without these moves does not allow the run.
+    A run reaches a requirement if a move that implements it may explain an event. It decides the requirement if every
+    explanation contains such a move: without these moves, the model does not allow the run.
 
     >>> from otf.core import Model, Monitor, Oracle
     >>> from otf.spec import Spec, goto
@@ -64,28 +64,28 @@ class RequirementEvidence:
             verdict = other.tell(event)
             if verdict is UNEXPLAINED:
                 self.decided.add(name)
-            # the same explanations with and without it: so far nothing speaks for it
+            # the same explanations with and without it: no evidence for it so far
             if verdict is not None or other.same(monitor.belief):
                 del self._without[name]
 
     def end(self) -> None:
-        """End the current run: the next event is the first of another."""
+        """End the current run; the next event begins another."""
         self._without.clear()
         self._before = None
 
 
 class MonitorWithout(Monitor):
-    """The judge of a run by the model without the moves that implement one requirement, from a moment of the run on."""
+    """Judges a run, from some moment on, by the model without the moves that implement one requirement."""
 
     def __init__(self, requirement: str, monitor: Monitor, before: tuple[Belief, Ledger, bool]) -> None:
-        """Go on from what another monitor knew before its last event: belief, ledger, whether it left something out."""
+        """Start from what another monitor knew before its last event: belief, ledger, whether a search was cut."""
         super().__init__(monitor.oracle, before[0])
         self.ledger, self.events = before[1], monitor.events - 1
         self.explainer = Explainer(monitor.oracle, requirement)
         self.explainer.late = monitor.explainer.late.copy()
         self.requirement = requirement
         self.lookahead = monitor.lookahead.before(monitor.events)
-        # what was left out before this event, and cannot be judged again after it
+        # what was left out before this event can no longer be judged again
         self._open = before[2] and not self.lookahead.cuts
 
     def _alike(self, oracle: Oracle, belief: Belief) -> Monitor:
@@ -95,7 +95,7 @@ class MonitorWithout(Monitor):
         return other
 
     def same(self, belief: Belief) -> bool:
-        """Return whether it has the same explanations."""
+        """Return whether it has the same explanations as the belief."""
         return self.belief is belief or set(self.belief.hypotheses) == set(belief.hypotheses)
 
     def _empty(self, event: Event) -> Verdict:  # noqa: ARG002 -- a failure needs it, this does not

@@ -1,6 +1,6 @@
-"""Stalls: times in which the tester or the system could not run. They are no silence, and no system is blamed for them.
+"""Stalls: times when the tester or the system could not run. They do not count as silence, and blame no system.
 
-Another module measures the machine; this one decides what that means. Times are seconds.
+Another module measures the machine; this one decides what the measurements mean. Times are in seconds.
 """
 
 from __future__ import annotations
@@ -17,29 +17,29 @@ NOISE: Final = 0.001
 """Lost time that does not matter: waking a process on an idle machine takes less."""
 
 STALL: Final = 0.002
-"""Time lost at once that is recorded: it is as long as L and R of most benches, which it may break."""
+"""The shortest loss that is recorded: as long as L and R of most benches, which it may break."""
 
 SOON: Final = 0.05
-"""Seconds within which short losses count together."""
+"""Seconds within which short losses are added up."""
 
 STEP: Final = 0.01
-"""Time until the next look at a process that is ready to run: the kernel counts its time every few milliseconds."""
+"""Time until the next look at a process that is ready to run: the kernel updates its time every few milliseconds."""
 
 CERTAIN: Final = frozenset[FailureKind]({"ended", "undecodable", "flood"})
 """Failures that no stall explains."""
 
 
 LONG: Final = 30.0
-"""Seconds after which the stated times of a bench have proven themselves, and a run takes long to be made again."""
+"""Seconds after which a run has confirmed the stated times of a bench, and takes too long to repeat."""
 
 
 class CpuUse(NamedTuple):
-    """What the processes of the system have done so far, summed up.
+    """What all processes of the system have done so far, in total.
 
-    `waited`: the seconds in which they could have run and got no processor. `ran`: those in which they ran. `ready`:
-    one of them could run now. If `known`, `waited` is that of the processes of the system, else that of the machine.
-    `own`: the seconds in which the tester could have run as well.
-    `threads`: each thread, with what it ran and how often it got a processor; `stuck`: those of them that could run.
+    `waited`: seconds for which they were ready but got no processor. `ran`: seconds for which they ran. `ready`: one of
+    them is ready to run now. If `known`, `waited` counts the system's own processes; otherwise it covers the whole
+    machine. `own`: the seconds for which the tester waited for a processor. `threads`: each thread, with how long it
+    ran and how often it got a processor; `stuck`: those that are ready to run.
     """
 
     waited: float = 0.0
@@ -53,9 +53,9 @@ class CpuUse(NamedTuple):
 
 @dataclass(slots=True)
 class Stalls:
-    """The stalls of one run, and the end of the present wait, which lost time prolongs; `longest` is in seconds.
+    """The stalls of one run, and the end of the present wait, which lost time extends. `longest` is in seconds.
 
-    `fresh` are those that the monitor was not told yet; `sampled` is when the machine was read for them.
+    `fresh` holds the stalls not yet passed to the monitor; `sampled` is when the machine was last read for them.
     """
 
     longest: float = 0.0
@@ -69,19 +69,19 @@ class Stalls:
     sampled: float = 0.0
 
     def until(self, asked: float) -> float:
-        """Return the end of a wait that is to last until the time `asked`: later if time was lost in it."""
+        """Return when a wait until the time `asked` ends: later if time was lost in it."""
         return self._until if asked == self._asked else asked
 
     def note(self, seconds: float) -> None:
-        """Note time that was lost at once, by the tester or the system."""
+        """Note time that the tester or the system lost at once."""
         if seconds >= STALL:
             self.longest = max(self.longest, seconds)
 
     def read(self, now: float, use: CpuUse, since: float) -> float:
-        """Take what the system has done by now; return the time that it lost since the last reading and `since`."""
+        """Take what the system has done by now; return the time it lost since the last reading and since `since`."""
         span = now - max(since, self._looked)
         waited, ran = use.waited - self._use.waited, use.ran - self._use.ran
-        # the time of a process that waits is counted only when it gets a processor; one that computes has got one
+        # the kernel counts the time of a waiting process only when it gets a processor; one that computes has one
         stuck = use.ready and ran < span / 2
         lost = max(0.0, min(waited, now - since), STEP if stuck else 0.0)
         self._use, self._looked = use, now
@@ -89,11 +89,11 @@ class Stalls:
         return lost
 
     def lost(self, asked: float, began: float, late: float, now: float, use: CpuUse) -> bool:
-        """Return whether a wait goes on, to `until(asked)`, since time was lost in it.
+        """Return whether a wait goes on, to `until(asked)`, because time was lost in it.
 
-        It began at `began`, and the tester woke up `late`. If the system is known, only its own time counts. A machine
-        that is busy for ever must not keep a tester: a wait becomes at most eleven times as long, and twice as long if
-        only the machine is known.
+        It began at `began`, and the tester woke up `late`. If the system's processes are known, only their own time
+        counts. A machine that is always busy must not hold up the tester: a wait becomes at most eleven times as long,
+        or twice as long if only the machine is known.
         """
         more = asked == self._asked
         lost = self.read(now, use, self._looked if more else began)
@@ -106,37 +106,37 @@ class Stalls:
         return self._until > now
 
     def begin(self, now: float, use: CpuUse, *, timed: bool) -> None:
-        """Take what was done before the first look; only windows ask what was lost by then."""
+        """Take what was done before the first look; only benches with windows need to know what was lost by then."""
         if timed:
             self.sample(now, use)
         self._sample, self.sampled = use, now
 
     def forgive(self, own: float, *, blocking: bool) -> None:
-        """Leave out what the tester lost while nothing came: it delayed nothing.
+        """Leave out what the tester lost while nothing came, since it delayed nothing.
 
-        `blocking`: the system is in its process, and its time counts among what the system waited.
+        `blocking`: the system runs in the tester's process, so the loss also counts as waiting of the system.
         """
         before = self._sample
         self._sample = before._replace(waited=before.waited + own * blocking, own=before.own + own)
 
     def sample(self, now: float, use: CpuUse, busy: float = 0.0, stopped: float = 0.0) -> None:
-        """Take what the system and the tester have done by now, from which stalls follow.
+        """Take what the system and the tester have done by now, and derive the stalls.
 
-        `busy`: for so many seconds the tester had not looked before its last wait. It was `stopped` for so long: that
-        is no wait for a processor, and may have stopped the system, too.
+        `busy`: seconds since the tester's last look until it waited. `stopped`: seconds for which the tester was
+        stopped. That is not waiting for a processor, and may have stopped the system too.
         """
         self.note(stopped)
         span, before = now - self.sampled, self._sample
-        # the time of a thread that waits is counted only when it gets a processor, and others may run meanwhile
+        # the kernel counts the time of a waiting thread only when it gets a processor, and others may run meanwhile
         stuck = not use.stuck.isdisjoint(before.threads)
-        # what the system and the tester lose at the same time is lost once
+        # time that the system and the tester lose together counts once
         lost = max(span if stuck else use.waited - before.waited, use.own - before.own + busy, stopped)
         if lost > 0:
             self._lose(now, min(lost, span))
         self._sample, self.sampled = use, now
 
     def _lose(self, now: float, seconds: float) -> None:
-        # short times that are lost soon after each other count together
+        # short losses in quick succession are added up
         soon = now - self._short.at < SOON
         self._short = Stalled(seconds + (self._short.seconds if soon else 0.0), now)
         if self._short.seconds >= NOISE:
@@ -144,22 +144,22 @@ class Stalls:
             self._short = Stalled(0.0, now)
 
     def told(self, now: float = 0.0, overdue: float = 0.0) -> list[Stalled]:
-        """Return the stalls that the monitor was not told yet, and does not get again.
+        """Return the stalls not yet passed to the monitor, each only once.
 
-        `overdue`: for so many seconds up to now the tester was late with what it sends by its own clock.
+        `overdue`: by how many seconds the tester is late with what it sends by its own clock.
         """
         fresh, self.fresh = self.fresh, []
-        # what made the tester late may be among the stalls, and is lost once
+        # these stalls may include what made the tester late, which counts once
         before = [each for each in fresh if each.at <= now - overdue]
         meanwhile = sum(each.seconds for each in fresh[len(before) :])
         return [*before, Stalled(overdue, now)] if overdue > meanwhile else fresh
 
 
 def is_proven(verdict: Verdict, events: Sequence[Event]) -> bool:
-    """Return whether the failure of a long run counts where there is no time to see it again.
+    """Return whether the failure of a long run counts although there is no time to see it again.
 
-    No delay explains it: what came is wrong by its value and not by its time, and nothing was lost that could have made
-    an answer to an earlier input so late; or far more time went by without an event than was ever lost at once.
+    It does if no delay explains it: a value is wrong rather than a time, and no stall was long enough to delay an
+    answer to an earlier input that much. It also does if there was no event for far longer than any stall.
     """
     failure = verdict.failure
     if failure is None or not events or events[-1].at < LONG:

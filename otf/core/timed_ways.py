@@ -1,7 +1,8 @@
-"""Ways by waits: to inputs that were not tried in states that only timers reach.
+"""Ways through waits: to untried inputs in states that only timers reach.
 
-Who sends at once is seldom in such a state: a chain of timers leads there, and the next input but one leads out again.
-So a way is planned in seconds, over inputs and ends of timers, and there one untried input follows another.
+A tester that always sends at once seldom gets there: a chain of timers leads to such a state, and almost any input
+leads out again. So otf plans a way in seconds, over inputs and expiring timers, and then sends one untried input after
+another.
 """
 
 from __future__ import annotations
@@ -18,24 +19,24 @@ from otf.core.model import Model
 from otf.core.nodes import FEW, Move, Node
 from otf.core.timing import FOREVER
 
-STEP: Final = 0.01  # seconds that an input is taken to need
-PLANNED: Final = 200  # states looked at for one way
-MANY: Final = 1_000_000  # trials: more than any input has
-NOTED: Final = 10_000  # states that inputs alone reach; of more, none is taken for one that only timers reach
+STEP: Final = 0.01  # assumed seconds per input
+PLANNED: Final = 200  # states considered for one way
+MANY: Final = 1_000_000  # more often than any input is tried
+NOTED: Final = 10_000  # states that inputs alone reach; with more, none counts as reached only by timers
 
 TimerName: TypeAlias = str | int | None
 SecondsLeft: TypeAlias = Mapping[TimerName, float]
-"""The running timers, each with the seconds by which it will have ended."""
+"""The running timers, each with the seconds until it will have expired."""
 Tried: TypeAlias = Mapping[Node, Mapping[Symbol, int]]
 """How often inputs were tried in states without their counters."""
 
 
 TimerEnd: TypeAlias = tuple[Hashable, ...]
-"""What the end of a timer brought: its outputs in words, the timer itself where there are none."""
+"""What an expired timer brought: its outputs as text, or the timer itself if it has none."""
 
 
 class WayStep(NamedTuple):
-    """A step of a way: from a state by an input, or without one by the end of a timer, in so many seconds."""
+    """A step of a way: from a state by an input or, without one, by the expiry of a timer after `seconds`."""
 
     node: Node
     inp: Symbol | None
@@ -45,11 +46,11 @@ class WayStep(NamedTuple):
 
 _Spot: TypeAlias = "tuple[Node, TimerEnd | None]"
 _CameFrom: TypeAlias = "tuple[_Spot, WayStep] | None"
-"""From which state a state was come to, and by which step; None: a way begins there."""
+"""The state before, and the step from there; None: a way begins here."""
 
 
 class _Point(NamedTuple):
-    """A state on the ways that are looked at. `ended`: what the end of the timer brought that led there, if one did."""
+    """A state on the ways considered. `ended`: what the expired timer brought that led there, if one did."""
 
     node: Node
     ended: TimerEnd | None
@@ -58,10 +59,12 @@ class _Point(NamedTuple):
 
 @dataclass(slots=True)
 class TimedWays:
-    """Plans ways; keep it over the paths of a campaign. `told` has the states that inputs alone reached on any path.
+    """Plans ways; share it among the paths of a campaign.
 
-    The input comes first that was sent least after what the end of a timer brought, whatever else the state is: fields
-    that matter nowhere multiply the states. Then the one that was tried least in the state, and is soonest come to.
+    `told` holds the states that inputs alone reached on any path.
+
+    The first choice is the input sent least often after what the expired timer brought, whatever the state: fields that
+    never matter multiply the states. Ties go to the input tried least in the state, then to the one reached soonest.
     """
 
     tried: Tried
@@ -77,7 +80,7 @@ class TimedWays:
         self._legs.clear()
 
     def note(self, model: Model, nodes: Iterable[Node], before: Sequence[Node], inp: Symbol) -> None:
-        """Note that the system is in one of the nodes now, and was in one of those before at the last input."""
+        """Note that the system is in one of `nodes` now, and was in one of `before` at the last input."""
         if self._ended is not None:
             name = "ended", *self._ended, inp
             self.told[name] = self.told.get(name, 0) + 1
@@ -95,7 +98,10 @@ class TimedWays:
         return self._near < NOTED and ("near", place) not in self.told
 
     def next(self, model: Model, node: Node, left: SecondsLeft, *, plans: bool) -> WayStep | None:
-        """Return the next step of the way, None if there is none. Unless it plans, only one that is planned or near."""
+        """Return the next step of the way, or None.
+
+        Unless it `plans`, only one already planned, or possible right here.
+        """
         if not self._legs or self._legs[0].node is not node:
             self._legs.clear()
             here = None if self._ended is None else self._untried(model, node)
@@ -106,12 +112,12 @@ class TimedWays:
         return self._legs[0] if self._legs else None
 
     def gone(self) -> None:
-        """Note that the step is made."""
+        """Note that the step was made."""
         self._legs.popleft()
 
     @property
     def waits(self) -> float:
-        """Return the seconds of waits on the way."""
+        """Return how many seconds the waits on the way take."""
         return sum(leg.seconds for leg in self._legs)
 
     def _planned(self, model: Model, start: _Point) -> list[WayStep]:
@@ -135,12 +141,12 @@ class TimedWays:
         return found
 
     def _untried(self, model: Model, node: Node) -> Symbol | None:
-        """Return an input that was never tried in a state, of those that leave the timers alone: others can follow."""
+        """Return an input never tried in a state, of those that leave the timers alone, so that others can follow."""
         tried, inputs = self.tried[model.place(node)], self._specified(model, node)
         return next((inp for inp in inputs if not (tried.get(inp) or _ends(model, node, inp))), None)
 
     def _least(self, model: Model, node: Node, ended: TimerEnd) -> tuple[tuple[int, ...], Symbol] | None:
-        """Return the input to be tried first in a state, and its rank."""
+        """Return the input to try first in a state, and its rank."""
         tried, found = self.tried[model.place(node)], self._specified(model, node)
         after = (self.told.get(("ended", *ended, inp), 0).bit_length() for inp in found)
         ranks = [(sent, tried.get(inp, 0), _ends(model, node, inp)) for sent, inp in zip(after, found, strict=True)]
@@ -148,7 +154,7 @@ class TimedWays:
         return None if least is None else (least, found[ranks.index(least)])
 
     def _specified(self, model: Model, node: Node) -> list[Symbol]:
-        """Return the inputs of a state, each time from another one on; none of many."""
+        """Return the inputs of a state, starting from another one each time; none if there are many."""
         enabled = model.offered(node)
         if not 0 < enabled.size <= FEW:
             return []
@@ -158,7 +164,7 @@ class TimedWays:
 
 
 def _what_ended(model: Model, before: Iterable[object], nodes: Iterable[Node]) -> TimerEnd | None:
-    """Return what the end of a timer brought that led to one of the nodes; None if none did."""
+    """Return what the expired timer brought that led to one of the nodes, or None."""
     now = {*nodes}
     found = (
         _brought(move)
@@ -188,7 +194,7 @@ def _back(came: Mapping[_Spot, _CameFrom], here: _Spot) -> list[WayStep]:
 
 
 def _steps(model: Model, point: _Point) -> Iterator[tuple[WayStep, _Point]]:
-    """Yield the steps from a state with where they lead: inputs, and the end of the timer that ends first."""
+    """Yield the steps from a state and where they lead: inputs, and the timer that expires first."""
     node, left = point.node, point.left
     enabled = model.offered(node)
     for inp in enabled.all if enabled.size <= FEW else ():
@@ -208,12 +214,12 @@ def _steps(model: Model, point: _Point) -> Iterator[tuple[WayStep, _Point]]:
 
 
 def _moves(model: Model, node: Node, timer: TimerName) -> list[Move]:
-    """Return what the end of a timer brings in a state."""
+    """Return the moves of an expired timer in a state."""
     return [move for at, move in enumerate(model.spontaneous(node)) if timer == (move.after or at)]
 
 
 def _after(model: Model, node: Node, move: Move, left: SecondsLeft, took: float = 0.0) -> dict[TimerName, float]:
-    """Return the timers that run after a move that took so many seconds; inputs are taken to take none."""
+    """Return the timers that run after a move that took `took` seconds; an input takes no time here."""
     then = {name: max(0.0, seconds - took) for name, seconds in left.items() if name not in move.stops}
     then |= {each.name: each.hi for each in move.starts}
     target = move.target

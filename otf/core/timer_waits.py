@@ -1,4 +1,4 @@
-"""Timers of the system that a run waits for now and then: all of them are seen to expire, and few cost time."""
+"""Decides when a run waits for the system's timers: each is seen to expire, at little cost in time."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from otf.core.monitor import Monitor
 from otf.core.nodes import Node
 from otf.core.timing import FOREVER
 
-REMEMBERED: Final = 100_000  # timed states; counting starts anew for a forgotten one
-FIRST: Final = 10.0  # seconds that may be spent on distant timers at once
-NEW: Final = 8  # new states with the same timers, which are all awaited
-HEARD: Final = 1.0  # seconds that may be spent at once on spontaneous outputs that may never come
-LISTENING: Final = 0.1  # of all time, which may be spent on them later
-SHARE: Final = 0.5  # of all time, which may be spent on them later
+REMEMBERED: Final = 100_000  # timed states; all counts start anew beyond this
+FIRST: Final = 10.0  # seconds that distant timers may take at first
+NEW: Final = 8  # new states with the same timers that are all awaited
+HEARD: Final = 1.0  # seconds that waits for outputs that may never come may take at first
+LISTENING: Final = 0.1  # the share of all time that these waits may take later
+SHARE: Final = 0.5  # the share of all time that distant timers may take later
 
 
 @dataclass(slots=True)
 class Timers:
     """Waits for timers of the system now and then: on the first, second, fourth, eighth … visit to each timed state.
 
-    A tester that always sends at once never sees a timer of the system expire, and never learns that one is dead. Of
-    several timers the one that is due first is awaited, and the others on visits that are counted for each of them: a
-    message that comes each second must not hide a watchdog of five seconds. Such distant timers take at most half of
-    the time, beyond their first ten seconds.
+    A tester that always sends at once never sees a timer expire, and never learns that one is dead. Of several timers
+    it awaits the one due first. The others have visits counted for each of them: a message each second must not hide a
+    watchdog of five seconds. Beyond their first ten seconds, such distant timers take at most half of the time.
 
-    Keep the object over the paths of a campaign: a wait that costs a second each time soon becomes rare. `last`:
-    all timers that run after the last input are waited for too, as when a run that failed so is driven again; no longer
-    than `patience` seconds after that input. Without `between`, only these; with `first`, those before any input, too.
+    Share one object among the paths of a campaign: then a wait that costs a second each time soon becomes rare. With
+    `last`, a run also waits after its last input for all timers that run, up to `patience` seconds after that input; a
+    failing run is driven again like this. Without `between` it waits only for these; `first` adds those before any
+    input.
     """
 
     last: bool = False
@@ -37,10 +37,10 @@ class Timers:
     first: bool = False
     patience: float = FOREVER
     passed: dict[tuple[Hashable, ...], int] = field(default_factory=dict[tuple[Hashable, ...], int])
-    # the timers that are awaited, and until when; None: whichever is due first
+    # until when to wait for each timer; None: whichever is due first
     _awaited: dict[str | int | None, float] = field(default_factory=dict[str | int | None, float])
     _decided: int = -1
-    # the states whose timers were waited for since the last input: one that repeats must not keep the run alive
+    # the states whose timers were awaited since the last input: a timer that repeats must not keep the run alive
     _ended: set[tuple[Node, ...]] = field(default_factory=set[tuple[Node, ...]])
     # the timers of the last new state, and when the last input before it was sent
     _new: tuple[tuple[str, ...], float] = ((), 0.0)
@@ -50,11 +50,11 @@ class Timers:
     _listened: float = 0.0
 
     def due(self, monitor: Monitor, now: float, sent: float, *, sends: bool) -> float | None:
-        """Return by when the awaited timer has expired; None if no output is due, or this visit does not wait.
+        """Return by when the awaited timer has expired; None if no output is due, or if this visit does not wait.
 
-        `now` is the time of the last event, `sent` that of the last input; `sends`: an input comes next.
+        `now` is the time of the last event, `sent` that of the last input. `sends`: an input comes next.
         """
-        # until the answer is due, the system may be busy with an input, whatever else it may have done
+        # until its answer is due, the system may be busy with an input, whatever else it has done
         pending = monitor.pending()
         if pending is not None:
             return pending
@@ -62,7 +62,7 @@ class Timers:
         return due if due is not None and self._waits(monitor, now, sent, due, sends=sends) else None
 
     def _waits(self, monitor: Monitor, now: float, sent: float, due: float, *, sends: bool) -> bool:
-        # a stall is no visit
+        # a stall does not count as a visit
         events = monitor.events - monitor.stalls
         if self._decided != events:
             self._decided = events
@@ -73,7 +73,7 @@ class Timers:
     def listens(self, monitor: Monitor, now: float) -> bool:
         """Return whether this visit waits for spontaneous outputs that may come at any time, or never.
 
-        These waits take at most a tenth of the time, beyond the first second.
+        Beyond the first second, these waits take at most a tenth of the time.
         """
         nodes, oracle = monitor.states, monitor.oracle
         if oracle.model.alone or not any(map(oracle.model.spontaneous, nodes)):
@@ -85,14 +85,14 @@ class Timers:
         return True
 
     def _count(self, now: float) -> None:
-        # the clock of another run begins anew
+        # the clock starts anew with each run
         self._ran += now - self._clock if now >= self._clock else now
         self._clock = now
 
     def _decide(self, monitor: Monitor, now: float, sent: float, due: float, *, sends: bool) -> None:
         running = monitor.timers()
         self._awaited = {name: until for name, until in self._awaited.items() if name in running and until > now}
-        # without counters: a numbered message brings ever new states
+        # without counters: a numbered message leads to ever new states
         places = tuple(dict.fromkeys(map(monitor.oracle.model.place, monitor.states)))
         if not sends:
             if self.last and places not in self._ended:
@@ -111,17 +111,17 @@ class Timers:
                     self._await(name, until)
 
     def _await(self, name: str | int | None, until: float) -> None:
-        """Wait for a distant timer, if there is time for it."""
+        """Wait for a distant timer if there is time left for it."""
         more = until - max([self._clock, *self._awaited.values()])
         if more <= 0 or self._waited + more <= max(FIRST, SHARE * self._ran):
             self._waited += max(0.0, more)
             self._awaited[name] = until
 
     def _is_early(self, running: Iterable[str | int | None], sent: float) -> bool:
-        """Return whether so few states were new that their timers are awaited, once after each input.
+        """Return whether to wait for the timers of a new state: of the first few, then ever fewer, and once per input.
 
-        A device that counts is never in a state twice: of its states the first are awaited, then ever fewer, and none
-        right after another, or its heartbeat would leave no time for an input.
+        A device that counts is never in a state twice. Waiting in each state would leave no time for an input between
+        its heartbeats.
         """
         name = "new", *sorted(map(str, running))
         again = self._new == (name, sent)
@@ -129,7 +129,7 @@ class Timers:
         return not again and (self._visit(name) or self.passed[name] <= NEW)
 
     def _visit(self, name: tuple[Hashable, ...]) -> bool:
-        """Count a visit to a state; return whether it is one on which the timer is awaited."""
+        """Count a visit to a state; return whether the timer is awaited on this one."""
         visits = self.passed[name] = self.passed.get(name, 0) + 1
-        # the powers of two have one bit
+        # only powers of two have a single bit
         return visits.bit_count() == 1

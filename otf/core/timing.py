@@ -1,7 +1,7 @@
 """Time: the bounds of a bench, stated or learnt, and the intervals in which the search places moves.
 
-Times are known only as intervals [a, b]: an input sent at s was taken between s and s + L + nR, and an output seen at u
-was emitted between u - L and u. Every comparison uses the end that can never blame a conforming system.
+Times are known only as intervals [a, b]. An input sent at s was taken between s and s + L + nR; an output seen at u was
+emitted between u - L and u. Every comparison uses the end that can never blame a conforming system.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import Final, NamedTuple
 
 from otf.trace.events import Stalled
 
-FIRST: Final = 0.1  # seconds of silence that are believed before anything is learnt
-ENOUGH: Final = 30  # replies before anything is learnt from them
+FIRST: Final = 0.1  # seconds of silence that count as quiescence before anything is learnt
+ENOUGH: Final = 30  # replies needed before anything is learnt from them
 KEPT: Final = 1000  # latest replies kept; the slowest hundredth of them sets the quiescence time
-MANY: Final = 8  # the quiescence time is this many times as long as a slow reply
+MANY: Final = 8  # the quiescence time, as a multiple of a slow reply
 
 
 @dataclass(slots=True)
@@ -25,8 +25,8 @@ class Timing:
     """The times of a bench, in seconds.
 
     `quiescence`: how long silence must last to be believed. `latency` (L): the longest time of a message through a
-    port. `busy` (R): the longest time that the system is busy with one input. `speed`: how many seconds pass on the
-    clocks of the system in one; the other times are in seconds as they pass here, those of an `Elapse` the system's.
+    port. `busy` (R): the longest time for which one input keeps the system busy. `speed`: seconds on the system's
+    clocks per real second. The seconds of an `Elapse` are the system's; all other times are real.
 
     >>> Timing(quiescence=0.5, latency=0.01).busy
     0.002
@@ -50,13 +50,13 @@ class Timing:
 
 @dataclass(slots=True)
 class Learnt(Timing):
-    """Times with a quiescence time that is learnt from the replies; the stated one is only the start.
+    """Times whose quiescence time is learnt from the replies; the stated one is only the start.
 
-    A multiple of the time that all but a hundredth of the replies take, and at least 2L + R: if the bounds hold, a
+    It is a multiple of the time within which 99 % of the replies come, and at least 2L + R. If the bounds hold, a
     window learnt too short costs a second look, never a verdict.
 
-    Of an observed system only that part of a reply counts in which all its threads slept, and the longest of these: a
-    rest is no sign of an answer that is only slow, on a busy machine or a slow disk.
+    In an observed system, only the part of a reply during which all its threads slept counts, and the longest of these.
+    Otherwise a rest could not be told from an answer delayed by a busy machine or a slow disk.
     """
 
     asleep: float = 0.0
@@ -64,7 +64,7 @@ class Learnt(Timing):
     _heard: int = 0
 
     def learn(self, reply: float) -> None:
-        """Learn from a reply; only every thirtieth, since sorting takes time."""
+        """Learn from a reply; updates the quiescence time only every thirtieth time, since sorting is slow."""
         self.replies.append(reply)
         self._heard += 1
         if self._heard % ENOUGH == 0:
@@ -75,7 +75,7 @@ class Learnt(Timing):
         self.asleep = max(self.asleep, seconds)
 
     def rest(self, wanted: float, inputs: int) -> float:
-        """Return how long a rest has to last: by the longest sleep before an answer, and never longer than silence."""
+        """Return how long a rest must last: by the longest sleep before an answer, but never longer than silence."""
         return min(wanted, max(FIRST, self.round_trip(inputs), MANY * self.asleep))
 
     def quantile(self, share: float) -> float:
@@ -89,9 +89,9 @@ ROUNDING: Final = 1e-6  # seconds: far above the rounding errors of sums, far be
 
 
 def is_later(one: float, other: float) -> bool:
-    """Return whether one moment is later than another by more than rounding: all moments are compared by this.
+    """Return whether one moment is later than another by more than rounding; use this for all moments.
 
-    Two sums of the same times, added in another order, differ in their last digit. That must blame nobody.
+    Two sums of the same times in another order differ in their last digit, which must not blame anyone.
     """
     return one > other + ROUNDING
 
@@ -104,14 +104,14 @@ class Span(NamedTuple):
 
 
 class Window(NamedTuple):
-    """When outputs are due: `lo` to `hi` seconds after a trigger that happened in `trigger`."""
+    """When outputs are due: `lo` to `hi` seconds after a trigger that happened within `trigger`."""
 
     trigger: Span
     lo: float
     hi: float
 
     def opened(self, stall: Stalled, latency: float) -> Window:
-        """Return the window of a trigger, or of outputs, that a stall may have delayed: it was on at that time."""
+        """Return the window, extended if a stall may have delayed its trigger or its outputs."""
         (a, b), begun = self.trigger, stall.begun
         triggering = not is_later(begun, b)
         ending = not is_later(a + self.lo, stall.at) and not is_later(begun, b + self.hi + latency)
@@ -119,9 +119,9 @@ class Window(NamedTuple):
 
 
 def behind(stalls: Iterable[Stalled], now: float, bound: float) -> float:
-    """Return by how much what arrives now may have been delayed by stalls, the latest of them first.
+    """Return for how long stalls, the latest first, may have delayed what arrives now.
 
-    What waited in a stall arrives within the bound of a delay after it; so time that was not lost counts up to that.
+    Whatever waited through a stall arrives at most `bound` seconds of unlost time after it.
     """
     lost, free, begin = 0.0, 0.0, now
     for stall in stalls:
@@ -136,12 +136,12 @@ def behind(stalls: Iterable[Stalled], now: float, bound: float) -> float:
 
 @dataclass(slots=True)
 class Clock:
-    """The time of one event, as a search needs it.
+    """The time of one event, in the form that a search needs.
 
-    `inputs` has for each input in flight, by number from 1, when it was sent and by when it was dealt with. `late` and
-    `early`: windows are not enforced at that end. `used`: a time mattered, so that the result must not be remembered
-    for other times. `stalls` are those of the run, the latest first, and `behind` is by how much they may have delayed
-    what arrives now.
+    `inputs` holds, for each input in flight from number 1, when it was sent and by when it was dealt with. With `late`
+    or `early`, windows are not enforced at that end. `used`: a time mattered, so the result must not be cached for
+    other times. `stalls` are those of the run, the latest first; `behind` is by how much they may have delayed what
+    arrives now.
     """
 
     now: float
@@ -155,40 +155,40 @@ class Clock:
     used: bool = False
 
     def taken(self, number: int) -> Span:
-        """Return when the input of this number was taken, if it was taken by now."""
+        """Return when the input with this number was taken, if it was taken by now."""
         sent, by = self.inputs[number - 1]
         return Span(sent, min(self.now, by))
 
     def entered(self, number: int, hi: float = 0.0) -> Span:
         """Return when a state was entered by taking an input whose outputs come up to `hi` seconds later.
 
-        A timer is set at some time while the system is busy with the input, whatever has been seen by now.
+        The system sets a timer at some time while it is busy with the input, whatever has been seen by now.
         """
         sent, by = self.inputs[number - 1]
         return Span(sent, min(self.now + max(self.busy, hi), by + hi))
 
     def opened(self, window: Window) -> Window:
-        """Return a window that began in the past, and in which there may have been stalls."""
+        """Return a window that began in the past, extended by the stalls since."""
         since = takewhile(lambda stall: not is_later(window.trigger.a, stall.at), self.stalls)
         for stall in reversed(list(since)):
             window = window.opened(stall, self.latency)
         return window
 
     def begun(self, window: Window) -> bool:
-        """Return whether an output that is due in the window may have been emitted by now."""
+        """Return whether an output due in the window may have been emitted by now."""
         self.used = True
         return self.early or not is_later(window.trigger.a + window.lo, self.now)
 
     def over(self, window: Window) -> bool:
-        """Return whether an output that was due in the window must have been seen by now."""
+        """Return whether an output due in the window must have been seen by now."""
         self.used = True
         return not self.late and is_later(self.now, deadline(window, self.latency))
 
     def seen(self, entered: Span, hi: float = 0.0) -> Span:
-        """Return when a state was entered, given an output of the move into it that is seen now.
+        """Return when a state was entered, given an output, seen now, of the move into it.
 
-        The output was emitted in the last L; the timer was set up to R before or after that. If the move answers within
-        `hi` seconds, the system may be busy for that long: other parts of the answer may come later, on other ports.
+        The output was emitted within the last L; the timer was set at most R before or after that. If the move answers
+        within `hi` seconds, the system may be busy that long: other parts of the answer may come later on other ports.
         """
         busy = max(self.busy, hi)
         return Span(max(entered.a, self.now - self.latency - self.behind - busy), min(entered.b, self.now + busy))
@@ -205,18 +205,18 @@ class Clock:
         return window._replace(trigger=Span(a, b))
 
     def running(self, window: Window) -> Window:
-        """Return the window of a timer that has shown no effect by now: it must have been set recently."""
+        """Return the window of a timer without effect so far, which must therefore have been set recently."""
         a, b = window.trigger
         last = self.now - window.hi - self.latency - self.behind - 2 * ROUNDING
         return window if self.late or a >= last else window._replace(trigger=Span(min(last, b), b))
 
     def emitted(self, window: Window) -> Span:
-        """Return when an output that is due in the window was emitted, if it was by now."""
-        # if early outputs are allowed, time does not bound the number of moves: so it must not make them differ
+        """Return when an output due in the window was emitted, if it was emitted by now."""
+        # if early outputs are allowed, time does not bound the number of moves, so it must not make them differ
         begin = window.trigger.a + (0.0 if self.early else window.lo)
         return Span(begin, min(self.now, window.trigger.b + window.hi))
 
 
 def deadline(window: Window, latency: float) -> float:
-    """Return the time by which outputs that are due in the window must have been seen."""
+    """Return the time by which outputs due in the window must have been seen."""
     return window.trigger.b + window.hi + latency

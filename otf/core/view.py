@@ -16,7 +16,7 @@ from otf.core.moves import INTERNAL, Limits, Moves, Next, Relation, endless
 from otf.core.nodes import NO_INPUTS, UNKNOWN, EnabledInputs, Node
 
 NOTED: Final = 2_048
-"""Enabled inputs about which each view notes what was asked, a byte for each; of more, only the last views do."""
+"""Up to this many enabled inputs each view notes what it asked, one byte each; with more, only recent views do."""
 
 UNKNOWN_YET, LEFT_OPEN, SPECIFIED = range(3)
 """What a view has noted about an input: nothing, or whether the model specifies it."""
@@ -37,9 +37,9 @@ class View:
 
     The model is asked about an input only when something depends on it: `specifies` asks about one, `specified` and
     `others` about all. `specified`: inputs that the model itself specifies wherever they may be taken. `others`: the
-    rest (tried in the modes `all` and `mixed`, judged against the completed spec). `allows` decides on any input,
-    listed or not. `enabled` holds all of them unasked, to draw from; the model lists them when they are first needed,
-    which a script never does.
+    rest, tried in the modes `all` and `mixed`, and judged by the completed spec. `allows` decides on any input, listed
+    or not. `enabled` holds all of them to draw from, without asking. The model lists them when first needed, which is
+    never for a script.
 
     >>> from otf.spec import Spec, goto
     >>> from otf.core import Model, Oracle
@@ -53,18 +53,18 @@ class View:
     relation: Relation
     reached: tuple[Reach, ...]
     nodes: tuple[Node, ...]
-    # called with a view whose list of inputs is too long to be kept with each. It must not hold the view's belief: with
-    # a cycle between the two, a walk through states that never recur would keep them all until the collector runs
+    # called with a view whose list of inputs is too long to keep with each; must not hold the view's belief: a cycle
+    # between the two would keep all states of a walk that never recur until the collector runs
     _long: Callable[[View], None]
-    # a node alone, with no input in flight that an input might have to wait for: nearly every view
+    # the only node, if no input in flight can hold up another: nearly always
     _alone: Node | None
     _targets: dict[Symbol, tuple[Node, ...]] = field(default_factory=dict[Symbol, tuple[Node, ...]], compare=False)
     _sorted: list[tuple[Symbol, ...]] = field(default_factory=list[tuple[Symbol, ...]], compare=False)
     enabled: EnabledInputs = field(init=False, compare=False, repr=False)
-    # for each enabled input, by index, `UNKNOWN_YET`, `LEFT_OPEN` or `SPECIFIED`: strategies note here what they asked,
-    # since most draws come again. None for a list that is not kept
+    # for each enabled input, by index, `UNKNOWN_YET`, `LEFT_OPEN` or `SPECIFIED`: strategies note their questions here,
+    # since most draws recur; None if the list is not kept
     known: bytearray | None = field(init=False, compare=False, repr=False)
-    # the nodes without their counters, which strategies count
+    # the nodes without their counters, for strategies to count
     places: tuple[Node, ...] = field(init=False, compare=False, repr=False)
 
     @staticmethod
@@ -115,11 +115,11 @@ class View:
         return found
 
     def taken(self) -> View:
-        """Return the view after all inputs in flight are taken."""
+        """Return the view after all inputs in flight have been taken."""
         return View.of(self.model, self.relation, tuple(each for each in self.reached if not each.busy), self._long)
 
     def forget(self) -> None:
-        """Drop the list of inputs and the notes; they are made again when they are needed."""
+        """Drop the list of inputs and the notes; they are created again when needed."""
         self._sorted.clear()
         for name in ("enabled", "known"):
             with suppress(AttributeError):
@@ -127,13 +127,13 @@ class View:
 
     @property
     def specified(self) -> tuple[Symbol, ...]:
-        """Return the inputs that the model itself specifies, each once and in its order; it asks about all."""
-        # read at every step: a call less is a fiftieth of a step
+        """Return the inputs that the model itself specifies, each once and in its order; asks about all."""
+        # read at every step: one call less saves a fiftieth of a step
         return self._sorted[0] if self._sorted else self._all()[0]
 
     @property
     def others(self) -> tuple[Symbol, ...]:
-        """Return the enabled inputs that the model leaves open; it asks about all."""
+        """Return the enabled inputs that the model leaves open; asks about all."""
         return self._all()[1]
 
     def _all(self) -> list[tuple[Symbol, ...]]:
@@ -141,7 +141,7 @@ class View:
             inputs = self.enabled.all
             specified = [inp for inp in inputs if self.specifies(inp)]
             others = set(inputs).difference(specified)
-            # extended at once: an error of the model must not leave half of it
+            # extended in one go: an error of the model must not leave half of it
             self._sorted.extend((tuple(specified), tuple(inp for inp in inputs if inp in others)))
         return self._sorted
 
@@ -156,7 +156,7 @@ class View:
     def specifies(self, inp: Symbol) -> bool:
         """Return whether the model itself specifies `inp` wherever it may be taken."""
         if self._alone is not None:
-            # one look-up for each draw, where `specified` would end up there by two calls
+            # one look-up per draw, where `specified` would end up after two calls
             node = self._alone
             answers = node.moves if self.model.spec.partial is None else node.specified
             known = None if answers is None else answers.get(inp)
@@ -164,7 +164,7 @@ class View:
         return _enough(self.model, self.relation, self.reached, inp, self.model.specified)
 
     def allows(self, inp: Symbol) -> bool:
-        """Return whether the spec that judges specifies `inp` wherever it may be taken."""
+        """Return whether the spec used for judging specifies `inp` wherever it may be taken."""
         return _enough(self.model, self.relation, self.reached, inp, self.model.moves)
 
 
@@ -197,10 +197,9 @@ def view(
     hypotheses: Iterable[Hypothesis],
     long: Callable[[View], None] = lambda _: None,
 ) -> View:
-    """Return the view of a set of explanations; `long` is called if it is found to have a long list of inputs.
+    """Return the view of a set of explanations; `long` is called if its list of inputs turns out to be long.
 
-    While an `Accept` is open, or may be when the input is taken, the state is not known: by uioco no input is enabled
-    then.
+    While an `Accept` is open, or may be when the input is taken, the state is unknown: then uioco enables no input.
     """
     ends = list(reachable(Moves(model, limits=limits), hypotheses))
     if relation == "uioco" and any(each.position is UNKNOWN for each in ends):
@@ -217,10 +216,10 @@ def _reaches(ends: Iterable[Hypothesis]) -> Iterator[Reach]:
 def reachable(moves: Moves, starts: Iterable[Hypothesis]) -> Iterator[Hypothesis]:
     """Yield where the system may be when it takes the next input, by its moves until then; outputs are left out.
 
-    Of very many spontaneous moves, which lead to ever new states, the first are followed: as much work as one event is.
+    If very many spontaneous moves lead to ever new states, it follows only the first: as much work as for one event.
     """
     seen, work = set[Hypothesis](), 0
-    # hypotheses with fewer spontaneous outputs come first, so that none is missed for being found by a detour
+    # hypotheses with fewer spontaneous outputs come first, so that no detour makes one be missed
     todo = deque((_bare(start), 0, 0) for start in starts)
     while todo and work <= moves.limits.work:
         now, spontaneous, internal = todo.popleft()
@@ -241,7 +240,7 @@ def reachable(moves: Moves, starts: Iterable[Hypothesis]) -> Iterator[Hypothesis
 
 
 def _followed(now: Hypothesis, step: Next) -> bool:
-    # a spontaneous Accept may begin at any time: following it would never leave an enabled input
+    # a spontaneous Accept may begin at any time: following it would leave no input enabled
     return step.then.position is not UNKNOWN or not isinstance(now.position, Node)
 
 
