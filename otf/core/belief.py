@@ -1,7 +1,7 @@
-"""What is known of a run: its possible states, as sets of hypotheses that are interned, and the times of its inputs.
+"""What is known of a run: its possible states, as interned sets of hypotheses, and the times of its inputs.
 
-A belief has a cache of the beliefs that each event leads to. A ledger says when each input was sent, by when it was
-taken, and until when it was dealt with.
+A belief caches the beliefs that each event leads to. A ledger records when each input was sent, and bounds when it was
+taken and dealt with.
 """
 
 from __future__ import annotations
@@ -26,19 +26,18 @@ _DUE: Final = attrgetter("due")
 _PORT: Final = itemgetter(0)
 SPAN: Final = attrgetter("span")
 NO_NUMBERS: Final = frozenset((0, NEVER))
-LONG: Final = 1_000  # outputs after which a step of a device that speaks all the time ends where all is settled
+LONG: Final = 1_000  # outputs after which a step ends for a device that never stops talking, if all is settled
 
 
 class Belief(Remembered):
-    """All explanations of what was seen so far.
+    """All explanations of what was seen so far; a run without any does not conform.
 
-    `at_rest`: every explanation is a state of the model and nothing more: no output, input or timer is open. `settled`:
-    no explanation has outputs outstanding or inputs in flight. A run that has no explanation left does not conform.
-    `unconstrained`: every explanation took an unspecified input, so that the
-    model allows anything; `done`: and no output is outstanding. `ticking`: in some explanation a window of time obliges
-    the system to emit something; `expecting`: that, or every explanation has an output outstanding. `in_flight`: the
-    ports with inputs in flight in some explanation. `after`, `silent`, `answered` and `view` cache results that are
-    needed again and again and do not change: the belief after each event, and what was found out about the set.
+    `at_rest`: every explanation is a state of the model and nothing more, with no output, input or timer open.
+    `settled`: no explanation has outputs outstanding or inputs in flight. `unconstrained`: every explanation took an
+    unspecified input, so the model allows anything. `done`: the same, with no output outstanding. `ticking`: in some
+    explanation a time window obliges the system to emit something. `expecting`: the same, or every explanation has an
+    output outstanding. `in_flight`: the ports with inputs in flight in some explanation. `after`, `silent`, `answered`
+    and `view` cache results that do not change: the belief after each event, and facts about the set.
     """
 
     __slots__ = (
@@ -75,7 +74,7 @@ class Belief(Remembered):
         self.silent: bool | None = None
         self.answered: bool | None = None
         self.view: View | None = None
-        # cached by classes that look ahead of a monitor, each under itself
+        # results of classes that look ahead of a monitor, cached by class
         self.ahead: dict[type, object] = {}
 
     def _take_all(self) -> None:
@@ -85,7 +84,7 @@ class Belief(Remembered):
             if isinstance(each.position, Node):
                 nodes[each.position] = None
             outstanding = bool(each.outstanding)
-            # only hypotheses with something open need a closer look; mostly there are none
+            # only hypotheses with something open need a closer look; usually there are none
             if outstanding or each.flight or each.timers or each.position.__class__ is not Node:
                 busy += 1
                 self.settled = self.settled and not (outstanding or each.flight or isinstance(each.position, Midway))
@@ -106,7 +105,7 @@ class Belief(Remembered):
 class EventResult(NamedTuple):
     """The belief after an event, the numbers of the inputs that still matter in it, and the requirements considered.
 
-    `cut` names the ports on which more spontaneous outputs may have been under way than were followed.
+    `cut` names the ports on which more spontaneous outputs may have been in flight than were followed.
     """
 
     belief: Belief
@@ -116,7 +115,7 @@ class EventResult(NamedTuple):
 
 
 class Beliefs:
-    """The beliefs of a model, each set of hypotheses once."""
+    """The beliefs of a model: one for each set of hypotheses."""
 
     def __init__(self, memory: Memory | None = None) -> None:
         self.memory: Memory = Memory() if memory is None else memory
@@ -127,7 +126,7 @@ class Beliefs:
         return len(self._known)
 
     def of(self, hypotheses: Iterable[Hypothesis]) -> Belief:
-        """Return the belief with these hypotheses, kept in the order in which they were found."""
+        """Return the belief with these hypotheses, in the order in which they were found."""
         found = dict.fromkeys(hypotheses)
         # a set made from a dictionary reuses its hashes
         name = frozenset(found)
@@ -153,9 +152,9 @@ def silent(model: Model, belief: Belief) -> bool:
 
 
 def renumber_inputs(found: Iterable[Hypothesis]) -> tuple[Iterable[Hypothesis], tuple[int, ...]]:
-    """Return the hypotheses with the relevant inputs renumbered from 1, and their former numbers.
+    """Renumber the inputs that matter from 1; return the hypotheses and the former numbers.
 
-    Only the order of the numbers matters. Without this every step would be new, and nothing could be remembered.
+    Only the order of the numbers matters. Otherwise every step would be new, and nothing could be cached.
     """
     # `set[int]()` takes ten times as long as `set()`
     numbers: set[int] = set()
@@ -164,19 +163,19 @@ def renumber_inputs(found: Iterable[Hypothesis]) -> tuple[Iterable[Hypothesis], 
         for _, flight in each.flight:
             numbers.update(map(_NUMBER, flight))
         for _, outputs in each.outstanding:
-            # those by which an output is due, and that of an `Accept`
+            # the numbers by which outputs are due, and that of an `Accept`
             numbers.update(map(_DUE, outputs), map(_NUMBER, outputs))
         if each.held:
             held = True
     kept = tuple(sorted(numbers - NO_NUMBERS))
-    # distinct numbers from 1 on: if the last equals the count, none is missing
+    # distinct numbers from 1: if the last equals the count, none is missing
     if (not kept or kept[-1] == len(kept)) and not held:
         return found, kept
     return dict.fromkeys(renumber(each, kept) for each in found), kept
 
 
 class InFlight(NamedTuple):
-    """An input that is perhaps not taken: its number in the run, its port, from when to when it may be dealt with."""
+    """An input that may not have been taken: its number in the run, its port, and when it may be dealt with."""
 
     number: int
     port: str
@@ -184,10 +183,10 @@ class InFlight(NamedTuple):
 
 
 class Ledger(NamedTuple):
-    """Facts about the inputs of a run, replaced at each event; a ledger itself never changes.
+    """Facts about the inputs of a run. A ledger never changes; each event replaces it.
 
-    `inputs` are those that a belief still refers to, which numbers them from 1. `taken_by` and `done_by` bound the
-    times at which the last input was taken, and all inputs were dealt with, in seconds since the start of the run.
+    `inputs` are those that a belief still refers to by numbers from 1. `taken_by` and `done_by` bound when the last
+    input was taken and when all were dealt with, in seconds since the start of the run.
     """
 
     inputs: tuple[InFlight, ...] = ()
@@ -201,12 +200,12 @@ class Ledger(NamedTuple):
         return self.sent - self.inputs[0].number + 1 if self.inputs else 0
 
     def then(self, event: Sent, timing: Timing) -> Ledger:
-        """Return the ledger with one more input: taken when it has arrived, and those before it are dealt with."""
-        # the system may have got it at once, or when all of it was handed over
-        # bounds are only added to: less R, a sum may be rounded to less than the input takes to arrive
+        """Return the ledger with one more input, taken once it has arrived and those before it are dealt with."""
+        # The system may have received it at once, or only when all of it was handed over. Bounds are only added to:
+        # after subtracting R, rounding might leave less than the input takes to arrive.
         taken = max(event.at + event.took + timing.latency, self.done_by)
         done, number = taken + timing.busy, self.sent + 1
-        # an input on another port may be taken first
+        # the system may take an input on another port first
         before = self.inputs and [
             each
             if each.port == event.port or is_later(event.at, each.span.b)
@@ -218,23 +217,23 @@ class Ledger(NamedTuple):
     def keep(self, ranks: tuple[int, ...], over: float) -> Ledger:
         """Return the ledger with only the inputs that still matter, by their numbers in a belief.
 
-        If none does, all were dealt with when it was `over`.
+        If none matters, all were dealt with by the time `over`.
         """
         if not ranks:
             done = min(self.done_by, over)
             return Ledger((), self.sent, self.taken_by, done) if self.inputs or done < self.done_by else self
         if len(ranks) == len(self.inputs):
             return self
-        # made anew, since `_replace` takes four times as long, and nearly every output needs this
+        # built by hand, since `_replace` takes four times as long, and nearly every output needs this
         inputs = tuple([self.inputs[rank - 1] for rank in ranks])
         return Ledger(inputs, self.sent, self.taken_by, self.done_by)
 
     def finish(self, at: float) -> Ledger:
-        """Return the ledger after all inputs were dealt with by a time."""
+        """Return the ledger if all inputs were dealt with by the time `at`."""
         return self if self.done_by <= at else Ledger(self.inputs, self.sent, self.taken_by, at)
 
     def delay(self, stall: Stalled) -> Ledger:
-        """Return the ledger after a stall: inputs that were on their way may be taken and dealt with later."""
+        """Return the ledger after a stall: inputs in flight may be taken and dealt with later."""
 
         def later(by: float) -> float:
             return by if is_later(stall.begun, by) else by + stall.seconds
@@ -249,17 +248,17 @@ class Ledger(NamedTuple):
 
 @dataclass(slots=True)
 class FailedStep:
-    """The events since everything was last settled: the belief at the start, the inputs, the outputs so far.
+    """The events since the run was last settled: the belief at the start, the inputs, and the outputs so far.
 
-    `last` holds the inputs of the step before: they cause the spontaneous outputs after silence.
+    `last` holds the inputs of the step before, which cause the spontaneous outputs after silence.
     """
 
     before: Belief
-    # no factories of typed lists: they take ten times as long as bare lists, and every step has two
+    # plain factories: those of typed lists take ten times as long, and every step has two
     inputs: list[Sent]
     outputs: list[Seen | Closed]
     last: list[Sent] = field(default_factory=list[Sent])
 
     def next(self, belief: Belief) -> FailedStep:
-        """Return the step after quiescence: this one as long as an output is due in a window."""
+        """Return the step after quiescence: still this one while an output is due in a window."""
         return FailedStep(belief, [], [], self.inputs or self.last) if belief.settled else self

@@ -1,4 +1,4 @@
-"""From the transitions of a spec to moves: ports found, alternatives spread out, mistakes named."""
+"""Compiles the transitions of a spec into moves: finds ports, expands alternatives, and reports mistakes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Routes:
         return "" if self.port is None or isinstance(value, Elapse) else self.port(value)
 
     def of(self, value: object) -> str:
-        """Return the port of an output; a single port needs no look."""
+        """Return the port of an output; with a single port, it need not look."""
         if self.port is None:
             return self.outputs[0] if len(self.outputs) == 1 else self.only(f"the output {show(value)}")
         port = self.port(value)
@@ -49,7 +49,7 @@ class Routes:
         raise ModelError(message)
 
     def known(self, port: str, what: str) -> str:
-        """Return the port, if it has outputs; on another port an expected output would be missing for ever."""
+        """Return the port if it has outputs. Raises ModelError if not: an output expected there would never come."""
         if port in self.outputs or not self.outputs:
             return port
         message = f"{what} is expected on the port {port!r}; the ports with outputs are {', '.join(self.outputs)}"
@@ -57,7 +57,7 @@ class Routes:
 
 
 WORDS: Final = (AnyOrder, OneOf, On, Where, Accept, type)
-"""Items of a transition that are no plain values; tests are routines."""
+"""Items of a transition that are not plain values; tests are routines."""
 
 NO_TIMERS: Final = (tuple[TimerStart, ...](), frozenset[str]())
 
@@ -71,7 +71,7 @@ class AskedState(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
-    """Makes moves of the result of a spec function. Raises ModelError if that is no transition."""
+    """Turns the result of a spec function into moves. Raises ModelError if it is not a transition."""
 
     routes: Routes
     chains: Chains
@@ -79,7 +79,7 @@ class Compiler:
     symbol: Callable[[object], Symbol]
 
     def moves(self, origin: Node, function: Callable[..., object], *inputs: object) -> tuple[Move, ...]:
-        """Return the moves by `step` on an input in a state, or the spontaneous ones by `emits`."""
+        """Return the moves of `step` on an input in a state, or the spontaneous ones of `emits`."""
         yields = function(origin.value, *inputs)
         if not isinstance(yields, Iterable):
             message = (
@@ -90,7 +90,7 @@ class Compiler:
         found: list[Move] = []
         for item in items:
             if _is_plain(item) and (not item.outputs or _is_value(item.outputs[0])):
-                # what most transitions are, and the fastest path: one value or none
+                # the common case and the fastest: one value or none
                 emitted, target = self._alone(item.outputs[0]) if item.outputs else (), self.node(item.state)
                 found.append(Move(target, emitted, item.outputs, target, req=item.req))
             else:
@@ -121,14 +121,14 @@ class Compiler:
         if all(len(each) == 1 for each in alternatives):
             return [self._move(item, target, target, outputs, outputs)]
         if item.within or item.timers:
-            # the model does not say where the middle of such a transition is in time
+            # the model does not say when the middle of such a transition is
             return [self._move(item, target, target, chosen, chosen) for chosen in _spread(alternatives)]
         return self._parts(origin, item, target, alternatives)
 
     def _parts(
         self, origin: AskedState, item: Transition[Any], target: Node, alternatives: list[tuple[object, ...]]
     ) -> Iterator[Move]:
-        """Yield the moves of a transition with choices between ports, made one by one: n of them are not 2^n moves."""
+        """Yield the moves of a transition with choices between ports one by one: n choices do not make 2^n moves."""
         position: Position = target
         rest: list[object] = []  # in reverse
         for found in reversed(alternatives):
@@ -187,7 +187,7 @@ class Compiler:
         return self.chains.alone.get(symbol) or self.chains.only(self.routes.of(value), symbol)
 
     def _alternatives(self, item: object) -> tuple[object, ...]:
-        """Return the alternatives of an item; the item itself if one expectation on one port covers them all."""
+        """Return the alternatives of an item, or the item itself if one expectation on one port covers them all."""
         if _is_value(item):
             return (item,)
         found = choices(item)
@@ -268,7 +268,7 @@ def _check_timer(origin: AskedState, after: str) -> None:
 
 
 def _timers(actions: tuple[TimerAction, ...]) -> tuple[tuple[TimerStart, ...], frozenset[str]]:
-    """Return the timers that a transition starts and those that it stops: the last action on each counts."""
+    """Return the timers that a transition starts and those that it stops; the last action on each counts."""
     if not actions:
         return NO_TIMERS
     last = {each.name: each for each in actions}
@@ -297,7 +297,7 @@ def _spread(pools: Sequence[tuple[object, ...]]) -> Iterator[tuple[object, ...]]
 
 
 def choices(item: object) -> tuple[object, ...]:
-    """Return the alternatives of a `OneOf`; of any other item, itself."""
+    """Return the alternatives of a `OneOf`; any other item is its own alternative."""
     if isinstance(item, On):
         return tuple(On(item.port, choice) for choice in choices(item.item))
     if not isinstance(item, OneOf):

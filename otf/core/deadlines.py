@@ -1,4 +1,4 @@
-"""Deadlines: by when an output must be seen, whether an answer may still come, and what was due when, in words."""
+"""Deadlines: by when an output must be seen, whether an answer may still come, and a text of what was due when."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from otf.trace.verdict import FailureKind
 
 
 def due(belief: Belief, latency: float) -> float | None:
-    """Return the time by which an output must have been seen in every explanation; None if one allows silence."""
+    """Return the time by which every explanation must have shown an output; None if one allows silence."""
     dues = [_due(each, latency) for each in belief.hypotheses]
     return None if FOREVER in dues else max(dues, default=None)
 
 
 def pending(belief: Belief, latency: float) -> float | None:
-    """Return the time by which all answers that are due in windows have been seen; None if there are none."""
+    """Return the time by which all answers due in windows must have been seen; None if there are none."""
     dues = (deadline(window, latency) for each in belief.hypotheses for window in _answers(each))
     return max((by for by in dues if by < FOREVER), default=None)
 
 
 def timers(belief: Belief, latency: float) -> dict[str | int | None, float]:
-    """Return the running timers that have an effect, each with the time by which its output has been seen."""
+    """Return the running timers that have an effect, each with the time by which its output must have been seen."""
     found: dict[str | int | None, float] = {}
     for each in belief.hypotheses:
         for timer in _effective(each):
@@ -52,7 +52,7 @@ def starts(belief: Belief) -> dict[str | int | None, Span]:
 
 
 def is_overdue(model: Model, now: Hypothesis, port: str, output: Symbol, clock: Clock) -> bool:
-    """Return whether an output is one that must have been seen on its port before."""
+    """Return whether an output must have been seen earlier on its port."""
     for each in queue(now.outstanding, port)[:1]:
         if each.window and clock.over(each.window):
             return expects(each, output)
@@ -61,13 +61,13 @@ def is_overdue(model: Model, now: Hypothesis, port: str, output: Symbol, clock: 
 
 
 def expects(outstanding: Outstanding, output: Symbol) -> bool:
-    """Return whether an output may be the next of an outstanding one."""
+    """Return whether an output may be the next one of `outstanding`."""
     what = outstanding.what
     return not isinstance(what, Chain) or bool(what.bag.without(outstanding.left, output))
 
 
 def may_cause(model: Model, node: Node, timer: Timer, port: str, output: Symbol) -> bool:
-    """Return whether an output on a port may be caused by a timer."""
+    """Return whether a timer may cause an output on a port."""
     moves = enumerate(model.spontaneous(node))
     return any(timer.name == (move.after or at) and _emits(move, port, output) for at, move in moves)
 
@@ -81,8 +81,8 @@ def _emits(move: Move, port: str, output: Symbol) -> bool:
 def answered(model: Model, belief: Belief) -> bool:
     """Return whether no explanation has an answer outstanding or possible, once all inputs in flight are taken.
 
-    Spontaneous outputs may be outstanding, and may come at any time: nothing needs them to stop. But where a timer runs
-    whose end nobody hears, it has to be asked for at all ages, and so each step takes the time of a silence.
+    Spontaneous outputs may be outstanding and may come at any time; nothing requires them to stop. But if a timer runs
+    whose expiry shows no output, it must be tested at every age, so each step takes as long as a silence.
     """
     if model.alone:
         return silent(model, belief)
@@ -94,7 +94,7 @@ def answered(model: Model, belief: Belief) -> bool:
 
 
 def may_answer(model: Model, belief: Belief, port: str) -> bool:
-    """Return whether an output on a port may be the answer to an input, and not only a spontaneous one."""
+    """Return whether an output on a port may be the answer to an input, not just a spontaneous one."""
     return model.alone or any(
         not isinstance(each.position, Node) or port in _answering(Moves(model), each) for each in belief.hypotheses
     )
@@ -103,7 +103,7 @@ def may_answer(model: Model, belief: Belief, port: str) -> bool:
 def slow(model: Model, hypotheses: Iterable[Hypothesis], busy: float) -> bool:
     """Return whether the system may be busy for longer than R with an input in flight, or half answered.
 
-    That is so if it answers in a longer window.
+    It may if it answers within a longer window.
     """
     return any(
         any(window.hi > busy for window in _answers(each)) or _slow(Moves(model), each, busy) for each in hypotheses
@@ -116,7 +116,7 @@ def _due(now: Hypothesis, latency: float) -> float:
 
 
 def _effective(now: Hypothesis) -> Iterable[Timer]:
-    # a named timer that has no effect in this state would show no output
+    # a named timer without effect in this state would show no output
     node = now.position
     if not isinstance(node, Node):
         return ()
@@ -139,7 +139,7 @@ def _answering(moves: Moves, start: Hypothesis) -> Iterator[str]:
 
 
 def _ages(model: Model, now: Hypothesis) -> bool:
-    """Return whether a timer runs whose end changes the state without an output."""
+    """Return whether a timer runs whose expiry changes the state without an output."""
     node = now.position
     return isinstance(node, Node) and any(
         not move.ports and (move.within is not None or move.after) for move in model.spontaneous(node)
@@ -147,7 +147,7 @@ def _ages(model: Model, now: Hypothesis) -> bool:
 
 
 def _ports(moves: Moves, now: Hypothesis) -> set[str]:
-    """Return the ports on which the next input in flight may be answered; all of them where the state is not known."""
+    """Return the ports on which the next input in flight may be answered: all of them if the state is unknown."""
     if not isinstance(now.position, Node):
         return set(moves.model.routes.outputs)
     return {port for move in _next(moves, now) for port in move.ports}
@@ -162,7 +162,7 @@ def _next(moves: Moves, now: Hypothesis) -> list[Move]:
 
 
 def _taking(moves: Moves, start: Hypothesis) -> Iterator[Hypothesis]:
-    """Yield where inputs in flight are taken; a few spontaneous moves may come before each of them."""
+    """Yield where inputs in flight may be taken; a few spontaneous moves may come before each of them."""
     seen = set[Hypothesis]()
     stack = [(Hypothesis(start.position, (), start.flight), 0)]
     while stack:
@@ -192,7 +192,7 @@ LOOKED_AT = 1_000  # explanations searched for windows
 
 
 class Due(NamedTuple):
-    """Outputs of a port (any, if it is empty) that are due in a window, and what the window is counted from."""
+    """Outputs due in a window on a port ("" for any), and what the window starts from."""
 
     port: str
     window: Window
@@ -200,9 +200,9 @@ class Due(NamedTuple):
 
 
 def times(model: Model, belief: Belief, event: Event, clock: Clock, kind: FailureKind | None) -> tuple[str, ...]:
-    """Return what was due when, in seconds since the start of the run; nothing if no window says anything of the event.
+    """Return what was due when, in seconds since the start of the run; empty if no window concerns the event.
 
-    Of an output, what another one was due before, or the windows in which this one was.
+    For an output, returns what was due before it, or the windows in which it was due itself.
     """
     at = event.at
     overdue = [due for due in dues(model, belief.hypotheses, clock) if _end(due) + clock.latency < at]
@@ -246,9 +246,9 @@ def dues(
 ) -> Iterator[Due]:
     """Yield what is due in windows: outstanding outputs, timers, and the outputs of inputs in flight.
 
-    With `about`, a port and an output, only where that output is due.
+    `about` is a port and an output; with it, yields only where that output is due.
     """
-    # nothing counts as late here, or the overdue outputs would not be found
+    # nothing counts as late here; otherwise overdue outputs would not be found
     patient = Clock(clock.now, clock.latency, clock.busy, clock.inputs, late=True)
     moves = Moves(model, windows=Windows(model, patient))
     for now in islice(moves.takings(hypotheses), LOOKED_AT):

@@ -1,10 +1,10 @@
-"""Explanations one at a time, where there are too many to keep all of them: the search of linearizability checkers.
+"""Follows one explanation at a time if there are too many to keep, as linearizability checkers do.
 
-One explanation of all events so far is extended by each event. Where it cannot be, the search goes back to the events
-before, as in Wing and Gong, Testing and verifying concurrent objects, JPDC 17 (1993). What was reached by an event is
-remembered as state, outputs outstanding and inputs in flight, and never entered again (Lowe, Testing for
-linearizability, CCPE 29, 2017). By then it is known which outputs came afterwards: an input with another answer is not
-taken, and the search goes back at once to where one was.
+Each event extends one explanation of all events so far. If that fails, the search goes back to earlier events (Wing and
+Gong, Testing and verifying concurrent objects, JPDC 17, 1993). It remembers what each event reached (state, outputs
+outstanding, inputs in flight) and never enters it again (Lowe, Testing for linearizability, CCPE 29, 2017). By then the
+later outputs are known: the search does not take an input with a different answer, and goes straight back to where an
+input was taken.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from otf.trace.verdict import Verdict
 
 PortOutput: TypeAlias = tuple[str, Symbol]
 SAVED: Final = 4
-"""Events whose work may be done at one: most of them need little."""
+"""The work that one event may do, in events: most of them need little."""
 
 
 @dataclass(slots=True)
 class LazySearch(Search):
-    """A search that yields the nearest explanations first, each when it is asked for, and enters none twice."""
+    """A search that yields the nearest explanations first, each on demand, and enters none twice."""
 
     spend: Callable[[], None] = lambda: None
     fits: Callable[[Hypothesis], bool] = lambda _: True
@@ -51,7 +51,7 @@ class LazySearch(Search):
         keep: Callable[[Hypothesis], bool] | None = None,
         goal: str = "",
     ) -> HypothesisSet:
-        # it is iterated over, once
+        # iterated over only once
         return cast("HypothesisSet", self._lazily(starts, done, follow, keep, goal))
 
     def _lazily(
@@ -70,7 +70,7 @@ class LazySearch(Search):
             self.known.add(now)
             ends = done(now)
             if now.position is UNKNOWN:
-                raise OvergrownError  # an output that is held back is judged by times, which are not known here
+                raise OvergrownError  # an output held back is judged by its time, which is unknown here
             if ends is not None:
                 yield from ends
                 continue
@@ -79,16 +79,16 @@ class LazySearch(Search):
             for step in self.moves.of(now):
                 self.spend()
                 if (follow is None or follow(now, step.then)) and self.fits(step.then):
-                    # what may explain the event at once comes first, and then what needs the fewest moves
+                    # what may explain the event at once comes first, then what needs the fewest moves
                     add = todo.appendleft if goal and brings(step, goal) else todo.append
                     add(bound_depth(now, step.then, depth))
 
 
 @dataclass(slots=True)
 class SearchLevel:
-    """An event: its search, how many outputs of each port came before it, and the explanation that is followed.
+    """An event: its search, how many outputs came before it on each port, and the explanation being followed.
 
-    `left` are those not tried yet, as far as they follow from the explanation of the level before.
+    `left` are the untried explanations that follow from the explanation of the level before.
     """
 
     find: Finder
@@ -100,9 +100,9 @@ class SearchLevel:
 
 
 class DeepSearch:
-    """The search for one explanation of the events since these starts; `work` bounds the moves for an event, mostly.
+    """The search for one explanation of the events after these starts; `work` bounds the moves per event on average.
 
-    It knows no time: models with windows, timers or spontaneous outputs are not for it.
+    It ignores time: not for models with windows, timers or spontaneous outputs.
     """
 
     def __init__(
@@ -138,11 +138,11 @@ class DeepSearch:
         return self._anew().tell(find, output)
 
     def all(self, most: int) -> list[Hypothesis]:
-        """Return all explanations. Raises OvergrownError if these are more than `most`, or it takes too long."""
+        """Return all explanations. Raises OvergrownError if there are more than `most`, or if it takes too long."""
         return list(self._anew().each(most))
 
     def each(self, most: int) -> Iterator[Hypothesis]:
-        """Yield the explanations that are left, at most so many. Raises OvergrownError if there are more."""
+        """Yield up to `most` remaining explanations. Raises OvergrownError if there are more."""
         for number in count(1):
             yield self.now
             if not self._advance():
@@ -151,7 +151,7 @@ class DeepSearch:
                 raise OvergrownError
 
     def _anew(self) -> DeepSearch:
-        """Return a search of the same events, which knows all outputs from the first event on."""
+        """Return a search of the same events that knows all outputs from the first event on."""
         return DeepSearch(self._starts, self._moves, self._most, self)
 
     def _level(self, find: Finder, seen: dict[str, int] | None = None) -> SearchLevel:
@@ -178,7 +178,7 @@ class DeepSearch:
                     levels[at].left = iter(levels[at].find(levels[at].search, (level.now,)))
                 continue
             at -= 1
-            # nothing follows from what contradicts the outputs that came later
+            # nothing follows from what contradicts later outputs
             while at > 0 and not self._fits(cast("Hypothesis", levels[at - 1].now), levels[at].seen):
                 at -= 1
             if at < 0:
@@ -195,7 +195,7 @@ class DeepSearch:
         return None
 
     def _fits(self, now: Hypothesis, seen: dict[str, int]) -> bool:
-        """Return whether the outputs that are outstanding are those that came later, as far as these came."""
+        """Return whether the outstanding outputs are those that came later, as far as these came."""
         return all(
             _match(outputs, self.outputs[port], seen.get(port, 0))
             for port, outputs in now.outstanding
@@ -223,9 +223,9 @@ def _match(queue: tuple[Outstanding, ...], came: list[Symbol], at: int) -> bool:
 
 
 class DeepRun:
-    """The part of a run in which one explanation at a time is followed, since this belief outgrew its cap.
+    """The part of a run that follows one explanation at a time, because this belief outgrew its limit.
 
-    Inputs are numbered on from those that the `ledger` of that moment has.
+    Inputs are numbered on from those in `ledger` at that moment.
     """
 
     def __init__(self, explainer: Explainer, belief: Belief, ledger: Ledger) -> None:
@@ -261,7 +261,7 @@ class DeepRun:
 
 
 def too_many(most: int) -> Verdict:
-    """Return the verdict of a run that more than so many explanations have left."""
+    """Return the verdict of a run with more than `most` explanations left."""
     why = (
         f"more than {most} explanations left; with fewer inputs in flight there are fewer (strict mode, smaller bursts)"
     )

@@ -1,4 +1,4 @@
-"""Why no state is left: the reason of a failure as data, in terms of the model."""
+"""Why no state is left: the reason for a failure as data, in terms of the model."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from otf.trace.events import Closed, Event, Seen, Sent, Undecodable
 from otf.trace.verdict import Allowed, Failure, FailureKind, Signature, Verdict
 from otf.values import changes, message_of, show
 
-SHOWN: Final = 20  # states shown in one failure: more explain nothing
-EXPLAINED: Final = 200  # possible states that a failure is explained with: more would take a second
+SHOWN: Final = 20  # states shown in one failure: more would not help
+EXPLAINED: Final = 200  # possible states used to explain a failure: more would take a second
 WAYS: Final = 200  # paths considered from one state: inputs in flight can be taken in very many orders
-BUDGET: Final = 300  # moves considered, besides one for each input: with a thousand in flight one path is a thousand
+BUDGET: Final = 300  # moves considered, plus one per input: with a thousand in flight, one path is a thousand
 
 NO_REQUIREMENTS: Final = Requirements()
 MovePath: TypeAlias = "tuple[Next, MovePath] | None"
 
 
 class TakenWay(NamedTuple):
-    """A path through the model: its moves, and the inputs taken by them, counted from 1, in this order."""
+    """A path through the model: its moves, and the numbers (from 1) of the inputs they take, in this order."""
 
     moves: tuple[Move, ...]
     order: tuple[int, ...] = ()
@@ -51,10 +51,10 @@ def explain(  # noqa: PLR0913, PLR0917 -- what is known of a failure
     times: tuple[str, ...] = (),
     requirements: Mapping[str, Requirement] = NO_REQUIREMENTS,
 ) -> Failure:
-    """Return the failure for the event that left no state; `untimely`: the output would be right later, or earlier.
+    """Return the failure at the event that left no state; `untimely`: the output would be right later, or earlier.
 
-    The signature is that of the whole step, not of the moment: outputs on different ports come in any order, and one
-    defect must have one signature whichever came first.
+    The signature covers the whole step, not the moment. Outputs on different ports come in any order, and one defect
+    must have one signature whichever came first.
     """
     nodes = step.before.nodes[:EXPLAINED]
     ways = _all_ways(model, step, nodes)
@@ -65,7 +65,7 @@ def explain(  # noqa: PLR0913, PLR0917 -- what is known of a failure
     kind = untimely or _kind(event, moves)
     seen = f"nothing before {_text(event)}" if untimely == "missing" else _text(event)
     ticking = any(each.timers for each in step.before.hypotheses)
-    # what only comes by itself has nothing to do with the input before it: else it is one kind for each such input
+    # an output that only comes by itself has nothing to do with the input before it: else each input would make a kind
     by_itself = _by_itself(event, ways)
     related = [] if by_itself else step.inputs
     return Failure(
@@ -92,7 +92,7 @@ def explain(  # noqa: PLR0913, PLR0917 -- what is known of a failure
 
 
 def _by_itself(event: Event, ways: Mapping[Node, Sequence[TakenWay]]) -> set[str]:
-    """Return the kinds of the spontaneous outputs if that seen is of one, and no answer is; else nothing."""
+    """Return the kinds of the spontaneous outputs if the output seen is of one, but of no answer; else nothing."""
     every = [way for each in ways.values() for way in each]
     by_itself = {name for way in every if not way.order for name in _expected(way.moves)}
     if not isinstance(event, Seen) or (seen := _seen(event)) not in by_itself:
@@ -103,7 +103,7 @@ def _by_itself(event: Event, ways: Mapping[Node, Sequence[TakenWay]]) -> set[str
 def _exact(
     kind: FailureKind, related: Sequence[Sent], step: FailedStep, ways: Mapping[Node, Sequence[TakenWay]], seen: str
 ) -> Signature | None:
-    """Return a failure by its values; None if it was not one input, whose values then say little."""
+    """Return the signature by values; None unless there was just one input, since values then say little."""
     inputs = [each for each in related if not isinstance(each.input, Idle)]
     if len(inputs) != 1:
         return None
@@ -122,7 +122,7 @@ def _allowed(ways: Mapping[Node, Sequence[TakenWay]], before: int = 0) -> tuple[
 
 
 def _of(node: Node, ways: Iterable[TakenWay], before: int) -> Allowed:
-    """Return what a node allows; so many inputs were sent `before` those of the ways."""
+    """Return what a node allows; `before` is how many inputs were sent before those of the ways."""
     # different ways may look alike
     alike: dict[tuple[tuple[str, ...], str], list[TakenWay]] = {}
     for way in ways:
@@ -163,7 +163,7 @@ def _states(before: Belief) -> str:
 
 
 def _input(inputs: Sequence[Sent]) -> str:
-    # time that the tester lets pass by itself is no input
+    # a wait that the tester chooses does not count as an input
     return (
         _names(type(message_of(each.input)).__name__ for each in inputs if not isinstance(each.input, Idle))
         or "no input"
@@ -177,7 +177,7 @@ def _inputs(inputs: Sequence[Sent]) -> str:
 def _ways(model: Model, node: Node, inputs: Sequence[Sent], budget: int) -> Iterator[TakenWay]:
     """Yield the paths from a node: the inputs taken in any order that their ports allow, or a spontaneous move.
 
-    At most `budget` moves are considered; the last path may be cut off by that.
+    It considers at most `budget` moves, which may cut the last path short.
     """
     flight: Queues[QueuedInput] = ()
     for number, each in enumerate(inputs, 1):
@@ -190,7 +190,7 @@ def _ways(model: Model, node: Node, inputs: Sequence[Sent], budget: int) -> Iter
         steps = _onward(moves, now)
         budget -= len(steps)
         if path is not None and (budget < 0 or not steps or [step for step in steps if step.move is None]):
-            # no input is left, or the model allows anything from there on
+            # no input is left, or the model allows anything from here on
             yield from _with_emitted(model, node, _way(path))
         if budget < 0:
             return
@@ -198,7 +198,7 @@ def _ways(model: Model, node: Node, inputs: Sequence[Sent], budget: int) -> Iter
 
 
 def _with_emitted(model: Model, node: Node, way: TakenWay) -> Iterator[TakenWay]:
-    """Yield a path; if it is silent, also with what its last state may emit at once, and without only if need not."""
+    """Yield a path. If it is silent, also yield it with what its last state may emit at once, alone if it must."""
     last, silent = way.moves[-1].target, way.order and not any(move.ports for move in way.moves)
     moves = model.spontaneous(last) if silent and isinstance(last, Node) and last is not node else ()
     emitted = [move for move in moves if move.ports and not (move.after or (move.within and move.within[0]))]

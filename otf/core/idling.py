@@ -1,11 +1,11 @@
-"""Waits for timers that a campaign chooses as it chooses inputs: by what they can tell, with quick inputs in between.
+"""Waits for timers, chosen by a campaign like inputs: by what they can reveal, with quick inputs in between.
 
-A fault of a timer shows only to who waits, and most need something before: a session that was prolonged twice, an
-input in the last third of a lease. So two waits are inputs of their own (`Idle`): one until a timer must have expired,
-and one for a part of that, after which a few inputs are sent before the timer is waited out. A wait that has been made
-after the same inputs, in the same states, tells nothing new. A timer that no input and no end of a path cuts short, or
-that ends while inputs go on, as a heartbeat does, is heard without a wait. And where an input stopped a timer, the rest
-of its time is waited once for each of these states: a system may have forgotten to stop it.
+A fault of a timer shows only if someone waits. Most such faults need something before the wait: a session prolonged
+twice, or an input in the last third of a lease. So two waits are inputs of their own (`Idle`). One lasts until a timer
+must have expired; the other lasts a part of that, then a few inputs follow before the timer is waited out. Repeating a
+wait after the same inputs in the same states reveals nothing new. A timer needs no wait if no input or end of a path
+cuts it short, or if it ends while inputs go on, like a heartbeat. If an input stopped a timer, the rest of its time is
+waited out once per state: the system may have forgotten to stop it.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from otf.core.timing import FOREVER, Span
 from otf.spec import Elapse, Idle
 from otf.spec.offering import LONGEST
 
-DEPTH: Final = 3  # inputs before a wait that make it another one
-# inputs at least between waits: a wait may end a session, and all that was reached in it
+DEPTH: Final = 3  # how many inputs before a wait can make it a new one
+# the least number of inputs between waits: a wait may end a session, and lose all that was reached in it
 BETWEEN: Final = (1, 4, 2, 16, 8)
-PARTS: Final = (0.6, 0.45, 0.7, 0.5)  # of the time until a timer must have expired
-FEW: Final = (2, 4, 8)  # inputs at most between a part of the time of a timer and its end
-MARGIN: Final = 1.15  # of a wait: what comes right after its end is not blamed on a stall then
+PARTS: Final = (0.6, 0.45, 0.7, 0.5)  # shares of the time until a timer must have expired
+FEW: Final = (2, 4, 8)  # the most inputs between part of a timer's time and its end
+MARGIN: Final = 1.15  # factor on a wait, so that what comes right after the end is not blamed on a stall
 
-ON_WAYS: Final = 0.5  # of the time for waits, which may go to those on ways to what only timers reach
+ON_WAYS: Final = 0.5  # the share of the time for waits that may go to ways to what only timers reach
 
-BEYOND: Final = 0.15  # of the time for waits, which may go to timers that were stopped
-AGAIN: Final = 0.1  # seconds, then twice as many, … after which a way is looked for where there was none
+BEYOND: Final = 0.15  # the share of the time for waits that may go to timers that were stopped
+AGAIN: Final = 0.1  # seconds until otf looks for a way again where there was none; doubled each time
 
 _NEVER: Final = Span(FOREVER, FOREVER)
 
@@ -44,9 +44,9 @@ WaitKind: TypeAlias = Literal["end", "part"]
 
 
 class _Wait(NamedTuple):
-    """A wait: how many inputs before it make it a new one, for which timer, and which it is of two as new.
+    """A wait: how many inputs before it make it new, for which timer, and whether it is the second choice of two.
 
-    The least is the best. Who waits for the timer that ends last hears the others as well.
+    The least wait is the best. Waiting for the timer that ends last hears the others as well.
     """
 
     depth: int
@@ -58,11 +58,11 @@ class _Wait(NamedTuple):
 
 @dataclass(slots=True)
 class Idling:
-    """Chooses waits in place of inputs; keep it over the paths of a campaign.
+    """Chooses waits in place of inputs; share it among the paths of a campaign.
 
-    They take half of the time, beyond the first ten seconds, each timer its part of that. `told` counts the waits by
-    what was before them. Once there is time for a wait, it is one that is new by the fewest inputs before it; the
-    longer none comes, the more inputs may make it new, until any is good.
+    Beyond the first ten seconds, waits take half of the time, shared equally among the timers. `told` counts waits by
+    what came before them. When there is time for a wait, otf chooses one that the fewest preceding inputs make new. The
+    longer none is found, the more inputs may make it new, until any wait will do.
 
     >>> from otf.core import Model, Monitor, Oracle
     >>> from otf.spec import Spec, goto
@@ -71,60 +71,60 @@ class Idling:
     """
 
     told: dict[tuple[Hashable, ...], int] = field(default_factory=dict[tuple[Hashable, ...], int])
-    # to inputs that were not tried in states that only timers reach; None: a strategy that does not look for them
+    # ways to untried inputs in states that only timers reach; None: the strategy does not look for them
     ways: TimedWays | None = None
     _monitor: Monitor | None = None
     _sent: int = 0
-    # where the system was when the last input was chosen: a view has what timers may bring meanwhile, too
+    # where the system was when the last input was chosen; a view also has what timers may bring meanwhile
     _before: tuple[Node, ...] = ()
     # the last inputs that started or stopped a timer or changed the state, and the waits among them
     _recent: deque[Hashable] = field(default_factory=lambda: deque[Hashable](maxlen=DEPTH))
-    # the choices since there was time for a wait
+    # choices since there was time for a wait
     _choices: int = 0
     _made: int = 0
-    # the inputs since the last wait
+    # inputs since the last wait
     _inputs: int = 0
     _parts: int = 0
-    # the inputs that are still to be sent before the timer is waited out, whose part was; None: there is none
+    # inputs still to be sent before waiting out a timer that was waited for in part; None: there is no such timer
     _left: int | None = None
-    # the timer that is waited for
+    # the timer being waited for
     _timer: TimerName = None
     # the timers at the last choice, and when they were started
     _running: dict[TimerName, Span] = field(default_factory=dict[TimerName, Span])
-    # by when each of them must have expired, and from where the last input led that stopped others, with their times
+    # by when each of them must have expired; where the last input that stopped timers came from, and their times
     _until: dict[TimerName, float] = field(default_factory=dict[TimerName, float])
     _from: tuple[Hashable, ...] = ()
     _stopped: dict[TimerName, float] = field(default_factory=dict[TimerName, float])
     _ran: float = 0.0
     _clock: float = 0.0
     _spent: dict[TimerName, float] = field(default_factory=dict[TimerName, float])
-    # the same on ways, and how long the campaign has to have run before there is time for the next one
+    # the same for waits on ways, and how long the campaign must have run before there is time for the next way
     _on_ways: float = 0.0
     _on_way: bool = False
     _next_way: float = 0.0
 
     def choose(self, monitor: Monitor, nodes: tuple[Node, ...], last: Symbol, now: float) -> Symbol | None:
-        """Return a wait to make before the next input, or an input on a way; None: neither.
+        """Return a wait to make before the next input, or an input on a way; None for neither.
 
         `last` was sent in one of the nodes.
         """
         if monitor is self._monitor and self._sent == monitor.sent:
             return None
-        # a view has what timers may bring meanwhile, too, and the states of a monitor lack what is in flight
+        # a view has what timers may bring meanwhile, too; the states of a monitor lack what is in flight
         now_in = monitor.oracle.view(monitor.belief).nodes if monitor.belief.in_flight else monitor.states
         stays = monitor is self._monitor and now_in == self._before
         self._note(monitor, nodes, now_in, last, now)
         self._until = monitor.timers()
         left = {timer: until - now for timer, until in self._until.items() if until > now}
         waited = last.value.seconds if isinstance(last.value, Elapse) else 0.0
-        # a timer that one end of it has started again is another
+        # a timer that restarted itself on expiry is a new one
         seconds = self._rest(left, waited) if stays else 0.0
         leg = None if seconds or self._left is not None else self._leg(monitor.oracle.model, now_in, left)
         if leg is not None and leg.inp is not None:
             return leg.inp
         places = tuple(dict.fromkeys(map(monitor.oracle.model.place, monitor.states)))
         if leg is not None:
-            # without the margin: in the next state there is most of its time left
+            # without the margin, since most of the next state's time is still left
             seconds = self._waited_out(places, left, leg.timer) / MARGIN
         elif not waited and left:
             seconds = self._seconds(places, left)
@@ -150,17 +150,17 @@ class Idling:
         return leg
 
     def _most(self) -> float:
-        """Return the seconds that waits may have taken by now."""
+        """Return how many seconds waits may have taken by now."""
         return max(FIRST, SHARE * self._ran)
 
     def _waited_out(self, places: tuple[Hashable, ...], left: dict[TimerName, float], timer: TimerName) -> float:
-        """Return how long a timer is waited for on a way."""
+        """Return how long to wait for a timer on a way."""
         self._tell("end", places, left, timer)
         self._on_way = True
         return left[timer]
 
     def _rest(self, left: dict[TimerName, float], waited: float) -> float:
-        """Return for how long to wait on: a stall meanwhile puts off the moment by which a timer must have expired."""
+        """Return how much longer to wait: a stall in between delays the moment by which a timer must have expired."""
         rest = left.get(self._timer, 0.0) if self._recent and self._recent[-1] == "end" else 0.0
         return rest if rest < waited / 2 else 0.0
 
@@ -202,7 +202,7 @@ class Idling:
             self._left = 0 if matters else max(0, self._left - 1)
 
     def _count(self, what: str, timers: Iterable[TimerName], *places: Hashable) -> None:
-        """Count timers that ended alone in a place, or that an input or the end of a path cut short."""
+        """Count timers that ended by themselves in a place, or that an input or the end of a path cut short."""
         for timer in timers:
             name = what, timer, *places
             self.told[name] = self.told.get(name, 0) + 1
@@ -213,7 +213,7 @@ class Idling:
         return alone > waited or (waited > 0 and ("cut", timer) not in self.told)
 
     def _begin(self, monitor: Monitor, nodes: tuple[Node, ...]) -> None:
-        """Begin another run; its clock begins anew, and the end of the last one cut its timers short."""
+        """Begin another run: its clock starts anew, and the end of the last run cut its timers short."""
         self._count("cut", self._running)
         if self.ways is not None:
             self.ways.begin()
@@ -222,7 +222,7 @@ class Idling:
         self._recent.clear()
 
     def _beyond(self, places: tuple[Hashable, ...], now: float) -> float:
-        """Return how long to wait for a timer that an input stopped, up to when it would have expired."""
+        """Return how long to wait for a timer that an input stopped, until it would have expired."""
         stopped, self._stopped = self._stopped, {}
         for timer, until in stopped.items():
             name = "stopped", timer, *self._from, *places
@@ -250,7 +250,7 @@ class Idling:
     def _tell(
         self, kind: WaitKind, places: tuple[Hashable, ...], left: dict[TimerName, float], chosen: TimerName
     ) -> None:
-        """Note a wait that is made, for a timer and those that end before it."""
+        """Note a wait about to be made, for a timer and those that end before it."""
         self._made += 1
         for timer in (timer for timer, seconds in left.items() if seconds <= left[chosen]):
             for name in self._names(kind, places, timer):
@@ -266,7 +266,7 @@ class Idling:
             self._spent[self._timer] = self._spent.get(self._timer, 0.0) + seconds
 
     def _waits(self, places: tuple[Hashable, ...], left: dict[TimerName, float]) -> Iterator[_Wait]:
-        """Yield the waits that there is time for; after the part of a timer's time alone that to the end."""
+        """Yield the waits that there is time for; after part of a timer's time, only the one to its end."""
         early = self._left is None and self._inputs < BETWEEN[self._made % len(BETWEEN)]
         if self._left or early or not left:
             return
@@ -284,7 +284,7 @@ class Idling:
                 yield _Wait(depth, -seconds, (kind == "part") == (depth == 0), kind, timer)
 
     def _names(self, kind: WaitKind, places: tuple[Hashable, ...], timer: TimerName) -> Iterator[tuple[Hashable, ...]]:
-        """Yield the names of a wait: by the states alone, with the last input before it, with two …."""
+        """Yield the names of a wait: by the states alone, with the last input before it, with the last two, …."""
         recent = [*self._recent]
         return ((kind, timer, *places, *recent[len(recent) - depth :]) for depth in range(len(recent) + 1))
 

@@ -1,4 +1,4 @@
-"""A spec as the oracle uses it: states and values interned, every function called once for the same arguments."""
+"""A spec as the oracle uses it: interns states and values, calls each function once for the same arguments."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from otf.values import as_text, key, likeness, show
 from otf.values.identity import weight
 
 Answered = TypeVar("Answered")
-HEAVY: Final = 8_192  # bytes of a value that is not remembered
+HEAVY: Final = 8_192  # bytes above which a value is not remembered
 AGAIN: Final = 4  # visits after which a long list of inputs is kept with its state
-LATELY: Final = 4096  # objects that are recognised without a look at their contents
+LATELY: Final = 4096  # objects recognised without looking at their contents
 
 
 class Model:
-    """The answers of a spec, remembered; one model serves all runs of a campaign.
+    """The answers of a spec, remembered. One model serves all runs of a campaign.
 
-    Raises ModelError if the spec raises, or returns something that it may not.
+    Raises ModelError if the spec raises or returns something that is not allowed.
 
     >>> from otf.spec import Spec, goto
     >>> model = Model(Spec(lambda lit, inp: [goto(not lit)], False, ["press"]))
@@ -40,30 +40,30 @@ class Model:
 
     def __init__(self, spec: Spec[Any, Any], routes: Routes | None = None, memory: Memory | None = None) -> None:
         self.spec = spec
-        # whether the system does nothing that no input asks for
+        # whether the system does nothing without an input
         self.alone: bool = spec.emits is None
         self.routes: Routes = routes or Routes()
         self.memory: Memory = Memory() if memory is None else memory
         self._compiler = Compiler(self.routes, Chains(self.memory), self.node, self.output_symbol)
         self._nodes: dict[Hashable, Node] = {}
         self._symbols: dict[Hashable, Symbol] = {}
-        # by the identity of values, which are kept with it: most inputs and outputs are the same objects again
+        # by identity, together with the value: most inputs and outputs are the same objects again
         self._same: dict[int, tuple[object, Symbol]] = {}
         # whether any move so far had a time window
         self.timed: bool = bool(spec.timers)
-        # the requirements that any move so far implements
+        # the requirements implemented by any move so far
         self.requirements: set[str] = set()
-        # whether more inputs were enabled than can be drawn, by an iterable that is no sequence
+        # whether an iterable that is not a sequence gave more inputs than can be drawn
         self.cut: bool = False
         self._fixed: EnabledInputs | None = None
-        # of a completed spec its own part is asked: whatever that leaves open is ignored
+        # asks only the user's part of a completed spec: whatever that leaves open is ignored
         self._completes = isinstance(spec.step, Completed)
         self._step: Callable[..., object] = spec.step.spec.step if isinstance(spec.step, Completed) else spec.step
         self.initial: Node = self.node(spec.initial)
 
     @property
     def nodes(self) -> tuple[Node, ...]:
-        """Return the nodes that are remembered, each with its cached answers."""
+        """Return the remembered nodes, each with its cached answers."""
         return tuple(self._nodes.values())
 
     def node(self, state: object) -> Node:
@@ -81,12 +81,12 @@ class Model:
 
     @cached_property
     def places(self) -> Uncounted | None:
-        """What takes the counters from states; None where there are none."""
+        """What removes the counters from states; None if there are none."""
         found = places(self.spec)
         return found if found.counters else None
 
     def place(self, node: Node) -> Node:
-        """Return the node of a state without its counters: strategies and coverage count these."""
+        """Return the node of a state without its counters, for strategies and coverage to count."""
         if node.place is None:
             node.place = node if self.places is None else self.node(self.places.of(node.value))
         return node.place
@@ -103,7 +103,7 @@ class Model:
         symbol = self._symbols.get(name)
         if symbol is None:
             symbol = Symbol(value, name)
-            # a value is weighed once: that takes as long as its key
+            # weighs each value only once, since that takes as long as its key
             if weight(value) > HEAVY:
                 symbol.heavy = True
                 return symbol
@@ -122,14 +122,14 @@ class Model:
         return inp.port
 
     def output_symbol(self, output: object) -> Symbol:
-        """Return the symbol of an output that was seen; one without a hash, a list for one, can be compared too."""
+        """Return the symbol of an output that was seen; outputs without a hash, such as lists, can be compared too."""
         same = self._same.get(id(output))
         if same is not None:
             return same[1]
         try:
             return self.symbol(output)
         except ModelError:
-            # not remembered: the same object may have another value next time
+            # not remembered, since the same object may have another value next time
             try:
                 return Symbol(output, likeness(output))
             except Exception as error:
@@ -160,7 +160,7 @@ class Model:
         return moves
 
     def windows(self, node: Node) -> TransitionWindows:
-        """Return the windows in which spontaneous transitions are due, counted from when the state was entered."""
+        """Return the windows in which spontaneous transitions are due, counted from the entry into the state."""
         return node.windows if self.spontaneous(node) else ()
 
     def enabled_inputs(self, node: Node) -> tuple[Symbol, ...]:
@@ -171,7 +171,7 @@ class Model:
         return node.enabled_inputs
 
     def offered(self, node: Node) -> EnabledInputs:
-        """Return the enabled inputs of a state to draw from; a fixed list is looked at once for all states."""
+        """Return the enabled inputs of a state to draw from; a fixed list is read once for all states."""
         if node.offered is not None:
             return node.offered
         if isinstance(self.spec.inputs, Always):
@@ -179,7 +179,8 @@ class Model:
                 self._fixed = EnabledInputs.fixed(self._each_once(node))
             return self._fixed
         found = _guard(lambda: self._drawable(node), self.spec.inputs, "inputs", node.value)
-        # a long list is kept when its state comes again and again: of states that never do, only lists would be left
+        # a long list is kept if its state comes again and again; otherwise the lists of states that never recur would
+        # pile up
         node.asked += 1
         if node.asked >= AGAIN and FEW < len(found) <= KEPT:
             found = EnabledInputs.fixed(map(found.__getitem__, range(len(found))))
@@ -200,15 +201,15 @@ class Model:
         return known
 
     def _elapsing(self, node: Node, inp: Elapse) -> tuple[Move, ...]:
-        """Return the moves on an input that only waits: those of the model itself, else one that changes nothing."""
+        """Return the moves on an input that only waits: those of the model itself, or one that changes nothing."""
         own = self.spec.partial
-        # a completed spec would enter the state anew, which may restart its timers
+        # a completed spec would enter the state again, which may restart its timers
         ignored = isinstance(inp, Idle) or (own is not None and not self._ask(node, "step", own.step, inp))
         moves = () if ignored else self._ask(node, "step", self.spec.step, inp)
         return moves or (Move(node, (), (), node, stays=True),)
 
     def called(self, name: str, function: Callable[..., object], *arguments: object) -> Hashable:
-        """Return the key of what a function of the user returns. Raises ModelError if it raises."""
+        """Return the key of the result of a user's function. Raises ModelError if it raises."""
         return _guard(lambda: key(function(*arguments)), function, name, *arguments)
 
     def _each_once(self, node: Node) -> tuple[Symbol, ...]:
@@ -220,7 +221,7 @@ class Model:
         )
 
     def _given(self, node: Node) -> Iterable[object]:
-        # no more than its length: a sequence that never raises IndexError would be iterated for ever
+        # up to its length: a sequence that never raises IndexError would be iterated forever
         given = self.spec.inputs(node.value)
         return islice(given, len(given)) if isinstance(given, Sequence) else given
 
@@ -237,11 +238,11 @@ class Model:
             return _guard(lambda: self.symbol(values[at]), self.spec.inputs, "inputs", node.value)
 
         def every() -> list[Symbol]:
-            # no more than its length, as in `_given`
+            # up to its length, as in `_given`
             given = islice(values, size) if size <= INPUTS else limited(values, INPUTS, "inputs")
             return _guard(lambda: list(map(self.symbol, given)), self.spec.inputs, "inputs", node.value)
 
-        # a sequence of the user's own may raise
+        # a user-defined sequence may raise
         known = values[:size] if isinstance(values, (list, tuple)) else ()
         return EnabledInputs(size, drawn, every=every, values=known)
 
@@ -250,7 +251,7 @@ class Model:
         return bool(move.within or move.starts or (isinstance(move.position, Node) and self.windows(move.position)))
 
     def _ask(self, node: Node, name: str, function: Callable[..., object], *inputs: object) -> tuple[Move, ...]:
-        # `total` and the like wrap the user's function, and an error is in that
+        # `total` and the like wrap the user's function, which is where an error is
         own = (self.spec.partial or self.spec).step if inputs else function
         compiled = partial(self._compiler.moves, node, function, *inputs)
         moves = _guard(compiled, own, name, node.value, *inputs)
@@ -268,7 +269,7 @@ def _guard(call: Callable[[], Answered], own: Callable[..., object], name: str, 
         return call()
     except USERS_OWN:
         raise
-    except BaseException as error:  # also one that would end the program: in a model it is a defect like any other
+    except BaseException as error:  # even one that would end the program: in a model it is a defect like any other
         call_text = f"{name}({', '.join(map(show, arguments))})"
         raised = "" if isinstance(error, OtfError) else f"the model raised {type(error).__name__}: "
         message = f"{call_text}: {raised}{as_text(error)}{own_frames(error, own)}"

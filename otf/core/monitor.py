@@ -1,7 +1,7 @@
-"""The monitor: it judges the events of a run.
+"""The monitor, which judges the events of a run.
 
-The live runner, the replay, the shrinker and every simulation use this one object; no other code judges. It has no
-clock (times come with the events), no randomness and no input or output.
+The live runner, the replay, the shrinker and every simulation use it; no other code judges. It has no clock (times come
+with the events), no randomness and no I/O.
 """
 
 from __future__ import annotations
@@ -26,15 +26,16 @@ from otf.trace.verdict import Failure, Judged, Verdict
 
 PASS: Final = Verdict("pass")
 TRUNCATED: Final = Verdict("pass", truncated=True)
-DEEPER: Final = 4  # times as many spontaneous outputs are followed where those before explain nothing
+DEEPER: Final = 4  # factor on the spontaneous outputs followed, when those so far explain nothing
 
 
 class Monitor:
     """The judge of one run.
 
     `tell` judges the events in order and returns a verdict as soon as there is one; `end` returns the verdict of a run
-    that ended without. `belief` holds the possible states, `ledger` the facts about the inputs, `requirements` those
-    that a move on the last event may implement. `slack` is set by code that measures how late the tester is.
+    that ended without one. `belief` holds the possible states, `ledger` the facts about the inputs. `requirements`
+    holds those that a move on the last event may implement. `slack` (seconds) is set by code that measures how late the
+    tester is.
 
     >>> from otf.core import Model
     >>> from otf.spec import Spec, goto
@@ -48,7 +49,7 @@ class Monitor:
     """
 
     def __init__(self, oracle: Oracle, belief: Belief | None = None) -> None:
-        """Begin at the start of a run, or from a settled `belief`."""
+        """Start at the beginning of a run, or from a settled `belief`."""
         self.oracle = oracle
         self.belief: Belief = belief or oracle.start()
         self.ledger: Ledger = Ledger()
@@ -56,18 +57,18 @@ class Monitor:
         self.step: FailedStep = FailedStep(self.belief, [], [])
         self.events: int = 0
         self.verdict: Verdict | None = None
-        self.past: tuple[Failure, ...] = ()  # the failures that the run went on past
+        self.past: tuple[Failure, ...] = ()  # the failures that the run went past
         self.explainer: Explainer = Explainer(oracle)
         self.lookahead: Lookahead = Lookahead()
-        self.deepens: bool = True  # whether it judges again with more spontaneous outputs under way
-        self.slack: float = 0.0  # the seconds by which the tester itself may have seen outputs late
+        self.deepens: bool = True  # whether it judges again with more spontaneous outputs in flight
+        self.slack: float = 0.0  # by how many seconds the tester may have seen outputs late
         self.stalls: int = 0  # how many were told
         self._doubts = Doubts()
-        # the work of judging again for this event: all depths together take no more than twice what one search may
+        # the work of judging again for this event: all depths together take at most twice as much as one search
         self._again = -oracle.limits.work
         self._now = 0.0
-        self._deep: DeepRun | None = None  # where there are too many explanations to keep
-        # they speak of whole runs: a monitor that begins elsewhere cannot judge them
+        self._deep: DeepRun | None = None  # if there are too many explanations to keep
+        # properties concern whole runs, so a monitor that begins elsewhere cannot judge them
         self.properties: PropertyWatch | None = None
         if oracle.properties and belief is None:
             self.properties = PropertyWatch.start(oracle.properties)
@@ -84,12 +85,12 @@ class Monitor:
 
     @property
     def crowded(self) -> bool:
-        """Return whether the set has outgrown its cap, so that nothing may be sent before it is settled."""
+        """Return whether the set has outgrown its limit, so that nothing may be sent until it is settled."""
         return self._deep is not None or len(self.belief.hypotheses) > self.oracle.limits.hypotheses
 
     @property
     def cut(self) -> bool:
-        """Return whether spontaneous outputs were left out that may have been under way."""
+        """Return whether it left out spontaneous outputs that may have been in flight."""
         return self.lookahead.lost or bool(self.lookahead.cuts)
 
     def tell(self, event: Event) -> Verdict | None:
@@ -101,7 +102,7 @@ class Monitor:
         elif self.verdict is None:
             all_answered = self.properties is None or not isinstance(event, Sent) or self._answered()
             try:
-                # before quiescence is believed: what was left out may still have to answer
+                # before it believes quiescence: what was left out may still have to answer
                 if self.lookahead.cuts and self.deepens:
                     self._deepen(event.begun if isinstance(event, Stalled) else event.at)
                 if self._doubts.ends:
@@ -121,28 +122,28 @@ class Monitor:
         return self.verdict
 
     def _answered(self) -> bool:
-        """Return whether all that was sent has been answered, so that the next outputs belong to what follows."""
+        """Return whether everything sent has been answered, so that the next outputs belong to what follows."""
         return self._deep is None and (self.belief.settled or answered(self.oracle.model, self.belief))
 
     def guess(self) -> list[Node]:
-        """Return the states from which the run may go on past its failure; empty if no guess is possible."""
+        """Return the states from which the run may go past its failure; empty if no guess is possible."""
         failed = self.verdict is not None and self.verdict.failed
         return self.oracle.guessed(self.belief, self.step) if failed and self._deep is None else []
 
     def _go_past(self, guess: Guess) -> None:
         nodes, failure = self.guess(), None if self.verdict is None else self.verdict.failure
-        # a trace has guesses at failures that the model of today may not see: then it knows the state
+        # a trace may have guesses at failures that today's model does not see: then the state is known
         if nodes and failure is not None:
             self.past, self.verdict = (*self.past, failure), None
             self.oracle = self.explainer.oracle = self.oracle.for_guesses()
             self.belief = self.oracle.anywhere(nodes, Span(-FOREVER, 0.0))
             self.step = FailedStep(self.belief, [], [])
             self.ledger, self.lookahead, self.requirements = self.ledger.keep((), guess.at), Lookahead(), NONE
-            # of a run with a wrong answer they say nothing
+            # properties say nothing about a run with a wrong answer
             self.properties = None
 
     def _overgrown(self, event: Event | None) -> None:
-        """Follow one explanation at a time from now on, the next event being this one, where that is possible."""
+        """Follow one explanation at a time from now on, if possible, beginning with this event."""
         if self._deep or not DeepRun.possible(self.oracle, self.belief):
             self.verdict = too_many(self.oracle.limits.most)
             return
@@ -161,7 +162,7 @@ class Monitor:
         if isinstance(event, Sent):
             self.step.inputs.append(event)
             then = ledger.then(event, self.oracle.timing)
-            # of inputs that are not proven taken only the first counts
+            # of the inputs not proven taken, only the first counts
             self.ledger = then._replace(inputs=then.inputs[:1])
         elif isinstance(event, (Seen, Closed)):
             self.step.outputs.append(event)
@@ -184,25 +185,25 @@ class Monitor:
             return True
 
     def due(self) -> float | None:
-        """Return the time by which an output must have been seen in every explanation; None if one allows silence."""
+        """Return the time by which every explanation must have shown an output; None if one allows silence."""
         return due(self.belief, self.oracle.timing.latency)
 
     def timers(self) -> dict[str | int | None, float]:
-        """Return the running timers that have an effect, each with the time by which its output has been seen."""
+        """Return the running timers that have an effect, each with the time by which its output must have been seen."""
         return timers(self.belief, self.oracle.timing.latency)
 
     def pending(self) -> float | None:
-        """Return the time by which all answers that are due in windows have been seen; None if there are none."""
+        """Return the time by which all answers due in windows must have been seen; None if there are none."""
         return pending(self.belief, self.oracle.timing.latency)
 
     def end(self) -> Verdict:
-        """Return the verdict of a run in which nothing more happens."""
+        """Return the verdict of a run if nothing more happens."""
         verdict = (self.verdict or (TRUNCATED if self.belief.unconstrained else PASS)).after(self.past)
         return replace(verdict, judged=self.judged) if self.oracle.model.timed else verdict
 
     @property
     def judged(self) -> Judged:
-        """Return how much was judged, and how much of that while stalls left times open."""
+        """Return how much was judged, and how much of that while stalls left times in doubt."""
         doubts = self._doubts
         unheard = tuple(doubts.unheard.items())
         return Judged(self.events - self.stalls, self._now, doubts.events, doubts.seconds, unheard)
@@ -216,25 +217,25 @@ class Monitor:
         elif (deeper := self._deeper(event, result)) is not None:
             self._adopt(event, deeper, result)
         elif self.slack:
-            # the tester itself was late by this
+            # the tester itself was this late
             slack, self.slack, self.explainer.slack = self.slack, 0.0, 0.0
             self._stall(Stalled(slack, event.at))
             self._judge(event)
             self.slack = slack
         else:
             self.verdict = self._empty(event)
-            # whoever judges again has to know that this failure may go away with still more of them
+            # whoever judges again must know that this failure may go away with still more of them
             if (cut := self._cut(event, result.cut)) is not None:
                 self.lookahead.cuts.append(cut)
 
     def _stall(self, stall: Stalled) -> None:
-        """Take a stall: what was to happen then may come later by its length, and so may what arrives soon."""
+        """Take a stall: whatever was due then may come later by its length, and so may what arrives soon."""
         self.stalls += 1
-        # a monitor that judges events again knows those of the run
+        # a monitor that judges events again knows the stalls of the run already
         if stall not in self.explainer.late:
             self.explainer.late.appendleft(stall)
         if self.belief.timed:
-            # as much work as moves, where hundreds of outputs are under way
+            # as much work as moves if hundreds of outputs are in flight
             self.explainer.work += sum(len(outputs) for now in self.belief.hypotheses for _, outputs in now.outstanding)
         self.belief = self._doubts.opened(self.belief, stall, self.oracle.timing.latency)
         self.ledger = self.ledger.delay(stall)
@@ -248,14 +249,14 @@ class Monitor:
         return CutSearch(self.events, ports, by, self.belief, self.ledger) if ports else None
 
     def _deeper(self, event: Event, result: EventResult) -> Monitor | None:
-        """Return a monitor that explains an event with more spontaneous outputs under way; None if there is none."""
+        """Return a monitor that explains an event with more spontaneous outputs in flight, or None."""
         first = self.lookahead.first or self._cut(event, result.cut)
         if first is None or not self.deepens:
             return None
         followed, most = self.oracle.limits.spontaneous, self.oracle.limits.ahead
         while followed < most:
             followed = max(1, DEEPER * followed)
-            # two depths that are nearly the same would be as much work again
+            # two nearly equal depths would double the work
             followed = most if DEEPER * followed > most else followed
             other = self._following(followed, first, event)
             if other.verdict is None:
@@ -267,7 +268,7 @@ class Monitor:
         return None
 
     def _deepen(self, now: float) -> None:
-        """Raise the limit from now on if more spontaneous outputs were under way at once than were followed."""
+        """If more spontaneous outputs were in flight at once than were followed, raise the limit from now on."""
         followed = self.oracle.limits.spontaneous
         seen = self.lookahead.more(now, followed)
         first = self.lookahead.first
@@ -279,16 +280,16 @@ class Monitor:
                 self.oracle = self.explainer.oracle = other.oracle
                 self.belief, self.ledger, self.lookahead = other.belief, other.ledger, other.lookahead
             else:
-                # the event itself may still be explained; what is not is no certain failure
+                # the event itself may still be explained; if not, the failure is not certain
                 self.lookahead.give_up()
 
     def _following(self, spontaneous: int, first: CutSearch, *events: Event) -> Monitor:
-        """Return a monitor that has judged once more what came since something was left out, and these events."""
+        """Return a monitor that has rejudged everything since something was left out, then these events."""
         oracle = self.oracle.following(spontaneous)
         other = self._alike(oracle, oracle.beliefs.of(first.belief.hypotheses))
         other.ledger, other.events, other.deepens = first.ledger, first.event - 1, False
         other.explainer.late = self.explainer.late.copy()
-        # a tester that computes for seconds sees what comes meanwhile too late
+        # a tester that computes for seconds sees too late what comes meanwhile
         other.explainer.work, other.explainer.bounded = self._again, True
         for event, slack in (*self.lookahead.events, *((each, self.slack) for each in events)):
             other.slack = slack
@@ -303,7 +304,7 @@ class Monitor:
         return Monitor(oracle, belief)
 
     def _adopt(self, event: Event, other: Monitor, result: EventResult) -> None:
-        """Go on with the explanations of a monitor that follows more."""
+        """Continue with the explanations of a monitor that follows more."""
         belief = self.oracle.beliefs.of(other.belief.hypotheses)
         self.lookahead.note(event, self._cut(event, result.cut), self.slack)
         self._advance(event, EventResult(belief, requirements=other.requirements))
@@ -312,7 +313,7 @@ class Monitor:
     def _advance(self, event: Event, result: EventResult) -> None:
         before, timing, ledger = self.belief, self.oracle.timing, self.ledger
         self.belief, kept, self.requirements, _ = result
-        # if no input matters any more, the last was taken before the present output was emitted
+        # if no input matters any more, the last was taken before this output was emitted
         over = event.at + timing.busy
         if isinstance(event, Sent):
             if before.settled:

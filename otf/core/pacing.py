@@ -1,7 +1,7 @@
-"""When to send: what a run waits for before an input, quiescence (strict) or quiescence not yet proven (eager).
+"""Decides when to send: after quiescence (strict), or before quiescence is proven (eager).
 
-Waiting for silence costs the most time. If every explanation of what was seen says that no output is outstanding or
-possible, there is nothing to wait for.
+Waiting for silence costs the most time. If no explanation has an output outstanding or possible, there is nothing to
+wait for.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ PATIENCE: Final = 10
 """Silence that would fail a run is believed only after this many times the usual wait."""
 
 RESTLESS: Final = 3
-"""Quiescence times with nothing but outputs that windows oblige, after which the system counts as never at rest."""
+"""Quiescence times with only outputs that windows demand, after which the system counts as never at rest."""
 
 
 @dataclass(slots=True)
 class Times:
     """The times of the last events, in seconds since the start of the run.
 
-    `reply`: the last output to the last input. `free`: the last event, except outputs that can only be spontaneous, or
-    that windows of time oblige the system to emit.
+    `reply`: the last output to the last input. `free`: the last event, except outputs that can only be spontaneous or
+    that a time window demands.
     """
 
     event: float = 0.0
@@ -43,7 +43,7 @@ class Times:
     free: float = 0.0
 
     def note(self, event: Event, *, obliged: bool = False) -> None:
-        """Note an event; conclusions of the tester do not count as events to wait for."""
+        """Note an event; conclusions of the tester are not events to wait for."""
         at = event.at
         if isinstance(event, Seen):
             self.reply = at
@@ -67,11 +67,10 @@ class SentInput:
 
 @dataclass(slots=True)
 class Moment:
-    """The facts that a pacing decides on: one object throughout a run, updated by the session.
+    """The facts on which a pacing decides: one object throughout a run, updated by the session.
 
-    `quiet`: quiescence was seen and nothing has happened since, or nothing but spontaneous outputs if it was
-    `restless`. `burst`: inputs sent since quiescence. `last`: the last
-    of them. `port`: that of the next input, None if there is none. `next`: that input.
+    `quiet`: nothing has happened since quiescence or, if that was `restless`, only spontaneous outputs. `burst`: inputs
+    sent since quiescence. `last`: the last of them. `next`: the next input, `port`: its port; None if there is none.
 
     >>> from otf.core import Model, Monitor, Oracle
     >>> from otf.core.pacing import Times
@@ -93,7 +92,7 @@ class Moment:
 
     @property
     def unproven(self) -> int:
-        """Return how many inputs may keep the system busy: one proven taken by its output still may, too."""
+        """Return how many inputs may keep the system busy; one proven taken by its output still may."""
         return max(1, min(self.burst, self.monitor.ledger.unproven + 1))
 
 
@@ -101,8 +100,8 @@ class Moment:
 class Pause:
     """A wait until a time (seconds since the start); silence until then means quiescence, or that inputs were taken.
 
-    `rested`: every input was taken and answered; the only outputs still due have a window of time. `window`: the in
-    it (seconds); silence that would fail is waited out many times as long.
+    `rested`: every input has been taken and answered; the only outputs still due have a time window. `window`: the
+    silence in the wait, in seconds. Silence that would fail a run must last many times as long.
 
     >>> Pause(until=0.5, means="rested", window=0.2).until
     0.5
@@ -125,16 +124,15 @@ class Pacing(Protocol):
         ...
 
     def learn(self, moment: Moment) -> None:
-        """Learn from quiescence, which was seen now."""
+        """Learn from quiescence, which was seen just now."""
         ...
 
 
 def learn_reply(pacing: Eager | Strict, moment: Moment) -> None:
-    """Let the timing learn from quiescence how long the answers to one input took; of several, that is not known.
+    """Let the timing learn from quiescence how long the answers to one input took; with several, that is unknown.
 
-    A spontaneous output is no answer, and neither is one that comes while an input only waits. Learnt from such
-    outputs, a window would become longer than the pauses between retransmissions, and there would never be silence
-    again.
+    A spontaneous output is not an answer, nor is one that comes while an input only waits. Learning from these would
+    make the quiescence time longer than the pauses between retransmissions, and there would never be silence again.
     """
     if moment.last is not None and isinstance(moment.last.input.value, Elapse):
         return
@@ -154,11 +152,11 @@ def _restless(moment: Moment) -> bool:
 
 
 def silence(timing: Timing, moment: Moment) -> Pause:
-    """Return the pause after which silence is quiescence.
+    """Return the pause after which silence counts as quiescence.
 
-    The latest of: the quiescence time after the last event and no less than L, 2L + nR after the last input, and L
-    after everything sent was dealt with: until then an output of a conforming system may be on its way, however short
-    the quiescence time.
+    It ends at the latest of three times: the quiescence time (at least L) after the last event, 2L + nR after the last
+    input, and L after everything sent was dealt with. Until then an output of a conforming system may be in flight,
+    however short the quiescence time.
     """
     times, monitor = moment.times, moment.monitor
     trip = 2 * timing.latency + moment.unproven * timing.busy
@@ -169,21 +167,21 @@ def silence(timing: Timing, moment: Moment) -> Pause:
     speaking = times.event > times.free and any(map(monitor.oracle.model.spontaneous, monitor.states))
     if speaking or monitor.belief.ticking:
         due = monitor.due() if monitor.belief.ticking else None
-        # what came after the last event that counts was spontaneous: it does not prolong the time for an answer
+        # the outputs since the last event that counts were spontaneous and do not extend the time for an answer
         patience = 1 if speaking or (due is not None and due <= until) else RESTLESS
         rested = max(times.free + patience * least, over)
         if rested < until:
-            # outputs meanwhile do not prolong the time in which an answer may still come
+            # outputs in between do not extend the time in which an answer may still come
             now = max(rested, times.event)
             return Pause(now, "rested", max(0.0, least - (now - rested) / (PATIENCE - 1)))
     return Pause(until, "quiet", until - times.event)
 
 
 def starving(timing: Timing, moment: Moment) -> Pause | None:
-    """Return the wait for an output that is due where no input is enabled; None if none is, or it is far off.
+    """Return the wait for an output due in a state where no input is enabled; None if none is due, or not soon.
 
-    A device that boots takes no input until its banner came. Where inputs were sent before, the wait takes no longer
-    than the run so far, beyond ten seconds: else each path that ends with a long timer would wait for it.
+    A device that boots takes no input until it has sent its banner. If inputs were sent before, the wait is at most ten
+    seconds or as long as the run so far. Otherwise each path that ends with a long timer would wait for it.
     """
     due, now = moment.monitor.due(), moment.times.event
     if due is None or (moment.monitor.sent and due - now > max(FIRST, now)):
@@ -192,7 +190,7 @@ def starving(timing: Timing, moment: Moment) -> Pause | None:
 
 
 def at_rest(timers: Timers, timing: Timing, moment: Moment) -> Pause | None:
-    """Return the wait of a system at rest, for a timer; None if no output is due, or this visit does not wait."""
+    """Return the wait of a system at rest for a timer; None if no output is due, or if this visit does not wait."""
     monitor, times = moment.monitor, moment.times
     if not monitor.belief.timed:
         return None
@@ -201,12 +199,12 @@ def at_rest(timers: Timers, timing: Timing, moment: Moment) -> Pause | None:
 
 
 def _until_due(timing: Timing, due: float) -> Pause:
-    # an output at the last moment is still in time: look after it
+    # an output at the last moment is still in time, so look after it
     return Pause(due + max(timing.latency, 2 * ROUNDING), window=timing.quiescence)
 
 
 def hindrance(moment: Moment) -> str:
-    """Return what keeps a run from sending an input now, in words."""
+    """Return as text what keeps a run from sending an input now."""
     due = moment.monitor.pending() or moment.monitor.due()
     if due is not None:
         return f"an output is due, by {due:.3f} s of the run: see the windows (within=) and timers of the model"
@@ -217,26 +215,25 @@ def hindrance(moment: Moment) -> str:
 
 # silent inputs in flight: more would fill the peer's buffer, and the search considers each of them again
 MOST: Final = 30
-REMEMBERED: Final = 100_000  # transitions known to be followed by silence; a forgotten one is waited for once more
+REMEMBERED: Final = 100_000  # transitions known to be followed by silence; a forgotten one is awaited once more
 
 
 @dataclass(slots=True)
 class Eager:
-    """Sends the next input as soon as all answers to the last are there, if quiescence was seen there once before.
+    """Sends the next input once all answers to the last have come, if quiescence was seen there once before.
 
-    `proven` holds the transitions of the model after which silence was observed, or what the bench remembers them under
-    (`Oracle.silence_of`): keep it over the paths of a campaign.
-    Before an input goes to another port than inputs not proven taken, the pacing waits until they must have been taken:
-    L after the last, and R for each that may still have been before it.
+    `proven` holds the transitions after which silence was observed, or the keys that the bench gives them
+    (`Oracle.silence_of`); share it among the paths of a campaign. While inputs on another port are not proven taken, the
+    pacing waits until they must have been: L after the last, plus R for each that may come before it.
     """
 
     timing: Timing
     proven: set[Hashable] = field(default_factory=set[Hashable])
     timers: Timers = field(default_factory=Timers)
     idling: Idling | None = None
-    # the last input that was found proven: it is checked several times a step
+    # the last input found proven, since each step checks it several times
     _trusted: SentInput | None = None
-    # the last input after which spontaneous outputs are waited for
+    # the last input after which the run waits for spontaneous outputs
     _awaited: SentInput | None = None
 
     def ready(self, moment: Moment) -> bool:
@@ -261,7 +258,7 @@ class Eager:
         in_flight = monitor.belief.in_flight
         if (not in_flight or in_flight == frozenset((moment.port,))) and monitor.ledger.unproven < MOST:
             return None
-        # what was emitted spontaneously before they were taken must have been seen, too
+        # spontaneous outputs emitted before they were taken must have been seen, too
         later = 0.0 if monitor.oracle.model.alone else self.timing.latency
         return Pause(monitor.ledger.taken_by + later, "taken")
 
@@ -300,9 +297,9 @@ class Eager:
 class Strict:
     """Sends one input, waits for quiescence, then sends the next.
 
-    `timers` decides when it waits for spontaneous outputs. After the last input a run goes on until `lasts`, in seconds
-    since its start: what a system does by its own clock comes as late as before, also where its inputs went faster.
-    `gaps` has how long it waits at least after the first input, the second and so on, in seconds: where an earlier run
+    `timers` decides when it waits for spontaneous outputs. After the last input a run goes on until `lasts` (seconds
+    since its start). So whatever a system does by its own clock can come as late as before, even if inputs went faster.
+    `gaps` is how long to wait at least after the first input, the second and so on, in seconds: where an earlier run
     waited, a session may have ended.
     """
 
@@ -335,7 +332,7 @@ class Strict:
 
 
 def idle(pacing: Pacing, moment: Moment, chooser: Chooser) -> Symbol | None:
-    """Return the wait that comes in place of the next input, or an input on a way to a wait; None for neither."""
+    """Return a wait in place of the next input, or an input on a way to a wait; None for neither."""
     last, idling = moment.last, pacing.idling if isinstance(pacing, (Eager, Strict)) else None
     if last is None or idling is None:
         return None

@@ -24,8 +24,8 @@ from otf.trace.events import Ended, Undecodable
 from otf.values import show
 
 _SETTLED: Final = attrgetter("settled")
-UNDER_WAY: Final = 128  # outputs under way with which a move in a state with timers takes twice as long
-WINDOWS: Final = 512  # outputs under way that are looked at as fast as a move is made
+UNDER_WAY: Final = 128  # outputs in flight that double the time of a move in a state with timers
+WINDOWS: Final = 512  # outputs in flight that can be examined in the time of a move
 PAIRS: Final = 16  # pairs of inputs in flight that take as long as a move
 
 HypothesisSet: TypeAlias = dict[Hypothesis, None]
@@ -33,15 +33,15 @@ HypothesisSet: TypeAlias = dict[Hypothesis, None]
 
 
 class OvergrownError(Exception):
-    """There are more explanations of an event than are considered."""
+    """There are more explanations of an event than the search considers."""
 
 
 @dataclass(slots=True)
 class Search:
     """One search over moves, at the time of a clock.
 
-    `commuting`: of inputs on different ports that may be taken in either order, one order is considered. `work` counts
-    the moves considered.
+    `commuting`: of inputs on different ports that may be taken in either order, it considers only one order. `work`
+    counts the moves considered.
     """
 
     moves: Moves
@@ -75,13 +75,13 @@ class Search:
 
         def done(now: Hypothesis) -> Iterable[Hypothesis] | None:
             if now.outstanding:
-                # an output that is due in a window may not be emitted yet while the window is open
+                # an output due in a window may not have been emitted while the window is open
                 return () if now.flight or not _is_pending(now) else (now,)
             if now.position is UNCONSTRAINED:
                 return (now._replace(flight=()),)
             return (now,) if alone and not now.flight and not isinstance(now.position, Midway) else None
 
-        # what moves by itself is followed from where it is settled, too
+        # follows spontaneous moves even from a settled hypothesis
         return self._explore(starts, done, None, None if alone else _SETTLED)
 
     def rested(self, starts: Iterable[Hypothesis]) -> HypothesisSet:
@@ -112,9 +112,9 @@ class Search:
         return self._explore(starts, done, None if self.moves.model.alone else _stale)
 
     def current(self, starts: Iterable[Hypothesis]) -> HypothesisSet:
-        """Return the hypotheses that `starts` include at the time of the clock.
+        """Return the hypotheses that `starts` lead to by the time of the clock.
 
-        An overdue output rules a hypothesis out; where a spontaneous move was due, the system has moved on.
+        An overdue output rules a hypothesis out. If a spontaneous move was due, the system has moved on.
         """
 
         def done(now: Hypothesis) -> Iterable[Hypothesis] | None:
@@ -134,13 +134,15 @@ class Search:
         keep: Callable[[Hypothesis], bool] | None = None,
         goal: str = "",
     ) -> HypothesisSet:
-        """Return the ends of all paths from `starts`: `done` returns those at a hypothesis, None to follow its moves.
+        """Return the ends of all paths from `starts`.
 
-        Only moves that `follow` allows are followed; a hypothesis that `keep` accepts is an end and followed as well.
+        `done` returns the ends at a hypothesis, or None to follow its moves.
+
+        It follows only moves that `follow` allows. A hypothesis that `keep` accepts is an end, and is followed as well.
         """
         known: dict[Hypothesis, Asleep] = {}
         found: HypothesisSet = {}
-        # the first start, and the model's first move, are followed first
+        # starts with the first start, and with the model's first move
         stack = [*map(Following, starts)][::-1]
         orders = Orders(self.moves, self.windows, goal) if self.commuting and goal else None
         for now, depth, slept in self._remaining(stack, known):
@@ -151,7 +153,7 @@ class Search:
                 self.work += under_way // WINDOWS
                 continue
             before = known.get(now)
-            # its moves were followed, but for those of inputs that were asleep
+            # its moves were followed, except those of inputs that were asleep
             woken = None if before is None else before - slept
             if before is not None and not woken:
                 continue
@@ -159,7 +161,7 @@ class Search:
             if keep is not None and keep(now):
                 found[now] = None
             steps = orders.of(now, asleep, woken) if orders else self.moves.of(now) if woken is None else []
-            # whether two inputs commute is asked of all pairs
+            # every pair of inputs is asked whether it commutes
             self.work += len(steps) + len(now.flight) ** 2 // PAIRS + len(steps) * under_way // UNDER_WAY
             for step in reversed(steps):
                 if follow is None or follow(now, step.then):
@@ -169,7 +171,7 @@ class Search:
         return found
 
     def _remaining(self, stack: list[Following], known: Sized) -> Iterator[Following]:
-        """Yield what is left to be followed: the last of the stack, or once many are known, what has come least far."""
+        """Yield what is left to follow: the last of the stack or, once many are known, the least advanced."""
         most = CROWDED if self.moves.model.timed else sys.maxsize
         while stack and len(known) <= most:
             yield stack.pop()
@@ -238,12 +240,12 @@ class Search:
 
 
 def _next(head: Outstanding, chain: Chain) -> Outstanding | None:
-    """Return the outstanding outputs after a bag; None if that was the last."""
+    """Return the outstanding outputs after a bag, or None if that was the last."""
     return None if chain.then is None else head._replace(what=chain.then, left=chain.then.bag.all)
 
 
 def _is_pending(now: Hypothesis) -> bool:
-    # spontaneous outputs that will come need not be followed over and over
+    # no need to follow spontaneous outputs that are still to come again and again
     return bool(now.outstanding) and all(
         each.window and not each.spontaneous for _, outputs in now.outstanding for each in outputs
     )
@@ -273,8 +275,8 @@ def _closing(opening: OpenAccept, got: tuple[tuple[str, Symbol], ...]) -> tuple[
 
 
 def bound_depth(now: Hypothesis, then: Hypothesis, depth: int) -> tuple[Hypothesis, int]:
-    """Return a hypothesis after a move, with the number of moves in a row that changed nothing. Raises ModelError."""
-    # inputs in flight get fewer and outstanding outputs are bounded: only moves that change neither can go on for ever
+    """Return a hypothesis after a move, and how many moves in a row changed nothing. Raises ModelError."""
+    # inputs in flight get fewer and outstanding outputs are bounded: only moves that change neither can go on forever
     if now.flight != then.flight or now.outstanding != then.outstanding:
         return then, 0
     if depth < INTERNAL:

@@ -24,12 +24,12 @@ FLOOD: Final = 1 << 26  # bytes: a system that never stops may send few but larg
 
 
 class Session:
-    """The conduct of one run of at most `steps` inputs.
+    """Conducts one run of at most `steps` inputs.
 
-    More than `flood` outputs, or 64 MiB of them, without an input or quiescence between them are a verdict of their
-    own: a system that never stops must not keep a tester for ever. Outputs that the model demands do not count. With a
-    `barrier`, pings prove quiescence instead of waiting. Where `goes_past` returns true for a failure, the run goes on
-    by a guess of the state, once the system is silent.
+    More than `flood` outputs, or 64 MiB of them, without an input or quiescence in between give a verdict of their own:
+    a system that never stops must not hold the tester forever. Outputs that the model demands do not count. With a
+    `barrier`, pings prove quiescence instead of waiting. If `goes_past` returns true for a failure, the run goes on
+    from a guess of the state once the system is silent.
 
     >>> from otf.spec import Spec, goto
     >>> from otf.core import Model
@@ -59,32 +59,32 @@ class Session:
     ) -> None:
         self.steps = steps
         self._goes_past = goes_past
-        # after a failure: until when the system has to be silent, so that a run may go on past it
+        # after a failure: until when the system must be silent, so that the run may go past it
         self._silent_by: float | None = None
         self.flood = flood
         self.times: Times = Times()
         self.late: list[int] = []
         self.chooser: Chooser = chooser
         self.pacing: Pacing = pacing
-        # whether silence was seen that would fail, and is waited for once more
+        # whether silence was seen that would fail, and is awaited once more
         self.doubting: bool = False
         self._rested = 0.0
         self._outputs = self._bytes = 0
         self._pause = Pause(0.0)
-        # by when an input that only waits is over, 0 if none is under way: nothing may be sent before
+        # when an input that only waits ends, 0 if there is none: nothing may be sent before
         self.elapses: float = 0.0
-        # where they prove quiescence, an output may be the answer to one
+        # while pings prove quiescence, an output may be the answer to one
         self.pings: Pings | None = None if barrier is None else Pings(barrier)
-        # what follows at once after the input that is sent now
+        # the inputs to send right after the current one
         self.others: list[Send] = []
         self.over: bool = False
-        # whether that is so because no input is enabled: an output may lead to a state where one is
+        # whether the path is over because no input is enabled: an output may lead to a state where one is
         self._starved = False
-        # the states in which that was waited for since the last input, each with the number of the event before it
+        # the states in which the run waited for that since the last input, each with the number of the event before
         self._starved_in: dict[frozenset[Node], int] = {}
-        # the most inputs that were in flight together: no event had shown of them that they were taken
+        # the most inputs in flight together, none of them known to have been taken
         self.together: int = 0
-        # spontaneous outputs may come at once: such a run begins with a look at what is there
+        # spontaneous outputs may come at once: such a run first looks at what is there
         quiet = not oracle.model.spontaneous(oracle.model.initial)
         self.moment: Moment = Moment(Monitor(oracle), self.times, quiet=quiet)
 
@@ -104,12 +104,12 @@ class Session:
 
     @property
     def timed(self) -> bool:
-        """Return whether the present wait is for a time of the model: its windows, timers, or an input that waits."""
+        """Return whether the run now waits for a time of the model: a window, a timer, or an input that waits."""
         return bool(self.elapses) or self.moment.quiet or self.monitor.pending() is not None
 
     @property
     def answering(self) -> bool:
-        """Return whether the system may still answer what was sent: an output is more likely now than a rest."""
+        """Return whether the system may still answer what was sent, so that an output is likelier now than a rest."""
         belief = self.moment.monitor.belief
         known = belief.silent
         return not belief.settled and not (silent(self.moment.monitor.oracle.model, belief) if known is None else known)
@@ -125,7 +125,7 @@ class Session:
         if self.elapses:
             pause: Pause | None = self._elapsing()
         else:
-            # of too many explanations one alone is known: what is said of the system holds when all is settled
+            # with too many explanations only one is known: what the model says is certain only once all is settled
             crowded = monitor.crowded and not moment.quiet
             if not crowded and self.pacing.ready(moment):
                 self._choose()
@@ -141,22 +141,22 @@ class Session:
         if pause is None and self.over and moment.quiet:
             return Stop(self._verdict())
         self._pause = pause or Pause(self.times.event)
-        # if nothing has happened since the last quiescence, the wait is for a timer: no answer to a ping ends that
+        # if nothing has happened since the last quiescence, this waits for a timer, which no answer to a ping ends
         probes = self.pings is not None and self._pause.means != "taken" and not moment.quiet
         ping = self.pings.next(monitor.belief.in_flight) if probes and self.pings is not None else None
         rest = self._pause.means != "rested" and not moment.quiet
         return ping or Wait(self._doubt_ends() if self.doubting else self._pause.until, rest)
 
     def _starving(self, monitor: Monitor) -> Pause | None:
-        """Return the wait for an output that is due where no input is enabled; None in states waited in before."""
-        # a message that comes again and again must not keep alive a run in which nothing can be sent
+        """Return the wait for an output due where no input is enabled; None if it waited in this state before."""
+        # a message that comes again and again must not keep a run alive in which nothing can be sent
         places, events = frozenset(map(monitor.oracle.model.place, monitor.states)), monitor.events - monitor.stalls
         if self._starved_in.setdefault(places, events) != events:
             return None
         return starving(monitor.oracle.timing, self.moment)
 
     def _past_failure(self) -> Wait | None:
-        """Return the wait after which the run goes on past its failure; None if it ends there."""
+        """Return the wait after which the run goes past its failure; None if it ends there."""
         times, timing = self.times, self.monitor.oracle.timing
         if self._goes_past is not None and self._silent_by is None:
             self._silent_by = 0.0
@@ -169,13 +169,13 @@ class Session:
             return None
         if self.moment.quiet:
             return Wait(times.event)
-        # what still comes belongs to the wrong answer
+        # whatever still comes belongs to the wrong answer
         silence = times.event + max(timing.quiescence, timing.latency)
         until = max(silence, times.input + timing.round_trip(max(1, self.moment.burst)))
         return Wait(until, self._pause.means != "rested")
 
     def _guess(self, at: float) -> Guess:
-        """Go on past the failure; return the event to record."""
+        """Go past the failure; return the event to record."""
         event, moment = Guess(at), self.moment
         self.monitor.tell(event)
         self.plan(None)
@@ -187,7 +187,7 @@ class Session:
         return event
 
     def tell(self, event: Event, size: int = 0) -> Verdict | None:
-        """Judge an event, of so many bytes on the wire; return the verdict if it is decided now."""
+        """Judge an event with `size` bytes on the wire; return the verdict if it is decided now."""
         moment = self.moment
         monitor = moment.monitor
         if isinstance(event, (Stalled, Guess)):
@@ -222,11 +222,11 @@ class Session:
             self.pings.sent(port)
 
     def pong(self, seen: Seen) -> bool:
-        """Return whether an output is the answer to a ping: such an output is no event."""
+        """Return whether an output is the answer to a ping, which does not count as an event."""
         return self.pings is not None and self.pings.answered(seen)
 
     def proven(self, at: float) -> Quiet | None:
-        """Return quiescence, already judged, if the answers to all pings have proven it; record it."""
+        """Return quiescence, already judged, if the answers to all pings have proven it; the caller records it."""
         if self.pings is None or not self.pings.done:
             return None
         event = Quiet(at, by="barrier")
@@ -238,13 +238,13 @@ class Session:
         if self._silent_by:
             return self._guess(at)
         if self._pause.means == "taken":
-            # outputs of these inputs might still be under way, but this pause is used only after silent inputs
+            # outputs of these inputs might still be in flight, but this pause is used only after silent inputs
             taken = Taken(self.monitor.sent, at)
             self.tell(taken)
             return taken
         event = Quiet(at, self._pause.means == "rested", by=by)
         if not self.doubting and not self.moment.monitor.would(event):
-            # a system that was kept from its processor has rested only now, however long ago the last event is
+            # a system that was kept from running has come to rest only now, however long ago the last event is
             self.doubting, self._rested = True, at * (by == "observed")
             if self._doubt_ends() > at:
                 return None
@@ -258,13 +258,13 @@ class Session:
         self.moment.burst += steps
 
     def hindrance(self) -> str:
-        """Return what keeps the session from sending an input now, in words."""
+        """Return as text what keeps the session from sending an input now."""
         if self.elapses:
             return f"an input that only waits lasts until {self.elapses:.3f} s of the run"
         return hindrance(self.moment)
 
     def _note(self, event: Sent | Quiet | Taken) -> None:
-        """Note an event that is no output."""
+        """Note an event that is not an output."""
         moment = self.moment
         self.times.note(event)
         self._outputs = self._bytes = 0
@@ -304,7 +304,7 @@ class Session:
             self.over = self.moment.next is None
 
     def plan(self, chosen: Symbol | None) -> None:
-        """Set the next input, None for none yet."""
+        """Set the next input; None for none yet."""
         if self.others and isinstance(self.pacing, Burst):
             self.pacing.hold([each.input for each in self.others])
             self.others = []
@@ -317,7 +317,7 @@ class Session:
         return monitor.belief.view or monitor.oracle.view(monitor.belief)
 
     def _doubt_ends(self) -> float:
-        """Return until when silence has to last that would fail."""
+        """Return until when a silence that would fail must last."""
         return max(self._pause.until, self._rested) + (PATIENCE - 1) * self._pause.window
 
     def _count(self, event: Seen | Closed, size: int) -> bool:
@@ -326,7 +326,7 @@ class Session:
         belief = monitor.belief
         spontaneous = not may_answer(monitor.oracle.model, belief, event.port)
         self.times.note(event, obliged=belief.ticking or spontaneous)
-        # outstanding outputs are no flood, however many: a long answer comes to its end
+        # outstanding outputs are not a flood, however many: a long answer ends some time
         if not belief.expecting:
             self._outputs += 1
             self._bytes += size

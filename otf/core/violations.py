@@ -1,8 +1,8 @@
-"""Which requirements a failure violates: those of the outputs that were due and did not come, no others.
+"""Finds which requirements a failure violates: only those of outputs that were due and did not come.
 
-A transition whose outputs have all been seen kept its requirements, and so did one of which nothing was due yet. A
-possible explanation that does not fit the outputs before the failure is out as well. Where several requirements are
-left, the run does not say which of them is violated.
+A transition whose outputs have all been seen kept its requirements, and so did one with nothing due yet. An explanation
+that does not fit the outputs before the failure is excluded too. If several requirements are left, the run does not
+show which of them is violated.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from otf.trace.verdict import Citation, FailureKind
 from otf.values import show
 
 LIMITS: Final = Limits(hypotheses=100)  # 2,500 moves, some 25 ms: a shrinker asks for every failing candidate
-SILENT: Final = "\0silent"  # a port of no bench: moves without outputs are noted there
+SILENT: Final = "\0silent"  # the port, in no bench, on which moves without outputs are noted
 SEVERAL: Final = 2
-MANY: Final = 75  # moves of all ways of a step: of more, ways may have been left out
+MANY: Final = 75  # moves of all ways of a step; with more, some ways may have been left out
 NOTHING: Final = Chain(Bag(()), None)
 NO_NAMES: Final = frozenset[str]()
 
@@ -43,7 +43,7 @@ class Violated(NamedTuple):
 
 
 class Suspects(NamedTuple):
-    """The requirements that one explanation has left; `certain`: if it is right, one of these is violated."""
+    """The requirements left in one explanation; `certain`: if it is right, one of these is violated."""
 
     names: frozenset[str]
     certain: bool = True
@@ -51,7 +51,7 @@ class Suspects(NamedTuple):
 
 @dataclass(slots=True)
 class TaggedMoves(Moves):
-    """Moves without times, whose outputs bear the number of their move in `table` as `loose`.
+    """Moves without times; each output carries in `loose` the number of its move in `table`.
 
     Once `forced`, only the inputs that were sent cause moves.
     """
@@ -68,7 +68,7 @@ class TaggedMoves(Moves):
         return [Next(self._tagged(after, move), move, in_flight, port) for move in moves]
 
     def spontaneous(self, now: Hypothesis) -> list[Next]:
-        """Return the rest of a transition that is half done, or the spontaneous moves."""
+        """Return the rest of a half-done transition, or the spontaneous moves."""
         position, moves = now.position, tuple[Move, ...]()
         if isinstance(position, Midway):
             moves = position.moves
@@ -100,7 +100,7 @@ class ViolationSearch:
     table: Mapping[str, Requirement]
 
     def violated(self, ways: Sequence[Sequence[Move]]) -> Violated:
-        """Return what is violated; `ways` are those in which the step may go, cited where nothing better is known."""
+        """Return what is violated. Cites all `ways` in which the step may go if nothing better is known."""
         each = [frozenset(name for move in way for name in move.req) for way in ways]
         if not any(each):
             return Violated()
@@ -120,16 +120,16 @@ class ViolationSearch:
         clear = all(certain for _, certain in found) and len(common) == 1 and common in sets
         # an output that was left out may have excluded another way too early
         clear = clear and sum(map(len, ways)) < MANY and self._shared(common, ways)
-        # in the order of the model, which is that of the text
+        # in the order of the model, which is also that of the text
         known = dict.fromkeys(name for way in ways for move in way for name in move.req)
         ordered = [name for name in known if name in cited]
         ordered += sorted(cited.difference(ordered))
         return Violated(tuple(self._citation(name) for name in ordered), unclear=not clear)
 
     def _shared(self, names: frozenset[str], ways: Iterable[Sequence[Move]]) -> bool:
-        """Return whether all ways that have the outputs before the failure, in whatever order, have these names.
+        """Return whether all ways with the outputs before the failure, in whatever order, have these names.
 
-        With several inputs in flight they must have the same ones in all: any other might be the one that was broken.
+        If several inputs are in flight, all ways must have the same names: any other might be the violated one.
         """
         spontaneous = [move for node in self.nodes for move in self.model.spontaneous(node)] if self.inputs else []
         caused = [way for way in ways if way[0] not in spontaneous]
@@ -146,7 +146,7 @@ class ViolationSearch:
         return Citation(name, f"{known.level}: {known.text}" if known else "")
 
     def _ends(self, moves: TaggedMoves) -> list[Hypothesis]:
-        """Return the explanations of the outputs before the failure, all inputs taken."""
+        """Return the explanations of the outputs before the failure, with all inputs taken."""
         flight = Hypothesis(self.nodes[0]).flight
         for number, sent in enumerate(self.inputs, 1):
             flight = push(flight, sent.port, QueuedInput(self.model.symbol(sent.input), number))
@@ -162,8 +162,8 @@ class ViolationSearch:
         certain = True
         if isinstance(self.event, (Seen, Closed)):
             head = list(self._due(end, self.event))
-            # any of several inputs may have caused an output that none of them may have
-            # or the output is due, but another one on its port before it
+            # With several inputs, any of them may have caused an output that none of them allows. Or the output is due,
+            # but another one comes before it on its port.
             after = queue(end.outstanding, self.event.port)[1:]
             certain = len(self.inputs) < SEVERAL or any(self._meets(each, self.event) for each in after)
             due = head if certain or not head else due
@@ -173,13 +173,13 @@ class ViolationSearch:
         timed = self._timed(end)
         if timed:
             return Suspects(frozenset(name for move in timed for name in move.req), certain=len(timed) == 1)
-        # an output where none was due: it is an answer only where the step has no other
+        # no output was due: this one is an answer only if the step has no other
         left = [moves.table[each.loose].req for _, outputs in end.outstanding for each in outputs]
         alone = not self.outputs and all(port == SILENT for port, _ in end.outstanding)
         return Suspects(frozenset(name for names in left for name in names), certain=alone)
 
     def _due(self, end: Hypothesis, event: Seen | Closed) -> Sequence[Outstanding]:
-        """Return what was due in place of an output: the next one on its port, or what time excluded."""
+        """Return what was due in place of an output: the next one on its port, or those excluded by time."""
         head = queue(end.outstanding, event.port)[:1]
         if head and not self._meets(head[0], event):
             return head
@@ -191,7 +191,7 @@ class ViolationSearch:
         return bool(head.what.bag.without(head.left, self.model.output_symbol(event.output)))
 
     def _timed(self, end: Hypothesis) -> list[Move]:
-        """Return the spontaneous moves that time may have demanded at the end of a step."""
+        """Return the spontaneous moves that may have been due at the end of a step."""
         if not isinstance(end.position, Node) or (isinstance(self.event, (Seen, Closed)) and not self.untimely):
             return []
         return [move for move in self.model.spontaneous(end.position) if move.within or move.after]
@@ -201,12 +201,12 @@ class ViolationSearch:
         if isinstance(due.what, OpenAccept):
             return frozenset(self._told(due.what, end) or move.req)
         others: Iterable[Move] = moves.table if len(self.inputs) >= SEVERAL else ()
-        # with several inputs in flight the same output may be that of another transition
+        # with several inputs in flight, another transition may have the same output
         like = (each.req for each in others if each is not move and _overlaps(each, due.what.bag.left(due.left)))
         return frozenset(move.req).union(*like)
 
     def _told(self, opening: OpenAccept, end: Hypothesis) -> tuple[str, ...]:
-        """Return what the model itself says of the outputs of an Accept."""
+        """Return what the model itself says about the outputs of an Accept."""
         accept, got = opening.accept, end.got
         if accept.violates is None:
             return ()
@@ -226,7 +226,7 @@ class ViolationSearch:
 
 
 def _driven(moves: TaggedMoves, starts: Iterable[Hypothesis]) -> Iterator[Hypothesis]:
-    """Yield where the inputs that are left lead."""
+    """Yield where the remaining inputs lead."""
     known, stack = set[Hypothesis](), list(starts)
     while stack:
         now = stack.pop()
@@ -248,7 +248,7 @@ def _has(move: Move, port: str, output: Symbol) -> bool:
 
 
 def _overlaps(move: Move, due: Iterable[Expectation]) -> bool:
-    """Return whether a move may have an output that is due."""
+    """Return whether a move may have one of the outputs that are due."""
     due = list(due)
     return any(_alike(one, other) for _, chain in move.emitted for other in _expectations(chain) for one in due)
 

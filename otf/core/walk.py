@@ -1,6 +1,6 @@
-"""Walks through a system in the same process that answers before it returns: no event loop and no waiting.
+"""Walks through a system in this process that answers before the call returns: no event loop and no waiting.
 
-Quiescence costs nothing: when the call returns, all outputs are there. `bounded` cuts off answers without end.
+Quiescence costs nothing: when the call returns, all outputs are there. `bounded` cuts off endless answers.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class RandomNumbers(Protocol):
     """A source of random numbers, such as `random.Random`."""
 
     def random(self) -> float:
-        """Return a number from 0 on, below 1."""
+        """Return a number from 0 up to, but not including, 1."""
         ...
 
 
@@ -42,12 +42,12 @@ WalkStep: TypeAlias = tuple[Any, tuple[object, ...]]
 
 
 class Walk:
-    """A walk through one copy of a system; it can be continued until there is a verdict.
+    """A walk through one copy of a system, which can be continued until there is a verdict.
 
-    `verdict` is a failure as soon as there is one; `steps` counts the inputs sent, of which the last `keep` (None: all)
-    are in `history` with their outputs. A failure for which `goes_past` is true does not end it: `chosen` goes on by a
-    guess of the state. A system that raises has ended. Raises ModelError if the model is broken, UsageError if it has
-    time windows.
+    `verdict` is a failure as soon as there is one. `steps` counts the inputs sent; `history` holds the last `keep` of
+    them (None: all) with their outputs. A failure for which `goes_past` is true does not end the walk: `chosen` goes on
+    from a guess of the state. A system that raises has ended. Raises ModelError if the model is broken, UsageError if
+    it has time windows.
 
     >>> from random import Random
     >>> from otf.core import Model, Oracle
@@ -61,7 +61,7 @@ class Walk:
     def __init__(self, oracle: Oracle, act: Act, keep: int | None = KEPT, goes_past: GoesPast | None = None) -> None:
         self.verdict: Verdict | None = None
         self._goes_past = goes_past
-        # the failures that the walk went on past, and the numbers of their steps
+        # the failures that the walk went past, and the numbers of their steps
         self._past: tuple[Failure, ...] = ()
         self._guesses = set[int]()
         self.history: deque[WalkStep] = deque(maxlen=keep)
@@ -73,9 +73,9 @@ class Walk:
         self._watch = PropertyWatch.start(oracle.properties) if oracle.properties else None
 
     def uniform(self, random: RandomNumbers, steps: int) -> Verdict:
-        """Go so many steps with inputs drawn uniformly from those specified; the fastest there is.
+        """Take `steps` steps with inputs drawn uniformly from those specified. This is the fastest way to walk.
 
-        An exception of the system is not caught.
+        Does not catch exceptions of the system.
         """
         if self._watch is not None:
             return self._watched(random, steps)
@@ -109,7 +109,7 @@ class Walk:
         return self.end()
 
     def chosen(self, chooser: Chooser, steps: int) -> Verdict | None:
-        """Go so many steps with the inputs of a chooser; return the verdict if that was the end of the walk."""
+        """Take `steps` steps with the inputs of a chooser; return the verdict if the walk has ended."""
         for _ in range(steps):
             inp = chooser.choose(self._ways.view)
             if inp is None:
@@ -124,7 +124,7 @@ class Walk:
         return None
 
     def _watched(self, random: RandomNumbers, steps: int) -> Verdict:
-        """Go so many steps with inputs drawn uniformly, where properties are followed: each step by itself."""
+        """Take `steps` steps with inputs drawn uniformly, one by one, so that properties can be followed."""
         for _ in range(steps):
             ways = self._ways
             if ways.size < 1 and not ways.specified():
@@ -150,7 +150,7 @@ class Walk:
         return self.verdict or self._ways.verdict.after(self._past)
 
     def events(self, since: int = 0) -> Iterator[Event]:
-        """Yield the events of the walk after so many of its steps, as far as they are kept; all times are 0."""
+        """Yield the events of the kept steps after step `since`; all times are 0."""
         first = max(0, len(self.history) - (self.steps - since))
         number = self.steps - len(self.history) + first
         for inp, outputs in islice(self.history, first, None):
@@ -197,11 +197,11 @@ class Walk:
         return monitor
 
     def _before(self, steps: int, outputs: int) -> int:
-        """Return the number of events of so many steps: the input, its outputs, quiescence; and the guesses."""
+        """Return the number of events of `steps` steps: inputs, outputs, quiescence and guesses."""
         return 2 * steps + outputs + len(self._past)
 
     def _go_past(self, monitor: Monitor, nodes: tuple[Node, ...], inp: Symbol) -> None:
-        """Go on past a failure if it is known, by a guess of the state."""
+        """Go past a failure if it is known, by a guess of the state."""
         failure = None if monitor.verdict is None else monitor.verdict.failure
         if self._goes_past is None or failure is None or not self._goes_past(nodes, inp, failure):
             return
@@ -225,15 +225,15 @@ def copied(outputs: tuple[object, ...]) -> tuple[object, ...]:
     """Return a copy of outputs: a system may change a list that it returned."""
     try:
         return deepcopy(outputs)
-    except Exception:  # noqa: BLE001 -- not everything can be copied: a lock in it, for one
+    except Exception:  # noqa: BLE001 -- not everything can be copied, such as a lock inside it
         return tuple(map(fresh, outputs))
 
 
 OUTPUTS: Final = 20_000
-"""Outputs to one input at most."""
+"""The most outputs to one input."""
 
 HEAVY: Final = 1 << 26
-"""Bytes of them, where they are given one by one."""
+"""Their most bytes, if they come one by one."""
 
 _FEW: Final = 1_000  # outputs that are not weighed one by one: hardly any answer has more
 
@@ -243,7 +243,7 @@ class Cut(Ended):
 
 
 def bounded(act: Act, died: list[BaseException] | None = None) -> Act:
-    """Return the system with bounded answers: an endless one is cut off; it ends of the errors in `died`.
+    """Return the system with its answers bounded: cuts off endless ones, and raises the errors in `died`.
 
     >>> from itertools import count
     >>> [*bounded(lambda _inp: count())("go")][-1]
@@ -254,7 +254,7 @@ def bounded(act: Act, died: list[BaseException] | None = None) -> Act:
         outputs = act(inp)
         if died:
             raise died.pop(0)
-        # what is there already needs no room any more, and most answers are
+        # a tuple or list takes no more room than it already does, and most answers are one
         if isinstance(outputs, (tuple, list)) and len(outputs) <= OUTPUTS:
             return outputs
         if isinstance(outputs, (str, bytes)) or not isinstance(outputs, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] -- a user's function may return anything
@@ -268,7 +268,7 @@ def bounded(act: Act, died: list[BaseException] | None = None) -> Act:
 
 
 def excused(verdict: Verdict, walk: Walk) -> Verdict:
-    """Return the verdict of a walk; inconclusive if an answer was cut off and nothing else is wrong."""
+    """Return the verdict of a walk: inconclusive if an answer was cut off and nothing else is wrong."""
     if verdict.failure is None or verdict.failure.kind != "ended":
         return verdict
     _, outputs = walk.history[-1]

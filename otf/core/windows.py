@@ -1,7 +1,7 @@
 """Windows: what time allows and demands in a hypothesis.
 
-A timer runs in a hypothesis from a moment known as an interval. Each spontaneous transition with a window has its own
-timer, started when its state is entered; named timers are started and stopped by transitions, and run on otherwise.
+The moment at which a timer started is known as an interval. Each spontaneous transition with a window has its own
+timer, started when its state is entered. Transitions start and stop named timers, which otherwise run on.
 """
 
 from __future__ import annotations
@@ -37,22 +37,22 @@ class Windows:
         return isinstance(now.position, Node) and any(self.clock.over(each.window) for each in now.timers)
 
     def waiting(self, now: Hypothesis) -> Hypothesis:
-        """Return the hypothesis of a system whose timers have shown no effect by now: they were set recently."""
+        """Return the hypothesis of a system whose timers have had no effect so far: they were set recently."""
         # a silent move may have happened long ago, and is followed only when an event requires it
         if not now.timers or not isinstance(now.position, Node) or self._silent(now, now.position):
             return now
         return now._replace(timers=tuple(_on(each, self.clock.running(each.window)) for each in now.timers))
 
     def due(self, window: Window) -> bool:
-        """Return whether an output that is due in the window may be seen now."""
+        """Return whether an output due in the window may be seen now."""
         return self.clock.begun(window) and not self.clock.over(window)
 
     def open(self, now: Hypothesis, window: Window) -> bool:
         """Return whether a timer may have expired by now."""
-        # an input in flight is taken by a known time: outputs that are due only later do not come before it
+        # an input in flight is taken by a known time, so outputs due only later do not come before it
         begin = window.trigger.a + window.lo
         overtaken = any(is_later(begin, self.clock.taken(each.number).b) for _, flight in now.flight for each in flight)
-        # nor can a timer expire in a state that another timer must have left before
+        # nor can a timer expire in a state that must have been left earlier because of another timer
         forestalled = not self.clock.early and is_later(begin, _last(now))
         return self.clock.begun(window) and not overtaken and not forestalled
 
@@ -62,27 +62,27 @@ class Windows:
 
     def after_input(self, after: Hypothesis, move: Move, number: int, loose: int) -> Hypothesis:
         """Return the hypothesis after an input was taken by a move."""
-        # the time of the input is needed only if the outputs of an Accept may lead to a state with timers
+        # the time of the input matters only if the outputs of an Accept may lead to a state with timers
         origin = number if move.opening and not self.model.alone else 0
         if not after.timers and not self._timed(move):
             return move_on(after, move, _answer(loose, None, origin))
         window = self.clock.opened(Window(self.clock.taken(number), *move.within)) if move.within else None
         kind = _answer(loose, window, origin)
         span = self.clock.entered(number, window.hi if window else 0.0)
-        # a system that is busy with the input does not react to a timer that expires
+        # while busy with the input, a system does not react to an expired timer
         until = self.clock.opened(Window(span, 0.0, 0.0)).trigger.b
         running = [_busy(each, until) for each in after.timers if isinstance(each.name, str)]
         return self._set(after, move_on(after, move, kind), move, span, running)
 
     def spontaneous(self, now: Hypothesis, move: Move, timer: Timer | None, *, spontaneous: bool = True) -> Hypothesis:
-        """Return the hypothesis after a spontaneous move, caused by a timer if there is one."""
+        """Return the hypothesis after a spontaneous move, caused by `timer` if given."""
         if not now.timers and not self._timed(move):
             return move_on(now, move, SPONTANEOUS if spontaneous else PLAIN)
         window = timer and _until(timer.window, _last(now))
         began = max((each.window.trigger.a for each in now.timers), default=-FOREVER)
         span = self.clock.emitted(window) if window else Span(min(began, self.clock.now), self.clock.now)
         if timer and timer.window.trigger.b > span.b:
-            # the input that may have set this timer anew, or put it off, may have come after this move: see `commuting`
+            # an input may have restarted or delayed this timer, and may have come after this move: see `commuting`
             span = Span(span.a, timer.window.trigger.b)
         if not spontaneous:
             # in the middle of a transition, and busy with it
@@ -92,7 +92,7 @@ class Windows:
         return self._set(now, move_on(now, move, kind), move, span, running, timer)
 
     def expired(self, now: Hypothesis, timer: Timer) -> Hypothesis:
-        """Return the hypothesis after a timer expired in a state that has no transition for it: no effect."""
+        """Return the hypothesis after a timer expired without effect, in a state that has no transition for it."""
         self.clock.used = True
         return now._replace(timers=tuple(each for each in now.timers if each is not timer))
 
@@ -105,7 +105,7 @@ class Windows:
         if outstanding.number:
             span = self.clock.entered(outstanding.number, _lasting(outstanding))
         if outstanding.window and outstanding.number and self.clock.stalls:
-            # a stall may have delayed the answer, and not the input
+            # a stall may have delayed the answer but not the input
             span = Span(span.a, max(span.b, outstanding.window.trigger.b + outstanding.window.hi))
         span = self.clock.seen(span, _lasting(outstanding))
         running = [each for each in then.timers if isinstance(each.name, str)]
@@ -113,7 +113,7 @@ class Windows:
         return then._replace(timers=tuple(sorted((*on, *fresh, *running), key=_order)))
 
     def seen(self, now: Hypothesis, head: Outstanding) -> tuple[Timer, ...]:
-        """Return the timers after the last outputs were seen of the move that started those with its stamp."""
+        """Return the timers once the last outputs were seen of the move that started those with its stamp."""
         busy = _lasting(head)
         return tuple(
             _on(each, self.clock.narrowed(each.window, busy)) if each.stamp == head.stamp else each
@@ -138,7 +138,7 @@ class Windows:
         running: list[Timer],
         fired: Timer | None = None,
     ) -> Hypothesis:
-        """Return the hypothesis with its timers after a move that happened in a span of time."""
+        """Return the hypothesis with its timers after a move that happened within `span`."""
         self.clock.used = True
         opened = self.clock.opened
         started = {each.name: Timer(each.name, opened(Window(span, each.lo, each.hi))) for each in move.starts}
@@ -152,7 +152,7 @@ class Windows:
     def _own(
         self, before: Hypothesis, then: Hypothesis, span: Span, fired: Timer | None
     ) -> tuple[list[Timer], list[Timer]]:
-        """Return the timers of the transitions of a state: those that may run on, and those that start anew."""
+        """Return the timers of a state's transitions: those that may run on, and those that start anew."""
         if isinstance(then.position, (Unknown, Midway)):
             # the system may return to the state it was in
             return [each for each in before.timers if isinstance(each.name, int) and each is not fired], []
@@ -168,7 +168,7 @@ class Windows:
 
 
 def opened(now: Hypothesis, stall: Stalled, latency: float) -> Hypothesis:
-    """Return the hypothesis in which a stall may have delayed what was to happen at that time."""
+    """Return the hypothesis after a stall that may have delayed what was due at that time."""
     if not now.timed:
         return now
     return with_windows(now, lambda window: window.opened(stall, latency))
@@ -181,9 +181,9 @@ def windows(now: Hypothesis) -> Iterator[Window]:
 
 
 def widest(found: Iterable[Hypothesis]) -> list[Hypothesis]:
-    """Return the hypotheses without those that differ from another only by narrower starts of their timers.
+    """Drop the hypotheses that differ from another only by narrower start intervals of their timers.
 
-    Any later event that the narrower one explains, the wider one explains too.
+    The wider one explains every later event that the narrower one explains.
     """
     alike: dict[Hypothesis, list[tuple[Timer, ...]]] = {}
     for each in found:
@@ -193,13 +193,13 @@ def widest(found: Iterable[Hypothesis]) -> list[Hypothesis]:
 
 
 def with_windows(now: Hypothesis, change: Callable[[Window], Window]) -> Hypothesis:
-    """Return a hypothesis with all its windows changed."""
+    """Apply `change` to all windows of a hypothesis."""
     outstanding = each_output(now.outstanding, lambda each: each._replace(window=each.window and change(each.window)))
     return now._replace(outstanding=outstanding, timers=tuple(_on(each, change(each.window)) for each in now.timers))
 
 
 def each_output(queues: Queues[Outstanding], change: Callable[[Outstanding], Outstanding]) -> Queues[Outstanding]:
-    """Return queues with all their outputs changed."""
+    """Apply `change` to all outputs in the queues."""
     return tuple((port, tuple(map(change, outputs))) for port, outputs in queues)
 
 
@@ -236,10 +236,10 @@ def _busy(timer: Timer, until: float) -> Timer:
 
 
 def _until(window: Window, last: float) -> Window:
-    """Return the window of outputs that were emitted by then."""
+    """Return the window of outputs that were emitted by the time `last`."""
     a, b = window.trigger
     if window.hi == FOREVER:
-        # it ends now as if it had been started at the last possible moment
+        # it ends now, as if it had been started at the last possible moment
         return window if last == FOREVER else Window(Span(a, max(a, last - window.lo)), window.lo, window.lo)
     b = min(b, last - window.hi)
     return Window(Span(a, b), window.lo, window.hi) if a <= b else Window(Span(a, a), window.lo, last - a)
@@ -261,7 +261,7 @@ def _answer(loose: int, window: Window | None, number: int) -> Outstanding:
 
 
 def _lasting(outstanding: Outstanding) -> float:
-    """Return the seconds for which the system may be busy with an answer; 0 if the model gives none."""
+    """Return how many seconds the system may be busy with an answer; 0 if the model does not say."""
     return outstanding.window.hi if outstanding.window and not outstanding.spontaneous else 0.0
 
 
@@ -275,9 +275,9 @@ def _unused(timers: Iterable[Timer], then: Hypothesis) -> int:
 
 
 def _numbered(timers: tuple[Timer, ...], then: Hypothesis) -> Hypothesis:
-    """Return a hypothesis with these timers, and the stamps that still mean something, numbered in their order.
+    """Return a hypothesis with these timers, its used stamps renumbered in order.
 
-    The outputs of a heartbeat that is started anew again and again would have other numbers in each explanation.
+    Otherwise, the outputs of a heartbeat that restarts again and again would have other numbers in each explanation.
     """
     used = {each.stamp for _, outputs in then.outstanding for each in outputs}
     numbers = {0: 0}
