@@ -34,8 +34,7 @@ class Monitor:
 
     `tell` judges the events in order and returns a verdict as soon as there is one; `end` returns the verdict of a run
     that ended without one. `belief` holds the possible states, `ledger` the facts about the inputs. `requirements`
-    holds those that a move on the last event may implement. `slack` (seconds) is set by code that measures how late the
-    tester is.
+    holds those that a move on the last event may implement. `slack` is how late the tester may be, in seconds.
 
     >>> from otf.core import Model
     >>> from otf.spec import Spec, goto

@@ -223,8 +223,8 @@ class Eager:
     """Sends the next input once all answers to the last have come, if quiescence was seen there once before.
 
     `proven` holds the transitions after which silence was observed, or the keys that the bench gives them
-    (`Oracle.silence_of`); share it among the paths of a campaign. While inputs on another port are not proven taken, the
-    pacing waits until they must have been: L after the last, plus R for each that may come before it.
+    (`Oracle.silence_of`); share it among the paths of a campaign. While inputs on other ports are not proven taken,
+    the pacing waits until they must have been: L after the last, plus R for each that may come before it.
     """
 
     timing: Timing

@@ -136,9 +136,8 @@ class Search:
     ) -> HypothesisSet:
         """Return the ends of all paths from `starts`.
 
-        `done` returns the ends at a hypothesis, or None to follow its moves.
-
-        It follows only moves that `follow` allows. A hypothesis that `keep` accepts is an end, and is followed as well.
+        `done` returns the ends at a hypothesis, or None to follow its moves. Only moves that
+        `follow` allows are followed. A hypothesis that `keep` accepts is an end, and is followed as well.
         """
         known: dict[Hypothesis, Asleep] = {}
         found: HypothesisSet = {}

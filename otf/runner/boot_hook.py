@@ -1,4 +1,4 @@
-"""What comes on the ports while a boot hook runs: some of it may be from the life before."""
+"""What arrives on the ports while a boot hook runs: some of it may come from before the reset."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from otf.values import show
 
 
 class BeforeReset:
-    """Tells which outputs a system sent before its boot hook reset it, of those that are there when a run begins.
+    """Recognises, among the outputs present when a run begins, those sent before the boot hook reset the system.
 
-    When that was is not known. So what the model does not allow on a port, before anything that it does, is left out:
-    a banner that is wrong fails as one that is missing.
+    The moment of the reset is unknown. So it drops what the model does not allow on a port until something allowed
+    comes. A wrong banner therefore fails as a missing one.
     """
 
     def __init__(self, session: Session, wire: Wire, life: Life | None) -> None:
@@ -25,7 +25,7 @@ class BeforeReset:
         self._left = len(wire.inbox)
 
     def has(self, event: Seen | Closed) -> bool:
-        """Return whether the next output is to be left out."""
+        """Return whether the next output is to be dropped."""
         self._left -= 1
         if self._left < 0 or event.port not in self._ports:
             return False

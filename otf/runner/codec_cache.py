@@ -14,7 +14,7 @@ from otf.errors import CodecError, ModelError
 from otf.trace.events import Undecodable
 from otf.values import as_text, show
 
-KEPT: Final = 16_384  # values and frames; the next one clears the cache. Of 10,000 inputs, 4,096 were hardly met again
+KEPT: Final = 16_384  # values and frames; one more clears the cache. Of 10,000 inputs, 4,096 hardly ever came again
 SHORT: Final = 512  # bytes: longer frames hardly ever repeat, and would take much memory
 
 
@@ -27,12 +27,12 @@ class CodecCache:
 
     def __init__(self, codec: Codec) -> None:
         self.codec: Codec = codec
-        # by the identity of values, which are kept alive here: a model's inputs are the same objects again and again
+        # by identity, which keeps the values alive: a model's inputs are the same objects again and again
         self._encoded: dict[int, tuple[object, bytes | PortAction]] = {}
         self._decoded: dict[tuple[str, bytes], object] = {}
 
     def encode(self, value: object) -> bytes | PortAction:
-        """Return the bytes of an input, or its port action. Raises ModelError if the codec has none."""
+        """Return the bytes of an input, or its port action. Raises ModelError if the codec cannot encode it."""
         known = self._encoded.get(id(value))
         if known is None:
             known = value, self._bytes(value)
@@ -70,16 +70,17 @@ class CodecCache:
         return output
 
     def output(self, port: str, frame: Frame) -> object:
-        """Return the output of a frame as a run sees it. Raises Undecided where the codec stumbled."""
+        """Return the output of a frame as a run sees it. Raises Undecided if the codec fails."""
         if frame.trouble:
-            # after malformed inputs any answer may come, also one that the framing cannot cut
+            # after malformed inputs any answer may come, even one that the framing cannot cut
             lenient = isinstance(self.codec, MalformedCodec)
             return Unreadable(frame.data) if lenient else Undecodable(frame.data, frame.trouble)
         try:
             return self.decode(port, frame.data)
         except (CodecError, ValueError, struct.error) as error:
-            # Python's own words for bytes that are no message: int(data), bytes.decode, json.loads, struct.unpack
+            # what Python itself raises for bytes that are not a message: int(data), bytes.decode, json.loads,
+            # struct.unpack
             return Undecodable(frame.data, str(error) if isinstance(error, CodecError) else describe(error))
         except Exception as error:
-            # a codec that stumbles proves nothing about the bytes: the mistake may be its own
+            # a codec that fails proves nothing about the bytes: the mistake may be its own
             raise Undecided(stumbled(port, frame.data, error)) from error

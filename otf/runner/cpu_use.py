@@ -1,4 +1,4 @@
-"""What the kernel shows of the time that processes got: of those that the tester started, or else of the machine."""
+"""Reads from the kernel how much processor time the tester's child processes got, or else the whole machine."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from otf.codec.trial import TRIALS
 from otf.core.stalls import CpuUse
 
 PROC: Final = Path("/proc")
-MOST: Final = 200  # processes, and threads of one: a fork bomb must not keep a tester
+MOST: Final = 200  # processes, and threads of each: a fork bomb must not hold up the tester
 _SECOND: Final = 1e9  # nanoseconds
 
 
 def cpu_use(
     own: Collection[int] | None = None, *, shared: bool = False, threads: bool = False, proc: Path = PROC
 ) -> CpuUse:
-    """Return what the descendants of the tester have done so far; without any, how long the machine kept tasks waiting.
+    """Return what the tester's descendants have done; without any, how long the machine kept tasks waiting.
 
-    Children that the tester started for other systems are left out, if `own` has those that it started for this one.
-    `shared`: the tester tests several systems, and while it computes for one it does not look at the others.
-    `threads`: the system is in threads of this process, and no other process is looked at.
-    Where the kernel shows nothing of that (it is not Linux, or the folder is not mounted), all is zero.
+    If `own` lists the children started for this system, those started for other systems are left out. `shared`: the
+    tester tests several systems, and while it computes for one it does not look at the others. `threads`: the system
+    runs in threads of this process, and other processes are ignored. If the kernel shows nothing (not Linux, or /proc
+    is not mounted), all values are zero.
     """
     if threads:
         return _beside_the_tester(proc, shared=shared)
@@ -43,7 +43,7 @@ def cpu_use(
 def _beside_the_tester(proc: Path, *, shared: bool) -> CpuUse:
     tester, own = str(get_native_id()), _tester(proc, shared=shared)
     found = _summed((each for each in _threads(proc / "self") if each.name != tester), own)
-    # the kernel does not count waits for Python's lock; the thread that has the lock runs, or waits for a processor
+    # the kernel does not count waits for Python's lock; the thread that holds it runs, or waits for a processor
     return found._replace(waited=found.waited + found.ran + _tester(proc, shared=True))
 
 
@@ -53,13 +53,13 @@ def _summed(threads: Iterable[Path], tester: float) -> CpuUse:
     for thread in threads:
         # a process may end at any moment
         with suppress(OSError, ValueError, IndexError):
-            # first the state: one that runs and falls asleep between the two readings has then been counted. The name
-            # of the program comes before the state, in brackets, and may have brackets itself
+            # Reads the state first: a thread that falls asleep between the two readings has then been counted. The name
+            # of the program comes before the state, in brackets, and may contain brackets itself.
             state = (thread / "stat").read_bytes().rpartition(b")")[2].split()[0]
             used, queued, got = map(int, (thread / "schedstat").read_bytes().split()[:3])
             ran, waited = ran + used / _SECOND, waited + queued / _SECOND
             found.append((thread.name, used, got))
-            # one that is stopped, by a signal or a debugger, can run as little as one that is ready
+            # a thread that is stopped, by a signal or a debugger, cannot run either
             if state in b"RTt":
                 stuck.append(found[-1])
     use = CpuUse(waited, ran, bool(stuck), known=True, own=tester)
@@ -67,7 +67,7 @@ def _summed(threads: Iterable[Path], tester: float) -> CpuUse:
 
 
 def own_use(proc: Path = PROC) -> tuple[float, float]:
-    """Return the seconds for which this thread ran so far, and those for which it waited for a processor."""
+    """Return for how many seconds this thread ran so far, and for how many it waited for a processor."""
     with suppress(OSError, ValueError):
         ran, waited = map(int, (proc / "thread-self" / "schedstat").read_bytes().split()[:2])
         return ran / _SECOND, waited / _SECOND
@@ -105,7 +105,7 @@ def _pressure(proc: Path) -> float:
 
 
 def in_real_time() -> bool:
-    """Return whether the clock of the event loop is that of the machine: virtual time does not stall."""
+    """Return whether the event loop uses the machine's clock: virtual time does not stall."""
     loop = asyncio_loop()
     if loop is None:
         trio = sys.modules.get("trio")

@@ -1,4 +1,4 @@
-"""One run on a fresh copy of the system: its lines are opened, the run is conducted, and the lines are closed."""
+"""One run on a fresh copy of the system: opens its lines, conducts the run, and closes the lines."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from otf.trace.verdict import FailureKind, Verdict
 from otf.values import show
 
 Aftermath: TypeAlias = Callable[[Verdict], float]
-LINES: Final = 20  # of the aftermath that are remarks; its trace has all of it
+LINES: Final = 20  # of the aftermath that become remarks; its trace has all of it
 _COUNTS: Final = Path("/proc/vmstat")
 _OF_A_DEATH: Final[set[FailureKind]] = {"ended", "missing", "late"}
 
@@ -42,11 +42,10 @@ async def drive(  # noqa: PLR0913, PLR0917 -- what a run needs, each once
 ) -> Verdict:
     """Start a fresh copy of the system, conduct one run on it, stop it; return the verdict.
 
-    `known` gets how the silences of the run are known, before its first event, and again where that changes.
-    `aftermath` returns for how many seconds the ports are heard after a failure. `wakers`: what is known of the threads
-    of the system that wake for nothing; without it none is trusted. Raises
-    ContactError if the system cannot be started or reached, ModelError if the model is broken, UsageError if the
-    bench is.
+    `known` is told how the silences of the run are known, before the first event and whenever that changes. `aftermath`
+    returns for how many seconds to listen to the ports after a failure. `wakers` is what is known of the system's
+    threads that wake for nothing; without it, none is trusted. Raises ContactError if the system cannot be started or
+    reached, ModelError if the model is broken, UsageError if the bench is.
 
     >>> import anyio
     >>> from otf.core.pacing import Strict
@@ -80,7 +79,7 @@ async def drive(  # noqa: PLR0913, PLR0917 -- what a run needs, each once
 
 @asynccontextmanager
 async def opened(bench: Bench) -> AsyncGenerator[Mapping[str, Line], None]:
-    """Open the lines of a bench; an exception of its own code becomes an error of the bench."""
+    """Open the lines of a bench. Raises UsageError for an exception of its own code, ContactError for an OSError."""
     async with AsyncExitStack() as stack:
         try:
             lines = await stack.enter_async_context(bench.open())
@@ -105,7 +104,7 @@ def _checked(lines: object) -> Mapping[str, Line]:
 
 
 def killed_for_memory() -> int:
-    """Return how many processes this machine has killed for lack of memory so far (Linux; elsewhere 0)."""
+    """Return how many processes this machine has killed for lack of memory so far (0 if not on Linux)."""
     try:
         lines = _COUNTS.read_text(encoding="ascii").splitlines()
     except OSError:
@@ -116,8 +115,8 @@ def killed_for_memory() -> int:
 def excused(verdict: Verdict, killed: int) -> Verdict:
     """Return the verdict of a run, inconclusive if `killed` processes may explain the end of the system.
 
-    The kernel killed them for lack of memory. Only the administrator can see which ones; a helper of the system may be
-    among them.
+    The kernel killed them for lack of memory. Only the administrator can see which ones; a helper process of the system
+    may be among them.
     """
     if not killed or verdict.failure is None or verdict.failure.kind not in _OF_A_DEATH:
         return verdict
@@ -126,9 +125,9 @@ def excused(verdict: Verdict, killed: int) -> Verdict:
 
 
 def bereaved(verdict: Verdict, died: Sequence[BaseException]) -> Verdict:
-    """Return the verdict of a run, inconclusive if it passed though threads or tasks of the bench died.
+    """Return the verdict of a run, inconclusive if it passed although threads or tasks of the bench died.
 
-    They may be a part of the system or of what leads to it: only an adapter knows.
+    They may belong to the system or to what leads to it: only an adapter knows.
     """
     if not died or verdict.outcome != "pass":
         return verdict
@@ -137,7 +136,7 @@ def bereaved(verdict: Verdict, died: Sequence[BaseException]) -> Verdict:
 
 
 def with_all_sent(verdict: Verdict, sent: int, least: int) -> Verdict:
-    """Return the verdict of a run of given inputs, inconclusive if it passed without so many of them.
+    """Return the verdict of a run of given inputs, inconclusive if it passed but sent fewer than `least`.
 
     >>> with_all_sent(Verdict("pass"), 2, 5).outcome
     'inconclusive'

@@ -1,7 +1,7 @@
 """The fast path over a wire: an input, its answer, the next input, as long as every step is cached.
 
-For a step that was taken before, the general path's checks cost more than the step itself. Here an input is one
-look-up, and a frame that arrives is another; everything else is left to the general path.
+For a step taken before, the checks of the general path cost more than the step itself. Here an input is one look-up,
+and an arriving frame is another; the general path does everything else.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from otf.runner.writer import EventRecord
 from otf.spec import Elapse
 from otf.trace.events import Seen, Sent
 
-WORTH: Final = 4  # steps in a row that repay an attempt: each sets up a run of steps, and passes the last on again
-SELDOM: Final = 64  # inputs at most until the next attempt, where most steps are new
-DOUBT: Final = 100  # waits after which a system that was slower is again assumed to be prompt
+WORTH: Final = 4  # steps in a row that repay an attempt, which has to set up a cached run and judge its last step
+SELDOM: Final = 64  # the most inputs until the next attempt, if most steps are new
+DOUBT: Final = 100  # waits after which a slow system is again assumed to be prompt
 
 PortArrivals: TypeAlias = tuple[str, list[Arrival], float]
 """A port, its arrivals, and their time."""
 
 
 class FastPath:
-    """Takes cached steps; use one for each run in eager mode without pings."""
+    """Takes cached steps. Use one for each run in eager mode without pings."""
 
     def __init__(self, session: Session, lookout: Lookout, codec: CodecCache, record: EventRecord) -> None:
         self._session = session
@@ -40,10 +40,10 @@ class FastPath:
         self._codec = codec
         self._record = record
         self._spent = spent()
-        # waits in which the answer is assumed not to be there at once, and not to come soon
+        # waits in which the answer is assumed not to be there at once, or not to come soon
         self._not_prompt = self._not_soon = 0
         self._patient = session.monitor.oracle.timing.quiescence >= SOON
-        # inputs until the next attempt, and how many there were until the last one
+        # inputs until the next attempt, and how many there were before the last one
         self._left = self._between = 0
         self._later = True  # acknowledgements go with the next input
 
@@ -52,7 +52,7 @@ class FastPath:
         """Return whether an attempt is worthwhile: an input may be chosen, and no line needs the event loop."""
         moment = self._session.moment
         belief = moment.monitor.belief
-        # without a result after any event, no input was ever sent from this belief
+        # if no event has a result here, no input was ever sent from this belief
         if belief.silent is not True or not belief.after or moment.quiet:
             return False
         self._left -= 1
@@ -70,13 +70,13 @@ class FastPath:
         cached_run = CachedRun.start(self._session, self._codec.codec)
         if cached_run is None:
             return
-        # where most steps are new, this is all: what is set up for a run of steps takes longer than the choice
+        # if most steps are new, this is all: setting up a cached run takes longer than the choice
         go = self._first(cached_run)
         if go is None:
             cached_run.finish()
             self._left = self._between = min(SELDOM, 2 * self._between + 1)
             return
-        # not counted step by step: that would take a hundredth of a step
+        # not measured per step: that would take a hundredth of a step
         waited = monotonic() - thread_time()
         try:
             if self._later:
@@ -85,7 +85,7 @@ class FastPath:
         finally:
             if self._later:
                 self._wire.acknowledge(later=False)
-            # these reads went past it
+            # these reads bypassed it
             self._wire.known_empty.clear()
             cached_run.finish()
             self._between = 0 if cached_run.steps >= WORTH else min(SELDOM, 2 * self._between + 1)
@@ -93,7 +93,7 @@ class FastPath:
             self._spent.wire += max(0.0, monotonic() - thread_time() - waited)
 
     async def _go(self, cached_run: CachedRun, go: CachedInput | None) -> None:
-        # longer than other functions: a call for each of its parts would make a step a tenth slower
+        # longer than other functions: a call for each part would slow down a step by a tenth
         wire, record, clock, lines = self._wire, self._record, self._wire.clock, self._wire.lines
         zero, turn, choose, answered = wire.zero, wire.turn, cached_run.choose, self._answered
         inbox, hints = wire.inbox, wire.hints
@@ -108,7 +108,7 @@ class FastPath:
             sent = Sent(go.symbol.value, go.port, (begun if now - begun < AT_ONCE else now) - zero)
             cached_run.sent(go, sent)
             record(sent, go.data)
-            # arrivals that the loop took while the line was busy come before those that are there now
+            # arrivals that the loop read while the line was busy come before those that are there now
             if inbox or hints or not answered(cached_run) or monotonic() >= turn or inbox or hints:
                 return
             symbol = choose()
@@ -156,9 +156,10 @@ class FastPath:
         return False
 
     def _prompt(self) -> PortArrivals | None:
-        """Return arrivals that are there already.
+        """Return arrivals that are there already, or None.
 
-        Not with several ports: which one has the answer is unknown, and reading one would delay the others.
+        Does nothing if there are several ports: it is unknown which one has the answer, and reading one would delay the
+        others.
         """
         wire = self._wire
         port = wire.port
@@ -171,11 +172,11 @@ class FastPath:
         return None
 
     def _waited(self) -> PortArrivals | None:
-        """Return the arrivals of one port within a short time; None if none or several ports have some."""
+        """Return the arrivals of one port within a short time; None unless exactly one port has some."""
         wire = self._wire
         if self._not_prompt:
             self._not_prompt -= 1
-        # a system on this event loop never answers meanwhile, and would lose two milliseconds a step
+        # a system on this event loop never answers in between, and would lose two milliseconds a step
         patient = self._patient and not self._not_soon
         ready = wire.readable(patient=patient)
         if not patient:

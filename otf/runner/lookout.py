@@ -1,4 +1,4 @@
-"""Waiting on the wire, and what the tester's own lateness means for times and for silence."""
+"""Waits on the wire, and works out what the tester's own lateness means for times and for silence."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ from otf.strategy.pool import PlanPatience
 from otf.trace.events import Event
 from otf.trace.record import DIGITS
 
-GLANCES: Final = 4  # in the time that a rest has to last
-PONG: Final = 0.002  # seconds: the answer to a ping that has not come by then may never come, and a rest shows that
-SAMPLED: Final = 0.1  # seconds after which the machine is read again, though nothing comes
-TURN_OF_WAIT: Final = 0.01  # seconds at least, of a wait where times matter
-TRICKLE: Final = 30.0  # seconds after which a frame that still comes byte by byte is assumed to have no end
+GLANCES: Final = 4  # during the time that a rest has to last
+PONG: Final = 0.002  # seconds: a ping not answered by then may never be, which a rest shows
+SAMPLED: Final = 0.1  # seconds after which the machine is read again, even if nothing comes
+TURN_OF_WAIT: Final = 0.01  # the shortest turn of a wait in which times matter, in seconds
+TRICKLE: Final = 30.0  # seconds after which a frame that still comes byte by byte is assumed to be endless
 
 
 class Lookout:
     """Waits on the wire of one run; `looked` is the time of the last look, `floor` the earliest time of an event.
 
-    `observed`: the last silence was a rest that the `observer` saw, and not a time in which nothing came.
+    `observed`: the last silence was a rest that the `observer` saw, not a time in which nothing came.
 
-    It keeps the `slack` of the monitor: an arrival may be this many seconds older than its time.
+    Updates the monitor's `slack`: an arrival may be this many seconds older than its time.
     """
 
     def __init__(
@@ -59,33 +59,33 @@ class Lookout:
         self._late = 0.0
         self._used, self._switches = own_use(), -1
         self._turn = max(self._timing.latency / 2, TURN_OF_WAIT)
-        # when all ports were empty for certain: what is found next came since then
+        # when all ports were certainly empty: whatever is found next has come since
         self._empty = wire.now
         self._real = in_real_time()
-        # where inputs are sent without a rest between them, what comes is no thread's that the last rest trusted
+        # with a rest between all inputs, what comes is not from a thread that the last rest trusted
         self._strict = isinstance(session.pacing, Strict)
         self._started = started
-        # what is in threads of this process is known as exactly as a process: a busy machine alone excuses nothing
+        # threads of this process are known as exactly as a process: a busy machine alone is no excuse
         self._threads = all(isinstance(line, Placed) and line.place().threads for line in wire.lines.values())
         if self._model.timed:
-            # what came while nobody looked yet may be as old as the run, or older: a hook ran with the ports open
+            # what came before the first look may be as old as the run, or older: a hook ran with the ports open
             wire.poll()
             self.looked = self._empty = wire.now
             self._slack = wire.now + wire.unheard
         self.stalls.begin(self.looked, self._cpu_use(), timed=self._model.timed)
 
     async def turn(self) -> None:
-        """Give the event loop its turn: many inputs may be sent without a wait, and interruptions have to arrive."""
+        """Give the event loop its turn: many inputs may be sent without a wait, and interruptions must get through."""
         await checkpoint()
         self.wire.turned()
         self.wire.poll()
         self._glimpse()
 
     async def silent(self, wait: Wait) -> float | None:
-        """Wait for an arrival, until that time, or until the system rests; return when there was silence, if so."""
+        """Wait for an arrival, the end of the wait, or a rest of the system; return when there was silence, or None."""
         until = wait.until
         if self._observer is not None and wait.rest and not self._observer.why:
-            # a look at all threads takes longer than most answers, and decides nothing before them
+            # a look at all threads takes longer than most answers, and decides nothing before they come
             pings = self._session.pings
             soon = PONG if pings is not None and pings.begun else FIRST if self._session.answering else 0.0
             if soon:
@@ -109,8 +109,8 @@ class Lookout:
         if not wire.over(silent):
             await self.look(silent)
             return None
-        # the last look before silence is believed: the loop may have been late, and the output in time
-        # before that look: the system may have run only now
+        # The last look before silence is believed: the loop may have been late, and the output in time. Before that
+        # look, since the system may have run only now:
         lost = self.stalls.lost(asked, self._session.times.event, self._late, wire.now, self._cpu_use())
         wire.poll()
         if wire.waiting:
@@ -120,7 +120,7 @@ class Lookout:
         return max(until, wire.now)
 
     async def _wait_with_glances(self, until: float) -> None:
-        """Wait for an arrival, or until that time; while a timer of an observed system is awaited, glance at it."""
+        """Wait for an arrival, or until that time; glance at an observed system while one of its timers is awaited."""
         wire, observer = self.wire, self._observer
         if observer is not None and not observer.why and self._session.moment.quiet:
             often = max(self._timing.quiescence, 2 * self._timing.latency) / GLANCES
@@ -132,10 +132,10 @@ class Lookout:
             await self.look(until)
 
     async def _rest(self, observer: Observer, until: float) -> None:
-        """Look until something has arrived, or the system rests; after the last input of a path, as for a failure.
+        """Look until something has arrived or the system rests; longer after a path's last input, as for a failure.
 
-        Timed silence is found at the pace of the quiescence time, and so outputs that come later are seen in the next
-        steps. At the pace of rests they would come after the end of the path.
+        Timed silence takes as long as the quiescence time, so the next steps still see outputs that come later. Rests
+        are so quick that such outputs would come after the end of the path.
         """
         wire, session = self.wire, self._session
         wanted = until - min(session.times.event, wire.now)
@@ -148,7 +148,7 @@ class Lookout:
         self.observed = False
         while not wire.waiting and not observer.why and not self.observed:
             if observer.look():
-                # a frame that has begun is no rest of the line
+                # a frame that has begun means that the line is not at rest
                 self.observed = wire.stirred == NEVER or wire.over(self._silent_by(wire.now))
                 if not self.observed:
                     await self.look(self._silent_by(wire.now))
@@ -156,13 +156,13 @@ class Lookout:
                 # the event loop needs its turn
                 await self.turn()
             elif not wire.waiting:
-                # what has arrived needs no rest: in eager mode it may be all that is waited for
+                # once something has arrived no rest is needed: in eager mode this may be all that the run waits for
                 await self.look(wire.now + observer.pause)
         if self.observed or wire.waiting:
             self._glimpse()
 
     def heard(self, *, answer: bool) -> None:
-        """Note an arrival; `answer`: the model demanded it, so that it may be one to the last input."""
+        """Note an arrival; `answer`: the model demanded it, so it may answer the last input."""
         if self._observer is not None:
             session, since = self._session, self._session.times.input
             if answer and not self._observer.why:
@@ -174,7 +174,7 @@ class Lookout:
         return cpu_use(self._started, shared=SpinWait.open > 1, threads=self._threads) if self._real else CpuUse()
 
     def stalled(self) -> float:
-        """Return the longest stall of the run, up to now; 0 if rests were observed, which no stall makes wrong."""
+        """Return the longest stall of the run so far; 0 if rests were observed, since no stall makes these wrong."""
         if self._observer is not None and not self._observer.why and not self._model.timed:
             return 0.0
         self.stalls.read(self.wire.now, self._cpu_use(), self._session.times.input)
@@ -186,10 +186,10 @@ class Lookout:
             self.stalls.sample(self.wire.now, self._cpu_use())
 
     async def look(self, until: float) -> None:
-        """Wait for an arrival, or until that time; where times matter, in short turns.
+        """Wait for an arrival, or until that time; if times matter, in short turns.
 
-        A tester that was stopped in a wait (Ctrl-Z, a machine that is put aside, a frozen container) is not told so. It
-        wakes up with what came meanwhile, as if in time, unless the wait was to end before.
+        Nothing tells a tester that it was stopped in a wait (Ctrl-Z, a suspended machine, a frozen container). It wakes
+        up and finds what came meanwhile, as if in time, unless the wait should have ended before.
         """
         turns = self._real and self._model.timed
         while turns and (by := self.wire.now + self._turn) < until:
@@ -209,7 +209,7 @@ class Lookout:
 
     @property
     def _waiting(self) -> float:
-        """The slack of what an earlier look found, and nobody took yet: for another look it is no newer."""
+        """The slack of arrivals that an earlier look found and nobody took: another look does not make them newer."""
         return self._slack if self.wire.waiting else 0.0
 
     def _looked(self, began: float, until: float, waiting: float) -> None:
@@ -235,7 +235,7 @@ class Lookout:
                 self.stalls.sample(now, self._cpu_use(), busy if busy > NOISE else 0.0, stopped)
 
     def _glimpse(self) -> None:
-        """Note a look that waited for nothing; what it found may have come since the last one, however long ago."""
+        """Note a look that waited for nothing; what it found may have come at any time since the last look."""
         before, self.looked = self.looked, self.wire.now
         if not self._model.timed:
             return
@@ -245,38 +245,38 @@ class Lookout:
             self.stalls.sample(self.looked, self._cpu_use(), stopped=stopped)
 
     def _unaccounted(self, passed: float) -> tuple[float, float | None]:
-        """Return how long the tester was stopped since the last look, and what it lost as it woke up.
+        """Return how long the tester was stopped since the last look, and what it lost on waking up.
 
-        Beside what it was to wait, so many seconds `passed`; the kernel accounts for what it ran, and waited for a
-        processor. As it wakes up, threads of its process have Python's lock. One that lost its processor keeps it: then
-        nothing is returned.
+        Stopped is the part of the `passed` seconds for which the kernel shows neither running nor waiting for a
+        processor. On waking up, other threads of the process may hold Python's lock. A thread that lost its processor
+        keeps the lock: then the second value is None.
         """
         use, switches = own_use(), getrusage(RUSAGE_THREAD).ru_nivcsw
         (ran, waited), before = (new - old for new, old in zip(use, self._used, strict=True)), self._switches
         self._used, self._switches = use, switches
         stopped = passed - ran - waited if self._real else 0.0
-        # in a turn in which the tester was stopped, the system may have been stopped from its beginning
+        # if the tester was stopped during a turn, the system may have been stopped from the beginning of the turn
         stopped = stopped + self._turn if stopped > self._turn else 0.0
         lost = waited + ran * (self._threads or SpinWait.open > 1)
         return stopped, lost if self._real and switches == before else None
 
     def _silent_by(self, until: float) -> float:
-        """Return how long to wait: longer while a frame is coming, since its bytes are no silence."""
+        """Return how long to wait: longer while a frame is coming, since its bytes are not silence."""
         stirred, timing = self.wire.stirred, self._timing
-        # a frame that comes byte by byte for ever has no end, and the outstanding output is missing
+        # a frame that trickles in forever has no end, and the outstanding output counts as missing
         return max(until, min(stirred + max(timing.quiescence, timing.latency), until + TRICKLE))
 
     def allow(self, slack: float) -> float:
-        """Set by how much the tester may have seen the next event late, as its trace has it; return that."""
+        """Set by how much the tester may have seen the next event late, rounded as in its trace; return that."""
         self._session.monitor.slack = slack = round(slack, DIGITS)
         return slack
 
     def taken(self, arrived: Arrived) -> None:
-        """Set the slack for an arrival: a stamp is right, as far as it says, however late the tester was."""
+        """Set the slack for an arrival; a stamp holds as far as it goes, however late the tester was."""
         if arrived.stamped:
             self.allow(max(arrived.at - self._since(arrived), 0.0))
             return
-        # the event loop reads between two looks, too: what it found then may have come since all was empty
+        # the event loop also reads between two looks: what it found then may have come since all was empty
         self.allow(max(self._slack, arrived.at - arrived.took - self._empty) + arrived.took)
 
     def _since(self, arrived: Arrived) -> float:
@@ -288,7 +288,7 @@ class Lookout:
     def between(self, event: Event, arrived: Arrived) -> Event:
         """Return a stamped event at the time of the look, with a slack back to its stamp.
 
-        The stamp may go by another clock: the event came between the two, and blaming the system needs both ends.
+        The stamp may come from another clock. The event came between the two, and only both ends can blame the system.
         """
         at = max(event.at, arrived.looked)
         self.allow(max(at - self._since(arrived), 0.0))
@@ -297,7 +297,7 @@ class Lookout:
 
 
 def patience(bench: Bench) -> PlanPatience:
-    """Return the patience of the bench's system: half of its pause, since a piece of work may end later."""
+    """Return the patience with the bench's system: half of its pause, since a piece of work may end later."""
 
     def waits() -> Callable[[], bool]:
         until = monotonic() + bench.pause / 2

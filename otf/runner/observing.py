@@ -1,4 +1,4 @@
-"""Rest of the system behind a wire, observed while a run waits for silence."""
+"""Observes whether the system behind a wire rests, while a run waits for silence."""
 
 from __future__ import annotations
 
@@ -29,32 +29,32 @@ OnSilence: TypeAlias = Callable[[str], None]
 OBSERVED: Final = "observed"
 TRUSTING: Final = "observed, trusting"
 WRONGLY: Final = f"{TRUSTING} wrongly"
-# Looks one after another: by then most systems have taken an input if they run alone. Beside busy processes, a tester
-# that spins any longer keeps the system from its processor: 210 steps/s with 20 looks, 410 with one, at a load of 27.
+# Looks in a row. By then most systems have taken an input if they run alone. Next to busy processes, a tester that
+# spins longer keeps the system from its processor: 210 steps/s with 20 looks, 410 with one, at a load of 27.
 PROMPT: Final = 6
-FIRST: Final = 0.00005  # seconds until the look after these, and from look to look as many more …
+FIRST: Final = 0.00005  # seconds until the look after these; the pause grows by as much with each look …
 LONGEST: Final = 0.001  # … up to this
 ENDLESS: Final = 30.0  # seconds without a rest, after which none is expected any more
-BUSY: Final = 0.25  # seconds of computing that are waited for in any case
+BUSY: Final = 0.25  # seconds of computing that are always waited for
 SHARED: Final = "other runs drive the same processes, which did not rest within the quiescence time"
-MOST: Final = 16  # runs that observe at once: the looks of more take longer than waiting would
-ALL: Final = 0  # the runs that observe, as if they were a process of this number
-watched: Final[Counter[int]] = Counter()  # how many runs observe, in all and by the processes of their systems
+MOST: Final = 16  # runs that observe at once: with more, looking takes longer than waiting
+ALL: Final = 0  # the key of all observing runs, as if it were the number of a process
+watched: Final[Counter[int]] = Counter()  # how many runs observe, in total and per process of their systems
 
 
 TICKS: Final = 200
-"""Rests within one wait that timers ended, after which the system is taken to tick for ever."""
+"""Rests ended by timers within one wait, after which the system is taken to tick forever."""
 
 
 @dataclass(slots=True)
 class Stillness:
-    """The rest that is still wanted, `left` seconds of the `wanted`: the quiescence time counts that, and nothing else.
+    """The rest that is still needed: `left` of the `wanted` seconds of sleep, as the quiescence time counts it.
 
-    By the clock on the wall, a chain of short timers, new threads and new processes outlives any quiescence time on a
-    busy machine; while all threads sleep, only the timers pass.
+    By wall-clock time, a chain of short timers, new threads and new processes outlasts any quiescence time on a busy
+    machine. While all threads sleep, only timers can wake them.
 
-    It is believed as soon as no thread can wake within what is left. A thread that may is waited for, and then a new
-    rest is needed: what is left grows less only by the time for which all threads certainly slept.
+    Silence is believed once no thread can wake within what is left. If one may, otf waits for it, and then needs a new
+    rest: what is left shrinks only by the time for which all threads certainly slept.
     """
 
     left: float
@@ -64,7 +64,7 @@ class Stillness:
     _due: float = ANYTIME
 
     def rest(self, began: float, ended: float, due: float, *, still: bool) -> bool:
-        """Take a rest that was observed between two moments; return whether silence is believed.
+        """Take a rest observed between two moments; return whether silence is believed.
 
         `due`: the earliest moment at which a thread may wake. `still`: no thread ran since the rest before.
         """
@@ -74,8 +74,8 @@ class Stillness:
         self._since, self._due = ended, due
         if due > ended + max(self.left, 0.0):
             return True
-        # a wake-up that nothing is known about is not waited for longer than that; one that should have come, twice
-        # as long: its interrupt may be late
+        # A wake-up at an unknown time is not awaited any longer than that. One that is overdue is awaited twice as
+        # long, since its interrupt may be late.
         return self.left <= (0.0 if due == ANYTIME else -self.wanted)
 
     def broken(self, at: float) -> None:
@@ -90,15 +90,15 @@ class Stillness:
 
     def _count(self, until: float, *, still: bool) -> None:
         if self._since is not None:
-            # a sleep that nothing but a timer can end lasted until that timer at least
+            # a sleep that only a timer can end lasted at least until that timer
             asleep = until if still else min(until, self._due)
             self.left -= max(asleep - self._since, 0.0)
 
 
 class Observer:
-    """Decides while a run waits for silence whether the system rests; `pause` says when to look again (seconds).
+    """Decides, while a run waits for silence, whether the system rests; `pause` (seconds) is when to look again.
 
-    `wait` begins each wait; `why` says from then on why no rest can be observed, if so.
+    `wait` begins each wait; from then on, `why` says why no rest can be observed, "" if one can.
     """
 
     def __init__(self, wire: Wire, system: SystemProcesses, wakers: Wakers | None = None) -> None:
@@ -114,7 +114,7 @@ class Observer:
         self._stillness = Stillness(0.0, 0.0)
         self._began = self._used = 0.0
         self._since, self._restless = NEVER, 0.0
-        # when the last input was sent, and which it was; whether no thread may be trusted; what `trust` knows of
+        # when the last input was sent and what it was; whether to trust no thread; what `trust` has been told
         self._input, self._careful, self._told, self._new = NEVER, True, NEVER, True
         self._last: Symbol | None = None
         self._looks = 0
@@ -131,10 +131,10 @@ class Observer:
     ) -> None:
         """Begin to wait for silence of `wanted` seconds, unless it is the same wait as before, by its end.
 
-        `rest`: how long a rest has to last, if that is less. `since`: when the last input was sent. How long a system
-        computes counts from then, or from its last rest: each output begins a new wait, and one that computes and emits
-        for ever would be waited for as long. `careful`: much rests on it, and so what takes long to look for is looked
-        for as well. `last` is the input, None where no thread may be trusted to wake for nothing.
+        `rest`: how long a rest must last, if less. `since`: when the last input was sent. How long a system computes
+        counts from then, or from its last rest. Each output begins a new wait, so one that computes and emits forever
+        would otherwise be waited for as long. `careful`: much depends on this rest, so slow checks are made too.
+        `last`: the input, or None if no thread may be trusted to wake for nothing.
         """
         if self._until != until:
             self._rest = min(wanted, rest)
@@ -170,8 +170,8 @@ class Observer:
     def glance(self) -> None:
         """Note which threads sleep now, while the run waits for a timer of the system.
 
-        The end of a later sleep is then known as precisely as these glances are frequent. Without them a thread whose
-        timer has just expired might have slept since the wait began, and so its next timer might be due at once.
+        The more frequent these glances, the more precisely the end of a later sleep is known. Otherwise a thread whose
+        timer has just expired might have slept since the wait began, and its next timer might be due at once.
         """
         with suppress(OSError):
             self._system.glance()
@@ -182,9 +182,9 @@ class Observer:
         return self._rest - self._stillness.left
 
     def heard(self, since: float, *, answer: bool) -> None:
-        """Note an arrival after the input at `since`: a thread that was to wake for nothing may have sent it.
+        """Note an arrival after the input at `since`: a thread trusted to wake for nothing may have sent it.
 
-        `answer`: the model demands it. It is one to that input then, if there was no rest since.
+        `answer`: the model demands it. Then it answers that input, if there was no rest since.
         """
         trust = self.trust
         if trust is not None and trust.last and not (answer and (self._told != since or not trust.seen)):
@@ -193,7 +193,7 @@ class Observer:
 
     @property
     def how(self) -> str:
-        """How the silences are known, in words."""
+        """How the silences are known, as text."""
         if self.why:
             return f"timed: {self.why}"
         if self.trust is None or not self.trust.used:
@@ -225,7 +225,7 @@ class Observer:
             self.why = str(unseen)
 
     def _all_arrived(self) -> bool:
-        # first what has been written and did not arrive: what arrives meanwhile is seen at the ports after it
+        # checks first for what was written but has not arrived: what arrives meanwhile is seen at the ports afterwards
         on_its_way = any(line.unsent() for line in self._delaying)
         return self._wire.empty() and not on_its_way
 
@@ -236,7 +236,7 @@ class Observer:
         elif now - self._restless > ENDLESS:
             self.why = f"it has not rested for {ENDLESS:g} s"
         elif now - self._began > self._wanted and self._shared:
-            # what they do for others is no sign of an answer that is still to come, and with many it never ends
+            # what they do for others does not mean that an answer is still to come, and with many runs it never ends
             self.why = SHARED
         elif now - self._restless > BUSY and self._looks % PROMPT == 0 and self._computes():
             self.why = "it computes for longer than silence would be waited for"
@@ -256,9 +256,9 @@ class Observer:
 async def observing(
     bench: Bench, wire: Wire, started: Collection[int], known: OnSilence, wakers: Wakers | None = None
 ) -> AsyncGenerator[Observer | None, None]:
-    """Observe the system behind a wire, if the bench wants that and it is possible; `known` gets which it is.
+    """Observe the system behind a wire, if the bench wants that and it is possible; tell `known` whether it is.
 
-    A system in this process has no silence that would have to be known.
+    A system in this process needs no such observation.
     """
     if all(isinstance(line, Placed) and line.place().inside for line in wire.lines.values()):
         yield None

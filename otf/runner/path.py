@@ -1,4 +1,4 @@
-"""One run on an open wire: the session's commands are performed, and arrivals are passed to it as events."""
+"""One run on an open wire: performs the session's commands, and passes arrivals to it as events."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ from otf.trace.verdict import Verdict
 from otf.values import show
 
 AT_FAULT: Final = "the line was at fault"
-AFTERMATH: Final = 200  # events
-HEAVY: Final = 1 << 18  # bytes of them
+AFTERMATH: Final = 200  # events recorded after a failure
+HEAVY: Final = 1 << 18  # their most bytes
 
 
 class Conduct:
@@ -75,9 +75,9 @@ class Conduct:
         self._lookout = Lookout(session, wire, observer, started)
         self._before_reset = BeforeReset(session, wire, life)
         self._spent = spent()
-        # inputs of a burst that were handed over, and of which nobody was told yet
+        # inputs of a burst that were sent, but not told yet
         self._untold = list[tuple[Sent, bytes]]()
-        # when the model last allowed to send: what comes after that moment may have come before the input
+        # when the model last allowed sending: whatever comes after that may have come before the input
         self._allowed = 0.0
         may_skip = isinstance(session.pacing, Eager) and session.pings is None
         self._fast_path = FastPath(session, self._lookout, self.codec, record) if may_skip else None
@@ -85,29 +85,29 @@ class Conduct:
     async def run(self) -> Verdict:
         """Perform commands until the verdict; it is inconclusive if the line itself is at fault."""
         try:
-            # inside the wire's task group, which would take a CancelledError that the model raises for its own
+            # inside the wire's task group, which would mistake a CancelledError raised by the model for its own
             with blaming():
                 verdict = await self._run()
         except WriteError:
-            # a failure counts, even if its trace cannot be written to the end
+            # a failure counts, even if its trace cannot be written completely
             if self.session.verdict is None or not self.session.verdict.failed:
                 raise
             verdict = self.session.verdict
         except Undecided as reason:
-            # an earlier verdict holds
+            # an earlier verdict stands
             verdict = self.session.verdict or Verdict("inconclusive", why=str(reason))
         if verdict.failure is not None and verdict.failure.kind not in CERTAIN and (doubt := self.wire.doubt()):
             return Verdict("inconclusive", why=f"{doubt}; seen: {verdict.failure.seen}")
         if verdict.failed:
             verdict = replace(verdict, stalled=self._lookout.stalled())
         lost = self.wire.lost()
-        # the time of the loss is unknown: seen outputs may have another explanation, and missing ones may have come
+        # the time of the loss is unknown: outputs may have another explanation, and missing ones may have come
         return Verdict("inconclusive", why=f"{AT_FAULT}: {lost}") if lost else verdict
 
     async def listen(self, seconds: float) -> list[str]:
-        """Record what arrives in the next seconds as the aftermath of a failure; return it as text for people.
+        """Record what arrives in the next `seconds` as the aftermath of a failure; return it as text.
 
-        It is not judged: a boot banner or the dump of a panic often names the cause. Interruptions wait meanwhile.
+        The aftermath is not judged: a boot banner or a panic dump often names the cause. Interruptions wait meanwhile.
         """
         until, texts, size = self.wire.now + seconds, list[str](), 0
         with CancelScope(shield=True), suppress(Undecided, WriteError):
@@ -126,7 +126,7 @@ class Conduct:
                 await self._take_all()
             if self._fast_path is not None and self._fast_path.ready:
                 await self._fast_path.run()
-            # matching classes one after another takes as long as all the rest of this loop
+            # matching classes one after another takes as long as the rest of this loop
             command = self.session.command()
             if isinstance(command, Send):
                 if self._model.timed or self.session.others:
@@ -134,7 +134,7 @@ class Conduct:
                 else:
                     await self._send(command.input.value, command.port)
                 if self.session.answering and self.session.pings is None and self.wire.prompt():
-                    # most answers come within a moment: until then nobody has to ask how long to wait
+                    # most answers come within a moment, during which nobody need work out how long to wait
                     await self._lookout.look(self.wire.now + FIRST)
             elif isinstance(command, Wait):
                 await self._wait(command)
@@ -149,7 +149,7 @@ class Conduct:
         began = self.wire.now
         for arrived in self.wire.arrived():
             if self.wire.now - began > TURN:
-                # the end of the time has to arrive, however slowly they are judged
+                # however slow judging is, the end of the campaign's time must get through
                 await checkpoint()
                 began = self.wire.now
             self._lookout.taken(arrived)
@@ -163,7 +163,7 @@ class Conduct:
         if self._before_reset.has(event):
             return
         if self.session.pings is not None and isinstance(event, Seen) and self.session.pong(event):
-            # before the model is asked: it does not allow the answer to a ping, and that is no reason for an excuse
+            # comes before asking the model, which does not allow the answer to a ping; that must not look like a stall
             proven = self.session.proven(event.at)
             if proven is not None:
                 self._record(proven)
@@ -176,7 +176,7 @@ class Conduct:
         self._tell(event, raw)
 
     def _event(self, arrived: Arrived) -> tuple[Seen | Closed, bytes | None]:
-        # an arrival from before the last input comes after it in the trace, where time does not run backwards
+        # an arrival from before the last input comes after it in the trace, whose times never decrease
         port, what, at = arrived.port, arrived.what, arrived.at
         at = max(at, self.session.times.input, self._lookout.floor)
         at = round(at, DIGITS) if self._model.timed else at
@@ -191,7 +191,7 @@ class Conduct:
         if self._model.timed and not await self._catch_up(command):
             return
         if self.session.others:
-            # the first of a burst is not among its others; what an action left over is
+            # the first of a burst is not among its others; these may be left over from an action
             begins = self.session.moment.next is not None
             await self._send_together([*[command] * begins, *self.session.others], begins=begins)
         else:
@@ -204,8 +204,8 @@ class Conduct:
             return
         data = self.codec.encode(value)
         if await self._hand_over(port, value, data):
-            # the time before the write, so that a timer that is in time does not look early; but if the write had to
-            # wait for the other side to read, the input was on its way only at its end
+            # The time before the write, so that a timer in time does not look early. But if the write had to wait for
+            # the other side to read, the input was in flight only at its end.
             now = self.wire.now
             self._spent.wire += now - begun
             slow = now - begun >= AT_ONCE
@@ -213,20 +213,20 @@ class Conduct:
             if raw is not None and not self._model.timed:
                 self._tell(Sent(value, port, now if slow else begun), raw)
             else:
-                # an action happens at some time while it is carried out, and what it causes may have come meanwhile; so
-                # do bytes whose sender stood still: where time matters, both ends do
+                # An action happens at some time while it is carried out, and its effects may have come meanwhile. The
+                # same holds for bytes whose sender was held up. If time matters, the event has both ends.
                 self._tell(Sent(value, port, begun, now - begun if slow else 0.0), raw)
             if now - self._lookout.looked > TURN:
                 await self._lookout.turn()
 
     async def _send_together(self, burst: Sequence[Send], *, begins: bool) -> None:
-        """Send a burst, whose inputs are judged and recorded once all of them are on their way."""
+        """Send a burst; its inputs are judged and recorded once all of them are in flight."""
         plain, held = list[tuple[Send, bytes]](), False
         ports = set[str]() if begins else {each.port for each in self.session.monitor.step.inputs}
         for each in burst:
             data = None if isinstance(each.input.value, (Elapse, Malformed)) else self.codec.encode(each.input.value)
             if not isinstance(data, bytes):
-                # it takes its time, or may be refused: the rest comes one by one; after silence, if it drops answers
+                # it takes time or may be refused, so the rest comes one by one, after silence if it drops answers
                 held = isinstance(data, PortAction) and data is not PortAction.FINISH and each.port in ports
                 break
             plain.append((each, data))
@@ -251,10 +251,10 @@ class Conduct:
             self._tell(event, data)
 
     async def _catch_up(self, send: Send) -> bool:
-        """Look at the ports if an output is overdue, or nobody has for long; return whether the input may be sent then.
+        """Look at the ports if an output is overdue or the last look is long ago; return whether the input may be sent.
 
-        The output may wait there, since the tester was busy with itself. The input counts as sent at some time since
-        then: a machine that stops the tester before its write would make an output overdue that waits there, too.
+        The output may be waiting there because the tester was busy. The input counts as sent at some time since the
+        look: otherwise, if the machine stops the tester before its write, an output waiting there would look overdue.
         """
         session, self._allowed = self.session, self.wire.now
         likely = session.monitor.would(Sent(send.input.value, send.port, self._allowed))
@@ -264,12 +264,12 @@ class Conduct:
             self._tell_stalls()
             await self._take_all()
             session.monitor.slack = 0.0
-            # to judge what the look found takes time, too, in which more comes
+            # judging what the look found takes time too, and more comes meanwhile
             self._allowed = round(self._lookout.looked, DIGITS)
         return session.monitor.verdict is None and (session.moment.next is not None or bool(session.others))
 
     async def _hand_over(self, port: str, value: object, data: bytes | PortAction) -> bool:
-        """Hand a value's bytes to a port; return False if the line is lost."""
+        """Send a value's bytes to a port, or perform its action; return False if the line is lost."""
         line = self.wire.lines.get(port)
         if line is None:
             known = ", ".join(self.wire.lines) or "none: give the bench `ports` or `connect`"
@@ -297,7 +297,7 @@ class Conduct:
 
     def _lost(self, port: str, why: str, *, again: bool = False) -> None:
         """Take the ending of a line; `again`: it may have ended before, since a malformed input suits no state."""
-        # the line delivers its own ending, after its last arrivals; if it delivers none, this is the end
+        # the line delivers its own ending after its last arrivals; if it does not, this is the end
         self._tell_untold()
         self.wire.poll()
         arrived = self.wire.arrived()
@@ -316,7 +316,7 @@ class Conduct:
             if self._model.timed and not self.session.monitor.would(Quiet(at)):
                 self._lookout.sample()
                 self._tell_stalls()
-            # a process that was seen asleep is not stopped, and what else was lost is still told at the end
+            # a process seen asleep is not stopped, and other losses are still reported at the end
             if not observed and (lost := self.wire.lost()):
                 raise Undecided(f"{AT_FAULT}: {lost}")
             believed = self.session.silence(at, "observed" if observed else "timed")
@@ -339,7 +339,7 @@ class Conduct:
 
     def _record(self, event: Event, raw: bytes | None = None, **more: Any) -> None:  # noqa: ANN401 -- JSON data
         if self._model.timed:
-            # a replay that judges windows has to know how late the tester itself was
+            # a replay that judges windows must know how late the tester was
             more["slack"] = self.session.monitor.slack
         if self.wire.noting and (faults := self.wire.noted()):
             more["faults"] = faults

@@ -1,4 +1,4 @@
-"""Showing a failure again with only a bench and a few steps: no campaign, no choices, no files."""
+"""Shows a failure again with only a bench and a few steps: no campaign, no choices, no files."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ def reproduce(  # noqa: PLR0913 -- what shows a failure, each once
 ) -> None:
     """Send the inputs of these steps to a fresh copy of the system, up to `tries` times: one run may pass by chance.
 
-    At most `burst` inputs are sent at once: those with the numbers in `together`, from 1, with the one before; without
-    it each joins those before it. `pauses` are the seconds from each input to the next one, at least: then no timer of
-    the model is waited for between them.
+    At most `burst` inputs are sent at once. An input whose number (from 1) is in `together` joins the one before; if
+    `together` is empty, each input may join those before it. `pauses` are the least seconds from each input to the
+    next. With `pauses`, no timer of the model is awaited between inputs.
 
-    If the model leaves choices to the system, the outputs in `steps` are the choices to reach; after a different choice
-    other inputs lead back to them. Raises AssertionError with the explanation as soon as a run fails, ContactError if
-    the system cannot be reached or no run decides, ModelError if the model is broken. Do not call it from within an
-    event loop.
+    If the model leaves choices to the system, the outputs in `steps` are the choices to reach; after a different
+    choice, other inputs lead back to them. Raises AssertionError with the explanation as soon as a run fails,
+    ModelError if the model is broken. Raises ContactError if the system cannot be reached or no run decides. Do not
+    call it from within an event loop.
     """
     oracle = bench.oracle()
     earlier = [*steps]

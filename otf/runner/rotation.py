@@ -1,4 +1,4 @@
-"""Long traces: the head and the tail are kept, and what is between them is dropped."""
+"""Long traces: keeps the head and the tail, and drops what is between them."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from typing import NamedTuple
 
 
 class EventCount(NamedTuple):
-    """Events, and the inputs among them."""
+    """A number of events, and of the inputs among them."""
 
     events: int
     inputs: int
 
     def since(self, other: EventCount) -> EventCount:
-        """Return what came since another count."""
+        """Return how many came since another count."""
         return EventCount(self.events - other.events, self.inputs - other.inputs)
 
 
 class TraceTail:
-    """What follows the head of a long trace: pieces in two files beside it, of which each new one replaces the older.
+    """The tail of a long trace: pieces in two files beside it; each new piece replaces the older one.
 
-    A path that is killed leaves them there. `head` and `piece` are bytes: two pieces are as large as the head.
+    The files stay if a path is killed. `head` and `piece` are sizes in bytes: two pieces are as large as the head.
 
     >>> tail = TraceTail(Path("path-0001.jsonl"), 1000)
     >>> [tail.next(EventCount(events, events // 2)).name for events in (10, 14, 18)]
@@ -37,19 +37,19 @@ class TraceTail:
 
     def next(self, count: EventCount) -> Path:
         """Return the file for the next piece, given how much has been written so far."""
-        # only the first and the last two say what is kept
+        # the first and the last two counts are enough to tell what is kept
         self._begun = [*self._begun[:1], *self._begun[1:][-1:], count]
         self._files.reverse()
         return self._files[-1]
 
     @property
     def kept(self) -> list[Path]:
-        """Return the files of the last two pieces, the older first; of the one that there is, or none."""
+        """Return the files of the last two pieces, the older first; fewer if there are fewer."""
         return self._files[2 - min(2, len(self._begun)) :]
 
     @property
     def dropped(self) -> EventCount:
-        """Return what was written after the head and is not kept."""
+        """Return how much was written after the head but not kept."""
         older = self._begun[-2:][0] if self._begun else EventCount(0, 0)
         return older.since(self._begun[0]) if self._begun else older
 

@@ -1,4 +1,4 @@
-"""Where the time of a campaign goes, counted as it passes: a user who sees the largest share knows what to change."""
+"""Counts where the time of a campaign goes: a user who sees the largest share knows what to change."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ Opened = TypeVar("Opened")
 
 @dataclass(slots=True)
 class TimeSpent:
-    """Seconds of a campaign, those of parallel paths added up.
+    """Seconds of a campaign, summed over parallel paths.
 
-    `silence`: waits in which nothing came. `wire`: waits that ended with an output, and sending. `timers`: waits
-    for times of the model, whatever came in them. `starts`: starting and stopping the system. `model`: the model's
-    functions. `otf`: the rest of the tester's CPU time; the system's own is part of it if the system is in this
-    process.
+    `silence`: waits in which nothing came. `wire`: waits that ended with an output, and sending. `timers`: waits for
+    times of the model, whatever came in them. `starts`: starting and stopping the system. `model`: the model's
+    functions. `otf`: the rest of the tester's CPU time, including that of a system in this process.
     """
 
     silence: float = 0.0
@@ -37,7 +36,7 @@ class TimeSpent:
         return dict(sorted(seconds.items(), key=lambda each: -each[1]))
 
     def waited(self, seconds: float, *, silent: bool, timed: bool = False) -> None:
-        """Count a wait: nothing came in it if `silent`; if `timed`, the model itself waits for that long."""
+        """Count a wait: `silent` if nothing came in it, `timed` if the model itself waits that long."""
         if timed:
             self.timers += seconds
         elif silent:
@@ -47,7 +46,7 @@ class TimeSpent:
 
     @asynccontextmanager
     async def starting(self, opening: AbstractAsyncContextManager[Opened]) -> AsyncGenerator[Opened, None]:
-        """Count how long a context takes to be entered and left, also if that is interrupted."""
+        """Count how long a context takes to enter and to leave, even if it is interrupted."""
         from otf.adapter.waiting import clock  # a model file needs no event loop
 
         now = clock()
@@ -67,13 +66,13 @@ _SPENT: Final = ContextVar[TimeSpent | None]("spent", default=None)
 
 
 def spent() -> TimeSpent:
-    """Return the count of the campaign under way; one that is read by no one if there is none."""
+    """Return the count of the current campaign; if there is none, one that nobody reads."""
     return _SPENT.get() or TimeSpent()
 
 
 @contextmanager
 def spending(count: TimeSpent) -> Generator[None, None, None]:
-    """Count the time until the context is left; it is entered within the event loop."""
+    """Count the time until the context is left; enter it within the event loop."""
     from otf.adapter.waiting import clock
 
     token, before = _SPENT.set(count), CURRENT.clock

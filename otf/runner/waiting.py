@@ -1,7 +1,7 @@
-"""Waiting on descriptors: by callbacks of the event loop, and in short spin waits without it.
+"""Waits on descriptors: with callbacks of the event loop, and in short spin waits without it.
 
-An event loop waits in whole milliseconds and takes tens of microseconds to wake a task. If only one system is tested at
-a time, nothing else needs the loop meanwhile, so the first moment of each wait is spent on the descriptors themselves.
+An event loop waits in whole milliseconds and takes tens of microseconds to wake a task. If only one system is tested,
+nothing else needs the loop, so each wait first polls the descriptors themselves for a moment.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from anyio.abc import TaskGroup
 from otf.adapter.waiting import asyncio_loop
 
 FIRST: Final = 0.0002  # seconds: most replies of a system on this machine come within this time
-SHORT: Final = 0.002  # seconds: a wait up to this long never uses the loop, which would be less precise
+SHORT: Final = 0.002  # seconds: a wait up to this long never uses the loop, which is less precise
 AT_ONCE: Final = 0.001  # seconds: a write that takes longer had to wait
-TURN: Final = 0.02  # seconds after which the loop gets its turn all the same: signals come through it
-_HIGHEST: Final = 1024  # `select` takes no descriptor above
+TURN: Final = 0.02  # seconds after which the loop gets its turn in any case: signals come through it
+_HIGHEST: Final = 1024  # `select` takes only descriptors below this
 
 Readable = Callable[[int], None]
-"""Called with a descriptor that is readable, again and again while it is."""
+"""Called with a readable descriptor, again and again while it is readable."""
 
 
 class Watching(Protocol):
@@ -35,7 +35,7 @@ class Watching(Protocol):
         ...
 
     def remove(self, descriptor: int) -> None:
-        """Stop watching a descriptor; it may be closed after that."""
+        """Stop watching a descriptor, which may then be closed."""
         ...
 
 
@@ -60,7 +60,7 @@ class _Readers:
 
 
 class _Tasks:
-    """A task for each descriptor, on any loop that anyio has."""
+    """A task for each descriptor, on any loop that anyio supports."""
 
     def __init__(self, tasks: TaskGroup, readable: Readable) -> None:
         self._tasks = tasks
@@ -82,7 +82,7 @@ class _Tasks:
 
 
 class SpinWait:
-    """Waits on descriptors for at most two milliseconds; use one for each run."""
+    """Waits on descriptors for at most two milliseconds. Use one for each run."""
 
     open = 0
 
@@ -91,7 +91,7 @@ class SpinWait:
         self._possible = asyncio_loop() is not None
 
     def wait(self, descriptors: Mapping[int, object], seconds: float) -> list[int] | None:
-        """Wait for one of these for at most that time; return the readable ones, or an empty list once it is over.
+        """Wait at most `seconds` for one of these; return the readable ones, or an empty list if there are none.
 
         None: the loop has to wait for the rest of the time.
         """
@@ -102,7 +102,7 @@ class SpinWait:
         return ready if whole or ready else None
 
     def possible(self, descriptors: Mapping[int, object]) -> bool:
-        """Return whether these can be waited for without the loop, and the loop's turn is not due."""
+        """Return whether these can be awaited without the loop, and the loop's turn is not due."""
         if not self._possible or SpinWait.open != 1 or time.monotonic() > self.until:
             return False
         return bool(descriptors) and max(descriptors) < _HIGHEST

@@ -24,7 +24,7 @@ from otf.core.stalls import NOISE
 from otf.runner.waiting import FIRST, SHORT, SpinWait, Watching, watching
 from otf.values.identity import light
 
-FULL: Final = 20_000  # arrivals that wait to be judged: at this number reading stops, and the other side has to wait
+FULL: Final = 20_000  # arrivals waiting to be judged, at which reading stops and the other side has to wait
 HEAVY: Final = 1 << 25  # the same in bytes
 
 
@@ -32,9 +32,9 @@ HEAVY: Final = 1 << 25  # the same in bytes
 class Arrived:
     """An arrival, its port, and its time in seconds since the start of the run.
 
-    If `stamped`, that is the time when the kernel received it; otherwise it is the time when it was seen, which may be
-    later. `looked` is the time when a stamped arrival was seen. Reading `took` so many seconds, at whose end it was
-    there.
+    If `stamped`, that is when the kernel received it; otherwise it is when the tester saw it, which may be later.
+    `looked` is when the tester saw a stamped arrival. `took` is how many seconds the read took; it was there at the end
+    of these.
     """
 
     port: str
@@ -51,8 +51,8 @@ _MOMENT: Final = attrgetter("at")
 class Wire:
     """All lines of a run, watched: use it as an async context manager around the open lines.
 
-    Times are seconds since the start of the run, by anyio's clock: virtual if the event loop's clock is. When they were
-    `heard` last before that, the lines were empty; what is there at the start came since.
+    Times are seconds since the start of the run, by anyio's clock, which is virtual if that of the event loop is. At
+    the time `heard`, before the start, all lines were empty; what is there at the start came since.
 
     >>> async def port_names():
     ...     async with Wire({}) as wire:
@@ -66,17 +66,17 @@ class Wire:
         self.clock: Callable[[], float] = clock()
         self.zero: float = self.clock()
         self.unheard: float = 0.0 if heard is None else max(0.0, self.zero - heard)
-        # what arrived and was not returned yet, and the ports that may have more; read at each step of the fast path
+        # arrivals not returned yet, and the ports that may have more; read at each step of the fast path
         self.inbox: deque[Arrived] = deque()
         self._bytes = 0
         self._came: dict[str, float] = {}  # the last stamps, by port
         self._tasks: TaskGroup
         self._watching: Watching
         self.watched: dict[int, str] = {}  # the descriptors, with their ports
-        # ports that had nothing when they were read last, through the wire, and no frame that has begun: their
-        # descriptors show when that changes
+        # ports without data or a partial frame when last read through the wire: their descriptors show when that
+        # changes
         self.known_empty: set[str] = set()
-        # the only port with descriptors; None if several have some, or none
+        # the only port with descriptors, or None
         self.port: str | None = None
         self._woken = anyio.Event()
         self._paused = self._sleeping = False
@@ -104,14 +104,14 @@ class Wire:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> bool | None:
-        """Stop watching; the lines stay open. An exception is raised as it is, and not in a group."""
+        """Stop watching; the lines stay open. An exception is raised as it is, not in a group."""
         SpinWait.open -= 1
         for line in self.lines.values():
             line.arm(lambda: None)
         self._pause()
         self._tasks.cancel_scope.cancel()
         if isinstance(error, Exception):
-            # the task group would wrap it in a group, which no handler of it expects
+            # the task group would wrap it in a group, which its handlers do not expect
             await self._tasks.__aexit__(None, None, None)
             return None
         try:
@@ -126,12 +126,12 @@ class Wire:
 
     @property
     def waiting(self) -> bool:
-        """Return whether there are arrivals that were not returned yet."""
+        """Return whether some arrivals were not returned yet."""
         return bool(self.inbox or self.hints)
 
     @property
     def stirred(self) -> float:
-        """Return when the last bytes of an incomplete frame came, on any port; before all times if there is none."""
+        """Return when the last bytes of an incomplete frame came, on any port; NEVER if there is none."""
         latest = NEVER
         for port, line in self._stirring.items():
             if port not in self.known_empty:
@@ -139,37 +139,37 @@ class Wire:
         return latest - self.zero
 
     def lost(self) -> str:
-        """Return a description of the data that the tester's side of the lines lost; empty if none was lost."""
+        """Return a description of the data that the tester's side of the lines lost, "" if none."""
         lost = {port: line.lost() for port, line in self._counting.items()}
         return "; ".join(f"{port}: {what}" for port, what in lost.items() if what)
 
     def doubt(self) -> str:
-        """Return why a failure now may be the fault of the tester, which sends by its own clock; empty if it is not."""
+        """Return why a failure now may be the fault of the tester, which sends by its own clock; "" if it cannot be."""
         return "; ".join(f"{port}: {why}" for port, line in self._belated.items() if (why := line.doubt()))
 
     def overdue(self) -> float:
-        """Return for how many seconds up to now the tester was late with what it sends by its own clock; 0 if not."""
+        """Return for how many seconds the tester has been late with what it sends by its own clock; 0 if it is not."""
         since = min((line.overdue() for line in self._belated.values()), default=inf)
         return max(0.0, monotonic() - since)
 
     def noted(self) -> list[str]:
-        """Return the faults that were injected since the last call."""
+        """Return the faults injected since the last call."""
         return [each for line in self.noting for each in line.noted()]
 
     def stamp(self) -> None:
-        """Turn on the kernel's timestamps where lines have them: they are right however late the tester looks."""
+        """Turn on the kernel's timestamps on lines that have them: they are right however late the tester looks."""
         for line in self.lines.values():
             if isinstance(line, Stamping):
                 line.stamp()
 
     def poll(self) -> None:
-        """Take all arrivals that are there now, on all ports, without waiting."""
+        """Take all arrivals present on all ports, without waiting."""
         for port in self.lines:
             self._drain(port)
 
     def empty(self) -> bool:
-        """Take in whatever is there now, like `poll`; return whether nothing is there and nothing was before."""
-        # nearly always there is nothing, and one call of the kernel says so for all lines that were empty before
+        """Take what is there, like `poll`; return whether nothing was there, and no arrival was left from before."""
+        # usually nothing is there, and one system call tells so for all lines that were empty before
         nothing = not self._poll.poll(0)
         at = self.clock() - self.zero
         for port, line in self.lines.items():
@@ -183,21 +183,21 @@ class Wire:
         return not self.waiting
 
     def _shows(self, port: str, line: Line) -> bool:
-        """Return whether the descriptors of a line that had nothing show when that changes."""
+        """Return whether the descriptors of a line without data show when that changes."""
         wanted, stirring = line.descriptors(), self._stirring.get(port)
-        # of a terminal only a read is sure, and time may end half a frame
+        # for a terminal only a read is certain, and time may end half a frame
         return bool(wanted) and not any(map(os.isatty, wanted)) and (stirring is None or stirring.stirred() == NEVER)
 
     def arrived(self) -> list[Arrived]:
-        """Return the arrivals that were not returned yet, in their order."""
+        """Return the arrivals not returned yet, in order."""
         if self.hints:
-            # reading a line may wake another, or itself again: that is a hint for the next call
+            # reading a line may wake another, or the same again: that is a hint for the next call
             hints, self.hints = self.hints, set()
             for port in hints:
                 self._drain(port)
         if not self.inbox:
             return []
-        # ports are read one after another: where their stamps are known, what came first is first
+        # ports are read one after another; if stamps are known, they give the order
         arrived = sorted(self.inbox, key=_MOMENT) if any(each.stamped for each in self.inbox) else list(self.inbox)
         self.inbox.clear()
         self._bytes = 0
@@ -207,7 +207,8 @@ class Wire:
 
     def over(self, until: float) -> bool:
         """Return whether the time `until` has come."""
-        # in the clock's own time: minus the start, it may be rounded down, and `until` would never come
+        # compares on the clock's own scale: after subtracting the start, rounding down might keep `until` from ever
+        # coming
         return self.clock() >= self.zero + until
 
     async def wait(self, until: float) -> None:
@@ -224,29 +225,29 @@ class Wire:
         return ready is not None
 
     def readable(self, *, patient: bool) -> list[int]:
-        """Wait a moment without the event loop, longer if `patient`; return the descriptors that are readable."""
+        """Wait a moment without the event loop, longer if `patient`; return the readable descriptors."""
         if patient:
             ready = self._poll.poll(1000 * SHORT)
             return [ready[0][0]] if len(ready) == 1 else [descriptor for descriptor, _ in ready]
         return select.select(self.watched, (), (), FIRST)[0]
 
     def acknowledge(self, *, later: bool) -> None:
-        """Acknowledge what was read, on lines that can; if `later`, leave the next acknowledgements to inputs."""
+        """Acknowledge what was read, on lines that can; with `later`, leave the next acknowledgements to inputs."""
         for line in self._acknowledging:
             line.acknowledge(later=later)
 
     def take(self, ready: Iterable[int]) -> None:
-        """Take one read from each of these descriptors."""
+        """Do one read from each of these descriptors."""
         for descriptor in ready:
             self._readable(descriptor)
 
     @property
     def turn(self) -> float:
-        """The time, by `time.monotonic`, at which the event loop's turn is due."""
+        """When the event loop's turn is due, by `time.monotonic`."""
         return self._spin_wait.until
 
     def prompt(self) -> bool:
-        """Return whether the lines can be waited for without the event loop now."""
+        """Return whether the lines can be awaited without the event loop now."""
         return not self.waiting and not self.noting and self._spin_wait.possible(self.watched)
 
     def turned(self) -> None:
@@ -262,7 +263,7 @@ class Wire:
         self._spin_wait.turned()
 
     def _readable(self, descriptor: int) -> None:
-        """Take one read from a descriptor; the rest keeps it readable."""
+        """Do one read from a descriptor; what is left keeps it readable."""
         port = self.watched.get(descriptor)
         if port is not None:
             self._take(port)
@@ -274,7 +275,7 @@ class Wire:
             self.hints.add(port)  # it may have more
 
     def _take(self, port: str) -> bool:
-        """Take the next arrivals of a port; return False if there are none, or the inbox is full."""
+        """Take the next arrivals of a port; return False if there are none, or if the inbox is full."""
         if self._paused:
             return False
         at = self.clock() - self.zero
@@ -283,10 +284,10 @@ class Wire:
         return bool(arrivals)
 
     def keep(self, port: str, arrivals: list[Arrival], at: float) -> None:
-        """Put arrivals that were read from a port into the inbox; reading began at that time."""
+        """Put arrivals that were read from a port into the inbox; `at` is when reading began."""
         inbox, ended, took = self.inbox, not arrivals, 0.0
         if arrivals and (now := self.clock() - self.zero) - at > NOISE:
-            # the machine stood still before the bytes were read: some of them may have come only then
+            # the machine was held up before the bytes were read: some of them may have come only then
             at, took = now, now - at
         self.known_empty.discard(port)
         for arrival in arrivals:
@@ -308,13 +309,13 @@ class Wire:
             self._pause()
 
     def _hint(self, port: str) -> None:
-        # at once: a descriptor must no longer be watched when it is closed
+        # at once, since a descriptor must not be watched any more when it is closed
         self._agree(port)
         self.hints.add(port)
         self._woken.set()
 
     def _agree(self, port: str) -> None:
-        """Watch the current descriptors of a line and no others: after its end, one is readable for ever."""
+        """Watch exactly the current descriptors of a line: after its end, one would be readable forever."""
         wanted = set(self.lines[port].descriptors()) if not self._paused else set[int]()
         watched = {descriptor for descriptor, its in self.watched.items() if its == port}
         for descriptor in watched - wanted:

@@ -1,8 +1,8 @@
-"""Writing traces: every line is passed to the operating system as soon as its event happens.
+"""Writes traces: passes every line to the operating system as soon as its event happens.
 
-A tester that is killed loses at most the line that it was writing. The same messages come over and over, and only
-number and time of a line are new: the rest is remembered. Every OSError becomes an error that names the file
-and says what to do.
+A tester that is killed loses at most the line that it was writing. The same messages come over and over, and only the
+number and time of a line are new: the rest is cached. Every OSError becomes an error that names the file and says what
+to do.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def put(path: Path, content: bytes, advice: str = ADVICE) -> None:
             raise
 
 
-KEPT: Final = 16_384  # endings of lines; the next one clears them
+KEPT: Final = 16_384  # endings of lines; one more clears them
 SHORT: Final = 4_096  # bytes: a longer ending hardly ever repeats, and would take much memory
 SECOND: Final = 1_000_000  # microseconds
 
@@ -69,8 +69,8 @@ _HEADS: Final[dict[type[Event], bytes]] = {
 class TraceLines:
     """Makes the lines of one trace.
 
-    The moment of a line is `began` plus the time of the event; the text that all moments of one second share is made
-    once.
+    The timestamp of a line is `began` plus the time of the event. The text that all timestamps of one second share is
+    made only once.
 
     >>> lines = TraceLines()
     >>> began = datetime.fromisoformat("2026-11-20T06:41:56.900000+00:00")
@@ -79,7 +79,7 @@ class TraceLines:
     """
 
     def __init__(self) -> None:
-        # by the identity of values, which are kept alive here: most repeat as the same objects
+        # by identity, which keeps the values alive: most repeat as the same objects
         self._ends: dict[tuple[int, str, bytes], tuple[object, bytes]] = {}
         self._began: datetime | None = None
         self._start: int = 0
@@ -108,7 +108,7 @@ class TraceLines:
         try:
             return b"%b\n" % _to_json(line)
         except UnicodeEncodeError:
-            # half a surrogate pair, from a file name or the text of an error: JSON in UTF-8 cannot hold it
+            # half a surrogate pair, from a file name or an error text: JSON in UTF-8 cannot hold it
             text = json.dumps(line, ensure_ascii=False, default=as_text, separators=(",", ":"))
             return text.encode(errors="replace") + b"\n"
 
@@ -152,15 +152,15 @@ class TraceLines:
 
 
 TRACE: Final = "the trace"
-PART: Final = 1 << 20  # bytes that are copied at once
+PART: Final = 1 << 20  # bytes copied at once
 _ANEW: Final = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
 
 
 class TraceWriter:
     """The trace file of one run; `began` is the moment to which the seconds of the events are added.
 
-    `trouble` is the first error in writing it, empty if there was none. Of one that grows larger than `largest` bytes
-    the head and the tail are kept; `dropped` is what lies between them.
+    `trouble` is the first error in writing it, "" if there was none. If the trace grows larger than `largest` bytes,
+    only head and tail are kept; `dropped` counts what lies between them.
 
     >>> from datetime import UTC, datetime, timedelta
     >>> from tempfile import TemporaryDirectory
@@ -186,7 +186,7 @@ class TraceWriter:
         self.began = began
         self.trouble: str = ""
         self._lines = TraceLines()
-        # only a supervised process has copies to end, and asking for its number takes as long as a look-up of a line
+        # only a supervised process must end its copies, and asking for its number takes as long as a line
         self._process = supervised()
         self._header = header
         self._file = -1
@@ -200,7 +200,7 @@ class TraceWriter:
 
     @property
     def dropped(self) -> EventCount:
-        """Return how much lies between the head of the trace and its tail, and is not kept."""
+        """Return how much was dropped between the head of the trace and its tail."""
         return self._tail.dropped
 
     def _begin(self) -> None:
@@ -212,12 +212,12 @@ class TraceWriter:
             self._tail.clear()
         self._file = _create(self.path, self._begun)
         self._out(self._lines.line(header_line(self._header, self.began.isoformat())))
-        # it gets its name only now: even if the tester is killed, no trace lacks its header
+        # it gets its name only now, so that no trace lacks its header, even if the tester is killed
         with writing(self.path, TRACE):
             self._begun.replace(self.path)
 
     def known(self, silence: str) -> None:
-        """Record in the header how the silences of the run are known; before the first event only."""
+        """Record in the header how the silences of the run are known; only before the first event."""
         if silence != self._header.silence:
             self._header = replace(self._header, silence=silence)
             self._begin()
@@ -229,7 +229,7 @@ class TraceWriter:
             self.steps += 1
         elif event.__class__ is Seen:
             self.heard = True
-        # each line of a model with windows has one, and repeats without it
+        # each line of a model with windows has a slack; without it, lines repeat
         slack: float | None = more.pop("slack", None) if more else None
         try:
             line = self._lines.event(self.events, event, self.began, raw, **more)
@@ -241,7 +241,7 @@ class TraceWriter:
         self._out(line if slack is None else b'%b,"slack":%.6f}\n' % (line[:-2], slack))
 
     def _turn(self, event: Event) -> None:
-        """Go on in another file, since the head of the trace or a piece of its tail is full."""
+        """Continue in another file, since the head of the trace or a piece of its tail is full."""
         before = EventCount(self.events - 1, self.steps - (event.__class__ is Sent))
         with writing(self.path, TRACE):
             os.close(self._file)
@@ -250,7 +250,7 @@ class TraceWriter:
         self._room, self._hashes = self._tail.piece, False
 
     def end(self, verdict: Verdict) -> None:
-        """Write the verdict; the tail of a long trace is put behind its head."""
+        """Write the verdict, after appending the tail of a long trace to its head."""
         pieces = self._tail.kept
         if pieces:
             self._join(pieces)
@@ -270,7 +270,7 @@ class TraceWriter:
                 piece.unlink()
 
     def close(self) -> None:
-        """Close the file; without an `end` before, the trace counts as cut off."""
+        """Close the file; without a call of `end` before, the trace counts as cut off."""
         if self._file >= 0:
             os.close(self._file)
             self._file = -1
@@ -291,7 +291,7 @@ class TraceWriter:
         except OSError as error:
             raise self._unwritten(error) from error
         finally:
-            # of a whole line no copy is made
+            # a complete line is not copied
             if self._hashes:
                 self._digest.update(line[:written])
 
