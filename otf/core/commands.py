@@ -45,8 +45,8 @@ class Wait:
     """Wait for an output until this time (seconds since the start of the run), then call `silence`.
 
     With `rest`, the wait also ends when something else shows that the system is at rest. It is False after quiescence,
-    when only time can bring an output. It is also False where a window obliges the system to send, and so never to
-    rest.
+    when only time can bring an output. A `restless` wait is over at its time, whatever the system does; any other goes
+    on until the system rests, where that can be seen.
 
     >>> Wait(until=0.25).until
     0.25
@@ -54,6 +54,7 @@ class Wait:
 
     until: float
     rest: bool = False
+    restless: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -144,8 +144,8 @@ class Session:
         # if nothing has happened since the last quiescence, this waits for a timer, which no answer to a ping ends
         probes = self.pings is not None and self._pause.means != "taken" and not moment.quiet
         ping = self.pings.next(monitor.belief.in_flight) if probes and self.pings is not None else None
-        rest = self._pause.means != "rested" and not moment.quiet
-        return ping or Wait(self._doubt_ends() if self.doubting else self._pause.until, rest)
+        until = self._doubt_ends() if self.doubting else self._pause.until
+        return ping or Wait(until, rest=not moment.quiet, restless=self._pause.means == "rested")
 
     def _starving(self, monitor: Monitor) -> Pause | None:
         """Return the wait for an output due where no input is enabled; None if it waited in this state before."""
@@ -242,7 +242,8 @@ class Session:
             taken = Taken(self.monitor.sent, at)
             self.tell(taken)
             return taken
-        event = Quiet(at, self._pause.means == "rested", by=by)
+        # a system that seemed to speak for ever, and was seen to rest, has taken and emitted all there was
+        event = Quiet(at, self._pause.means == "rested" and by != "observed", by=by)
         if not self.doubting and not self.moment.monitor.would(event):
             # a system that was kept from running has come to rest only now, however long ago the last event is
             self.doubting, self._rested = True, at * (by == "observed")

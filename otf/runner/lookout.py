@@ -92,7 +92,7 @@ class Lookout:
                 await self.look(min(until, self.wire.now + soon))
                 if self.wire.waiting:
                     return None
-            await self._rest(self._observer, until)
+            await self._rest(self._observer, wait)
             if self.wire.waiting:
                 return None
             if self.observed:
@@ -131,22 +131,27 @@ class Lookout:
         if not wire.waiting:
             await self.look(until)
 
-    async def _rest(self, observer: Observer, until: float) -> None:
+    async def _rest(self, observer: Observer, wait: Wait) -> None:
         """Look until something has arrived or the system rests; longer after a path's last input, as for a failure.
 
         Timed silence takes as long as the quiescence time, so the next steps still see outputs that come later. Rests
         are so quick that such outputs would come after the end of the path.
         """
-        wire, session = self.wire, self._session
+        wire, session, timing, until = self.wire, self._session, self._timing, wait.until
         wanted = until - min(session.times.event, wire.now)
+        if wait.restless:
+            # what is spontaneous prolongs no such wait, but a rest begins after it
+            wanted = max(wanted, timing.quiescence, timing.latency)
         careful = session.doubting or session.over
         last = session.moment.last.input if self._strict and session.moment.last is not None else None
         rest, often = wanted, PATIENCE if session.over else 1
-        if isinstance(self._timing, Learnt) and not (session.doubting or session.elapses):
-            rest = self._timing.rest(wanted, session.moment.unproven)
+        if isinstance(timing, Learnt) and not (session.doubting or session.elapses):
+            rest = timing.rest(wanted, session.moment.unproven)
         observer.wait(until, often * wanted, rest=often * rest, since=session.times.input, careful=careful, last=last)
         self.observed = False
         while not wire.waiting and not observer.why and not self.observed:
+            if wait.restless and wire.over(until):
+                return
             if observer.look():
                 # a frame that has begun means that the line is not at rest
                 self.observed = wire.stirred == NEVER or wire.over(self._silent_by(wire.now))

@@ -140,9 +140,10 @@ def test_the_alphabet_is_what_was_sent_before(tmp_path: Path) -> None:
 
 def test_the_time_is_over(tmp_path: Path) -> None:
     """Inconclusive, with what is known by then, and how to go on."""
-    done = otf("learn", "conference", "--only", "Join|Leave", "--time", "0.5", "--out", tmp_path)
+    done = otf("learn", "conference", "--only", "Join|Leave", "--time", "0.01m", "--out", tmp_path)
     assert done.status in {2, 3}
     assert "go on with --out" in done.out or "give it more --time" in done.err
+    assert "--time soon: a time above 0 is needed" in otf("learn", "conference", "--time", "soon").err
 
 
 @pytest.mark.real

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from otf.core import Monitor, Timing
+from otf.core import Monitor, Timing, Wait
 from otf.spec import Accept, OneOf, Spec, Transition, goto
-from otf.trace.events import Event, Quiet, Seen, Sent
+from otf.trace.events import Event, KnownBy, Quiet, Seen, Sent
 from tests.core.timed import PACINGS, Device, event, inputs, played, session, timed
 
 TIMING = Timing(0.1, 0.002, 0.002)
@@ -176,3 +176,15 @@ def test_half_of_what_a_window_obliges_is_no_flood() -> None:
         judge.tell(event(word))
         assert judge.belief.ticking
         assert judge.belief.expecting
+
+
+@pytest.mark.parametrize(("by", "restless"), [("observed", False), ("timed", True)])
+def test_a_system_that_seems_to_speak_for_ever_may_be_seen_to_rest(by: KnownBy, restless: bool) -> None:
+    """A greeting where any output may come: a rest ends the wait as for any system, its time ends it without one."""
+    spec: Spec[str, str] = Spec(lambda s, _i: [goto(s)], "on", ["a"], lambda s: [goto(s, "x")])
+    run = session(spec, ["a"], PACINGS["strict"](TIMING), TIMING)
+    run.tell(event("x!0.01"))
+    command = run.command()
+    assert isinstance(command, Wait)
+    assert (command.rest, command.restless) == (True, True)
+    assert run.silence(command.until, by) == Quiet(command.until, restless, by=by)

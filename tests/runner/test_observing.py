@@ -12,10 +12,14 @@ import pytest
 from otf import Bench
 from otf.adapter.observed_rest.system import Rest, SystemProcesses
 from otf.adapter.observed_rest.threads import Sleepers
+from otf.core import Session, Wait
+from otf.core.pacing import Strict
 from otf.runner import observing
+from otf.runner.lookout import Lookout
 from otf.runner.observing import MOST, OBSERVED, PROMPT, SHARED, Observer
 from otf.runner.wire import Wire
-from tests.runner.playing import hub
+from otf.strategy import Script
+from tests.runner.playing import answering, hub
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="rests are observed on Linux only")
 
@@ -30,6 +34,9 @@ class Restless(SystemProcesses):
         """Return that a thread runs."""
         del quiet
         return None
+
+    def glance(self) -> None:
+        """See nothing new."""
 
     def used(self) -> float:
         """Return that it has computed nothing."""
@@ -136,3 +143,18 @@ def test_only_so_many_runs_observe_at_once(monkeypatch: pytest.MonkeyPatch) -> N
     assert anyio.run(known, tested) == [OBSERVED]
     monkeypatch.setitem(observing.watched, observing.ALL, MOST)
     assert anyio.run(known, tested) == [f"timed: {MOST} other runs observe their systems at this time"]
+
+
+def test_a_system_that_speaks_for_ever_is_watched_until_the_wait_ends() -> None:
+    """It may be seen to rest before; one that never rests keeps no input back."""
+
+    async def run() -> float:
+        async with hub(lambda _port, _data: [], "a")() as lines, Wire(lines) as wire:
+            bench = answering()
+            session = Session(bench.oracle(), Script([]), Strict(bench.timing), steps=1)
+            lookout = Lookout(session, wire, Observer(wire, Restless()))
+            while (silent := await lookout.silent(Wait(0.01, rest=True, restless=True))) is None:
+                pass  # a machine that kept the system from running prolongs the wait
+            return silent
+
+    assert anyio.run(run) >= 0.01

@@ -80,7 +80,7 @@ def learn(
     extra: Annotated[
         int, option("NUMBER", "Suites up to this many states more than were found have to pass.", min=0)
     ] = 1,
-    time: Annotated[float | None, option("SECONDS", "End after this time, with what is known by then.", min=0)] = None,
+    time: Annotated[str | None, option("TIME", "End after this time (90, 60s, 5m), with what is known by then.")] = None,
     seed: Annotated[int, option("NUMBER", "The seed of the order of tests and of walks.")] = 0,
     jobs: Annotated[int, option("NUMBER", "How many copies of the system are asked at the same time.", min=1)] = 1,
     out: Annotated[Path | None, option("DIR", "The folder for traces and results; one that is there goes on.")] = None,
@@ -117,15 +117,13 @@ def learn(
     trace of each, and learned.dot, learned.py (a bench which the system passes), and learned.html to walk on. The exit
     status is 1 if the system violates a property, 3 if the time was over, or if the system chooses between answers.
     """
+    from otf.cli.run_options import bounded
     from otf.cli.tools import learn_report, learnt_files
     from otf.cli.tools.laws import formulas
     from otf.spec import Elapse
 
-    for name, text in (("only", only), ("mask", mask)):
-        try:
-            re.compile(text)
-        except re.error as error:
-            raise UsageError(f"--{name} {text}: it is no regular expression: {error}") from error
+    _check_patterns(only=only, mask=mask)
+    options = (algorithm, extra, bounded(time, None), seed, jobs, mask)
     source = learnt_files.source(bench, system, alphabet, framing, start, reset or (), register or ())
     source = _answering(source, system)
     made = system.watched(source.bench)
@@ -133,7 +131,7 @@ def learn(
     inputs = [*_inputs(source, alphabet, only), *([] if wait is None else [Elapse(wait)])]
     folder = out or fresh("learn", made.name)
     folder.mkdir(parents=True, exist_ok=True)
-    pupil, number = _learn(made, inputs, folder, source, (algorithm, extra, time, seed, jobs, mask), quiet=as_json)
+    pupil, number = _learn(made, inputs, folder, source, options, quiet=as_json)
     learnt = pupil.learnt
     if learnt is None:
         raise UsageError("nothing was learnt: not even the answers to single inputs are known; give it more --time")
@@ -143,6 +141,14 @@ def learn(
     if opens and not webbrowser.open(files[-1].resolve().as_uri()):
         warn(f"no browser could be started: open {files[-1]} yourself")
     return number or _status(judged, complete=pupil.complete)
+
+
+def _check_patterns(**options: str) -> None:
+    for option, text in options.items():
+        try:
+            re.compile(text)
+        except re.error as error:
+            raise UsageError(f"--{option} {text}: it is no regular expression: {error}") from error
 
 
 def _status(judged: Iterable[CheckedProperty], *, complete: bool) -> int:
