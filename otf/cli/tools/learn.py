@@ -80,7 +80,7 @@ def learn(
     extra: Annotated[
         int, option("NUMBER", "Suites up to this many states more than were found have to pass.", min=0)
     ] = 1,
-    time: Annotated[str | None, option("TIME", "End after this time (90, 60s, 5m), with what is known by then.")] = None,
+    time: Annotated[str | None, option("TIME", "End after this time (90, 5m), with what is known by then.")] = None,
     seed: Annotated[int, option("NUMBER", "The seed of the order of tests and of walks.")] = 0,
     jobs: Annotated[int, option("NUMBER", "How many copies of the system are asked at the same time.", min=1)] = 1,
     out: Annotated[Path | None, option("DIR", "The folder for traces and results; one that is there goes on.")] = None,
@@ -144,11 +144,11 @@ def learn(
 
 
 def _check_patterns(**options: str) -> None:
-    for option, text in options.items():
+    for name, text in options.items():
         try:
             re.compile(text)
         except re.error as error:
-            raise UsageError(f"--{option} {text}: it is no regular expression: {error}") from error
+            raise UsageError(f"--{name} {text}: it is no regular expression: {error}") from error
 
 
 def _status(judged: Iterable[CheckedProperty], *, complete: bool) -> int:
