@@ -204,10 +204,10 @@ class Clock:
             b = min(window.trigger.b, then.trigger.b)
         return window._replace(trigger=Span(a, b))
 
-    def running(self, window: Window) -> Window:
-        """Return the window of a timer without effect so far, which must therefore have been set recently."""
+    def running(self, window: Window, until: float) -> Window:
+        """Return the window of a timer that has shown no effect by now, if it was to show one `until` then."""
         a, b = window.trigger
-        last = self.now - window.hi - self.latency - self.behind - 2 * ROUNDING
+        last = min(until, self.now - self.latency - self.behind) - window.hi - 2 * ROUNDING
         return window if self.late or a >= last else window._replace(trigger=Span(min(last, b), b))
 
     def emitted(self, window: Window) -> Span:

@@ -41,7 +41,19 @@ class Windows:
         # a silent move may have happened long ago, and is followed only when an event requires it
         if not now.timers or not isinstance(now.position, Node) or self._silent(now, now.position):
             return now
-        return now._replace(timers=tuple(_on(each, self.clock.running(each.window)) for each in now.timers))
+        running, sent = self.clock.running, self._sent(now)
+        return now._replace(
+            timers=tuple(
+                _on(each, running(each.window, FOREVER if isinstance(each.name, int) else sent)) for each in now.timers
+            )
+        )
+
+    def _sent(self, now: Hypothesis) -> float:
+        """Return since when the system may be in a later state, where a named timer has no effect that would be seen."""
+        clock = self.clock
+        known = len(clock.inputs)
+        numbers = (flight[0].number for _, flight in now.flight)
+        return min((clock.inputs[each - 1].a if each <= known else clock.now for each in numbers), default=FOREVER)
 
     def due(self, window: Window) -> bool:
         """Return whether an output due in the window may be seen now."""

@@ -252,6 +252,26 @@ def test_a_silent_transition_may_come_after_a_timer() -> None:
     assert judged(spec, "a?0 quiet2.5 b?2.5 y!2.6") == "pass"
 
 
+def test_a_timer_may_expire_silently_once_an_input_was_taken() -> None:
+    """Where it would show in one state and not in the next, it may have expired since the input was sent."""
+
+    def step(state: str, inp: str) -> list[Transition[str]]:
+        return [goto("on", timers=[start("t", 1, 1)]) if inp == "a" else goto("aside")]
+
+    def emits(state: str) -> Iterator[Transition[str]]:
+        if state == "on":
+            yield goto("off", "y", after="t")
+        if state == "aside":
+            yield goto("late", after="t", timers=[start("u", 1, 1)])
+        if state == "late":
+            yield goto("off", "w", after="u")
+
+    spec = Spec(step, "off", ["a", "c"], emits)
+    assert judged(spec, "a?0 quiet0.5 c?0.95 quiet1.3 w!2") == "pass"
+    assert judged(spec, "a?0 quiet0.5 c?1.05 quiet1.35 w!2.06") == "pass"
+    assert judged(spec, "a?0 quiet0.5 c?1.05 quiet1.35 w!2.04") == "fail: early"
+
+
 def test_an_accept_starts_timers_and_comes_after_one() -> None:
     """The id that the system chose is sent again when its timer expires, in a transition of the same kind."""
     named = Accept(lambda seen: [f"on {seen[0]}"], "P", timers=(LONG,))
