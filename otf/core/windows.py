@@ -49,7 +49,7 @@ class Windows:
         )
 
     def _sent(self, now: Hypothesis) -> float:
-        """Return since when the system may be in a later state, where a named timer has no effect that would be seen."""
+        """Return since when it may be in another state, where a named timer has no effect that would be seen."""
         clock = self.clock
         known = len(clock.inputs)
         numbers = (flight[0].number for _, flight in now.flight)

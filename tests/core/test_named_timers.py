@@ -255,7 +255,7 @@ def test_a_silent_transition_may_come_after_a_timer() -> None:
 def test_a_timer_may_expire_silently_once_an_input_was_taken() -> None:
     """Where it would show in one state and not in the next, it may have expired since the input was sent."""
 
-    def step(state: str, inp: str) -> list[Transition[str]]:
+    def step(_state: str, inp: str) -> list[Transition[str]]:
         return [goto("on", timers=[start("t", 1, 1)]) if inp == "a" else goto("aside")]
 
     def emits(state: str) -> Iterator[Transition[str]]:
