@@ -22,9 +22,10 @@ import anyio
 from benchmarks.measure import command, positive, save
 from otf.adapter import Bench
 from otf.campaign import Campaign, Settings
-from otf.campaign.settings import UNLIMITED, Mode
+from otf.campaign.settings import UNLIMITED
 from otf.cli.benches import load
 from otf.spec import Spec
+from otf.trace.record import Mode
 
 LENGTHS: Final = (10, 100)
 MODES: Final[tuple[Mode, ...]] = ("strict", "eager")

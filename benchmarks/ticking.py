@@ -25,8 +25,8 @@ from benchmarks.measure import command, positive, save
 from otf.adapter import Bench
 from otf.adapters import tcp
 from otf.campaign import Campaign, Settings, Summary
-from otf.campaign.settings import Mode
 from otf.spec import Spec, TimerStart, Transition, goto, start
+from otf.trace.record import Mode
 from tests.runner.words import Words
 
 FORMS: Final = ("free", "window", "timer", "numbered", "modulo")

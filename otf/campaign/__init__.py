@@ -6,13 +6,12 @@ from otf._exports import fetching
 from otf.campaign.run import InconclusiveError, NonconformanceError, require_decided, run
 
 if TYPE_CHECKING:
+    from otf.campaign.again import rerun
     from otf.campaign.campaign import Campaign
-    from otf.campaign.listener import Listener
-    from otf.campaign.rerun import rerun
     from otf.campaign.results import FailureGroup, PathResult, Retried, Shrunk
     from otf.campaign.settings import Budget, Settings, SettingsKeywords
     from otf.campaign.shrinking import Shrinker
-    from otf.campaign.summary import Summary
+    from otf.campaign.summary import Listener, Summary
 
 __all__ = [
     "Budget",

@@ -7,9 +7,8 @@ from typing import Final
 
 from otf.adapter import Bench
 from otf.campaign.campaign import Campaign
-from otf.campaign.listener import Listener
 from otf.campaign.settings import Settings
-from otf.campaign.summary import Summary
+from otf.campaign.summary import Listener, Summary
 from otf.trace.events import Event, Seen, Sent
 
 ROOM: Final = 3  # times the longest reply: the machine will be busier one day

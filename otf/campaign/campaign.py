@@ -14,28 +14,25 @@ from otf.adapter import Bench
 from otf.adapter.child.faster import refused
 from otf.adapter.kept import keeping
 from otf.adapter.third_party import blaming, watched
-from otf.campaign.bursts import burst
-from otf.campaign.changes import ChangedTransitions
+from otf.campaign.changes import ChangedTransitions, keep_transitions, renew
 from otf.campaign.confirm import ConfirmedPath, Confirmer, DriveAgain
+from otf.campaign.contact import FailedStarts
 from otf.campaign.evidence import cover, new_evidence, passed_steps
-from otf.campaign.failed_starts import FailedStarts
 from otf.campaign.journal import Journal
 from otf.campaign.journal_lines import About
 from otf.campaign.journal_reader import Past
 from otf.campaign.knowledge import Knowledge
 from otf.campaign.lane_knowledge import Known, Merged
 from otf.campaign.lanes import Executor, InProcess, Lease, trace_of
-from otf.campaign.listener import Listener
-from otf.campaign.pace import is_doubtful
+from otf.campaign.pace import burst, is_doubtful
 from otf.campaign.paths import undisturbed
 from otf.campaign.processes import Processes
 from otf.campaign.recorder import inputs_in
 from otf.campaign.reports import FailureReports, together
 from otf.campaign.results import KnownIssueCount, PathResult
 from otf.campaign.saved import Saved
-from otf.campaign.set_aside import keep_transitions, renew
 from otf.campaign.settings import Settings, Workers
-from otf.campaign.summary import Summary
+from otf.campaign.summary import Listener, Summary
 from otf.campaign.time_shares import Turns
 from otf.errors import ContactError
 from otf.runner.path import AT_FAULT

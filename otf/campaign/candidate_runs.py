@@ -22,7 +22,7 @@ from otf.campaign.pace import Pace
 from otf.campaign.parallel_runs import RunCounts, counts_always
 from otf.campaign.paths import PathRun
 from otf.campaign.results import PathResult
-from otf.campaign.settings import Budget, Mode
+from otf.campaign.settings import Budget
 from otf.core import Oracle
 from otf.core.timer_waits import Timers
 from otf.core.timing import FOREVER
@@ -33,7 +33,7 @@ from otf.spec import Idle
 from otf.strategy.renames import NamedRun
 from otf.trace.clock import SLACK, TimedOutput, moment, overdue_timer
 from otf.trace.kinds import Scope
-from otf.trace.record import Header
+from otf.trace.record import Header, Mode
 from otf.trace.verdict import Signature
 
 RECENT: Final = 8  # best runs from whose inputs a search may still make candidates, and one more

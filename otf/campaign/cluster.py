@@ -20,8 +20,9 @@ import anyio
 import msgspec
 
 from otf.campaign.changes import ChangedTransitions
+from otf.campaign.contact import NoWorkersError
 from otf.campaign.relay import Files, JobAnswer, end_relay, relayed, stop_relayed
-from otf.campaign.remote import JobLine, NoWorkersError, Remote, ResultLine, WorkerDiedError
+from otf.campaign.remote import JobLine, Remote, ResultLine, WorkerDiedError
 from otf.campaign.saved import DriveSaved, SavedRun, saved_trace
 from otf.campaign.settings import Settings
 from otf.errors import ContactError, UsageError

@@ -16,8 +16,7 @@ import anyio
 from otf.adapter import Bench
 from otf.adapter.log import note
 from otf.campaign.behind import without_guess
-from otf.campaign.bursts import as_before
-from otf.campaign.pace import Pace
+from otf.campaign.pace import Pace, as_before
 from otf.campaign.paths import PathRun
 from otf.campaign.results import KnownIssueCount, PathResult
 from otf.campaign.summary import Summary

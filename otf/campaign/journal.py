@@ -17,6 +17,7 @@ from typing import Any, Final, Self
 
 import msgspec
 
+from otf.campaign.believed import TraceFile
 from otf.campaign.confirm import ConfirmedPath
 from otf.campaign.journal_file import JournalFile, claimed
 from otf.campaign.journal_lines import (
@@ -32,7 +33,6 @@ from otf.campaign.journal_lines import (
 )
 from otf.campaign.knowledge import Knowledge
 from otf.campaign.results import FailureGroup, PathResult, Retried
-from otf.campaign.trace_files import TraceFile
 from otf.errors import OtfError
 from otf.trace.requirements import RequirementRecord
 from otf.trace.result import GuessedResult

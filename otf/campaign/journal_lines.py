@@ -10,8 +10,8 @@ from typing import Annotated, Any, Final, Self, TypeVar
 import msgspec
 
 from otf.adapter import Bench
-from otf.campaign.bursts import clients
 from otf.campaign.knowledge import Knowledge
+from otf.campaign.pace import clients
 from otf.campaign.results import Shrunk
 from otf.campaign.saved import TIMES
 from otf.campaign.settings import UNLIMITED, Settings, header

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from otf.adapter import Bench
-from otf.campaign.believed import Believed
+from otf.campaign.believed import Believed, judged, past_gap
 from otf.campaign.evidence import passed_steps
 from otf.campaign.journal_lines import (
     COMPLETED,
@@ -44,7 +44,6 @@ from otf.campaign.knowledge import Knowledge
 from otf.campaign.results import FailureGroup, KnownIssueCount, PathResult, Shrunk
 from otf.campaign.settings import Settings
 from otf.campaign.summary import Summary
-from otf.campaign.trace_files import judged, past_gap
 from otf.errors import TraceError, UsageError
 from otf.runner.writer import writing
 from otf.trace.reading import bounded

@@ -21,22 +21,21 @@ import anyio
 
 from otf.adapter import Bench
 from otf.adapter.observed_rest.wakers import LOST, Wakers
-from otf.campaign.boards import Boards, Result, TakenOut
-from otf.campaign.both_ways import both_ways, is_due
-from otf.campaign.bursts import burst, clients, lasts
+from otf.campaign.again import both_ways, is_due
 from otf.campaign.changes import ChangedTransitions
 from otf.campaign.confirm import ConfirmedPath, confirm
+from otf.campaign.contact import Boards, Result, TakenOut
 from otf.campaign.knowledge import Knowledge
 from otf.campaign.lane_knowledge import Known, Rounds
 from otf.campaign.lane_memory import Layer, Learning
-from otf.campaign.listener import Listener, callback, listened
-from otf.campaign.pace import Pace
+from otf.campaign.pace import Pace, burst, clients, lasts
 from otf.campaign.paths import PathRun
 from otf.campaign.results import PathResult, Shrunk
 from otf.campaign.saved import DriveSaved
 from otf.campaign.settings import Settings, header, length
 from otf.campaign.shrinking import OnShrunk, Shrinker, ShrinkProgress
 from otf.campaign.speed import check_speed
+from otf.campaign.summary import Listener, callback, listened
 from otf.codec.malformed import MalformedCodec
 from otf.core import Oracle
 from otf.core.idling import Idling

@@ -1,20 +1,117 @@
-"""When the inputs of a path are sent: the pace of a campaign's paths, and of a run that is repeated."""
+"""When the inputs of a path are sent: one after another, or several at once; and how a repeated run does the same.
+
+One input at a time never meets a race. And what clients of one server send at once has to be judged by every order
+anyway, since nobody knows which of them the server takes first. So where a bench has several clients, a quarter of the
+paths send several inputs at once by default.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+import re
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
+from random import Random
+from typing import Final
 
-from otf.adapter import Bench
-from otf.campaign.bursts import alike
-from otf.campaign.settings import Mode
+from otf.adapter import Bench, Port
+from otf.codec.by_port import PortCodecs
+from otf.codec.malformed import MalformedCodec
 from otf.core import Monitor, Oracle, Pacing, Timing
 from otf.core.burst import Burst, Joins
 from otf.core.idling import Idling
+from otf.core.memory import Symbol
 from otf.core.pacing import Eager, Strict
 from otf.core.timer_waits import Timers
+from otf.errors import UsageError
 from otf.trace.clock import pauses
-from otf.trace.events import Event
+from otf.trace.events import Event, Quiet, Sent
+from otf.trace.record import Mode
+from otf.values import show
+
+EVERY: Final = 4
+"""Paths of which one sends bursts: of ten, a minute had one or two, as paths grow, and each meets a race by chance."""
+SIZES: Final = (2, 3)
+MOST: Final = 1_000  # inputs that are compared with the first of a burst
+EARLY: Final = 3
+"""The place of the first path with bursts, the fourth: of those that a short campaign comes to, a long one."""
+
+
+def clients(bench: Bench) -> frozenset[str]:
+    """Return the ports of different clients of one system: as declared, as the codec says, or at one address."""
+    codec = bench.codec.codec if isinstance(bench.codec, MalformedCodec) else bench.codec
+    if bench.clients is not None:
+        found = frozenset(bench.clients)
+    elif isinstance(codec, PortCodecs) and codec.alike:
+        found = codec.alike
+    else:
+        at = {name: (port.kind, port.url) for name, port in bench.ports.items() if isinstance(port, Port) and port.url}
+        shared = Counter(at.values())
+        found = frozenset(name for name, where in at.items() if shared[where] > 1)
+    return found if len(found) > 1 else frozenset()
+
+
+def burst(bench: Bench, given: int | None, seed: int, number: int) -> int:
+    """Return how many inputs a path sends at once: as `given`; with several clients, two or three on one path of four.
+
+    A failure in a burst cannot be driven again at another speed, so with faster clocks there are none by default.
+    Raises UsageError for a bench on which nothing may be sent at once (`clients=()`).
+    """
+    if given is not None:
+        if given > 1 and bench.clients == ():
+            why = "a client of this protocol has to read an answer before it can send more, and none sends at once"
+            raise UsageError(f"burst={given}: {why} (clients=() in its bench); leave it out")
+        return given
+    if number < 1 or bench.speed > 1 or not clients(bench):
+        return 1
+    random = Random(f"{seed}/burst/{(number - 1) // EVERY}")
+    drawn, size = random.randrange(EVERY), random.choice(SIZES)
+    chosen = drawn if number > EVERY else EARLY
+    return size if (number - 1) % EVERY == chosen else 1
+
+
+def lasts(bench: Bench, given: int | None, size: int, gone: float, left: float) -> bool:
+    """Return whether a path lasts to the end that begins after so many seconds, with so many left: after half of them.
+
+    One without bursts does so after three quarters, where another may have bursts: these would come to their end first.
+    """
+    leaves = size == 1 and given is None and bench.speed == 1 and clients(bench)
+    return gone >= (3 if leaves else 1) * left
+
+
+def alike(first: Symbol, others: Sequence[Symbol]) -> list[Symbol]:
+    """Return the inputs that have most words in common with another one: the same order of another client.
+
+    >>> [each.value for each in alike(Symbol("ann pay 1", 0), [Symbol("bob pay 1", 1), Symbol("bob fill 1", 2)])]
+    ['bob pay 1']
+    """
+    words = _words(show(first.value))
+    common = [len(words & _words(show(each.value))) for each in others[:MOST]]
+    most = max(common, default=0)
+    return [each for each, number in zip(others, common, strict=False) if number == most]
+
+
+@lru_cache(10_000)
+def _words(text: str) -> frozenset[str]:
+    return frozenset(re.findall(r"\w+", text))
+
+
+def joined(events: Iterable[Event]) -> tuple[int, ...]:
+    """Return the numbers of the inputs of a run, from 1, that were sent at once with the one before."""
+    found, number, alone = list[int](), 0, True
+    for event in events:
+        if isinstance(event, Sent):
+            number += 1
+            found += [] if alone else [number]
+        alone = isinstance(event, Quiet) or (alone and not isinstance(event, Sent))
+    return tuple(found)
+
+
+def as_before(events: Iterable[Event]) -> Joins:
+    """Return what sends the inputs of a run at once that were sent at once in it, by their numbers."""
+    numbers = frozenset(joined(events))
+    return lambda number, _given, _another: number in numbers
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,9 +16,8 @@ from types import ModuleType
 from typing import Any, Final
 
 from otf.adapter import Bench
-from otf.campaign.bursts import joined
 from otf.campaign.confidence import rate_interval
-from otf.campaign.pace import timed_pauses
+from otf.campaign.pace import joined, timed_pauses
 from otf.campaign.results import PathResult
 from otf.shrink import repeats
 from otf.trace.events import Seen, Sent

@@ -17,6 +17,7 @@ import msgspec
 
 from otf.adapter import Bench
 from otf.campaign.confirm import ConfirmedPath
+from otf.campaign.contact import NoWorkersError
 from otf.campaign.journal_lines import ShrunkLine
 from otf.campaign.journal_reader import shrunk_of
 from otf.campaign.knowledge import Knowledge
@@ -115,10 +116,6 @@ class JobLine(msgspec.Struct, omit_defaults=True):
 
 class WorkerDiedError(Exception):
     """A worker has ended with a path under way."""
-
-
-class NoWorkersError(ContactError):
-    """Nothing is left that could drive paths; trying again would not help."""
 
 
 class Remote(Executor):

@@ -13,20 +13,29 @@ import anyio
 
 from otf.adapter.third_party import ungrouped
 from otf.campaign.confirm import DROPPED, STRICT
-from otf.campaign.failed_starts import FailedStarts
+from otf.campaign.contact import FailedStarts
 from otf.campaign.journal import Journal
 from otf.campaign.lanes import Executor, ShrinkWatch
-from otf.campaign.listener import Listener
 from otf.campaign.recorder import header_of
 from otf.campaign.results import FailureGroup, PathResult, Shrunk
 from otf.campaign.saved import Saved
 from otf.campaign.settings import Settings
 from otf.campaign.shrinking import INTERRUPTED
-from otf.campaign.summary import Summary
+from otf.campaign.summary import Listener, Summary
 from otf.errors import ContactError
 from otf.runner.writer import TraceWriter
-from otf.shrink.apart import MOST, FailingWay, told_apart, way_to
-from otf.shrink.deviations import Answer, Asking, Found, Inputs, one_defect, shrunk_failure
+from otf.shrink.defects import (
+    COMPARED,
+    Answer,
+    Asking,
+    FailingWay,
+    Found,
+    Inputs,
+    one_defect,
+    shrunk_failure,
+    told_apart,
+    way_to,
+)
 from otf.shrink.shortest_ways import ModelMap
 from otf.trace.events import Quiet, Sent
 from otf.trace.record import Header
@@ -172,7 +181,7 @@ class FailureReports:
         ways = ModelMap(oracle)
         for group in () if oracle.model.timed else self.new:
             failure = None if group.shrunk is None else group.shrunk.verdict.failure
-            others = [] if failure is None else self._summary.with_other_inputs(group, failure)[:MOST]
+            others = [] if failure is None else self._summary.with_other_inputs(group, failure)[:COMPARED]
             shown = way_to(ways, oracle, group.shrunk.events) if group.shrunk is not None and others else None
             if shown is None:
                 continue

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypedDict
 from otf.errors import UsageError
 from otf.spec import fingerprint
 from otf.trace.kinds import FailurePart
-from otf.trace.record import LARGEST, Header
+from otf.trace.record import LARGEST, Header, Mode
 
 if TYPE_CHECKING:
     from otf.adapter import Bench
@@ -23,7 +23,6 @@ UNLIMITED: Final = 1_000_000_000  # paths: another bound ends the campaign
 MINUTE: Final = 60
 
 Keep = Literal["all", "failures"]
-Mode = Literal["strict", "eager"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +188,7 @@ def header(bench: Bench, settings: Settings, path: int, *, strategy: str = "") -
     import platform  # a model file needs none of this
     from uuid import uuid4
 
-    from otf.campaign.bursts import burst  # a bench is made of codecs and strategies, which settings do without
+    from otf.campaign.pace import burst  # a bench is made of codecs and strategies, which settings do without
 
     return Header(
         run=uuid4().hex[:12],

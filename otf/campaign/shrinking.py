@@ -20,7 +20,7 @@ from otf.campaign.candidate_runs import WAITED, Tries, finished
 from otf.campaign.parallel_runs import ParallelRuns, RunCounts
 from otf.campaign.program import program
 from otf.campaign.results import PathResult, Shrunk
-from otf.campaign.settings import Budget, Mode
+from otf.campaign.settings import Budget
 from otf.core import Oracle
 from otf.errors import UsageError
 from otf.runner.lookout import patience
@@ -47,7 +47,7 @@ from otf.shrink.plan import after
 from otf.shrink.shortest_ways import ModelMap
 from otf.trace.clock import awaited_output
 from otf.trace.kinds import Scope
-from otf.trace.record import Header
+from otf.trace.record import Header, Mode
 
 ShrinkProgress = Callable[[int, int], None]
 OnShrunk = Callable[[Shrunk], None]

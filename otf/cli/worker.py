@@ -27,11 +27,11 @@ from otf.adapter.third_party import blamed, blaming, watched
 from otf.campaign import Settings
 from otf.campaign.journal_lines import ShrunkLine
 from otf.campaign.lanes import InProcess, Lease, ShrinkWatch, make_room
-from otf.campaign.listener import Listener
 from otf.campaign.paths import undisturbed
 from otf.campaign.remote import JobLine, ResultLine
 from otf.campaign.results import PathResult, Shrunk
 from otf.campaign.saved import Saved, saved_trace
+from otf.campaign.summary import Listener
 from otf.cli.resumption import as_recorded, made, settings_of
 from otf.cli.run_arguments import RunOptions
 from otf.cli.workers import on_devices

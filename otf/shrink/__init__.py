@@ -8,8 +8,9 @@ measurements favoured; docs/topics-shrinking.md has the tables, beside those of 
 
 - `issue`: failing runs, candidates, and which transitions are alike; `plan`: candidates that replan while they run,
   several at a time, and how often to run each
-- `ladder` makes the first guess; `goals` and `values` make less of it. They share `search` (the best so far, what
-  passed already, when to give up) and `ways` (the model as a map)
+- `first_guesses` makes the first guess; `goals` and `values` make less of it. They share `search` (the best so far,
+  what passed already, when to give up) and `shortest_ways` (the model as a map)
+- `defects`: how many defects the shrunk failures have
 """
 
 from __future__ import annotations
@@ -20,11 +21,10 @@ from typing import Final
 
 from otf.core import Oracle
 from otf.shrink.drawn import shrunk_by_hypothesis
-from otf.shrink.first_guesses import climb
+from otf.shrink.first_guesses import climb, last_bursts, one_by_one
 from otf.shrink.goals import bypassed, fewer_goals, replanned, without_chunks, without_parts
 from otf.shrink.issue import AllowedInputs, Candidate, Issue, ModelStep, PausingSearch, Shrinking, issue_of, unpaused
 from otf.shrink.plan import Ahead, StepPlan, again, joins, repeats
-from otf.shrink.races import last_bursts, one_by_one
 from otf.shrink.search import Attempts, ShrinkSearch
 from otf.shrink.shortest_ways import ModelMap, TimeOverError
 from otf.shrink.values import fewer_bytes, renamed, simplified, uniform
@@ -92,7 +92,7 @@ def by_model(issue: Issue, setting: Setting) -> PausingSearch:
     if not issue.steps:  # it failed before any input
         return issue
     search = ShrinkSearch(issue, ModelMap(setting.oracle, setting.patience, over=setting.over))
-    if not search.races:  # those of a race were guessed before: `otf.shrink.races`
+    if not search.races:  # those of a race were guessed before: `otf.shrink.first_guesses`
         yield from climb(search)
     best = None
     # ways through timers take long, to find and to run: what leaves out inputs comes first

@@ -23,6 +23,7 @@ DROPPED: Final = "dropped"
 LARGEST: Final = 1 << 30
 """Bytes of a trace; of a longer one the middle is dropped."""
 TraceLine = dict[str, Any]
+Mode = Literal["strict", "eager"]
 _NAMES: Final[Mapping[type, str]] = {
     kind: kind.__name__.lower() for kind in (Sent, Seen, Quiet, Taken, Closed, Stalled, Guess)
 }
@@ -38,7 +39,7 @@ class Header:
     fingerprint: str
     seed: int
     strategy: str
-    mode: Literal["strict", "eager"]
+    mode: Mode
     inputs: Literal["uioco", "any", "all", "mixed"]
     quiescence: float
     latency: float

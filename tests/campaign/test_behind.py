@@ -14,11 +14,11 @@ from otf.adapter import Bench, KnownIssue
 from otf.adapters.inprocess import inprocess
 from otf.campaign import Campaign, Settings, Summary, rerun
 from otf.campaign.behind import without_guess
+from otf.campaign.believed import judged
 from otf.campaign.pace import Pace
 from otf.campaign.paths import PathRun
 from otf.campaign.results import PathResult
 from otf.campaign.settings import header
-from otf.campaign.trace_files import judged
 from otf.codec import lines
 from otf.core.walk import Act
 from otf.spec import Spec, Transition, goto

@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from otf.campaign.believed import TraceFile
 from otf.campaign.journal_reader import Past
-from otf.campaign.trace_files import TraceFile
 from otf.errors import UsageError
 from otf.trace.record import LineChain
 from tests.campaign.machine import TEA, bench, run

@@ -11,8 +11,8 @@ import pytest
 from otf.adapter import Bench
 from otf.adapters import tcp
 from otf.campaign import Settings
-from otf.campaign.bursts import as_before, burst, clients, lasts
 from otf.campaign.journal_lines import About
+from otf.campaign.pace import as_before, burst, clients, lasts
 from otf.campaign.settings import header
 from otf.codec import lines
 from otf.codec.by_port import At, codecs

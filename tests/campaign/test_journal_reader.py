@@ -18,10 +18,10 @@ from otf.adapter import Bench
 from otf.campaign import Budget, Summary
 from otf.campaign.journal_lines import ShrunkLine
 from otf.campaign.journal_reader import Past, shrunk_of
-from otf.campaign.settings import Mode
 from otf.errors import TraceError, UsageError
 from otf.spec import Spec, Transition, goto
 from otf.trace.events import Event
+from otf.trace.record import Mode
 from tests.campaign.machine import DIES, TEA, THIEF, bench, judged, run
 from tests.runner.playing import on_function
 

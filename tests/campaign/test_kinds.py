@@ -15,7 +15,7 @@ from benchmarks.kinds import named
 from otf.adapter import Bench
 from otf.adapters.inprocess import Reply, inprocess
 from otf.campaign import Campaign, PathResult, Settings, Summary
-from otf.campaign.listener import Listener
+from otf.campaign.summary import Listener
 from otf.cli.tools.campaign_folder import gathered
 from otf.codec import lines
 from otf.spec import Spec, Transition, goto

@@ -13,10 +13,10 @@ import pytest
 
 from otf.adapter import Bench
 from otf.campaign import Settings, recorder
+from otf.campaign.believed import TraceFile
 from otf.campaign.confirm import DROPPED
 from otf.campaign.recorder import Recorder, reread
 from otf.campaign.settings import header
-from otf.campaign.trace_files import TraceFile
 from otf.codec import Codec
 from otf.runner import TraceWriter
 from otf.spec import Spec, goto

@@ -12,7 +12,7 @@ import pytest
 from otf.adapter import Bench
 from otf.adapters.inprocess import Reply, inprocess
 from otf.campaign import Settings, rerun
-from otf.campaign.both_ways import both_ways
+from otf.campaign.again import both_ways
 from otf.campaign.pace import Pace
 from otf.campaign.paths import PathRun
 from otf.campaign.program import program

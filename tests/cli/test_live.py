@@ -14,9 +14,9 @@ from unittest.mock import Mock
 import pytest
 
 from otf.campaign import Campaign, FailureGroup, Listener, PathResult, Settings, Summary
-from otf.campaign.listener import callback
 from otf.campaign.results import KnownIssueCount
 from otf.campaign.settings import UNLIMITED
+from otf.campaign.summary import callback
 from otf.cli.tools.live import CLIENTS, POINTS, LiveFigures, LivePage, live
 from otf.core import Model, Oracle, View
 from otf.errors import UsageError

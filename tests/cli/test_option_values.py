@@ -11,7 +11,6 @@ import pytest
 
 from otf.adapter.bench_options import Silence
 from otf.campaign import Budget
-from otf.campaign.settings import Mode
 from otf.cli import option_values
 from otf.cli.benches import about, load, parameters
 from otf.cli.catalogue import TIMES, listed, sources
@@ -22,7 +21,7 @@ from otf.strategy import STRATEGIES
 from otf.strategy.names import SAYS
 from otf.suite import ADAPTIVE, METHODS
 from otf.suite.adaptive import RUNS
-from otf.trace.record import LARGEST
+from otf.trace.record import LARGEST, Mode
 
 
 def test_the_words_are_those_of_the_engine() -> None:

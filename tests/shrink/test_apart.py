@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 from otf.core import Model, Oracle
 from otf.core.macro_step import events as step_events
-from otf.shrink.apart import LONGEST, FailingWay, told_apart, way_to
+from otf.shrink.defects import LONGEST_WAY, FailingWay, told_apart, way_to
 from otf.shrink.shortest_ways import ModelMap
 from otf.spec import Spec, Transition, goto
 
@@ -66,7 +66,7 @@ def test_the_way_to_a_failure() -> None:
     """What was not needed to come to the state is left out; where there are several states there is no way."""
     assert texts(way("pop 1", "push 2", "pop 1", "pop 2")) == "push 2, pop 2"
     assert way("any 1", "pop 1") is None
-    assert way(*["push 1"] * LONGEST, "pop 1") is None
+    assert way(*["push 1"] * LONGEST_WAY, "pop 1") is None
     model = oracle()
     assert way_to(ModelMap(model), model, step_events(model, "pop 1", ("no",))) is None
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from otf.core import Model, Oracle
 from otf.core.macro_step import events as step_events
-from otf.shrink.deviations import Answer, ShrunkFailure, one_defect, shrunk_failure
+from otf.shrink.defects import Answer, ShrunkFailure, one_defect, shrunk_failure
 from otf.spec import Spec, Transition, goto
 from otf.trace.events import Event, Seen
 from otf.trace.verdict import Signature

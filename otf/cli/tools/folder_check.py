@@ -8,8 +8,8 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from otf.campaign.believed import OF_PATHS, TraceFile, same_campaign
 from otf.campaign.journal_lines import JOURNAL
-from otf.campaign.trace_files import OF_PATHS, TraceFile, same_campaign
 from otf.cli.output import document, say
 from otf.errors import FAIL, INCONCLUSIVE, PASS, TraceError
 from otf.trace.reading import BAD_JSON, bounded

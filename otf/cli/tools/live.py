@@ -18,8 +18,8 @@ from time import monotonic
 from typing import Any, Final
 
 from otf.campaign import Campaign, FailureGroup, Listener, PathResult, Summary
-from otf.campaign.listener import callback
 from otf.campaign.settings import UNLIMITED
+from otf.campaign.summary import callback
 from otf.cli.tools.report import write_page
 from otf.core import Node, View
 from otf.errors import OtfError, UsageError

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from otf.adapter import Bench
-from otf.campaign.settings import Mode
 from otf.cli.option_values import ADAPTIVE, RUNS
 from otf.errors import UsageError
 from otf.explore import Graph, explore
@@ -24,6 +23,7 @@ from otf.strategy.kinds import Maker, StrategyKind
 from otf.suite import METHODS, AdaptiveSuite, Suite, adaptive, suite
 from otf.suite.adaptive import Deciding
 from otf.suite.observable import Decisions
+from otf.trace.record import Mode
 from otf.trace.result import counted
 from otf.trace.tagged import Registry, encode
 from otf.values import key, show

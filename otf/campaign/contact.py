@@ -1,23 +1,27 @@
-"""Starts that fail: in a campaign that has lasted for a while, the system is started again before the campaign ends.
+"""No contact with the system: it is started again later, or on another device, before the campaign ends.
 
 A night has moments in which no system starts: the machine is busy, a board reboots, another program holds the port.
 Without this such a moment would end the campaign, with hours of its time left. Each failed start is counted, logged and
 reported, and their number is bounded. At the start of a campaign nothing is tried again: then the system is likely not
 there at all, and the user is waiting.
+
+Of several devices each lane has one, until that stops answering. A device that cannot be started is reset, and its
+power cycled, as its bench says (`Life`). If that does not help it is out of the campaign: a spare one takes its place,
+or else lanes take turns on what is left.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterator
-from typing import Final, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 import anyio
 
+from otf.adapter import Bench
 from otf.adapter.log import note
 from otf.campaign.journal import Journal
-from otf.campaign.listener import Listener
-from otf.campaign.remote import NoWorkersError
-from otf.campaign.summary import Summary
+from otf.campaign.summary import Listener, Summary
 from otf.errors import ContactError
 
 TIMES: Final = 5
@@ -27,6 +31,10 @@ SHARE: Final = 0.1  # of the time that the campaign has lasted: so long it goes 
 LONGEST: Final = 300.0  # seconds, however long the campaign has lasted
 
 Result = TypeVar("Result")
+
+
+class NoWorkersError(ContactError):
+    """Nothing is left that could drive paths; trying again would not help."""
 
 
 class FailedStarts:
@@ -77,3 +85,57 @@ class FailedStarts:
             if now >= since + whole or now + pause >= self._ends():
                 return
             yield pause
+
+
+MOST: Final = 256  # devices
+
+TakenOut: TypeAlias = Callable[[int, str], object]
+"""Takes the number of a device, counted from 1, and why it was taken out."""
+
+
+class Boards:
+    """The devices of the lanes of this process; `device` returns the bench of each, or raises LookupError for none."""
+
+    def __init__(self, device: Callable[[int], Bench], lanes: int, told: TakenOut) -> None:
+        self._device, self._told = device, told
+        self._at = list(range(lanes))  # the device of each lane
+        self._turns = defaultdict[int, anyio.Lock](anyio.Lock)
+        self._out = set[int]()
+
+    def on(self, lane: int) -> Bench:
+        """Return the bench of a lane's device."""
+        return self._device(self._at[lane])
+
+    async def drive(self, lane: int, does: Callable[[], Awaitable[Result]]) -> Result:
+        """Do something on the device of a lane; if that cannot be reached, on another. Raises ContactError."""
+        while True:
+            at = self._at[lane]
+            async with self._turns[at]:
+                if at not in self._out:
+                    try:
+                        return await does()
+                    except ContactError as error:
+                        if self._other(at) is None:
+                            raise
+                        self._out.add(at)
+                        note("a device is taken out", "warning", device=at + 1, why=str(error))
+                        self._told(at + 1, str(error))
+            self._at[lane] = self._other(at) or 0
+
+    def _other(self, at: int) -> int | None:
+        """Return the device that takes the place of one: a spare one, or one that fewest lanes share; None for none."""
+        spare = max(*self._at, *self._out, at) + 1
+        if self._is_there(spare):
+            return spare
+        shared = [each for each in self._at if each != at and each not in self._out]
+        return min(shared, key=shared.count, default=None)
+
+    def _is_there(self, at: int) -> bool:
+        if at >= MOST:
+            return False
+        try:
+            found = self._device(at)
+        except LookupError:
+            return False
+        # a function that knows one device only returns it for every number
+        return all(found is not self._device(each) for each in self._at)

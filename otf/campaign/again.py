@@ -1,4 +1,8 @@
-"""Driving the system again with the inputs of a trace."""
+"""Driving a system again with the inputs of a run: of a trace, or of a path from a snapshot.
+
+A snapshot is taken once, after the start. No path that begins with it would show a fault in the start itself. So one in
+so many that passed is driven again from a reset.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +12,16 @@ from itertools import count
 from pathlib import Path
 
 from otf.adapter import Bench
+from otf.adapter.log import note
 from otf.adapter.third_party import watched
-from otf.campaign.bursts import as_before
+from otf.campaign.confirm import STRICT
 from otf.campaign.journal import Journal
-from otf.campaign.pace import repeating
+from otf.campaign.pace import as_before, repeating
 from otf.campaign.paths import PathRun
-from otf.campaign.recorder import OnEvent
+from otf.campaign.recorder import OnEvent, reread
 from otf.campaign.results import PathResult
 from otf.campaign.settings import Settings, header
-from otf.core import Chooser
+from otf.core import Chooser, Oracle
 from otf.core.repeatable import ask_again
 from otf.runner.lookout import patience
 from otf.shrink import again, issue_of
@@ -80,3 +85,27 @@ async def rerun(
 def _unused(out: Path) -> Path:
     names = (out / f"rerun-{number:04}.jsonl" for number in count(1))
     return next(name for name in names if not name.exists())
+
+
+_HIDDEN = "from the snapshot the same inputs passed: it hides what goes wrong from a reset"
+
+
+def is_due(bench: Bench, number: int, passed: PathResult) -> bool:
+    """Return whether a path is to be driven both ways."""
+    snapshot = None if bench.life is None else bench.life.snapshot
+    return snapshot is not None and passed.verdict.outcome == "pass" and number % snapshot.both == 0
+
+
+async def both_ways(own: Bench, oracle: Oracle, head: Header, passed: PathResult, until: float) -> PathResult:
+    """Return the strict run of the inputs of a path from a reset, if that fails, else the path. Raises ContactError."""
+    events, trace = reread(passed.trace, own), passed.trace.with_suffix(STRICT)
+    inputs = [event.input for event in events if isinstance(event, Sent)]
+    pacing = repeating(oracle, own, events, head.burst).pacing()
+    run = PathRun(own, oracle, head, trace)
+    again = await run.run(Script(inputs), len(inputs), pacing, until=until, earlier=[NamedRun.of(oracle, events)])
+    if not again.verdict.failed or again.verdict.failure is None:
+        trace.unlink(missing_ok=True)
+        return passed
+    note("it fails from a reset alone", "warning", trace=str(trace))
+    told = "\n".join(filter(None, [again.verdict.failure.note, _HIDDEN]))
+    return replace(again, verdict=replace(again.verdict, failure=replace(again.verdict.failure, note=told)))
