@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from otf.core.belief import Belief
+from otf.core.hypothesis import Timer
+from otf.core.model import Model
+from otf.core.nodes import Node, Position
 from otf.core.timing import Window, is_later
 from otf.core.windows import opened, windows
 from otf.trace.events import Event, Sent, Stalled
@@ -17,9 +20,11 @@ class Doubts:
     """The ends of intervals that the stalls of a run moved to later, each with the end before the stall.
 
     `events` and `seconds` count what was judged while only a stall kept several states possible, or an output from
-    being late. `unheard` counts, per timer, how often an input stopped it when it was due but its output had not come.
+    being late. `unheard` counts, per timer, how often an input stopped it when it was due but its output had not come;
+    a timer that expires in silence never counts.
     """
 
+    model: Model
     ends: dict[float, float] = field(default_factory=dict[float, float])
     events: int = 0
     seconds: float = 0.0
@@ -54,13 +59,23 @@ class Doubts:
 
     def _hear(self, event: Event, belief: Belief, before: float) -> None:
         """Count the timers that were due when the last event, an input, restarted or stopped them."""
-        timers = [timer for each in belief.hypotheses for timer in each.timers] if belief.timed else []
-        gone = self._due.difference((each.name, each.window.trigger.a) for each in timers)
+        timers = [(now, each) for now in belief.hypotheses for each in now.timers] if belief.timed else []
+        gone = self._due.difference((each.name, each.window.trigger.a) for _, each in timers)
         if isinstance(self._last, Sent):
             self.unheard.update(name for name, _ in gone if isinstance(name, str))
         self._due -= gone
-        self._due.update((each.name, each.window.trigger.a) for each in timers if self._is_due(each.window, before))
+        self._due.update(
+            (each.name, each.window.trigger.a)
+            for now, each in timers
+            if self._is_due(each.window, before) and self._speaks(now.position, each)
+        )
         self._last = event
+
+    def _speaks(self, position: Position, timer: Timer) -> bool:
+        """Return whether outputs come when the timer expires, whatever the system chooses then."""
+        moves = self.model.spontaneous(position) if isinstance(position, Node) else ()
+        found = [move for move in moves if move.after == timer.name]
+        return bool(found) and not any(move.silent for move in found)
 
     def _is_due(self, window: Window, before: float) -> bool:
         """Return whether a window would be over by now if it were not for a stall."""

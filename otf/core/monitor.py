@@ -62,7 +62,7 @@ class Monitor:
         self.deepens: bool = True  # whether it judges again with more spontaneous outputs in flight
         self.slack: float = 0.0  # by how many seconds the tester may have seen outputs late
         self.stalls: int = 0  # how many were told
-        self._doubts = Doubts()
+        self._doubts = Doubts(oracle.model)
         # the work of judging again for this event: all depths together take at most twice as much as one search
         self._again = -oracle.limits.work
         self._now = 0.0

@@ -235,24 +235,27 @@ def test_what_came_in_time_without_the_stall_is_sharp(at: float, doubted: tuple[
     assert (judged.events, judged.seconds) == (3, at + 0.2)
 
 
+RENEWED: list[Event] = [Stalled(0.2, 0.55), Sent("in", "sut", 0.6), _answer(0.6), Sent("in", "sut", 0.7), _answer(0.7)]
+
+
 @pytest.mark.parametrize(
-    ("rest", "unheard"),
+    ("over", "rest", "unheard"),
     [
-        (
-            [Stalled(0.2, 0.55), Sent("in", "sut", 0.6), _answer(0.6), Sent("in", "sut", 0.7), _answer(0.7)],
-            (("lease", 1),),
-        ),
-        ([Stalled(0.2, 0.25), Sent("in", "sut", 0.3), _answer(0.3), Quiet(0.4)], ()),
-        ([Stalled(0.2, 0.55), Seen("over", "sut", 0.6), Sent("in", "sut", 0.7), _answer(0.7)], ()),
+        (("over",), RENEWED, (("lease", 1),)),
+        ((), RENEWED, ()),
+        (("over",), [Stalled(0.2, 0.25), Sent("in", "sut", 0.3), _answer(0.3), Quiet(0.4)], ()),
+        (("over",), [Stalled(0.2, 0.55), Seen("over", "sut", 0.6), Sent("in", "sut", 0.7), _answer(0.7)], ()),
     ],
 )
-def test_a_timer_that_was_due_and_never_heard_is_said(rest: list[Event], unheard: tuple[tuple[str, int], ...]) -> None:
-    """The lease was over, but for a stall, and an input renewed it; not where it was not over, or was heard."""
+def test_a_timer_that_was_due_and_never_heard_is_said(
+    over: tuple[str, ...], rest: list[Event], unheard: tuple[tuple[str, int], ...]
+) -> None:
+    """The lease was over, but for a stall, and an input renewed it; not one not over, or heard, or silent."""
     model: Spec[str, str] = Spec(
         lambda _state, _inp: [goto("on", "answer", timers=[start("lease", 0.36, 0.5)])],
         "off",
         ["in"],
-        lambda state: [goto("off", "over", after="lease")] if state == "on" else [],
+        lambda state: [goto("off", *over, after="lease")] if state == "on" else [],
     )
     monitor = Monitor(Oracle(Model(model), timing=Timing(0.0, 0.0, 0.0)))
     for event in (Sent("in", "sut", 0.0), _answer(0.0), *rest):
