@@ -15,12 +15,12 @@ import pytest
 from otf.adapter import Bench, Ending, Line, LineLost
 from otf.adapters import inprocess
 from otf.campaign import InconclusiveError, NonconformanceError, run
-from otf.campaign.settings import Mode
 from otf.codec import lines
 from otf.codec.malformed import Malformed, MalformedCodec
 from otf.errors import CodecError, UsageError
 from otf.spec import Spec, Transition, goto
 from otf.trace.events import Sent
+from otf.trace.record import Mode
 
 pytestmark = pytest.mark.real  # campaigns are driven, on systems in this process
 
