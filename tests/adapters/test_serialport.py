@@ -5,13 +5,16 @@ import os
 import socket
 import subprocess
 import termios
+import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import anyio
 import pytest
+from serial import serial_for_url
+from serial.rfc2217 import PortManager
 
 from otf.adapter import Ending, LineLost, Trouble
 from otf.adapter.serial import OpenPort
@@ -180,6 +183,42 @@ async def test_a_pump_says_what_became_of_its_port() -> None:
 
         line.port.read = fail
         assert await arrive(line, 1) == [Trouble("the device loop:// is gone: the cat is on the cable")]
+
+
+class Access(threading.Thread):
+    """A server of RFC 2217, pyserial's own, before a device that says everything again."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self.server = socket.create_server(("127.0.0.1", 0))
+        self.device = serial_for_url("loop://", timeout=0.1)
+        self.url = f"rfc2217://127.0.0.1:{self.server.getsockname()[1]}"
+        self.start()
+
+    def run(self) -> None:
+        """Serve one client."""
+        with self.server, self.server.accept()[0] as self.peer:
+            manager: Any = PortManager(cast("Any", self.device), cast("Any", self))
+            while data := self.peer.recv(4096):
+                self.peer.sendall(b"".join(manager.escape(b"".join(manager.filter(data)))))
+
+    def write(self, data: bytes) -> None:
+        """Send what the manager says."""
+        self.peer.sendall(data)
+
+
+@pytest.mark.filterwarnings("ignore:set(Daemon|Name):DeprecationWarning")  # pyserial's own
+async def test_a_port_of_rfc_2217_is_pumped() -> None:
+    """A serial port behind RFC 2217 has no descriptor: threads carry all bytes, those of its protocol as well."""
+    before = Baseline()
+    access = Access()
+    async with serialport(access.url, baudrate=19_200)() as line:
+        await line.send(b"one")
+        await line.send(b"\xff\xfftwo\xff")
+        assert await arrive(line, 2) == frames(b"one", b"\xff\xfftwo\xff")
+        assert access.device.baudrate == 19_200
+    access.join(SECONDS)
+    assert not before.lasting_leaks()
 
 
 async def test_a_port_behind_a_network_ends_like_a_connection() -> None:
