@@ -1,11 +1,11 @@
-"""All that a bench is made of: the bench itself, its parts, and the line that an adapter opens.
+"""Everything that a bench is made of: the bench itself, its parts, and the line that an adapter opens.
 
-`Bench` puts a spec together with a codec and ports. Its parts are here too: `Life` (start, reset, health), `Barrier`,
-`KnownIssue`, `Limits`; codecs (`Codec`, `lines`, `PortAction`, `CodecError`); the outputs that no codec makes
+`Bench` combines a spec with a codec and ports. Its parts are here too: `Life` (start, reset, health), `Barrier`,
+`KnownIssue`, `Limits`; codecs (`Codec`, `lines`, `PortAction`, `CodecError`); the outputs that no codec produces
 (`Ended`, `Undecodable`); the nets of a model (`lossy`, `duplicating`, `reordering`); and `trace_may_set`.
 
-An adapter of your own returns a `Port`, which opens a `Line`; a line receives frames, an `Ending`, or `Trouble`. The
-adapters that otf has are in `otf.adapters`, framings in `otf.framing`, tests of your own codec, framing or adapter in
+Your own adapter returns a `Port`, which opens a `Line`; a line receives frames, an `Ending`, or `Trouble`. The adapters
+of otf are in `otf.adapters`, framings in `otf.framing`. Tests for your own codec, framing or adapter are in
 `otf.testing`.
 """
 

@@ -43,7 +43,7 @@ if TYPE_CHECKING:  # a model file needs none of it until it is run
 
 SYSTEM: Final = "system"  # the port of a system in this process
 FOREVER: Final = float("inf")
-MANY: Final = 1_000  # inputs whose types are looked at
+MANY: Final = 1_000  # inputs examined for their types
 
 
 def _limits() -> Limits:
@@ -56,39 +56,39 @@ def _limits() -> Limits:
 class Bench:
     """All that is needed to test one system.
 
-    A system is reached in one of two ways, and each has its constructor: `Bench.on_ports` for sockets, serial ports and
-    processes, `Bench.in_process` for a Python object. `Bench(…)` itself takes the fields of both.
+    A system is reached in one of two ways, each with its own constructor: `Bench.on_ports` for sockets, serial ports
+    and processes, `Bench.in_process` for a Python object. `Bench(…)` itself takes the fields of both.
 
     | field | default | meaning |
     |---|---|---|
     | `spec` | | the model |
     | `codec` | None | turns values into the bytes of a port and back |
     | `ports` | none | names, each with an adapter; opened in this order for every path, closed in reverse |
-    | `connect` | None | instead of `ports`: opens all lines at once, where one port needs what another has opened |
-    | `life` | None | how the system is started, reset and examined around each path |
+    | `connect` | None | instead of `ports`: opens all lines at once, if one port needs what another has opened |
+    | `life` | None | how the system is started, reset and checked around each path |
     | `system` | None | instead of ports: makes, for each path, the function from an input to its outputs |
     | `types` | none | the types of the outputs of `system`, so that traces can be read back |
-    | `outputs` | all ports | the names of the ports that bring outputs |
+    | `outputs` | all ports | the names of the ports that carry outputs |
     | `name` | "" | the name of the bench in traces and reports |
-    | `inputs` | "uioco" | which are tried: "uioco", what every possible state specifies; "any", "all", "mixed" |
-    | `quiescence` | None | seconds without an output after which none is expected; None: learnt from the system |
-    | `latency` | 0.002 | L: seconds that one way through any port takes at most |
-    | `busy` | 0.002 | R: seconds that the system takes for one input at most |
+    | `inputs` | "uioco" | which inputs to try: "uioco", what every possible state specifies; "any", "all", "mixed" |
+    | `quiescence` | None | seconds of silence after which no output is expected; None: learnt from the system |
+    | `latency` | 0.002 | L: the longest time in seconds of a message through any port, one way |
+    | `busy` | 0.002 | R: the longest time in seconds that the system takes for one input |
     | `barrier` | None | pings whose answers prove quiescence, instead of waiting for it |
-    | `silence_key` | None | what eager mode remembers a silence under, a function of state and input; None: both |
-    | `retries` | 1 | how often a start that failed is tried again |
+    | `silence_key` | None | key of a silence in eager mode, a function of state and input; None: both |
+    | `retries` | 1 | how often a failed start is tried again |
     | `pause` | 1.0 | seconds that the system may have to wait between two inputs while otf plans |
     | `limits` | `Limits()` | how many possible states are kept; beyond that a run is inconclusive |
     | `mutants` | none | values of the parameter `fault` that `otf mutants` tries, each with a line of text |
     | `parameters` | none | the parameters that the bench was made with, for the trace |
-    | `known_issues` | none | failures that are known: a campaign counts them and goes on |
+    | `known_issues` | none | known failures: a campaign counts them and goes on |
     | `silence` | "observed" | how it is known: "observed" by a look at the processes of the system, or "timed" |
-    | `clients` | None | ports of clients that send at once; (): nothing may; None: as codec and addresses say |
-    | `pids` | none | processes of the system that are not started by the bench and hold none of its ports |
+    | `clients` | None | ports whose clients send at once; (): none may; None: as codec and addresses say |
+    | `pids` | none | processes of the system that the bench does not start and that hold none of its ports |
     | `requirements` | none | the table of requirements that the model refers to with `req=` |
-    | `properties` | none | names, each with what has to be true of every run: `always(…)` and the like |
-    | `malformed` | 0 | the share of inputs in whose place bytes are sent that are no message; see `with_malformed` |
-    | `foreign` | None | makes an event of a line (decoded JSON) of a log of another program, or None |
+    | `properties` | none | names, each with a property that every run must have: `always(…)` and the like |
+    | `malformed` | 0 | the share of inputs replaced by malformed bytes; see `with_malformed` |
+    | `foreign` | None | turns a line (decoded JSON) of another program's log into an event, or None |
 
     >>> from otf.spec import Spec, goto
     >>> def counter(count, inp):
@@ -129,7 +129,7 @@ class Bench:
     clients: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a bench without a way to its system, or with times that are none."""
+        """Raise UsageError for a bench that cannot reach its system, or with invalid times."""
         for name in ("quiescence", "latency", "busy", "pause"):
             seconds: float | None = getattr(self, name)
             # not `seconds < 0`: compared with NaN everything is false, and no silence would ever be long enough
@@ -161,7 +161,7 @@ class Bench:
     ) -> Bench:
         """Return the bench of a system behind ports: `ports` maps their names to adapters; or `connect` opens them all.
 
-        The options are fields of `Bench`. Raises UsageError that names what is missing, unknown, or of the wrong kind.
+        The options are fields of `Bench`. Raises UsageError that names what is missing, unknown, or of the wrong type.
 
         >>> from dataclasses import dataclass
         >>> from otf.adapters import tcp
@@ -190,7 +190,7 @@ class Bench:
         """Return the bench of a Python object: `system` makes, for each path, a fresh function from input to outputs.
 
         The options are fields of `Bench`; `types` are those of the outputs. Raises UsageError that names what is
-        missing, unknown, or of the wrong kind.
+        missing, unknown, or of the wrong type.
 
         >>> from otf.campaign import run
         >>> from otf.spec import Spec, goto
@@ -215,20 +215,20 @@ class Bench:
     def known_types(self) -> tuple[type, ...]:
         """Return the types of all inputs and outputs, so that traces can be read back."""
         decoded = () if self.codec is None else self.codec.types
-        # a codec of one's own easily names what it decodes, and forgets what it encodes
+        # codecs that users write often list the types that they decode and forget those that they encode
         offered = islice(self.spec.inputs(self.spec.initial), MANY)
         return tuple(dict.fromkeys((*decoded, *map(type, offered), *self.types)))
 
     @cached_property
     def timing(self) -> Timing:
-        """Return the times of the bench; one object, so that what is learnt in one path serves the next."""
+        """Return the times of the bench: always the same object, so that each path learns for the next."""
         if self.quiescence is None:
             return Learnt(FIRST, self.latency, self._busy, self.speed)
         return Timing(self.quiescence / self.speed, self.latency, self._busy, self.speed)
 
     @property
     def _busy(self) -> float:
-        # a faster clock shortens waits and no computation: R stays as long as the machine may need anyway, which is L
+        # a faster clock shortens waits but not computation: R is at least what the machine may need anyway, which is L
         return max(self.busy / self.speed, min(self.busy, self.latency))
 
     @property
@@ -237,23 +237,23 @@ class Bench:
         return 1.0 if self.life is None else self.life.speed
 
     def at_speed(self, speed: float) -> Bench:
-        """Return the bench with the clocks of its system at another speed. Raises UsageError for one that is none."""
+        """Return the bench with the clocks of its system at another speed. Raises UsageError for an invalid speed."""
         from otf.adapter.lifecycle import Life
 
         return self if speed == self.speed else replace(self, life=replace(self.life or Life(), speed=float(speed)))
 
     def by_reset(self) -> Bench:
-        """Return the bench whose paths all begin with a reset, none with a snapshot; the same one if none does."""
+        """Return the bench whose paths begin with a reset, not a snapshot; the same bench if it has no snapshot."""
         if self.life is None or self.life.snapshot is None:
             return self
         return replace(self, life=self.life.by_reset())
 
     def with_malformed(self, share: float) -> Bench:
-        """Return the bench with bytes that are no message in place of this share of the inputs. Raises UsageError."""
+        """Return the bench with this share of the inputs replaced by malformed bytes. Raises UsageError."""
         return replace(self, malformed=share)
 
     def _damage(self) -> None:
-        """Put the codec of malformed inputs around the codec. Raises UsageError if that cannot tell messages."""
+        """Wrap the codec in one for malformed inputs. Raises UsageError if the codec cannot recognise messages."""
         if not 0 <= self.malformed <= 1:
             message = f"malformed={self.malformed}: a share of the inputs is needed, from 0 to 1"
             raise UsageError(message)
@@ -291,7 +291,7 @@ class Bench:
         return Oracle(model, relation, self.limits, self.timing, self.silence_key, self.requirements, self.properties)
 
     def known_issue(self, failure: Failure | None) -> KnownIssue | None:
-        """Return the known issue that a failure shows, if any. Raises ModelError where one cannot say."""
+        """Return the known issue that a failure shows, or None. Raises ModelError if a known issue raises."""
         return known_issue(self.known_issues, failure)
 
     @property
@@ -299,9 +299,9 @@ class Bench:
         return self.outputs or tuple(self.ports) or ((SYSTEM,) if self.system is not None else ())
 
     def port(self, value: object) -> str:
-        """Return the port of a value, by the codec, or the only one there is; "" for an input that only waits.
+        """Return the port of a value: from the codec, or the only one; "" for an input that only waits.
 
-        Raises ModelError where the codec raises.
+        Raises ModelError if the codec raises.
         """
         if isinstance(value, Elapse):
             return ""

@@ -1,4 +1,4 @@
-"""The options of a bench: those of its constructors, what these refuse, and what a trace may choose by itself."""
+"""The options of a bench: those of its constructors, what these reject, and what a trace may choose by itself."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ Connect: TypeAlias = Callable[[], "AbstractAsyncContextManager[Mapping[str, Line
 """Opens the lines of all ports."""
 
 Silence = Literal["observed", "timed"]
-"""How silence is known: by a look at the processes of the system, where that is possible, or by a time alone."""
+"""How silence is known: by looking at the system's processes, if possible, or only by time."""
 
 _OF_CODEC: Final = ("types", "port", "encode", "decode")
 
 
 @dataclass(frozen=True, slots=True)
 class KnownIssue:
-    """A failure that is known: a campaign counts it and goes on.
+    """A known failure: a campaign counts it and goes on.
 
-    `shows` returns whether a failure is this one; `says` describes it for people; `req` are the requirements that it
+    `shows` returns whether a failure is this one, `says` describes it to people, and `req` are the requirements that it
     violates.
 
     >>> KnownIssue(lambda failure: "Unknown command" in failure.seen, "it answers what it should ignore").says
@@ -51,12 +51,12 @@ class KnownIssue:
     req: RequirementIds = ()
 
     def is_sound(self) -> bool:
-        """Return whether there is a function that can be asked, and a text."""
+        """Return whether it has a function to ask, and a text."""
         return callable(self.shows) and isinstance(self.says, str)  # pyright: ignore[reportUnnecessaryIsInstance] -- a bench may give anything
 
 
 def check_known_issues(issues: object) -> None:
-    """Refuse what is no known issue, such as a class of one's own, and what is not in a tuple or a list."""
+    """Raise UsageError unless this is a tuple or list of known issues, each with a function and a text."""
     given: object = issues
     every = cast("Sequence[object]", issues) if isinstance(issues, tuple | list) else None
     if every is None or not all(isinstance(each, KnownIssue) and each.is_sound() for each in every):
@@ -65,7 +65,7 @@ def check_known_issues(issues: object) -> None:
 
 
 def known_issue(issues: Iterable[KnownIssue], failure: Failure | None) -> KnownIssue | None:
-    """Return the issue that a failure shows, if any. Raises ModelError where the bench cannot say."""
+    """Return the issue that a failure shows, or None. Raises ModelError if a known issue raises."""
     for each in issues:
         try:
             if failure is not None and each.shows(failure):
@@ -99,7 +99,7 @@ class BenchOptions(TypedDict, total=False):
 
 
 class PortOptions(BenchOptions, total=False):
-    """Fields that a bench with ports may have beside its ports."""
+    """Further fields of a bench with ports."""
 
     life: Life | None
     barrier: Barrier | None
@@ -112,13 +112,13 @@ class PortOptions(BenchOptions, total=False):
 
 
 class ProcessOptions(BenchOptions, total=False):
-    """Fields that a bench of a Python object may have."""
+    """Further fields of a bench of a Python object."""
 
     codec: Codec | None
 
 
 def check_options(call: str, options: Mapping[str, object], fields: type[Any]) -> None:
-    """Refuse an unknown option, with the name that was likely meant."""
+    """Raise UsageError for an unknown option, with the name that was probably meant."""
     possible = sorted(fields.__annotations__.keys() | fields.__optional_keys__)
     for name in options.keys() - set(possible):
         from difflib import get_close_matches
@@ -130,7 +130,7 @@ def check_options(call: str, options: Mapping[str, object], fields: type[Any]) -
 
 
 def check_spec(call: str, spec: object) -> None:
-    """Refuse a model that is no spec: most often the function of one."""
+    """Raise UsageError if a model is not a Spec; most often it is the function of one."""
     if not isinstance(spec, Spec):
         shown = getattr(spec, "__name__", show(spec))
         message = f"{call}: {shown} is no Spec; write Spec(step, initial=…, inputs=[…])"
@@ -138,7 +138,7 @@ def check_spec(call: str, spec: object) -> None:
 
 
 def check_codec(call: str, codec: object) -> None:
-    """Refuse a codec that lacks a part."""
+    """Raise UsageError for a codec that lacks a part."""
     missing = [name for name in _OF_CODEC if not hasattr(codec, name)]
     if missing:
         message = (
@@ -150,7 +150,7 @@ def check_codec(call: str, codec: object) -> None:
 def check_ports(
     call: str, ports: Mapping[str, Callable[[], Any]] | None, connect: object, **named: Iterable[str]
 ) -> None:
-    """Refuse ports that are missing, given twice, or cannot be opened, and a port named in an option that is none."""
+    """Raise UsageError for ports that are missing, given twice, or not callable, and for options with unknown ports."""
     if (connect is None) == (not ports):
         which = "both ports and connect= are given" if ports else "there are no ports"
         message = (
@@ -171,7 +171,7 @@ def check_ports(
 
 
 def check_system(call: str, system: object) -> None:
-    """Refuse a system that cannot be made anew for each path."""
+    """Raise UsageError for a system that cannot be created anew for each path."""
     if not callable(system):
         message = (
             f"{call}: {show(system)} cannot be called; give a function that makes the system: lambda: Machine().step"
@@ -186,9 +186,9 @@ _NAME: Final = "otf_trace_may_set"
 def trace_may_set(**values: Container[object]) -> Callable[[Make], Make]:
     """Let a trace choose these parameters of a bench by itself, each among these values.
 
-    A trace may come from a stranger. Any other value has to be given again on the command
-    line. Name sizes, counts and faults here, with their bounds, and neither addresses nor files nor programs. Values
-    are plain, as a trace has them: numbers, texts, true and false. Raises UsageError for an unknown parameter.
+    A trace may come from a stranger. Any other value has to be passed again on the command line. Name sizes, counts and
+    faults here, with their bounds, but never addresses, files or programs. Values are plain, as in a trace: numbers,
+    texts, true and false. Raises UsageError for an unknown parameter.
 
     >>> @trace_may_set(size=range(2, 20), fault=("none", "late"))
     ... def bench(url: str = "", size: int = 4, fault: str = "none") -> None: ...
@@ -214,5 +214,5 @@ def settable(make: object) -> Mapping[str, Container[object]]:
 
 
 def allowed(values: Container[object], value: object) -> bool:
-    """Return whether a trace may choose a value; lists and objects are never among them."""
+    """Return whether a trace may choose a value; lists and objects are never allowed."""
     return isinstance(value, str | int | float) and value in values

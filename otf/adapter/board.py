@@ -1,4 +1,4 @@
-"""What stands around a board: the image that is written before the first path, and a recording beside each path."""
+"""Tools around a board: the image written before the first path, and a recording of each path."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ from otf.adapter.log import note
 from otf.errors import ContactError, UsageError
 
 _LOOK: Final = 0.01
-_GRACE: Final = 2.0  # seconds in which a recording may write what it has
+_GRACE: Final = 2.0  # seconds in which a recording may write its remaining data
 _LAST_WORDS: Final = 400  # characters
-# a size in blocks of 512 bytes: what records for ever must not fill the disk; and no pipe may fill up
+# a size in blocks of 512 bytes: an endless recording must not fill the disk, nor block on a full pipe
 _SCRIPT: Final = 'ulimit -f {blocks}; exec "$@" > {printed} 2> "$0".said'
 FILE: Final = "{file}"
 
 
 @dataclass(slots=True, eq=False)
 class BoardImage:
-    """What was written to a board: the digest of the image, empty before it was."""
+    """What was written to a board: the digest of the image, "" before that."""
 
     digest: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Flash:
-    """An image, and the hook that writes it to the board: before the first path, with the ports closed.
+    """An image, and the hook that writes it to the board before the first path, with the ports closed.
 
-    The hook is the tool of the vendor (`esptool`, `openocd`, `avrdude`, `dfu-util`), with its arguments, or a function;
-    it may take so many seconds (`timeout`). If it fails, there is no contact, and the error has the tool's last words.
-    Each `Flash` writes once; a bench of several boards (`Pool`) has one for each. The traces name the image and the
-    start of its SHA-256, as a version; `otf compare` shows where two runs had different images.
+    The hook is the vendor's tool (`esptool`, `openocd`, `avrdude`, `dfu-util`) with its arguments, or a function; it
+    may take up to `timeout` seconds. If it fails, the run ends with a ContactError that has the tool's last words. Each
+    `Flash` writes once; a bench of several boards (`Pool`) has one per board. Traces record the image's name and the
+    start of its SHA-256 as a version; `otf compare` shows where two runs had different images.
 
     >>> Flash(["st-flash", "write", "build/lamp.bin", "0x8000000"], image="build/lamp.bin").timeout
     120.0
@@ -55,11 +55,11 @@ class Flash:
 
     @property
     def version(self) -> dict[str, str]:
-        """Return the name of the image, and the start of the digest of what was written, or else of the file."""
+        """Return the image's name with the start of its digest: as written, or else of the file now."""
         return {f"image {Path(self.image).name}": self.written.digest or _digest(self.image)}
 
     async def once(self) -> None:
-        """Write the image, if this did not. Raises ContactError if it fails, UsageError if there is no image."""
+        """Write the image unless this has done so already. Raises ContactError, or UsageError if there is no image."""
         if self.written.digest:
             return
         digest, began = _digest(self.image), monotonic()
@@ -82,11 +82,11 @@ def _digest(image: str | Path) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Recording:
-    """A program that records beside each path, such as `candump` or `tcpdump`; what it wrote is kept if the path fails.
+    """A program that records each path, such as `candump` or `tcpdump`; its output is kept if the path fails.
 
-    It is started before the system is, so many seconds (`ahead`), and gets SIGINT at the end. The recording is what it
-    prints, or the file that an argument names as `{file}`; it lies beside the trace (`path-0007.recording.pcap`), and
-    ends at `largest` bytes. Its times and the trace's (`timestamp`) are of one clock, if the program runs here.
+    It starts `ahead` seconds before the system, and gets SIGINT at the end. The recording is what it prints, or the
+    file that an argument names as `{file}`. It lies beside the trace (`path-0007.recording.pcap`) and ends at `largest`
+    bytes. If the program runs here, its times and the trace's (`timestamp`) are of the same clock.
 
     >>> Recording(["tcpdump", "-i", "lo", "-U", "-w", "{file}", "port 7000"], suffix="pcap").ahead
     0.2
@@ -98,21 +98,21 @@ class Recording:
     largest: int = 64 << 20
 
     def file(self, trace: Path) -> Path:
-        """Return where the recording of a path lies, given its trace."""
+        """Return the recording's path, given the trace of its path."""
         return trace.with_name(f"{trace.name.removesuffix('.jsonl')}.recording.{self.suffix}")
 
 
 def kept_recording(trace: Path) -> Path | None:
-    """Return the recording that lies beside a trace, if there is one."""
+    """Return the recording beside a trace, or None."""
     start = f"{trace.name.removesuffix('.jsonl')}.recording."
     return next(iter(sorted(trace.parent.glob(f"{escape(start)}*"))), None)
 
 
 @asynccontextmanager
 async def recorded(recording: Recording | None, trace: Path) -> AsyncGenerator[Callable[[], None]]:
-    """Record while the context lasts; the recording is dropped, unless what this yields is called.
+    """Record until the context ends, and delete the recording unless the yielded function was called.
 
-    Raises ContactError if the program ends before anything was to be recorded.
+    Raises ContactError if the program ends before there is anything to record.
     """
     if recording is None:
         yield lambda: None

@@ -1,4 +1,4 @@
-"""CAN buses as python-can opens them: where one is, and its messages as the bytes of a `CanFrame`."""
+"""CAN buses, opened by python-can: where one is, and its messages as the bytes of a `CanFrame`."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from otf.errors import CodecError, UsageError
 from otf.framing import Frame
 
 WATCHED: Final = {"socketcan", "udp_multicast"}
-"""Interfaces whose descriptor shows that there is a frame, and whose calls never block; the others get threads."""
+"""Interfaces whose descriptor shows waiting frames, and whose calls never block; others need threads."""
 
 CanFilter: TypeAlias = tuple[int, int]
-"""An id and a mask: frames pass whose id is the same in the bits of the mask."""
+"""An id and a mask: frames pass if their id equals this one in the bits of the mask."""
 
 _BUS_OFF: Final = 0x40  # CAN_ERR_BUSOFF in linux/can/error.h
 
 
 @dataclass(frozen=True)
 class CanBus:
-    """Where a bus is and how it is set up, in the words of python-can."""
+    """Where a bus is and how it is set up, in python-can's terms."""
 
     interface: str
     channel: str
@@ -38,27 +38,27 @@ class CanBus:
 
     @property
     def is_watched(self) -> bool:
-        """Whether its descriptor is enough: where python-can filters by itself, a frame may wait behind others."""
+        """Whether watching the descriptor is enough: if python-can itself filters, a frame may wait behind others."""
         return self.interface in WATCHED and (self.interface == "socketcan" or not self.filters)
 
     @property
     def is_virtual(self) -> bool:
-        """Whether all that is on it is in this process."""
+        """Whether the whole bus is in this process."""
         return self.interface == "virtual"
 
     @property
     def name(self) -> str:
-        """What an error calls it."""
+        """The name of the bus in errors."""
         return f"the CAN bus {self.interface}/{self.channel}"
 
     def open(self) -> Any:  # noqa: ANN401 -- a can.BusABC, imported late
-        """Open it. Raises what python-can raises."""
+        """Open the bus. Raises whatever python-can raises."""
         from can import Bus
 
         given: dict[str, Any] = dict(self.options)
         if self.filters:
             given["can_filters"] = [{"can_id": number, "can_mask": mask} for number, mask in self.filters]
-        # the files and variables that set up other programs of this user do not count: the bench says all
+        # ignores files and variables with which this user sets up other programs: the bench says everything
         bus = Bus(channel=self.channel, interface=self.interface, ignore_config=True, **given)
         if self.interface == "udp_multicast":
             _keep_apart(bus.fileno())
@@ -66,7 +66,7 @@ class CanBus:
 
 
 def _keep_apart(descriptor: int) -> None:
-    """Let a multicast socket hear its own group only: Linux gives it all groups that anyone on this machine is in."""
+    """Let a multicast socket hear only its own group: by default Linux delivers all groups joined on this machine."""
     with socket.socket(fileno=os.dup(descriptor)) as sock:
         is_new = sock.family == socket.AF_INET6
         level, option = (socket.IPPROTO_IPV6, 29) if is_new else (socket.IPPROTO_IP, 49)  # IP(V6)_MULTICAST_ALL
@@ -92,7 +92,7 @@ def read_bus(
 
 
 def message_of(data: bytes) -> Any:  # noqa: ANN401 -- a can.Message
-    """Return the message of python-can for the bytes of a frame. Raises CodecError."""
+    """Return python-can's message for the bytes of a frame. Raises CodecError."""
     from can import Message
 
     frame = decode_can(data)
@@ -109,18 +109,18 @@ def message_of(data: bytes) -> Any:  # noqa: ANN401 -- a can.Message
 
 
 class BusStamps:
-    """When the messages of a bus came, by their time stamps: those of the kernel or of the hardware."""
+    """Tells when the messages of a bus came, by the time stamps of the kernel or the hardware."""
 
     def __init__(self) -> None:
         self._stamps = Stamps()
         self._empty = time.monotonic()
 
     def empty(self, at: float) -> None:
-        """Note that nothing had come by a moment, by `time.monotonic`."""
+        """Note that nothing had come by a moment (`time.monotonic`)."""
         self._empty = at
 
     def received(self, message: Any) -> float | None:  # noqa: ANN401 -- a can.Message
-        """Return when a message came, by `time.monotonic`; None where its stamp cannot be right."""
+        """Return when a message came, by `time.monotonic`; None if its stamp cannot be right."""
         now = time.monotonic()
         ago = self._stamps.ago(message.timestamp, now - self._empty)
         return None if ago is None else now - ago
@@ -132,10 +132,10 @@ def frame_of(
     *,
     errors: bool = False,
 ) -> Frame | None:
-    """Return the frame of a message that was received.
+    """Return the frame of a received message.
 
-    An error frame says that a frame was disturbed; the controllers repeat that by themselves. It is therefore None
-    unless `errors` is set. Raises OSError where it says that the bus is off, and errors are not asked for.
+    An error frame reports a disturbed frame, which the controllers repeat by themselves. It is therefore None unless
+    `errors` is set. Raises OSError if it reports that the bus is off, unless `errors` is set.
     """
     if message.is_error_frame:
         if errors:
@@ -154,12 +154,12 @@ def frame_of(
 
 
 def bus_failed(error: Exception) -> str:
-    """Return the trouble of a line on which the bus raised an error."""
+    """Return the trouble of a line whose bus raised an error."""
     return f"the CAN bus failed: {describe(error)}"
 
 
 def _value(text: str) -> object:
-    """Return a number, a truth or the text itself: what python-can takes for an option."""
+    """Return a number, a boolean or the text itself, as python-can takes options."""
     with suppress(ValueError):
         return float(text) if "." in text else int(text)
     return {"true": True, "false": False, "": True}.get(text.lower(), text)

@@ -1,4 +1,4 @@
-"""What sends the cyclic messages of the rest of a bus on schedule: in a process of its own, or in a thread."""
+"""Sends the cyclic messages of the rest of a bus on schedule, in a process of its own or in a thread."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from typing import Any, Final
 from otf.adapter.canbus import CanBus, bus_failed, message_of
 
 KEPT: Final = 64
-"""Late messages of which the judge may not have read yet; of those before them it has the oldest that is kept."""
+"""Late messages that the judge may not have read yet; only this many are kept."""
 _PRIORITY: Final = 1
 _NICE: Final = -10
 
 Message = tuple[Sequence[str], float]
-"""The frames of a message as hexadecimal digits, and its period in seconds."""
+"""The frames of a message in hexadecimal, and its period in seconds."""
 
 
 class Table:
-    """What the sender tells the judge without a word: when each message is due, and which were late.
+    """Shared memory in which the sender shows the judge when each message is due, and which were late.
 
-    It is memory that both have, so that the judge knows that a message is overdue though its sender gets no processor.
+    So the judge knows that a message is overdue even if the sender gets no processor.
     """
 
     def __init__(self, memory: mmap, messages: int) -> None:
@@ -38,7 +38,7 @@ class Table:
 
     @staticmethod
     def size(messages: int) -> int:
-        """Return how many bytes it needs."""
+        """Return the size of the table in bytes."""
         return 8 * (messages + 1 + 2 * KEPT)
 
     def set_due(self, at: int, due: float) -> None:
@@ -54,10 +54,10 @@ class Table:
         count = int(self._numbers[self._late - 1])
         place = self._late + 2 * (count % KEPT)
         self._numbers[place], self._numbers[place + 1] = due, doubted
-        self._numbers[self._late - 1] = count + 1  # last, so that what is counted is there
+        self._numbers[self._late - 1] = count + 1  # last, so that every counted message is there
 
     def late(self, known: int) -> list[tuple[float, float]]:
-        """Return the late messages behind the first so many."""
+        """Return the late messages after the first `known` ones."""
         count = int(self._numbers[self._late - 1])
         places = (self._late + 2 * (each % KEPT) for each in range(max(known, count - KEPT), count))
         return [(self._numbers[each], self._numbers[each + 1]) for each in places]
@@ -65,7 +65,7 @@ class Table:
 
 @dataclass(slots=True)
 class _Sender:
-    """What is done with one message: its way, the next frame, when that is due, and by how much it is delayed."""
+    """The state of one message: how it is sent, its frames, when the next is due, and by how much it is delayed."""
 
     frames: list[Any]
     every: float
@@ -77,7 +77,7 @@ class _Sender:
     latest: float = 0.0
 
     def take(self) -> list[Any]:
-        """Return the frames that are due now, and count on."""
+        """Return the frames due now, and advance."""
         if self.way == "off":
             return []
         frame = self.frames[self.at]
@@ -88,12 +88,12 @@ class _Sender:
 
 
 class Schedule:
-    """Sends the messages until its connection with the tester ends; each line that comes changes how one is sent."""
+    """Sends the messages until the tester closes the connection; each line received changes how one is sent."""
 
     def __init__(self, bus: Any, messages: Mapping[str, Message], late: float, memory: float, table: Table) -> None:  # noqa: ANN401 -- a can.BusABC
         self._bus, self._late, self._memory, self._table = bus, late, memory, table
         begun = time.monotonic()
-        # not all at once: a bus carries one frame after another
+        # not all at once, since a bus carries one frame after another
         self._senders = {
             name: _Sender(
                 [message_of(bytes.fromhex(each)) for each in frames], every, begun + every * at / len(messages)
@@ -105,7 +105,7 @@ class Schedule:
             self._note_due(name)
 
     def run(self, tester: socket.socket) -> str:
-        """Send until the tester closes the connection; return what was sent."""
+        """Send until the tester closes the connection; return a summary of what was sent."""
         tester.sendall(b"\n")
         while True:
             name, sender = min(self._senders.items(), key=lambda each: each[1].due + each[1].delay)
@@ -127,7 +127,7 @@ class Schedule:
     def _change(self, name: str, way: str, seconds: str = "0") -> None:
         sender = self._senders[name]
         sender.way, sender.delay = way, float(seconds)
-        # one that was delayed and is overdue now is sent at once, and is not late
+        # a delayed message that is overdue now is sent at once, and does not count as late
         sender.due = max(sender.due, time.monotonic() - sender.delay)
         self._note_due(name)
 
@@ -141,12 +141,12 @@ class Schedule:
             self._table.add_late(due, now + self._memory * sender.every)
         sender.due += sender.every  # only now: until it is on the bus it is overdue
         self._note_due(name)
-        while self._bus.recv(0) is not None:  # what others send is read elsewhere, and must not wait here for ever
+        while self._bus.recv(0) is not None:  # other nodes' messages are read elsewhere, and must not pile up here
             pass
 
 
 def serve(tester: socket.socket, where: CanBus, given: Mapping[str, Any], table: Table) -> None:
-    """Send the messages that are given until the tester closes the connection; say what was sent, or what failed."""
+    """Send the given messages until the tester closes the connection; report what was sent, or what failed."""
     with tester, suppress(OSError):
         try:
             bus = where.open()
@@ -160,12 +160,12 @@ def serve(tester: socket.socket, where: CanBus, given: Mapping[str, Any], table:
 
 
 def described(where: CanBus, given: Mapping[str, Any]) -> bytes:
-    """Return the line that a process of its own is started with. Raises TypeError for an option that is no text."""
+    """Return the line that starts a separate sender process. Raises TypeError for an option that JSON cannot hold."""
     return json.dumps({"bus": asdict(where), **given}).encode() + b"\n"
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Be the process: the numbers of its descriptors are the connection with the tester, and the memory of both."""
+    """Run as the sender process; the arguments are two descriptors: the connection and the shared memory."""
     connection, memory = map(int, arguments)
     raise_priority()
     tester = socket.socket(fileno=connection)
@@ -177,7 +177,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def raise_priority() -> None:
-    """Run before all that share the machine, as far as this user may."""
+    """Raise this process's priority above all others on the machine, as far as this user may."""
     try:
         os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(_PRIORITY))
     except OSError:

@@ -1,4 +1,4 @@
-"""Faults on a line: what can happen to frames on their way, how often, and which are injected in one path."""
+"""Faults on a line: what can happen to frames in transit, how often, and which are injected in one path."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from otf.errors import UsageError
 
 @dataclass(frozen=True, slots=True)
 class FaultPlan:
-    """What is injected in one path. `only` lists faults as they are recorded: "cpe2 out 3 drop"; None: by the seed."""
+    """The faults of one path. `only` lists faults in their recorded form, "cpe2 out 3 drop"; None: by the seed."""
 
     seed: str = "0"
     only: frozenset[str] | None = None
@@ -34,7 +34,7 @@ def plan() -> FaultPlan:
 
 @contextmanager
 def planned(seed: str, only: Sequence[str] | None) -> Generator[None]:
-    """Let lines that are opened inside inject by this plan; `only` None leaves one that was given from outside."""
+    """Inject faults by this plan into lines opened inside; if `only` is None, an outer plan's list stays."""
     token = _PLAN.set(FaultPlan(seed, frozenset(only) if only is not None else plan().only))
     try:
         yield
@@ -44,10 +44,10 @@ def planned(seed: str, only: Sequence[str] | None) -> Generator[None]:
 
 @runtime_checkable
 class Noting(Protocol):
-    """A line whose own actions belong in the trace, beside the events."""
+    """A line whose own actions belong in the trace, next to the events."""
 
     def noted(self) -> list[str]:
-        """Return the faults that were injected since it was asked last."""
+        """Return the faults injected since the last call."""
         ...
 
 
@@ -58,16 +58,16 @@ _INPUTS: Final = ("split", "merge", "disconnect")
 
 @dataclass(frozen=True, slots=True)
 class Faults:
-    """The rate of each fault on a line: probabilities, together at most 1, so that a frame has at most one fault.
+    """The rate of each fault on a line: probabilities that add up to at most 1, so that a frame has at most one fault.
 
-    `drop`: it is lost. `duplicate`: it comes twice. `reorder`: the next one overtakes it, if it arrives within `late`
-    seconds. `delay`: it comes `late` seconds later, or right before the next one. `corrupt`: one of its bits is wrong.
-    `truncate`: its end is missing. Of inputs only: `split`: the system gets it in two parts, `merge`: together with the
-    next one (both on streams of bytes), `disconnect`: the connection is broken off instead.
+    `drop`: the frame is lost. `duplicate`: it comes twice. `reorder`: the next one overtakes it, if that arrives within
+    `late` seconds. `delay`: it comes `late` seconds later, or right before the next one. `corrupt`: one of its bits is
+    wrong. `truncate`: its end is missing. Three faults apply only to inputs. `split`: the system gets it in two parts;
+    `merge`: together with the next one (both only on byte streams); `disconnect`: the connection is reset instead.
 
-    `only` is the direction that has faults: "in" for inputs, "out" for outputs, "" for both.
+    `only` is the direction with faults: "in" for inputs, "out" for outputs, "" for both.
 
-    `late` has to be well below the bench's L: the oracle blames the system for anything later.
+    `late` must be well below the bench's L: the oracle blames the system for anything later.
 
     >>> Faults(drop=0.1, only="in").drop
     0.1
@@ -87,7 +87,7 @@ class Faults:
     only: Literal["in", "out", ""] = ""
 
     def __post_init__(self) -> None:
-        """Refuse rates that are not probabilities."""
+        """Raise UsageError for rates that are not probabilities."""
         rates = [getattr(self, name) for name in KINDS]
         if min(rates) < 0 or sum(rates) > 1 or self.late < 0:
             message = f"{self}: each rate is a probability from 0 to 1, all together at most 1, and late a time"
@@ -99,7 +99,7 @@ class Faults:
             raise UsageError(message)
 
     def fault(self, planned: FaultPlan, port: str, way: str, number: int) -> str:
-        """Return what happens to a frame, empty for nothing."""
+        """Return what happens to a frame, "" for nothing."""
         if planned.only is not None:
             return next((kind for kind in KINDS if f"{port} {way} {number} {kind}" in planned.only), "")
         if self.only not in {"", way}:

@@ -1,4 +1,4 @@
-"""What is sent over the ports to bring a system into its initial state, and what it says to that, which is dropped."""
+"""Resets a system over its ports: what is sent to bring it into its initial state, and its dropped answers."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _LOOK: Final = 0.005
 _SHOWN: Final = 80  # bytes
 
 HEARD: Final = ContextVar[float | None]("HEARD", default=None)
-"""When the ports of this task were empty: before they were opened, or as their output was dropped."""
+"""When the ports of this task were last empty: before they were opened, or after their output was dropped."""
 
 
 @dataclass(frozen=True, slots=True)
 class Expect:
-    """In a sequence of `Life.inband`: wait until a frame with `pattern` (a regular expression) comes on a port.
+    """A step of `Life.inband`: wait until a frame that matches `pattern` (a regular expression) comes on a port.
 
-    Other frames on the port are dropped. If none comes within so many `seconds`, the reset has failed.
+    Drops other frames on the port. If none matches within `seconds`, the reset has failed.
 
     >>> [("console", b"reset"), Expect("console", rb"=> $", 5.0)][1].seconds
     5.0
@@ -38,7 +38,7 @@ class Expect:
 
 
 async def quieten(opened: Mapping[str, Line], inband: Sequence[tuple[str, bytes] | Expect], settle: float) -> None:
-    """Bring the system into its initial state, and drop its answers to that. Raises ContactError."""
+    """Bring the system into its initial state, and drop its answers. Raises ContactError."""
     for each in inband:
         if isinstance(each, Expect):
             await _expected(opened[each.port], each)
@@ -65,7 +65,7 @@ def drop(opened: Mapping[str, Line], what: str) -> None:
 
 
 async def _expected(line: Line, expect: Expect) -> None:
-    """Wait for a frame; the last ones that came instead are named where it does not come."""
+    """Wait for a frame. Raises ContactError with the last frame that came instead."""
     pattern, until = re.compile(expect.pattern), anyio.current_time() + expect.seconds
     last: bytes | None = None
     while True:

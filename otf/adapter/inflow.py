@@ -1,4 +1,4 @@
-"""The incoming side of a stream: chunks go in; frames come out, and at last the ending."""
+"""The incoming side of a stream: chunks go in; frames come out, and finally the ending."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from otf.framing.counted import Counted
 from otf.framing.frame import Cutter
 
 BATCH: Final = 256
-"""Arrivals that are handed out at a time."""
+"""The most arrivals returned at a time."""
 
 _SHOWN: Final = 100
-_SHORT: Final = 512  # bytes: a longer chunk hardly ever comes twice, and would take much room
+_SHORT: Final = 512  # bytes: a longer chunk hardly ever comes twice, and would take much memory
 _KEPT: Final = 1024
 
 
 class Inflow:
-    """The frames of one stream that have not been received yet; `wake` is called when silence has ended one."""
+    """The frames of one stream not received yet; calls `wake` when silence has ended a frame."""
 
     def __init__(self, framer: Framer, alarm: Alarm) -> None:
         self.queue: deque[Arrival] = deque()
@@ -35,12 +35,12 @@ class Inflow:
         self._set = False
         self._troubled = 0
         self._trouble = ""
-        # whether a frame begins with the next byte: otf's own framers then cut equal chunks into equal frames
+        # whether the next byte begins a frame: then otf's own framers cut equal chunks into equal frames
         self._fresh = self._steady = isinstance(framer, (Counted, Cutter))
         self._whole: dict[bytes, tuple[Frame, ...]] = {}
 
     def whole(self, chunk: bytes) -> tuple[Frame, ...] | None:
-        """Return the frames of a chunk that holds whole frames, if an equal chunk came before; else None: `take` it."""
+        """Return the frames of a chunk if an equal chunk of whole frames came before, else None: then `take` it."""
         return self._whole.get(chunk) if self._fresh else None
 
     def take(self, chunk: bytes) -> None:
@@ -51,7 +51,7 @@ class Inflow:
             self._troubled += frame.trouble != ""
             self._trouble = frame.trouble or self._trouble
         unfinished = self._framer.unfinished
-        # after a frame that was too long its rest is skipped: only a sound one proves that this is over
+        # the rest of a frame that was too long is skipped, until a sound frame proves that this is over
         self._fresh = self._steady and not unfinished and bool(frames) and not frames[-1].trouble
         if fresh and self._fresh and len(chunk) <= _SHORT:
             self._remember(chunk, frames)
@@ -65,7 +65,7 @@ class Inflow:
         try:
             return how(*chunk)
         except Exception as error:
-            # the framing is not called again: it would raise once more while the line, and the system, are closed
+            # the framing is not called again, since it would raise once more while the line and the system are closed
             self._framer, self._steady = _Broken(), False
             raise ModelError(f"{where(error)}: the framing raised {describe(error)}") from error
 
@@ -76,7 +76,7 @@ class Inflow:
             self._whole[chunk] = tuple(frames)
 
     def look(self) -> None:
-        """End the frame if nothing is left to be read and the silence was long enough."""
+        """End the frame if nothing is left to read and the silence was long enough."""
         gap = self._framer.gap
         if gap and self._framer.unfinished and self._clock() >= self._stirred + gap:
             self.queue.extend(self._cut(self._framer.rest))
@@ -87,12 +87,12 @@ class Inflow:
         self.queue.append(how)
 
     def batch(self) -> list[Arrival]:
-        """Return what is there, a bounded number at a time."""
+        """Return the arrivals, at most `BATCH` at a time."""
         queue = self.queue
         return [queue.popleft() for _ in range(min(len(queue), BATCH))]
 
     def clear(self) -> None:
-        """Forget what has arrived, an unfinished frame too."""
+        """Forget what has arrived, including an unfinished frame."""
         self._cut(self._framer.rest)
         self.queue.clear()
         self._fresh = self._steady
@@ -102,8 +102,8 @@ class Inflow:
         return self._stirred if self._framer.unfinished else NEVER
 
     def remarks(self) -> list[str]:
-        """Return what helps to understand a failure."""
-        # the output that a failure shows may be cut before its reason
+        """Return remarks that help to understand a failure."""
+        # the output shown in a failure may be cut before its reason
         last = f"frames that were too long or broken: {self._troubled}; the last: {self._trouble}"
         remarks = [last] if self._troubled else []
         if self._framer.unfinished:
@@ -113,7 +113,7 @@ class Inflow:
         return remarks
 
     def _ring(self) -> None:
-        # one alarm for a whole frame: each chunk moves the end, and only the last one's counts
+        # one alarm for a whole frame: each chunk moves the end, and only that of the last chunk counts
         self._set = False
         due = self._stirred + self._framer.gap
         if self._framer.unfinished and self._clock() < due:
@@ -124,7 +124,7 @@ class Inflow:
 
 
 class _Broken:
-    """Replaces a framer that raised: it cuts nothing any more."""
+    """Replaces a framer that raised, and cuts nothing."""
 
     gap = 0.0
     unfinished = False

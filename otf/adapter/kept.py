@@ -1,4 +1,4 @@
-"""What is kept from path to path, such as open ports and servers: all of it ends with the campaign."""
+"""What is kept from path to path, such as open ports and servers; all of it ends with the campaign."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ _END: Final = ContextVar[AsyncExitStack | None]("end", default=None)
 
 
 def campaigns_end() -> AsyncExitStack | None:
-    """Return what is left when the campaign ends, for what is kept until then; None outside of `keeping`."""
+    """Return the stack that is closed when the campaign ends, for what is kept until then; None outside `keeping`."""
     return _END.get()
 
 
 @asynccontextmanager
 async def keeping() -> AsyncGenerator[None]:
-    """Keep what asks for it from path to path; all ends when the context is left, however that happens.
+    """Keep resources from path to path; all of them end when the context is left, however that happens.
 
-    Inside another such context, the outer one keeps it.
+    Inside another such context, the outer one keeps them.
     """
     if campaigns_end() is not None:
         yield

@@ -1,8 +1,8 @@
-"""Boards that a lab manager has prepared: where the serial port of one is, for the adapter `serialport`.
+"""Boards prepared by a lab manager: where the serial port of a board is, for the adapter `serialport`.
 
-labgrid, pytest-embedded and twister reserve, flash and power boards; otf drives the line. Their packages are imported
-only if an address names a file of labgrid. Otherwise their objects are recognized by their attributes. A place of
-labgrid's coordinator is acquired by the program `labgrid-client`, which may be in an environment of its own.
+labgrid, pytest-embedded and twister reserve, flash and power boards; otf drives the line. otf imports their packages
+only if an address names a file of labgrid; otherwise it recognises their objects by their attributes. The program
+`labgrid-client`, which may be in an environment of its own, acquires a place from labgrid's coordinator.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from otf.errors import ContactError, UsageError
 SCHEMES: Final = ("labgrid", "twister")
 FORM: Final = "labgrid:ENVIRONMENT.yaml#TARGET, labgrid:PLACE#RESOURCE, or twister:HARDWARE-MAP.yaml#ID"
 BAUDRATE: Final = 115_200
-LARGEST: Final = 1 << 20  # bytes of a hardware map
+LARGEST: Final = 1 << 20  # the most bytes of a hardware map
 CLIENT: Final = "labgrid-client"
-_SECONDS: Final = 60.0  # for a command of the client, which takes one
-_LONGEST: Final = 400  # characters of what it prints
+_SECONDS: Final = 60.0  # for one command of the client
+_LONGEST: Final = 400  # the most characters shown of what it prints
 
 
 class BoardPort(NamedTuple):
@@ -39,12 +39,12 @@ class BoardPort(NamedTuple):
 
 
 def board_port(board: object, name: str | None = None) -> BoardPort:
-    """Return where the serial port of a board is, and let go of it: only one of two readers gets an answer.
+    """Return where the serial port of a board is, and release it there: of two readers, only one gets each answer.
 
     `board` is a target or a resource of labgrid, a `dut` of pytest-embedded, an entry of twister's hardware map (a
-    mapping), or an address: "labgrid:place.yaml#main", "labgrid:PLACE", "twister:map.yaml#0001". `name` is that of a
-    resource, where a target has several. A place that no one has acquired is acquired until this program ends. Raises
-    UsageError for anything else, ContactError if there is no port or someone else has the place.
+    mapping), or an address: "labgrid:place.yaml#main", "labgrid:PLACE", "twister:map.yaml#0001". `name` chooses among
+    several resources of a target. A free place is acquired until this program ends. Raises UsageError for anything
+    else, ContactError if there is no port or someone else has the place.
 
     >>> board_port({"id": "0001", "serial": "/dev/ttyACM0", "baud": 9600})
     BoardPort(url='/dev/ttyACM0', baudrate=9600)
@@ -78,7 +78,7 @@ def _board_port(address: str) -> BoardPort:
 
 
 def _in_map(file: Path, wanted: str) -> BoardPort:
-    """Return the port of an entry of twister's hardware map; of the only one that is connected, if none is named."""
+    """Return the port of an entry in twister's hardware map: the named one, or else the only connected one."""
     yaml = import_library("yaml", "labs")
     try:
         data = file.read_bytes()
@@ -105,7 +105,7 @@ def _mapped(entry: Mapping[str, Any]) -> BoardPort:
 
 
 def _target(name: str, part: str) -> Any:  # noqa: ANN401 -- a labgrid.Target, imported late
-    """Return a target of an environment."""
+    """Return a target of a labgrid environment."""
     try:
         labgrid: Any = import_module("labgrid")
     except ImportError as error:
@@ -117,9 +117,9 @@ def _target(name: str, part: str) -> Any:  # noqa: ANN401 -- a labgrid.Target, i
 
 
 def _of_place(place: str, wanted: str) -> BoardPort:
-    """Return the port of a place of the coordinator; acquire the place if no one has, and release it at the end."""
+    """Return the port of a coordinator's place; acquire the place if it is free, and release it at the end."""
     try:
-        described = _asked(place, "env")  # whoever has acquired it for us releases it
+        described = _asked(place, "env")  # whoever acquired it for us will release it
     except ContactError:
         described = _acquire(place)
     targets: Any = import_library("yaml", "labs").safe_load(described)["targets"]

@@ -1,4 +1,4 @@
-"""The life of a system over the paths of a campaign: started, reset, examined, settled, and stopped."""
+"""The life of a system over the paths of a campaign: started, reset, checked, settled, and stopped."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ INSTEAD: Final = "give the bench a command for it: life=Life(actions={{{!r}: {{P
 class Lasting:
     """What lasts from one path to the next: the server if it is kept, and how often the power was cycled.
 
-    `saved`: there is a snapshot of the system. One path at a time has the `turn` on a system with a snapshot.
+    `saved`: there is a snapshot of the system. With a snapshot, only one path at a time has its `turn`.
     """
 
     server: Server | None = None
@@ -44,36 +44,36 @@ class Lasting:
 
 @dataclass(frozen=True, kw_only=True)
 class Life:
-    """How a system is prepared before each path, and cleaned up after it; every part is optional. Times are seconds.
+    """How to prepare a system before each path, and clean up after it; every part is optional. Times are in seconds.
 
-    In this order: `flash` writes an image to the board, before the first path alone; `reset` (a script that brings the
-    test bed into order, before the ports are opened); `server` is started in a session of its own, and `ready` shows
-    when it is there: a line that it prints, a pattern (`re.compile`) in a line, a port (`Listening`), or a function
-    (None: at once); the ports are opened; `inband` is sent, frames by port, in a sequence that brings the system into
-    its initial state, with an `Expect` wherever an answer is waited for; for `settle` seconds all output is dropped;
-    `health` checks that the system is well; `boot` resets the system, or switches its power on, with the ports open:
-    what comes from then on, a boot banner for one, are outputs for the model. After the path the ports are closed and
-    the server is stopped with all that it started. A server that has ended by then, or whose ports another process
-    holds, is no system to judge.
+    The parts act in this order. `flash` writes an image to the board, only before the first path. `reset`, a script,
+    puts the test bed in order before the ports are opened. `server` is started in a session of its own; `ready` shows
+    when it is up. That is a line that it prints, a pattern (`re.compile`) in a line, a port (`Listening`), or a
+    function (None: at once). Then the ports are opened. `inband` is sent: a sequence of frames by port that brings the
+    system into its initial state, with an `Expect` wherever an answer is awaited. For `settle` seconds, all output is
+    dropped. `health` checks that the system is well. `boot` resets the system, or switches its power on, with the ports
+    open: whatever comes from then on, such as a boot banner, is output that the model must allow. After the path, otf
+    closes the ports and stops the server with everything it started. If the server has ended before the path begins,
+    or another process holds its ports, the start has failed.
 
-    With `keep` the server lives for the whole campaign, and `inband` alone resets it between the paths. If that fails,
-    the server is started again. If that fails too, the hook `power` cycles the power, at most `power_cycles` times in
-    the life of the bench, and all is tried once more.
+    With `keep` the server lives for the whole campaign, and only `inband` resets it between paths. If that fails, otf
+    starts the server again. If that fails too, the hook `power` cycles the power, at most `power_cycles` times in the
+    life of the bench, and everything is tried once more.
 
-    With a `snapshot` of a machine that QEMU plays, the server lives on as with `keep`. `reset` and `inband` are for the
-    first path and where the snapshot cannot be restored, and all others begin with its state.
+    With a `snapshot` of a machine emulated by QEMU, the server also lives on. Only the first path, and paths for which
+    the snapshot cannot be restored, use `reset` and `inband`; all others begin with its state.
 
-    `speed` is how many times as fast the clocks of the system run, under libfaketime: of `server` and of all processes
-    that the ports start, not of hooks. The quiescence time, R and the time windows of the model stay in seconds of the
-    system; L does not change. A system that cannot follow is refused, with the reason.
+    `speed` is how many times as fast the system's clocks run, under libfaketime: those of `server` and of all processes
+    that the ports start, not those of hooks. The quiescence time, R and the model's time windows stay in seconds of the
+    system; L does not change. otf rejects a system that cannot follow, with the reason.
 
-    `recording` records beside each path of a campaign, of a re-run and of `otf step`, and is kept where the path fails.
+    `recording` records each path of a campaign, of a re-run and of `otf step`; the recording is kept if the path fails.
 
-    `actions` are the commands by which the inputs of a model reset a system and switch its power, for each port: its
-    codec encodes them as a `PortAction`. Only the bench names commands, never a trace.
+    `actions` are, per port, the commands by which inputs of a model reset a system and switch its power: its codec
+    encodes these inputs as a `PortAction`. Only the bench names commands, never a trace.
 
-    `timeout` bounds each hook and the start. What fails is trouble with the test bed, and no failure of the system: the
-    start is tried again as often as the bench says in `retries`. If that does not help, a campaign that has lasted for
+    `timeout` bounds each hook and the start. A failure here is trouble with the test bed, not a failure of the system.
+    otf tries the start again as often as the bench's `retries` says. If that does not help, a campaign that has run for
     some time tries again after pauses; then the campaign is inconclusive.
 
     >>> from pathlib import Path
@@ -102,7 +102,7 @@ class Life:
     lasting: Lasting = field(default_factory=Lasting, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Refuse a speed that is none."""
+        """Raise UsageError for an invalid speed."""
         if not 1 <= self.speed <= FASTEST:
             raise UsageError(f"speed={self.speed}: a number from 1 to {FASTEST:g} is needed; 1 is the clock as it is")
         if self.keeps and self.speed > 1:
@@ -123,7 +123,7 @@ class Life:
 
 @asynccontextmanager
 async def living(life: Life, connect: Connected) -> AsyncGenerator[OpenLines, None]:
-    """Bring a system to life and connect with it. Raises ContactError where that fails."""
+    """Bring a system to life and connect to it. Raises ContactError if that fails."""
     async with AsyncExitStack() as stack:
         if life.snapshot is not None:
             await stack.enter_async_context(life.lasting.turn)
@@ -142,7 +142,7 @@ async def living(life: Life, connect: Connected) -> AsyncGenerator[OpenLines, No
 
 
 async def _escalate(life: Life, connect: Connected, stack: AsyncExitStack) -> OpenLines:
-    """Try the start; after a failure again with a fresh server, and then with the power cycled."""
+    """Try the start; after a failure, try again with a fresh server, and then with the power cycled."""
     reasons = list[str]()
     try:
         return await _tried(life, connect, stack)
@@ -218,20 +218,20 @@ async def _connected(connect: Connected, server: Server | None) -> AsyncGenerato
             opened = await stack.enter_async_context(connect())
         except ContactError:
             if server is not None:
-                await server.check([])  # it says why there is nothing to connect to, where the server has ended
+                await server.check([])  # if the server has ended, it says why there is nothing to connect to
             raise
         yield opened
 
 
 async def _saved(life: Life) -> None:
-    """Save the initial state, if it is wanted and outlives the path."""
+    """Save the initial state, if that is wanted and the state outlives the path."""
     if life.snapshot is not None and (life.server is None or life.lasting.server is not None):
         await life.snapshot.save()
         life.lasting.saved = True
 
 
 async def _server(life: Life, attempt: AsyncExitStack) -> Server | None:
-    """Return the server of a life, started if it does not run; one that is not kept ends with the attempt."""
+    """Return the server of a life, started if it is not running; one that is not kept ends with the attempt."""
     if life.server is None:
         return None
     campaign = campaigns_end() if life.keeps else None
@@ -264,7 +264,7 @@ async def _stopped(server: Server, grace: float) -> None:
 
 
 async def perform(life: Life | None, port: str, line: Line, port_action: PortAction) -> None:
-    """Carry out an action on a port, by the command of the bench where it gives one, else by the line itself.
+    """Carry out an action on a port, by the bench's command if it has one, else by the line itself.
 
     Raises CodecError if neither can, LineLost if the line ends, ContactError if the command fails.
     """

@@ -11,15 +11,15 @@ from otf.codec import PortAction
 from otf.framing import Frame, Framing
 
 LINE_PROTOCOL: Final = 1
-"""The version of what a `Line` promises; it grows when a method gets another meaning, or a new one is required."""
+"""The version of what a `Line` promises; it grows when a method changes its meaning, or a new one is required."""
 
 NEVER: Final = float("-inf")
-"""The time of what has not happened."""
+"""The time of something that has not happened."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """The port ended; nothing arrives after it. `reason` is one of few words ("exit status 3", "end of stream").
+    """The port ended; nothing arrives after it. `reason` is a few words ("exit status 3", "end of stream").
 
     >>> Ending("end of stream").reason
     'end of stream'
@@ -30,9 +30,9 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """The line itself is at fault, not the system: datagrams were dropped, a device was unplugged.
+    """The line itself is at fault, not the system: datagrams were dropped, or a device was unplugged.
 
-    What arrived before still counts. After that nothing can be concluded, and the run is inconclusive.
+    What arrived before still counts. After it nothing can be concluded, and the run is inconclusive.
 
     >>> Trouble("the device was unplugged").reason
     'the device was unplugged'
@@ -49,10 +49,10 @@ class LineLost(Exception):  # noqa: N818 -- what happened, not an error of the c
 
 
 class Line(Protocol):
-    """One open port. Receiving never waits: the runner watches descriptors itself and asks when there may be something.
+    """One open port. Receiving never waits: the runner watches descriptors and asks when something may be there.
 
-    A system that is gone must never look like a silent one: an end is delivered once, as an `Ending`, after all that
-    arrived before it.
+    A system that is gone must never look like a silent one: a line delivers its end once, as an `Ending`, after
+    everything that arrived before it.
     """
 
     def descriptors(self) -> tuple[int, ...]:
@@ -60,28 +60,28 @@ class Line(Protocol):
         ...
 
     def arm(self, wake: Callable[[], None]) -> None:
-        """Call `wake` from now on, in the runner's thread, whenever something may be there; descriptors need not.
+        """Call `wake` from now on, in the runner's thread, whenever something may be there that no descriptor shows.
 
-        It is called as well when there is another descriptor to watch.
+        Call it too when there is another descriptor to watch.
         """
         ...
 
     def send(self, data: bytes) -> Coroutine[Any, Any, None]:
-        """Hand one frame over. Waits only where the other side does not read, and not for ever. Raises LineLost."""
+        """Send one frame. Waits only if the other side does not read, and not forever. Raises LineLost."""
         ...
 
     def receive(self) -> list[Arrival]:
-        """Return what is there now, in the order of arrival, a bounded number at a time; empty when nothing is."""
+        """Return what is there now, in order of arrival and a bounded number at a time; empty if nothing is."""
         ...
 
     def remarks(self) -> list[str]:
-        """Return what helps to understand a failure: the last lines on stderr, datagrams from unexpected senders."""
+        """Return remarks that help to understand a failure: last lines on stderr, datagrams from strangers."""
         ...
 
 
 @runtime_checkable
 class Stirring(Protocol):
-    """A line of bytes, on which a frame may have begun: while its bytes arrive the system is not silent."""
+    """A byte line on which a frame may have begun: while its bytes arrive the system is not silent."""
 
     def stirred(self) -> float:
         """Return when the last bytes of an unfinished frame arrived, by anyio's clock; `NEVER` if there is none."""
@@ -90,10 +90,10 @@ class Stirring(Protocol):
 
 @runtime_checkable
 class Counting(Protocol):
-    """A line that knows whether its silence is evidence; the runner asks before a verdict rests on it."""
+    """A line that knows whether its silence is evidence; the runner asks before a verdict depends on it."""
 
     def lost(self) -> str:
-        """Return what was lost on the tester's own machine, or which process is stopped there; empty if nothing."""
+        """Return what was lost on the tester's machine, or which process is stopped there; "" if nothing."""
         ...
 
 
@@ -102,11 +102,11 @@ class Belated(Protocol):
     """A line on which the tester sends by its own clock, and may itself be late."""
 
     def overdue(self) -> float:
-        """Return since when the tester was late, by `time.monotonic`, up to now and since the last call; or `inf`."""
+        """Return since when the tester has been late after the last call (`time.monotonic`), or `inf`."""
         ...
 
     def doubt(self) -> str:
-        """Return why what the system does now may be the tester's own fault; empty if it is not."""
+        """Return why the system's present behaviour may be the tester's own fault; "" if it cannot be."""
         ...
 
 
@@ -115,16 +115,16 @@ class Acting(Protocol):
     """A line on which an input can be more than bytes: connecting, closing, half closing."""
 
     async def perform(self, port_action: PortAction) -> None:
-        """Carry out the action. Raises LineLost if it fails; CodecError if this line cannot do it."""
+        """Carry out the action. Raises LineLost if it fails, CodecError if this line cannot do it."""
         ...
 
 
 @runtime_checkable
 class Packing(Protocol):
-    """A line over a stream of bytes, on which frames can be sent in parts, and several at once."""
+    """A line over a byte stream, on which frames can be sent in parts, or several at once."""
 
     def pack(self, data: bytes) -> bytes:
-        """Return the bytes on the wire of one frame. Raises CodecError."""
+        """Return the bytes of one frame on the wire. Raises CodecError."""
         ...
 
     async def push(self, raw: bytes) -> None:
@@ -134,10 +134,10 @@ class Packing(Protocol):
 
 @runtime_checkable
 class Acknowledging(Protocol):
-    """A line that acknowledges at once what it reads, which takes a packet of its own each time."""
+    """A line that acknowledges at once what it reads, which takes a packet each time."""
 
     def acknowledge(self, *, later: bool) -> None:
-        """Acknowledge what was read. If `later`, leave the next acknowledgements to inputs, or to the next call."""
+        """Acknowledge what was read. With `later`, leave the next acknowledgements to inputs, or to the next call."""
         ...
 
 
@@ -146,16 +146,16 @@ class Stamping(Protocol):
     """A line that knows when a frame arrived, however late it is read. This costs time, so it is off by default."""
 
     def stamp(self) -> None:
-        """Give each frame from now on the time of its arrival."""
+        """From now on, give each frame the time of its arrival."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """Opens a line when it is called; the adapters return it.
+    """Opens a line when called; the adapters return it.
 
-    `kind` is the name of the adapter, `framing` what it cuts a stream with (None where frames come as such), `at`
-    makes the same port, with all its options, at another address; `url` is its address, where it has one.
+    `kind` is the name of the adapter, and `framing` cuts its stream (None if it carries whole frames). `at` makes the
+    same port, with all its options, at another address; `url` is its address, "" if it has none.
 
     >>> from otf.adapters.tcp import tcp
     >>> isinstance(tcp("127.0.0.1:7000"), Port), tcp("127.0.0.1:7000").url

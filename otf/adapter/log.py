@@ -1,7 +1,7 @@
-"""The tester's own log: what it starts, opens, waits for, tries again and gives up, through structlog.
+"""The tester's own log, written with structlog: what it starts, opens, waits for, retries and gives up.
 
-Quiet unless somebody listens: `--log` on the command line, or a program that has configured structlog for itself. Then
-the events of a run are there as well, at the level "debug".
+Silent unless someone listens: with `--log` on the command line, or in a program that has configured structlog itself.
+Then it also has the events of a run, at the level "debug".
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _BOUND: Final = ContextVar[dict[str, Any]]("bound", default={})  # noqa: B039 --
 
 
 def is_heard() -> bool:
-    """Return whether somebody listens."""
-    # by itself structlog prints everything; and who has not imported it has not configured it
+    """Return whether someone listens."""
+    # unconfigured, structlog prints everything; and a program that has not imported it has not configured it
     structlog = sys.modules.get("structlog")
     return structlog is not None and structlog.is_configured()
 
 
 def note(event: str, /, level: Level = "info", **fields: object) -> None:
-    """Log an event of the tester, with the fields that are `bound` here.
+    """Log an event of the tester, with the fields `bound` here.
 
     >>> with bound(path=3):
     ...     note("opened", port="line")  # nobody listens
@@ -41,7 +41,7 @@ def note(event: str, /, level: Level = "info", **fields: object) -> None:
 
 @contextmanager
 def bound(**fields: object) -> Generator[None]:
-    """Add these fields to all that is logged until the context is left: `run`, `path`, `port`."""
+    """Add these fields to everything logged until the context is left: `run`, `path`, `port`."""
     token = _BOUND.set({**_BOUND.get(), **fields})
     try:
         yield
@@ -51,7 +51,7 @@ def bound(**fields: object) -> Generator[None]:
 
 @contextmanager
 def logging_to(where: str | None) -> Generator[None]:
-    """Log to a file (JSON lines, everything), or for a level to standard error (text, from that level on); None: don't.
+    """Log everything to a file (JSON lines), or to standard error from a level on (text); None: do nothing.
 
     Raises UsageError for a file that cannot be written.
     """

@@ -1,7 +1,7 @@
-"""Ends a process in which Python itself does not work any more: code of a bench can break what every loop needs.
+"""Ends a process in which Python itself no longer works: code of a bench can break what every loop needs.
 
-With another `len` than Python's, asyncio finds nothing to do and turns for ever, as may any loop of otf, and no bound
-of time and no Ctrl-C ever comes to its turn. Only another thread sees that.
+If `len` is replaced, asyncio finds nothing to do and spins forever, as may any loop of otf; no time limit and no Ctrl-C
+ever takes effect. Only another thread can see that.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from typing import Final, Protocol
 from otf.errors import INCONCLUSIVE
 
 LOOKS: Final = 12
-"""Looks at which the loop itself was at work, had a processor, and had not done what it was asked before; 3 s."""
+"""Looks at a loop that was running, had a processor, and had not done what it was last asked; together 3 s."""
 _BY: Final = "code of the bench, its model or its system changed what it needs; nothing can be judged"
 NO_LOOP: Final = f"the event loop does nothing that it is asked: {_BY}"
 NO_PYTHON: Final = f"len, range and the like do not work, or the recursion limit is below 200: {_BY}"
-DEEP: Final = 200  # calls that otf and its event loop need within one another; Python allows 1,000
+DEEP: Final = 200  # nested calls that otf and its event loop need; Python allows 1,000
 
 
 class Waitable(Protocol):
     """What a watchdog waits for."""
 
     def wait(self, timeout: float, /) -> bool:
-        """Return whether it is over, at once or after so many seconds."""
+        """Wait up to `timeout` seconds; return whether it is over."""
         ...
 
 
 class LoopCheck:
-    """Waits as an event does, and ends the process where the loop of this thread does nothing any more.
+    """Waits like an event, and ends the process if this thread's event loop does nothing any more.
 
     >>> LoopCheck(threading.Event(), print).wait(0.01)
     False
@@ -58,11 +58,11 @@ class LoopCheck:
         return False
 
     def _look(self, loop: AbstractEventLoop) -> None:
-        # a busy machine may leave the loop without a processor for seconds while this thread has one; asked each time,
-        # a loop that is broken turns for it
+        # A busy machine may leave the loop without a processor for seconds while this thread has one. A broken loop,
+        # however, spins at each look.
         before, self._used = self._used, time.clock_gettime(self._clock)
         if self._beats or not in_loop(self._thread):
-            # a model or a system that is at work for long keeps the loop from its turn, and breaks nothing
+            # a model or system at work for long keeps the loop from its turn, but breaks nothing
             self._missed = 0
         elif self._used > before:
             self._missed += 1
@@ -88,7 +88,7 @@ def _running() -> AbstractEventLoop | None:
 
 
 def sound() -> bool:
-    """Return whether what every loop rests on still does what it did; another way to do it is none of our business.
+    """Return whether the functions that every loop needs still give the right results, whatever replaces them.
 
     >>> sound()
     True
@@ -103,7 +103,7 @@ def sound() -> bool:
 
 
 def in_loop(thread: int) -> bool:
-    """Return whether a thread is in the event loop itself: not in what that calls."""
+    """Return whether a thread is in the event loop itself, not in something that it calls."""
     frame = sys._current_frames().get(thread)  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] -- Python offers no other way
     return frame is not None and frame.f_globals.get("__name__") in _LOOP
 

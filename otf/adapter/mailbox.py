@@ -1,4 +1,4 @@
-"""A line to a library that calls back from threads of its own: a mailbox, and the functions open, send and close."""
+"""A line to a library that calls back from its own threads: a mailbox, and the functions open, send and close."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 class Mailbox:
-    """What a library gets to hand over what arrived; its methods may be called in any thread, also after the end.
+    """Takes what a library received; its methods may be called from any thread, even after the end.
 
     >>> mailbox = Mailbox()
     >>> mailbox.put(b"hello")
@@ -53,13 +53,13 @@ class Mailbox:
         self.doubt: Callable[[], str] = lambda: ""
         """Says why a failure now may be the tester's own fault; asked before the system is blamed."""
         self.overdue: Callable[[], float] = lambda: inf
-        """Returns since when the tester was late since the last call, by `time.monotonic`: the judge widens windows."""
+        """Returns since when the tester has been late after the last call, by `time.monotonic`: windows are widened."""
 
     def put(self, data: bytes | bytearray | memoryview, trouble: str = "", *, received: float | None = None) -> None:
-        """Hand over one frame. If too many wait to be read it is dropped and counted, which ends in no verdict.
+        """Hand over one frame. If too many wait to be read, it is dropped and counted, and the run has no verdict.
 
-        `trouble` says in a few words why the bytes are no frame; they are an undecodable output then. `received`: when
-        it came, by `time.monotonic`, where that is known better than by this call.
+        `trouble` says in a few words why the bytes are not a frame, which makes them an undecodable output. `received`
+        is when it came, by `time.monotonic`, if that is known better than the time of this call.
         """
         if not isinstance(data, bytes | bytearray | memoryview):  # pyright: ignore[reportUnnecessaryIsInstance] -- users
             # libraries swallow what their callbacks raise, and the system would look silent
@@ -69,25 +69,25 @@ class Mailbox:
         fits = len(raw) <= self._largest
         if not fits:
             raw, trouble = raw[: self._largest], trouble or too_long(self._largest)
-        # the thread of a library may have waited for this interpreter: how long is not known
+        # the library's thread may have waited for this interpreter, nobody knows how long
         at, doubt = (time.monotonic(), inf) if received is None else (received, 0.0)
         self._add(Frame(raw, trouble, at, doubt))
-        self.stirred = NEVER  # not sooner: in between the system would look silent
+        self.stirred = NEVER  # only now: otherwise the system would look silent in between
 
     def stir(self) -> None:
-        """Report that a part of a frame has arrived: the system is not silent until `put` hands over the whole."""
+        """Report that part of a frame has arrived: the system is not silent until `put` hands over the whole."""
         self.stirred = time.monotonic()
 
     def end(self, reason: str) -> None:
-        """Hand over that the system ended the port; nothing follows."""
+        """Report that the system ended the port; nothing follows."""
         self._add(Ending(reason))
 
     def fail(self, reason: str) -> None:
-        """Hand over that the library or the machine failed, and not the system; nothing follows."""
+        """Report that the library or the machine failed, not the system; nothing follows."""
         self._add(Trouble(reason))
 
     def take(self, most: int) -> list[Arrival]:
-        """Return what has arrived, at most so many at a time. The descriptor is readable while there is more."""
+        """Return up to `most` arrivals. The descriptor stays readable while there are more."""
         with self._lock:
             found = [self._arrived.popleft() for _ in range(min(most, len(self._arrived)))]
             if self._is_rung and not self._arrived:
@@ -96,7 +96,7 @@ class Mailbox:
             return found
 
     def close(self) -> None:
-        """Take nothing more, and close the sockets."""
+        """Accept nothing more, and close the sockets."""
         with self._lock:
             self._is_over = True
             self._near.close()
@@ -118,7 +118,7 @@ class Mailbox:
 
 
 class ThreadLine:
-    """A line to a library with threads or callbacks; `open_thread` makes it."""
+    """A line to a library with threads or callbacks, created by `open_thread`."""
 
     def __init__(
         self, mailbox: Mailbox, send: Callable[[bytes], object], patience: float, *, threads: bool = False
@@ -137,7 +137,7 @@ class ThreadLine:
     async def send(self, data: bytes) -> None:
         """Send one frame, in a thread, since the library may block.
 
-        Raises LineLost, also if that takes too long; CodecError where `send` raises it.
+        Raises LineLost if that fails or takes too long, CodecError if `send` raises it.
         """
         if self._gone or self._failure:
             raise LineLost(self._gone or self._failure)
@@ -149,7 +149,7 @@ class ThreadLine:
             raise self._failed(f"the library raised {error} when it sent") from error
 
     def receive(self) -> list[Arrival]:
-        """Return what has arrived, at most 256 of it, and at last the ending."""
+        """Return up to 256 arrivals, and finally the ending."""
         if self._gone:
             return []
         ago = self._clock() - time.monotonic()
@@ -159,13 +159,13 @@ class ThreadLine:
         return arrived
 
     def lost(self) -> str:
-        """Return how many frames were dropped since otf did not read them in time."""
+        """Return how many frames were dropped because otf did not read them in time."""
         if dropped := self._mailbox.dropped:
             return f"{dropped} frames arrived faster than they were read, and were dropped"
         return ""
 
     def overdue(self) -> float:
-        """Return since when the library was late with what it sends by its own clock, or `inf`."""
+        """Return since when the library has been late with what it sends by its own clock, or `inf`."""
         return self._mailbox.overdue()
 
     def doubt(self) -> str:
@@ -174,28 +174,28 @@ class ThreadLine:
 
     def stirred(self) -> float:
         """Return when the last part of an unfinished frame arrived."""
-        # the library's threads know the machine's clock only, and trio's has another zero
+        # the library's threads know only the machine's clock, and trio's has a different zero
         at = self._mailbox.stirred
         return at if at == NEVER else self._clock() - (time.monotonic() - at)
 
     def place(self) -> Place:
-        """Return that it is not known what is at the other end of a library, or which threads of this process are."""
+        """Return that neither the other end of a library is known, nor which threads of this process belong to it."""
         hidden = "a library of this process carries its bytes, and its other end is not known"
         return Place(hidden=hidden, threads=self._threads)
 
     def remarks(self) -> list[str]:
-        """Return nothing: the library says what it has to say by itself."""
+        """Return nothing: a library reports what it has to say by itself."""
         return []
 
     def _failed(self, reason: str) -> LineLost:
-        # it is no output of the system that its library fails: the run is inconclusive
+        # a failing library is not an output of the system: the run is inconclusive
         self._failure = reason
         self._mailbox.fail(reason)
         return LineLost(reason)
 
 
 def _moved(arrival: Arrival, seconds: float) -> Arrival:
-    """Return an arrival with its time by another clock."""
+    """Return an arrival with its time shifted to another clock."""
     if not isinstance(arrival, Frame) or arrival.received is None:
         return arrival
     return replace(arrival, received=arrival.received + seconds)
@@ -213,14 +213,14 @@ async def open_thread(  # noqa: PLR0913 -- those of `from_thread`
     name: str = "",
     threads: bool = False,
 ) -> AsyncGenerator[ThreadLine, None]:
-    """Open a line to a library; `threads`: the system is in threads of this process too.
+    """Open a line to a library; `threads`: the system also runs in threads of this process.
 
-    Raises ContactError, with the port by its `name`, if it cannot be opened or closed.
+    Raises ContactError, with the port's `name`, if it cannot be opened or closed.
     """
     shown = name or f"the library of a port, {open!r},"
     mailbox = Mailbox(held, largest)
     try:
-        # a library that is open when this is cancelled is closed here, in bounded time
+        # a library that opens after this was cancelled is closed here, within bounded time
         undo = partial(_undone, close, patience)
         library = await _called(shown, "open", partial(open, mailbox), patience, undo)
         try:
@@ -236,7 +236,7 @@ async def open_thread(  # noqa: PLR0913 -- those of `from_thread`
 
 
 class _Raised(Exception):  # noqa: N818 -- it says what was raised
-    """The library raised an error of any kind, which could be taken for one of the event loop."""
+    """The library raised an error of any kind, which might be mistaken for one of the event loop."""
 
 
 def _reported(call: Callable[[], T]) -> T:

@@ -1,4 +1,4 @@
-"""The model of a system that also gets malformed inputs: by default any answer, and the state as it was, or fresh."""
+"""The model of a system that also gets malformed inputs: by default, any answer may come and the state may reset."""
 
 from __future__ import annotations
 
@@ -16,20 +16,22 @@ from otf.spec.transition import is_transition
 from otf.trace.events import Ended
 
 ORDERLY: Final = tuple(map(Ended, ("end of stream", "connection reset", "broken pipe", CUT_OFF)))
-"""Ends of a connection that a system may choose; the end of its process is none of them."""
+"""Ends of a connection that a system may choose; the end of its process is not one of them."""
 
 
 HEARD: Final = 6
-"""Outputs on other ports than that of a malformed input. Without a bound, the ways to explain one output would be
-endless, since outputs on several ports may be under way."""
+"""The most outputs on ports other than that of a malformed input.
+
+Without a limit, the ways to explain one output would be endless, since outputs on several ports may be in flight.
+"""
 
 
 SAMPLE: Final = 100
-"""Inputs by which a codec shows whether it can tell messages."""
+"""Inputs that show whether a codec can recognise messages."""
 
 
 def sample_of(spec: Spec[Any, Any], codec: Codec) -> list[object]:
-    """Return some inputs that have bytes: of the initial state, or of those after a port was opened there."""
+    """Return some inputs that have bytes: of the initial state, or after a port was opened there."""
     inputs = [*islice((each for each in spec.inputs(spec.initial) if not isinstance(each, Elapse)), SAMPLE)]
     messages = [each for each in inputs if not isinstance(codec.encode(each), PortAction)]
     if messages or not inputs:
@@ -41,9 +43,9 @@ def sample_of(spec: Spec[Any, Any], codec: Codec) -> list[object]:
 
 @dataclass(frozen=True, slots=True)
 class Disturbed:
-    """A state after a malformed input on a port ("": on the only one), until the next input is taken.
+    """A state after a malformed input on a port ("": the only one), until the next input is taken.
 
-    Any outputs may come there, and some on other ports: `heard` are those that had some.
+    Any outputs may come there, and some on other ports; `heard` lists the ports that had some.
     """
 
     state: Any
@@ -53,9 +55,9 @@ class Disturbed:
 
 @dataclass(frozen=True, slots=True)
 class Anywhere:
-    """Any state, after an input of which the model says nothing: the system lives, and nothing more is sent to it.
+    """Any state, after an input that the model does not describe: the system lives, and nothing more is sent to it.
 
-    `fresh`: the system keeps its state per connection, so the end of the connection resets it.
+    `fresh`: the system keeps its state per connection, so closing the connection resets it.
     """
 
     port: str = field(default="", repr=False)
@@ -74,30 +76,30 @@ class HungUp:
 class Hardened:
     """The functions of a spec with malformed inputs.
 
-    After such an input any outputs may come until the next one, or the end of the connection. The system may then be in
-    the state that it was in, or in a fresh one. It may also be lenient, and be where the message that the input was
-    made from leads. Which of these it is shows when the path goes on. A spec may say more with `malformed=`. If an
-    input has several frames, the system takes one after the other. After a message that the model does not specify, or
-    that is none of its inputs, the system may be in any state.
+    After such an input, any outputs may come until the next one, or the connection may end. The system may then be in
+    its previous state or in a fresh one. It may also be lenient, and be in the state that the original message leads
+    to. What comes later on the path shows which of these it is. A spec may say more with `malformed=`. If an input has
+    several frames, the system takes them one by one. After a message that the model does not specify, or that is not
+    one of its inputs, the system may be in any state.
     """
 
     def __init__(self, spec: Spec[Any, Any], codec: MalformedCodec, ports: Sequence[str]) -> None:
         self.spec = spec
         self.codec = codec
         self.ports = ports
-        # the names of all timers that were started: a fresh system has none of them
+        # the names of all timers that were started; none of them runs in a fresh system
         self._timers: set[str] = set()
 
     def step(self, state: object, inp: object) -> Iterable[Any]:
         """Return what may happen on an input; bytes that are a message of this state are unspecified."""
         if isinstance(state, (HungUp, Anywhere)):
-            # sent before the end was seen; where a new connection may follow, that has to be seen first
+            # sent before the end was seen; if a new connection may follow, the end has to be seen first
             return () if isinstance(state, Anywhere) and state.fresh else (goto(state),)
         known = state.state if isinstance(state, Disturbed) else state
         if isinstance(inp, Malformed):
             return self._malformed(known, inp)
         ways = self._noted(self.spec.step(known, inp))
-        # what is wrong now may follow from the malformed input, and not from the sentences about this one
+        # a fault seen now may follow from the malformed input rather than violate the requirements of this one
         return ways if known is state else [replace(way, req=()) for way in ways]
 
     def emits(self, state: object) -> Iterable[Any]:
@@ -109,7 +111,7 @@ class Hardened:
         return [*self._answers(state), *freed]
 
     def _answers(self, state: Disturbed | Anywhere | HungUp) -> Iterator[Transition[Any]]:
-        """Yield what may come of a malformed input: any outputs, or the end of the connection."""
+        """Yield what a malformed input may cause: any outputs, or the end of the connection."""
         here = [port for port in self.ports if state.port in {port, ""}]
         kinds = (object, Ended) if isinstance(state, HungUp) else (object,)
         yield from (goto(state, on(port, each)) for port in here for each in kinds)
@@ -134,7 +136,7 @@ class Hardened:
         meant = [self.codec.message(inp.port, frame) for frame in frames]
         if len(frames) == 1 and meant[0] is not None and self._ways(state, meant[0]):
             return ()
-        # of a message that is none of its inputs the model knows nothing, unless it was one in another state
+        # a message that is not one of the model's inputs is unknown, unless it was one in another state
         says = self.spec.malformed if None in meant or inp.raw == inp.of else None
         own = None if says is None else says(state, inp)
         return self._one_after_the_other(state, meant, inp) if own is None or len(frames) > 1 else own
@@ -151,7 +153,7 @@ class Hardened:
         return [*dict.fromkeys(replace(way, state=_disturbed(way.state, inp.port)) for way in ways)]
 
     def _after(self, state: object, message: object | None, inp: Malformed) -> Iterator[Transition[Any]]:
-        """Yield where a frame leads: a message to where the model says, any other to one of several states."""
+        """Yield where a frame leads: a message where the model says, anything else to one of several states."""
         if isinstance(state, Anywhere):
             yield goto(state)
             return
@@ -161,7 +163,7 @@ class Hardened:
             yield goto(self.spec.initial, timers=[*map(stop, sorted(self._timers)), *self.spec.timers])
             message = self.codec.message(inp.port, inp.of)
         ways = [*own] if own is not None else self._ways(state, message) if message is not None else []
-        # where the model says nothing, or only after it has seen the outputs, the state is unknown
+        # if the model says nothing, or only after seeing the outputs, the state is unknown
         if not ways or not all(map(is_transition, ways)):
             yield goto(Anywhere())
         for way in filter(is_transition, ways):
@@ -169,7 +171,7 @@ class Hardened:
             yield replace(way, state=then, outputs=(), within=None, after="")
 
     def _ways(self, state: object, message: object) -> list[Any]:
-        """Return what may happen on a message; nothing is known of one that is no input of the model."""
+        """Return what may happen on a message; nothing is known if it is not an input of the model."""
         known = any(message == each for each in chain(self.spec.inputs(state), self.spec.inputs(self.spec.initial)))
         return self._noted(self.spec.step(state, message)) if known else []
 
@@ -184,7 +186,7 @@ def _disturbed(state: object, port: str) -> object:
 
 
 def _freed(state: Disturbed) -> Callable[[Any], Any]:
-    """Return what makes of a transition one into a disturbed state, at any time."""
+    """Return the function that makes a transition lead to a disturbed state, at any time."""
 
     def freed(way: Any) -> Any:  # noqa: ANN401 -- whatever a model yields
         if isinstance(way, Accept):

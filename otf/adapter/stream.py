@@ -1,4 +1,4 @@
-"""A line over any stream of bytes that has a descriptor: a socket, a serial port, a terminal."""
+"""A line over any byte stream with a descriptor: a socket, a serial port, a terminal."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from otf.adapter.waiting import Alarm
 from otf.framing import Framing
 
 PATIENCE: Final = 10.0
-"""Seconds in which the other side has to go on reading while something is being sent."""
+"""Seconds within which the other side must read on while something is being sent."""
 
 _AGAIN: Final = 0.005
-_ROUNDS: Final = 64  # chunks that are read at once of a frame that does not end
+_ROUNDS: Final = 64  # the most chunks read at once of a frame that does not end
 WORDS: Final[Mapping[int, str]] = {
     errno.ECONNRESET: "connection reset",
     errno.EPIPE: "closed by the other side",
@@ -30,9 +30,9 @@ WORDS: Final[Mapping[int, str]] = {
 
 
 class StreamLine:
-    """Frames over a stream that never blocks; `read` and `write` are those of its descriptor.
+    """Frames over a stream that never blocks; `read` and `write` act on its descriptor.
 
-    `read` returns no bytes at the end of the stream. A subclass says with `ended` what an end or an error means.
+    `read` returns no bytes at the end of the stream. A subclass says in `ended` what an end or an error means.
     """
 
     def __init__(
@@ -60,11 +60,11 @@ class StreamLine:
         self._wake = self._inflow.wake = wake
 
     def send(self, data: bytes) -> Coroutine[Any, Any, None]:
-        """Send one frame. Raises LineLost, also where the other side reads nothing for ten seconds; CodecError."""
+        """Send one frame. Raises LineLost, also if the other side reads nothing for ten seconds; CodecError."""
         return self.push(self._framer.pack(data))
 
     def pack(self, data: bytes) -> bytes:
-        """Return the bytes on the wire of one frame. Raises CodecError."""
+        """Return the bytes of one frame on the wire. Raises CodecError."""
         return self._framer.pack(data)
 
     async def push(self, raw: bytes) -> None:
@@ -81,7 +81,7 @@ class StreamLine:
             await self._send_rest(raw[written:])
 
     def receive(self) -> list[Arrival]:
-        """Return the frames that have come, at most 256 of them, and at last the ending."""
+        """Return up to 256 frames, and finally the ending."""
         inflow = self._inflow
         return inflow.batch() if inflow.queue or self._over else self._look()
 
@@ -90,7 +90,7 @@ class StreamLine:
         return self._inflow.stirred()
 
     def remarks(self) -> list[str]:
-        """Return how many frames were too long or broken, and an unfinished one."""
+        """Return remarks on frames that were too long or broken, and on an unfinished one."""
         return self._inflow.remarks()
 
     def restart(self, descriptor: int, read: Callable[[], bytes], write: Callable[[bytes], int]) -> None:
@@ -106,7 +106,7 @@ class StreamLine:
         return Ending(WORDS.get(error.errno or 0, str(error.strerror).lower()))
 
     def _look(self) -> list[Arrival]:
-        """Read until a frame is whole, or there is nothing more to read; return what there is."""
+        """Read until a frame is complete, or there is nothing more to read; return the arrivals."""
         inflow = self._inflow
         for _ in range(_ROUNDS):
             try:
@@ -128,7 +128,7 @@ class StreamLine:
         return inflow.batch()
 
     def _end(self, how: Ending | Trouble) -> None:
-        # the kernel reports an error to the next call only: after a send that got it, a read sees a mere end
+        # the kernel reports an error only to the next call: if that was a send, a read sees just an end
         how = self._broken or how
         self._over, self._gone = True, self._gone or how.reason
         self._inflow.end(how)
@@ -136,9 +136,9 @@ class StreamLine:
     def _lost(self, error: OSError) -> LineLost:
         how = self.ended(error)
         self._gone = how.reason
-        if error.errno != errno.EPIPE:  # that says only that there was an end before, which is there to be read
+        if error.errno != errno.EPIPE:  # which only says that there was an end before, still to be read
             self._broken = how
-        self._wake()  # what had come before is still to be read, and so is the ending
+        self._wake()  # earlier arrivals are still to be read, and so is the ending
         return LineLost(self._gone)
 
     async def _send_rest(self, rest: bytes) -> None:
@@ -150,7 +150,7 @@ class StreamLine:
                 raise LineLost(self._gone)
 
     async def _some(self, rest: bytes) -> int:
-        """Write what can be written, as soon as anything can; return how many bytes that were."""
+        """Write as soon as possible; return how many bytes were written."""
         while True:
             await anyio.wait_writable(self._descriptor)
             try:
@@ -163,5 +163,5 @@ class StreamLine:
 
 
 def reader(descriptor: int, size: int = 65_536) -> Callable[[], bytes]:
-    """Return the function that reads a descriptor."""
+    """Return a function that reads a descriptor."""
     return lambda: os.read(descriptor, size)

@@ -1,7 +1,7 @@
-"""Threads and tasks of a system in this process: one that dies of an exception has ended the system.
+"""Threads and tasks of a system in this process: if one dies of an exception, the system has ended.
 
-Python prints such a death and goes on, so that a system would pass half of which is gone. A thread belongs to the
-system if the system's code has started it, or a thread of the system has; so does a task of asyncio. Others, as those
+Python prints such a death and goes on, so half of a system could be gone and still pass. A thread belongs to the system
+if the system's code, or a thread of the system, has started it; the same holds for asyncio tasks. Others, such as those
 of pytest or of a program around otf, are left alone.
 """
 
@@ -21,13 +21,13 @@ from typing import Any, Final, ParamSpec, Self, TypeVar
 P = ParamSpec("P")
 T = TypeVar("T")
 _ATTRIBUTE: Final = "_otf_system"  # of a thread: the watch of the system that started it
-_CALLBACK: Final = "ctypes callback function"  # what unraisable errors say, in words that change with Python
+_CALLBACK: Final = "ctypes callback function"  # part of what unraisable errors say, which changes with Python
 
 
 class ThreadWatch:
-    """Reports when a thread or task of the system dies while it is open.
+    """Reports when a thread or task of the system dies while the watch is open.
 
-    `died` is called with the exception, from the thread that dies. The code of the system runs in `call`.
+    Calls `died` with the exception, in the dying thread. The code of the system runs in `call`.
 
     >>> from threading import Thread
     >>> errors = []
@@ -43,17 +43,17 @@ class ThreadWatch:
         self.died = died
 
     def __enter__(self) -> Self:
-        """Look out for deaths."""
+        """Start watching for deaths."""
         _HOOKS.enter(self)
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Look out no more: what dies now is told by Python."""
+        """Stop watching: from now on Python reports deaths itself."""
         _HOOKS.leave(self)
 
     @contextmanager
     def running(self) -> Generator[None]:
-        """Count the threads that the body starts as the system's."""
+        """Count the threads started in the body as the system's."""
         token = _RUNNING.set(self)
         try:
             yield
@@ -61,7 +61,7 @@ class ThreadWatch:
             _RUNNING.reset(token)
 
     def call(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Return what code of the system returns."""
+        """Call code of the system and return its result."""
         token = _RUNNING.set(self)  # twice as fast as a context manager
         try:
             return function(*args, **kwargs)
@@ -78,7 +78,7 @@ def _own() -> ThreadWatch | None:
 
 
 class _Hooks:
-    """What Python calls when a thread or a task dies, replaced while a watch is open."""
+    """What Python calls when a thread or task dies, replaced while a watch is open."""
 
     def __init__(self) -> None:
         self._open = list[ThreadWatch]()
@@ -96,7 +96,7 @@ class _Hooks:
             self._open.remove(watch)
             while not self._open and self._replaced:
                 holder, name, ours, before = self._replaced.pop()
-                if getattr(holder, name) is ours:  # else somebody has replaced it since, and may call it
+                if getattr(holder, name) is ours:  # otherwise someone has replaced it since, and may call it
                     setattr(holder, name, before)
 
     def _replace(self) -> None:
@@ -115,7 +115,7 @@ class _Hooks:
             return start_raw(self._with_report(function, _own()), *arguments)
 
         def of_callback(died: Any) -> None:  # noqa: ANN401 -- as above
-            # a destructor that raises is no death, and may be anybody's
+            # an exception in a destructor is not a death, and may be anyone's
             if not (_CALLBACK in str(died.err_msg) and self.told(died.exc_value, _own())):
                 unraisable(died)
 
@@ -146,7 +146,7 @@ class _Hooks:
         setattr(holder, name, ours)
 
     def told(self, error: BaseException | None, watch: ThreadWatch | None) -> bool:
-        """Tell a watch of a death; return False if none is open that it concerns."""
+        """Report a death to its watch; return False if that is not open."""
         if error is None or watch is None or watch not in self._open:
             return False
         if not isinstance(error, SystemExit):  # sys.exit() ends a thread as a return does
@@ -158,9 +158,9 @@ _HOOKS: Final = _Hooks()
 
 
 def _of_task(context: dict[str, Any]) -> ThreadWatch | None:
-    """Return the watch of the system to which a task or a callback belongs: each runs in the context of its start."""
+    """Return the watch of the system that a task or callback belongs to: each runs in the context of its start."""
     for name in ("task", "handle", "future"):
-        # before Python 3.12 a task does not say its context, but the collector knows what it refers to
+        # before Python 3.12 a task does not reveal its context, but the collector knows what it refers to
         for each in gc.get_referents(context[name]) if name in context else ():
             if isinstance(each, Context):
                 return each.get(_RUNNING) or _own()

@@ -1,4 +1,4 @@
-"""Waiting: for one of several descriptors, or for a time; and the clock that says what time it is."""
+"""Waits for one of several descriptors, or for a time; and the clock."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import TypeAlias
 import anyio
 
 Alarm: TypeAlias = Callable[[float, Callable[[], None]], None]
-"""Takes a time of anyio's clock and a function, which is called then, if the context is still open."""
+"""Takes a time of anyio's clock and a function to call then, if the context is still open."""
 
 
 async def any_readable(descriptors: Iterable[int]) -> None:
-    """Wait until one of these descriptors is readable; no other task may wait for one of them."""
+    """Wait until one of these descriptors is readable; no other task may wait for any of them."""
     async with anyio.create_task_group() as waiting:
 
         async def wait(descriptor: int) -> None:
@@ -29,9 +29,9 @@ async def any_readable(descriptors: Iterable[int]) -> None:
 
 @asynccontextmanager
 async def alarms() -> AsyncGenerator[Alarm, None]:
-    """Return a function that sets alarms; all are off once the context is left.
+    """Return a function that sets alarms; leaving the context cancels all of them.
 
-    Errors of the body come out bare, and not in a group as from a plain task group.
+    Errors of the body are raised as they are, not in a group as from a plain task group.
     """
     loop = asyncio_loop()
     if loop is None:
@@ -51,7 +51,7 @@ Spawn: TypeAlias = Callable[..., object]
 
 @asynccontextmanager
 async def spawning() -> AsyncGenerator[Spawn, None]:
-    """Return a function that starts tasks; all end with the context. Errors of the body come out bare."""
+    """Return a function that starts tasks, which all end with the context. Errors of the body are raised ungrouped."""
     failure: BaseException | None = None
     async with anyio.create_task_group() as tasks:
         try:
@@ -66,7 +66,7 @@ async def spawning() -> AsyncGenerator[Spawn, None]:
 
 
 class _Calls:
-    """Alarms as timers of asyncio's loop: a task for each would cost ten times as much, and each byte may set one."""
+    """Alarms as timers of asyncio's loop: a task per alarm would cost ten times as much, and each byte may set one."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
@@ -94,7 +94,7 @@ class _Calls:
 
 
 def from_threads() -> Callable[[Callable[[], object]], object]:
-    """Return what has the event loop call a function soon; it may be called in any thread."""
+    """Return a function that makes the event loop call another soon; it may be called from any thread."""
     loop = asyncio_loop()
     if loop is not None:
         return loop.call_soon_threadsafe
@@ -104,7 +104,7 @@ def from_threads() -> Callable[[Callable[[], object]], object]:
 
 
 def asyncio_loop() -> asyncio.AbstractEventLoop | None:
-    """Return the running loop if it is one of asyncio; None on other loops, where the clock may be virtual."""
+    """Return the running asyncio loop; None on other loops, whose clock may be virtual."""
     try:
         return asyncio.get_running_loop()
     except RuntimeError:
@@ -128,10 +128,10 @@ async def _ring(at: float, ring: Callable[[], None]) -> None:
 
 
 def clock() -> Callable[[], float]:
-    """Return the function that reads the clock of the event loop: a step calls it many times.
+    """Return the function that reads the event loop's clock, since a step calls it many times.
 
-    Anyio finds out at each call which loop it is on, which takes ten times as long as the answer. Uvloop's own time is
-    that of its last turn, in whole milliseconds, though it wakes by the same clock.
+    On each call, anyio has to find out which loop it is on, which takes ten times as long as the answer. Uvloop's own
+    time is that of its last turn, in whole milliseconds, although it wakes by the same clock.
     """
     loop = asyncio_loop()
     if loop is None:
