@@ -23,10 +23,10 @@ from otf.adapter.observed_rest.orphans import ended, started
 from otf.errors import ContactError, UsageError
 
 Program: TypeAlias = str | Sequence[str]
-"""A program with its arguments, or a command line that is split like a shell does it (and by no shell)."""
+"""A program with its arguments, or a command line that is split as by a shell (but not run by one)."""
 
 Folder: TypeAlias = str | Path | None
-"""A working folder; None: our own."""
+"""A working directory; None: our own."""
 
 _ADVICE: Final = {
     errno.ENOENT: "check its spelling, or give its whole path; a script also needs the program in its first line",
@@ -39,7 +39,7 @@ _PEER: Final = 0x5441  # TIOCGPTPEER: opens the other end
 
 
 def words(command: Program) -> list[str]:
-    """Return a command as a program and its arguments. Raises UsageError for none, and for an open quotation."""
+    """Return a command as a program and its arguments. Raises UsageError if it is empty or a quotation is open."""
     try:
         argv = shlex.split(command) if isinstance(command, str) else list(command)
     except ValueError as error:
@@ -51,12 +51,12 @@ def words(command: Program) -> list[str]:
 
 
 class Child:
-    """A process that runs, with pipes to its standard input, output and error; it leads a session of its own.
+    """A running process with pipes to its standard input, output and error; it leads its own session.
 
     `stdin`, `stdout` and `stderr` are our ends of the pipes, and never block. With `pty` the process has a terminal
-    instead of pipes, which passes all bytes as they are: `stdin` and `stdout` are both our end of it, `stderr` is -1.
-    `exit` becomes readable when the process ends; it is -1 where the system has no such descriptor. Raises ContactError
-    where the command cannot be started. If the tester is killed, the process and its session are.
+    instead of pipes, which passes all bytes unchanged: `stdin` and `stdout` are both our end of it, and `stderr` is -1.
+    `exit` becomes readable when the process ends, and is -1 if the kernel has no such descriptor. Raises ContactError
+    if the command cannot be started. If the tester is killed, so are the process and its session.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class Child:
             self.stdin, self.stdout, self.stderr = (_unblock(pipe) for pipe in self._pipes())
 
     def ended(self) -> str:
-        """Return how the process ended, "exit status 3" or "killed by SIGKILL"; empty while it lives."""
+        """Return how the process ended, "exit status 3" or "killed by SIGKILL"; "" while it runs."""
         try:
             code = self._code()
         except ChildProcessError:
@@ -88,15 +88,15 @@ class Child:
         return f"exit status {code}" if code >= 0 else f"killed by {_signal_name(-code)}"
 
     def signal(self, number: signal.Signals) -> None:
-        """Send a signal to the process and to all that it started, unless these have left its session."""
-        # Not reaped yet, the process still holds the number of the group: no other group can have it.
+        """Send a signal to the process and everything it started that has not left its session."""
+        # until it is reaped, the process holds the number of the group, so no other group can have it
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, number)
 
     def settle(self) -> None:
-        """Have the kernel carry what was written to the terminal to the other end: it does that in a thread of its own.
+        """Make the kernel carry what was written to the terminal to its other end at once.
 
-        A look at the other end makes it do that at once; until then a process that waits for it may seem to rest.
+        The kernel does that in a thread of its own; until then a process that waits for the data may seem to rest.
         """
         peer = fcntl.ioctl(self._terminal, _PEER, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
@@ -112,7 +112,7 @@ class Child:
         return self._terminal >= 0
 
     def close_input(self) -> None:
-        """Close the standard input: most programs end when it ends. A terminal hangs up."""
+        """Close the standard input: most programs then end. A terminal hangs up."""
         self.stdin = -1
         if self._terminal >= 0:
             self.signal(signal.SIGHUP)  # it controls no session, so closing it would signal no process
@@ -120,7 +120,7 @@ class Child:
             pipe.close()
 
     def close(self) -> None:
-        """Close all descriptors and release the number of the process; it should have ended before."""
+        """Close all descriptors and release the number of the process, which should have ended before."""
         self._guard.dismiss()
         self.close_input()
         for pipe in self._pipes():
@@ -181,7 +181,7 @@ def _not_started(argv: Sequence[str], cwd: Folder, error: OSError) -> ContactErr
 
 
 def _reap_orphans(group: int) -> None:
-    """Wait for what a killed system has left: the tester may have adopted it, and it stays a zombie until then."""
+    """Reap what a killed system has left: the tester may have adopted it, and it would stay a zombie."""
     until = monotonic() + _REAP
     with suppress(ChildProcessError):
         while monotonic() < until:
@@ -192,7 +192,7 @@ def _reap_orphans(group: int) -> None:
 def _exit_descriptor(pid: int) -> int:
     try:
         return os.pidfd_open(pid)
-    except OSError:  # an old kernel, or a sandbox that does not have it
+    except OSError:  # an old kernel, or a sandbox without it
         return -1
 
 

@@ -1,6 +1,6 @@
-"""Faster clocks: programs of the system under libfaketime, and what shows that a program does not follow.
+"""Faster clocks: runs programs of the system under libfaketime, and detects programs that do not follow.
 
-libfaketime stands between a program and the C library. It multiplies the time that clocks return and divides the
+libfaketime sits between a program and the C library. It multiplies the time that clocks return and divides the
 time-outs of waits. It cannot reach what bypasses the C library, and an absolute timerfd under it never expires.
 """
 
@@ -26,7 +26,7 @@ _FOLDERS: Final = "/usr/lib/*/faketime", "/usr/lib/faketime", "/usr/lib64/faketi
 _GO: Final = b"\xff Go buildinf:"
 _LOOKS: Final = 100
 _PAUSE: Final = 0.005
-_LARGEST: Final = 1 << 28  # bytes of a program that are searched
+_LARGEST: Final = 1 << 28  # the most bytes of a program that are searched
 _SHARED: Final = Path("/dev/shm")  # noqa: S108 -- only what our own processes have left there is removed
 _KERNEL: Final = {
     "anon_inode:[io_uring]": "it waits through io_uring",
@@ -36,7 +36,7 @@ _KERNEL: Final = {
 
 @dataclass(slots=True)
 class FasterClock:
-    """A clock that runs `speed` times as fast for the processes that are started under it; `pids` collects them."""
+    """A clock that runs `speed` times as fast for the processes started under it; `pids` collects them."""
 
     speed: float
     pids: list[int] = field(default_factory=list[int])
@@ -48,16 +48,16 @@ class FasterClock:
         return {**own, "LD_PRELOAD": ":".join(preloaded), "FAKETIME": f"+0 x{self.speed:g}"}
 
     def clean(self) -> None:
-        """Remove the shared memory that libfaketime leaves behind when its program is ended by a signal."""
+        """Remove the shared memory that libfaketime leaves behind when a signal ends its program."""
         for pid in self.pids:
             for name in (f"faketime_shm_{pid}", f"sem.faketime_sem_{pid}"):
                 (_SHARED / name).unlink(missing_ok=True)
 
     async def check(self) -> None:
-        """Refuse a system that cannot follow. Raises UsageError with the program and the reason."""
+        """Reject a system that cannot follow. Raises UsageError with the program and the reason."""
         if not self.pids:
             raise refused(self.speed, "the bench starts no process, and only the clocks of its own can be changed")
-        # a program that has just been started may still load its libraries
+        # a program just started may still be loading its libraries
         why = self._unfit()
         for _ in range(_LOOKS):
             if not why:
@@ -71,7 +71,7 @@ class FasterClock:
 
 
 def refused(speed: float, why: str) -> UsageError:
-    """Return the error for a speed that cannot be had."""
+    """Return the error for an impossible speed."""
     return UsageError(f"speed={speed:g}: {why}; leave the speed out")
 
 
@@ -80,7 +80,7 @@ _CLOCK: ContextVar[FasterClock | None] = ContextVar("clock", default=None)
 
 @contextmanager
 def under(clock: FasterClock | None) -> Generator[None]:
-    """Start the processes of this context, and of tasks that are started in it, under a faster clock."""
+    """Start the processes of this context, and of tasks started in it, under a faster clock."""
     token = _CLOCK.set(clock)
     try:
         yield
@@ -89,13 +89,13 @@ def under(clock: FasterClock | None) -> Generator[None]:
 
 
 def current() -> FasterClock | None:
-    """Return the clock under which processes are started now; None: that of the machine."""
+    """Return the clock under which processes now start; None: that of the machine."""
     return _CLOCK.get()
 
 
 @cache
 def library() -> str:
-    """Return the path of libfaketime. Raises UsageError where it is not installed."""
+    """Return the path of libfaketime. Raises UsageError if it is not installed."""
     for pattern in _FOLDERS:
         found = sorted(Path("/").glob(f"{pattern[1:]}/{_LIBRARY}"))
         if found:
@@ -114,7 +114,7 @@ def _with_children(pids: list[int]) -> Iterator[int]:
 
 
 def _unfit(pid: int) -> str:
-    """Return why a process does not follow, "" if nothing speaks against it; what ended needs no clock."""
+    """Return why a process does not follow the clock, "" if it seems to; one that has ended needs none."""
     folder = Path(f"/proc/{pid}")
     try:
         mapped = (folder / "maps").read_text(errors="replace")
@@ -137,7 +137,7 @@ def _is_go(program: Path) -> bool:
 
 @cache
 def _has(path: str, mark: bytes) -> bool:
-    # a program that was replaced since it was started cannot be searched
+    # a program that was replaced since its start cannot be searched
     with suppress(OSError, ValueError), Path(path).open("rb") as file:
         size = min(_LARGEST, os.fstat(file.fileno()).st_size)
         return mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ).find(mark) >= 0

@@ -1,6 +1,6 @@
-"""Processes around a child: a guard that kills it if the tester is killed, what is stopped, what holds a port (Linux).
+"""Around child processes: a guard that kills them if the tester is killed, stopped processes, holders of ports (Linux).
 
-A server that could not bind its port is not behind it: another process is.
+A server that could not bind its port does not serve it: another process does.
 """
 
 from __future__ import annotations
@@ -21,17 +21,16 @@ _SCRIPT: Final = 'read -r _ || kill -s KILL -- "-$0"'
 
 
 class Guard:
-    """Waits beside a process and its group until the tester has gone, and kills them then; `dismiss` ends it.
+    """Waits beside a process and its group until the tester has gone, then kills them; `dismiss` ends it.
 
-    The kernel closes a pipe of the tester's however that ends, so that nothing of it has to be alive. A signal of the
-    kernel's own at the death of a parent (PDEATHSIG) would come at the end of the thread that started the process,
-    would not reach what that has started in turn, and is to be asked for between fork and exec, where a program with
-    threads may hang.
+    The kernel closes a pipe of the tester however it ends, so nothing of it has to be alive. The kernel's own signal at
+    the death of a parent (PDEATHSIG) will not do. It comes when the thread ends that started the process, does not
+    reach grandchildren, and must be requested between fork and exec, where a program with threads may hang.
     """
 
     def __init__(self, group: int) -> None:
         self._guard: subprocess.Popen[bytes] | None = None
-        with suppress(OSError):  # there is no shell: a child then ends by itself when its input ends, or not
+        with suppress(OSError):  # without a shell, a child ends by itself when its input ends, or not at all
             self._guard = subprocess.Popen(  # noqa: S603 -- our own script, and a number
                 [_SHELL, "-c", _SCRIPT, str(group)],
                 stdin=subprocess.PIPE,
@@ -42,10 +41,10 @@ class Guard:
             started(self._guard.pid, helper=True)
 
     def dismiss(self) -> None:
-        """End it, and do nothing. May be called again."""
+        """End the guard without killing anything. May be called again."""
         guard, self._guard = self._guard, None
         if guard is not None and guard.stdin is not None:
-            # killed before its pipe is closed, which it would take for the end of the tester
+            # killed before its pipe is closed, which it would mistake for the end of the tester
             guard.kill()
             guard.wait()
             guard.stdin.close()
@@ -57,12 +56,12 @@ _STOPPED: Final = {b"T": "by SIGSTOP or Ctrl-Z", b"t": "by a debugger"}
 
 
 def halted(pid: int) -> str:
-    """Return that a process is stopped, and what to do about it; empty where it runs, or where that cannot be known."""
+    """Return that a process is stopped, and what to do about it; "" if it runs, or if that is unknown."""
     try:
-        # asked at each silence, and three times as fast as with a path object
+        # called at each silence, and three times as fast as with a path object
         stat = os.open(f"{PROC}/{pid}/stat", os.O_RDONLY)
         try:
-            # the name of the program stands before the state, in brackets, and may have brackets itself
+            # the name of the program comes before the state, in brackets, and may contain brackets itself
             state = os.read(stat, 512).rpartition(b")")[2].split()[0]
         finally:
             os.close(stat)
@@ -75,12 +74,12 @@ def halted(pid: int) -> str:
 _TABLES: Final = {False: ("tcp", "tcp6"), True: ("udp", "udp6")}
 _STATES: Final = {False: "0A", True: "07"}  # a TCP socket that listens, a UDP socket without a peer
 _WORD: Final = 4
-_START: Final = 19  # the field of /proc/PID/stat after the name of the program: when it was started, in clock ticks
+_START: Final = 19  # the field of /proc/PID/stat after the name of the program: its start, in clock ticks
 
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """A process that holds a port: its number, its name, and when it was started, in clock ticks."""
+    """A process that holds a port: its number, its name, and when it started, in clock ticks."""
 
     pid: int
     name: str
@@ -88,7 +87,7 @@ class Holder:
 
 
 def start_of(pid: int) -> int:
-    """Return when a process was started, in clock ticks since the boot; 0 if that is not known."""
+    """Return when a process started, in clock ticks since the boot; 0 if unknown."""
     try:
         return int((PROC / str(pid) / "stat").read_bytes().rpartition(b")")[2].split()[_START])
     except (OSError, IndexError, ValueError):
@@ -96,9 +95,9 @@ def start_of(pid: int) -> int:
 
 
 def bound(host: str, port: int, *, udp: bool) -> frozenset[int]:
-    """Return the sockets (inodes) that take what is sent to a port: those of this address, else those of all addresses.
+    """Return the sockets (inodes) that receive what is sent to a port: those of this address, or else of all addresses.
 
-    Nothing is known, and the set is empty, on systems other than Linux.
+    Empty on systems other than Linux.
     """
     found = [each for table in _TABLES[udp] for each in _sockets(table, _STATES[udp]) if each[1] == port]
     own = frozenset(inode for address, _, inode in found if address == _plain(host))
@@ -106,7 +105,7 @@ def bound(host: str, port: int, *, udp: bool) -> frozenset[int]:
 
 
 def holders(inode: int) -> list[Holder]:
-    """Return the processes that hold a socket, as far as we may look."""
+    """Return the processes that hold a socket, as far as permissions allow."""
     target, found = f"socket:[{inode}]", list[Holder]()
     for folder in PROC.glob("[0-9]*"):
         with suppress(OSError):  # it has ended, or belongs to another user
@@ -118,14 +117,14 @@ def holders(inode: int) -> list[Holder]:
 
 def _links(folder: Path) -> set[str]:
     found = set[str]()
-    for name in os.listdir(folder):  # noqa: PTH208 -- there are many of them, and a path for each takes longer
+    for name in os.listdir(folder):  # noqa: PTH208 -- there are many, and creating a path for each takes longer
         with suppress(OSError):  # closed meanwhile
             found.add(os.readlink(f"{folder}/{name}"))  # noqa: PTH115 -- as above
     return found
 
 
 def stranger(host: str, port: int, since: int, *, udp: bool) -> str:
-    """Return the process that holds a port, if it started before `since`; empty if none is known."""
+    """Return the process that holds a port, if it started before `since`; "" if none is known."""
     for inode in bound(host, port, udp=udp):
         held = holders(inode)
         if held and all(each.started < since for each in held):

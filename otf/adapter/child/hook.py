@@ -1,4 +1,4 @@
-"""Hooks: a shell command or a Python function that resets, cycles the power of, or examines the system."""
+"""Hooks: a shell command or a Python function that resets, power-cycles or checks the system."""
 
 from __future__ import annotations
 
@@ -18,17 +18,18 @@ from otf.errors import ContactError
 from otf.framing import lines
 
 Hook: TypeAlias = str | Sequence[str] | Callable[[], object] | Callable[[], Awaitable[object]]
-"""A command line for the shell, a program with its arguments, or a function; status 0 or a result but False is good.
+"""A command line for the shell, a program with its arguments, or a function.
 
-A function that blocks runs in a thread of its own; one that is `async`, on the loop.
+It succeeds with exit status 0, or with any result but False. A function that blocks runs in a thread of its own, one
+that is `async` on the loop.
 """
 
 _LAST: Final = 5.0
-_FOREVER: Final = float("inf")  # the limit is set around it
+_FOREVER: Final = float("inf")  # the caller sets the limit
 
 
 async def obey(hook: Hook, what: str, seconds: float) -> None:
-    """Run a hook to its end; the error calls it `what`. Raises ContactError if it fails or takes too long."""
+    """Run a hook to its end; errors call it `what`. Raises ContactError if it fails or takes too long."""
     with anyio.move_on_after(seconds):
         why = await (_called(hook) if callable(hook) else _run(hook))
         if why:
@@ -61,7 +62,7 @@ async def _run(command: str | Sequence[str]) -> str:
             child.close_input()
             await _until_ended(reading)
         finally:
-            # the whole group, whatever it has left behind
+            # the whole group, whatever the hook has left behind
             child.signal(signal.SIGKILL)
             with anyio.CancelScope(shield=True), anyio.move_on_after(_LAST):
                 await _until_ended(reading)
@@ -78,7 +79,7 @@ async def _until_ended(reading: Reading) -> None:
         await reading.more()
         reading.look()
         while len(reading.inflow.queue) > 1:
-            reading.inflow.queue.popleft()  # only the last of it is of interest
+            reading.inflow.queue.popleft()  # only its last part is of interest
 
 
 def _printed(inflow: Inflow) -> list[str]:

@@ -22,21 +22,20 @@ PATIENCE: Final = 0.1
 """Seconds that may pass between the end of a process's output and the end of the process."""
 
 _CHUNK = 65_536  # bytes: what a pipe holds
-_ROUNDS = 64  # a pipe can be made to hold 1 MiB: what was there when a look began is seen
+_ROUNDS = 64  # a pipe can hold up to 1 MiB: sees all that was there when a look began
 _HELD = 1 << 20  # bytes of errors that may wait to be read: what most systems allow, and read at once
-_FLOOD = 1 << 15  # bytes that are found at once: a program that writes so much writes more, and is read again soon
+_FLOOD = 1 << 15  # bytes found at once that mean a flood: such a program writes more, and is read again soon
 _PAUSE = 0.001  # seconds later
 
 
 class Reading:
-    """Reads the output of a child as it arrives, without waiting, and at most a pipe's content ahead of what is taken.
+    """Reads the output of a child as it arrives, without waiting, and at most one pipe's content ahead.
 
-    `inflow` holds the frames of the standard output that have not been taken yet, and after the last one the ending.
-    `tail` keeps the end of the standard error. `ended` is how the process ended, as soon as that is known.
-    The inflow is woken for news that no descriptor shows.
+    `inflow` holds the frames of the standard output not yet taken, and finally the ending. `tail` keeps the end of the
+    standard error. `ended` is how the process ended, once known. Wakes the inflow for news that no descriptor shows.
 
-    A flood of errors is read now and then only, so that it costs little: meanwhile it waits in its pipe, which is made
-    as large as the system lets it be.
+    A flood of errors is read only now and then, so that it costs little; meanwhile it waits in its pipe, which is made
+    as large as the system allows.
     """
 
     def __init__(self, child: Child, framer: Framer, alarm: Alarm) -> None:
@@ -56,28 +55,28 @@ class Reading:
         _enlarge(child.stderr)
 
     def descriptors(self) -> tuple[int, ...]:
-        """Return those of the output, the errors and the exit that are not at their end."""
+        """Return the descriptors of the output, the errors and the exit that have not ended."""
         return tuple(self._readers)
 
     def watched(self) -> tuple[int, ...]:
-        """Return those of `descriptors` that need to be watched now by one who is woken: no flood of errors."""
+        """Return the `descriptors` that must be watched now: without a flood of errors."""
         return tuple(each for each in self._readers if not (self._flooded and each == self._child.stderr))
 
     async def more(self) -> None:
         """Wait until there may be more to look at."""
         if self._flooded:
-            await anyio.sleep(_PAUSE)  # its pipe is readable all the time
+            await anyio.sleep(_PAUSE)  # its pipe is always readable
         else:
             await any_readable(self.descriptors())
 
     def at_once(self) -> tuple[Frame, ...] | None:
-        """Return what the output says now, if it is whole frames whose like came before; else `look` closer."""
+        """Return the frames now in the output if an equal chunk came before; otherwise call `look`."""
         if self._child.stdout not in self._readers:
             return None
         try:
             chunk = os.read(self._child.stdout, _CHUNK)
         except OSError:
-            return None  # there is nothing, or `look` comes upon it as well
+            return None  # there is nothing, or `look` will find the same error
         whole = self.inflow.whole(chunk)
         if whole is None:
             self._take(chunk)
@@ -98,21 +97,21 @@ class Reading:
             self._end("closed its output")
 
     def stirred(self) -> float:
-        """Return when something came last of what is not whole: a frame, or the end of a process after its output's.
+        """Return when the last part of something unfinished came: a frame, or the end of a process after its output's.
 
-        Until that end is known, or its time is over, the output is closed and no silence is one.
+        Until that end is known, or its time is over, a closed output does not count as silence.
         """
         ending = NEVER if self._closed is None or self.ending else self._closed + PATIENCE
         return max(self.inflow.stirred(), ending)
 
     def hear_out(self) -> None:
-        """Read all errors that are there now, as far as there is an end to them."""
+        """Read all errors that are there now, as far as they have an end."""
         for _ in range(_ROUNDS):
             if not self._heard():
                 return
 
     def close(self) -> None:
-        """Look at nothing any more."""
+        """Stop looking."""
         for descriptor in self.descriptors():
             self._drop(descriptor)
 
@@ -122,14 +121,14 @@ class Reading:
             self._poll.register(descriptor, select.POLLIN)
 
     def _drop(self, descriptor: int) -> None:
-        # at its end a descriptor is readable for ever, and who watches it would spin
+        # a descriptor at its end is readable forever, and whoever watches it would spin
         if self._readers.pop(descriptor, None) and not (self._flooded and descriptor == self._child.stderr):
             self._poll.unregister(descriptor)
 
     def _read(self) -> tuple[str, list[int]]:
         if self._child.exit < 0:
             self._see_exit()
-        ended = self.ended  # if it had ended before the poll, the poll knows of all its output
+        ended = self.ended  # if it had ended before the poll, the poll shows all its output
         readable = [descriptor for descriptor, _ in self._poll.poll(0)]
         for descriptor in readable:
             self._readers[descriptor]()
@@ -161,12 +160,12 @@ class Reading:
             self._alarm(anyio.current_time() + _PAUSE, self._go_on)
 
     def _heard(self) -> int:
-        """Take in errors; return how many bytes there were."""
+        """Read errors; return how many bytes there were."""
         if self._child.stderr not in self._readers:
             return 0
         chunks, heard = list[bytes](), 0
         with suppress(BlockingIOError):
-            # in parts: for one large piece the allocator asks the system each time, which takes longer than to read it
+            # in parts, since the allocator asks the kernel for each large piece, which takes longer than reading it
             while heard < _HELD:
                 chunks.append(os.read(self._child.stderr, _CHUNK))
                 heard += len(chunks[-1])
@@ -202,5 +201,5 @@ class Reading:
 def _enlarge(pipe: int) -> None:
     """Let a pipe hold as much as it may."""
     if pipe >= 0:
-        with suppress(OSError):  # there is a limit for all pipes of a user
+        with suppress(OSError):  # all pipes of a user share a limit
             fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _HELD)

@@ -1,4 +1,4 @@
-"""A server beside the ports of a bench: started, waited for until it is ready, drained, and stopped."""
+"""A server next to the ports of a bench: started, awaited until ready, drained, and stopped."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ from otf.errors import ContactError
 _LAST: Final = 5.0  # seconds that SIGKILL may take
 _LOOK: Final = 0.005
 _CHUNK: Final = 1 << 16
-_LINE: Final = 1 << 12  # characters of a line that are kept
+_LINE: Final = 1 << 12  # the most characters kept of a line
 _SUCCESS: Final = "exit status 0"
 _LAST_LINES: Final = 10
-_AFTER: Final = 0.05  # seconds in which a server that has closed a port may end, or print why
-_SAID: Final = 0.5  # seconds in which the last words of a server that has ended are read
+_AFTER: Final = 0.05  # seconds within which a server that has closed a port may end, or print why
+_SAID: Final = 0.5  # seconds for reading the last words of a server that has ended
 
 
 @dataclass(frozen=True, slots=True)
 class Listening:
     """A server is ready as soon as it listens on this port of this machine, TCP or `udp`; see `Life.ready`.
 
-    A port that an older process holds does not count: the server could not bind it.
+    A port that an older process holds does not count, since the server could not bind it.
 
     >>> Listening(6379), Listening(69, udp=True).host
     (Listening(port=6379, host='127.0.0.1', udp=False), '127.0.0.1')
@@ -61,7 +61,7 @@ Peer: TypeAlias = tuple[str, int, bool]
 
 
 class Server:
-    """A running server; a thread takes its output, so that full pipes never stop it. Raises ContactError."""
+    """A running server; a thread reads its output, so full pipes never stop it. Raises ContactError."""
 
     def __init__(self, command: Program, env: Mapping[str, str] | None = None, ready: Ready | None = None) -> None:
         self.child: Child = Child(words(command), env)
@@ -76,7 +76,7 @@ class Server:
         self._reader.start()
 
     async def until_ready(self, seconds: float) -> None:
-        """Wait until the server is ready. Raises ContactError if it ends before, or takes longer than that."""
+        """Wait until the server is ready. Raises ContactError if it ends first, or takes longer than `seconds`."""
         ready = self._ready
         if ready is None:
             return
@@ -90,7 +90,7 @@ class Server:
         raise self._unready(f"{_missing(ready)} within {seconds:g} s{self._stranger(ready)}")
 
     async def check(self, peers: list[Peer]) -> None:
-        """Raise ContactError if the server has ended, or if another process holds the ports that are connected to."""
+        """Raise ContactError if the server has ended, or if another process holds the ports we are connected to."""
         held = [found for host, port, udp in peers if (found := stranger(host, port, self._since, udp=udp))]
         ended = self._gone(None)
         if held or ended:
@@ -99,10 +99,10 @@ class Server:
             raise self._unready(", and ".join([state, *held]))
 
     async def last_words(self, *, wanted: bool) -> list[str]:
-        """Return how the server ended and the last lines that it printed; of one that runs only where `wanted`."""
+        """Return how the server ended and the last lines it printed; while it runs, only if `wanted`."""
         if self._closed:
             return []
-        # a program that dies closes its ports first, and one that goes on prints why it closed one after that
+        # a dying program closes its ports first; one that goes on prints only afterwards why it closed one
         with anyio.move_on_after(_AFTER):
             while wanted and not self.child.ended():  # noqa: ASYNC110 -- what it waits for is in another process
                 await anyio.sleep(_LOOK)
@@ -114,18 +114,18 @@ class Server:
         return state + [f"the server printed: {line}" for line in [*self.lines]]
 
     async def _heard(self, ended: str) -> None:
-        """Wait until the last words of a server that has ended were read; what it started may go on printing."""
+        """Wait until the last words of a server that has ended were read; what it started may still print."""
         with anyio.move_on_after(_SAID):
             while ended and self._open:  # noqa: ASYNC110 -- what it waits for is in a thread
                 await anyio.sleep(_LOOK)
 
     def _gone(self, ready: Ready | None) -> str:
-        """Return how the server ended; empty while it runs, and where it may have gone to the background."""
+        """Return how the server ended; "" while it runs, or if it may have gone to the background."""
         ended = self.child.ended()
         return "" if ended == _SUCCESS and not isinstance(ready, str | re.Pattern) else ended
 
     async def stop(self, grace: float) -> None:
-        """Stop the server and all that it started: by SIGTERM, and after the grace by SIGKILL."""
+        """Stop the server and everything it started, with SIGTERM, and with SIGKILL after the grace period."""
         for number, seconds in ((signal.SIGTERM, grace), (signal.SIGKILL, _LAST)):
             self.child.signal(number)
             with anyio.move_on_after(seconds):
@@ -134,7 +134,7 @@ class Server:
         self.close()
 
     def close(self) -> None:
-        """Take no more output."""
+        """Stop reading its output."""
         self._closed = True
         os.write(self._waker, b"x")
         self._reader.join()
@@ -190,7 +190,7 @@ class Server:
 
     def _note(self, line: str) -> None:
         self.lines.append(line)
-        # here, and not where it is waited for: what a server prints after it may be more than is kept
+        # here rather than while waiting, since a server may then print more than is kept
         if isinstance(self._ready, str):
             self._said = self._said or line == self._ready
         elif isinstance(self._ready, re.Pattern):
@@ -198,7 +198,7 @@ class Server:
 
 
 LATEST: Final = ContextVar[Server | None]("LATEST", default=None)
-"""The server that the latest life of this task has: what a failure may have to be explained by."""
+"""The server of this task's latest life, which may explain a failure."""
 
 
 def _missing(ready: Ready) -> str:
@@ -221,7 +221,7 @@ def peers(line: Line) -> list[Peer]:
 def _peer(line: Line, descriptor: int) -> Peer | None:
     try:
         if not stat.S_ISSOCK(os.fstat(descriptor).st_mode):
-            return None  # a copy of its descriptor would stay open: only sockets close one
+            return None  # a copy of its descriptor would stay open: only sockets close theirs
         with socket.socket(fileno=os.dup(descriptor)) as found:
             if found.family not in {socket.AF_INET, socket.AF_INET6}:
                 return None
@@ -230,5 +230,5 @@ def _peer(line: Line, descriptor: int) -> Peer | None:
             known = getattr(line, "peer", None) if udp else None
             address = known or found.getpeername()
             return str(address[0]), int(address[1]), udp
-    except OSError:  # no socket, or not connected
+    except OSError:  # not a socket, or not connected
         return None

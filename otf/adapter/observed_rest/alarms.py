@@ -1,10 +1,10 @@
-"""Whether a program that handles SIGALRM can arm the timer that sends it: what its files say.
+"""Finds out from its files whether a program that handles SIGALRM can arm the timer that sends it.
 
-A handler does not prove that a timer is armed, and no process can see the interval timer of another. `setitimer`,
-`alarm` or `ualarm` arm one. A program that is linked at run time names these in its file or in that of a library, a Go
-program in its table of functions; the runtime of Go handles every signal and never arms this timer. What cannot be
-seen: a program that makes the system call without these functions, finds them by name while it runs, or loads a library
-that uses them later.
+A handler does not prove that a timer is armed, and the kernel does not let one process see another's interval timers.
+`setitimer`, `alarm` or `ualarm` arm one. A dynamically linked program names these in its file or in that of a library,
+a Go program in its function table. Go's runtime handles every signal but never arms this timer. Three kinds of programs
+go undetected: those that make the system call without these functions, find them by name at run time, or later load a
+library that uses them.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ import re
 from functools import lru_cache
 from typing import Final
 
-_CALLS: Final = (b"etitimer\0", b"larm\0")  # the ends of their names: a linker may keep `alarm` as the end of `ualarm`
-_OF_GO: Final = b"runtime.s"  # its own function, for the timer of computing time, which wakes nobody
+_CALLS: Final = (b"etitimer\0", b"larm\0")  # the ends of their names: a linker may store `alarm` as the end of `ualarm`
+_OF_GO: Final = b"runtime.s"  # Go's own function, for the timer of computing time, which wakes nothing
 _GO: Final = b"\xff Go buildinf:"
 _CODE: Final = re.compile(r"^\S+ ..x. \S+ \S+ \d+ +(/.*)$", re.MULTILINE)
 _LIBRARY: Final = re.compile(r"/(?:libc[.-]|libpthread[.-]|ld-(?:linux|musl|\d))")
-"""The files of the C library itself, which has these functions and is asked for them by the others."""
+"""The files of the C library itself, which defines these functions for the others."""
 
 
 def arming(pid: int) -> str:
-    """Return the file of a process by which it may arm an interval timer; empty where none can."""
+    """Return the file by which a process may arm an interval timer, "" if none can."""
     try:
         with open(f"/proc/{pid}/maps", encoding="utf-8", errors="surrogateescape") as maps:  # noqa: PTH123 -- no file of a disk
             files = dict.fromkeys(_CODE.findall(maps.read()))
@@ -47,7 +47,7 @@ def _may_arm(file: str, *, linked: bool) -> bool:
 def _names_a_call(file: str, _version: tuple[int, ...], *, linked: bool) -> bool:
     try:
         with open(file, "rb") as program, mmap.mmap(program.fileno(), 0, access=mmap.ACCESS_READ) as content:  # noqa: PTH123 -- the same
-            # a program with everything in its own file says nothing of what it calls, unless Go made it
+            # a statically linked program does not show what it calls, unless Go built it
             return any(_found(content, each) for each in _CALLS) or not (linked or content.find(_GO) >= 0)
     except (OSError, ValueError):
         return True

@@ -1,4 +1,4 @@
-"""From the open lines of a bench to the processes behind them, or to the reason why these cannot be watched."""
+"""Finds the processes behind the open lines of a bench, or the reason why these cannot be watched."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NEEDED: Final = ("schedstat", "syscall", "children", "stat")
 
 @cache
 def unfit() -> str:
-    """Return why no rest can be observed on this machine; empty where it can."""
+    """Return why no rest can be observed on this machine, "" if it can."""
     if CALLS is None:
         return "only the kernel of Linux, on x86_64 and aarch64, is known to show it"
     pid = os.getpid()
@@ -38,7 +38,7 @@ def unfit() -> str:
 
 @cache
 def detours() -> str:
-    """Return why what is sent over the loopback may be on its way while all sleep; empty where it never is."""
+    """Return why data over the loopback may be in transit while all threads sleep, "" if it never is."""
     version = tuple(int(each) for each in re.findall(r"\d+", os.uname().release)[:2])
     if version < _OLDEST:
         return f"the kernel {os.uname().release} may deliver packets by a thread of its own (those from 6.5 on do not)"
@@ -60,9 +60,9 @@ def _text(path: Path) -> str:
 
 
 def attached(lines: Mapping[str, object], started: Collection[int], named: Collection[int] = ()) -> SystemProcesses:
-    """Return the processes behind these lines: those `started` for them, the `named` ones, and who holds their ports.
+    """Return the processes behind these lines: those `started` for them, those `named`, and the holders of their ports.
 
-    Raises Unseen where the rest of these cannot be observed.
+    Raises Unseen if their rest cannot be observed.
     """
     if why := unfit():
         raise Unseen(why)
@@ -98,7 +98,7 @@ def _place(port: str, line: object) -> Place:
 
 
 def _strangers(places: Mapping[str, Place], known: Iterable[int]) -> set[int]:
-    """Return the processes that hold the other ends of ports and are not `known`. Raises Unseen where none does."""
+    """Return the processes that hold the other ends of ports and are not `known`. Raises Unseen if none does."""
     found = set[int]()
     # several connections often lead to one address
     ends: dict[tuple[Transport | None, Bound | None], str] = {
@@ -115,7 +115,7 @@ def _strangers(places: Mapping[str, Place], known: Iterable[int]) -> set[int]:
 
 
 def examine(system: SystemProcesses) -> None:
-    """Look for what makes the rest of a system uncertain, and takes long to look for. Raises Unseen."""
+    """Make slow checks for what makes the rest of a system uncertain. Raises Unseen."""
     sockets = _sockets(kind for process in system.processes.values() for kind in _kinds_of_descriptors(process))
     if sockets and (other := outside(sockets, sockets | _sockets(_own_descriptors()))):
         raise Unseen(
@@ -125,7 +125,7 @@ def examine(system: SystemProcesses) -> None:
 
 
 def _kinds_of_descriptors(process: Process) -> list[str]:
-    """Return what the descriptors of a process are. Raises Unseen where its rest is none."""
+    """Return what the descriptors of a process are. Raises Unseen if its rest cannot be trusted."""
     try:
         kinds = process.descriptors()
     except Gone:
@@ -146,12 +146,12 @@ def _own_descriptors() -> Iterable[str]:
 
 
 def _sockets(kinds: Iterable[str]) -> set[str]:
-    """Return the inodes of those descriptors that are sockets."""
+    """Return the inodes of the descriptors that are sockets."""
     return {kind[len(_SOCKET) : -1] for kind in kinds if kind.startswith(_SOCKET)}
 
 
 def _is_wide(pid: int) -> bool:
-    """Return whether a process runs a program of 64 bits: others number their calls otherwise."""
+    """Return whether a process runs a 64-bit program: others number their calls differently."""
     try:
         with open(f"/proc/{pid}/exe", "rb") as program:  # noqa: PTH123 -- one of the places where a path is no file
             return program.read(5)[4:] == b"\x02"

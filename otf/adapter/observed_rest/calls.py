@@ -9,23 +9,23 @@ from typing import Final, Literal, TypeAlias
 from otf.values.identity import light
 
 ANYTIME: Final = float("-inf")
-"""The moment of a wake-up that nothing is known about: it may be due already."""
+"""The moment of a wake-up of which nothing is known: it may be due already."""
 
 NEVER: Final = float("inf")
-"""The moment of a wake-up that no timer brings."""
+"""The moment of a wake-up that no timer causes."""
 
 Unit: TypeAlias = Literal["ms", "timespec", "timeval", "none"]
 """The form of a time: a number of milliseconds, or a pair in memory."""
 
 Role: TypeAlias = Literal["reads", "epoll", "poll", "select", "none"]
-"""What a call does with descriptors: it reads one, waits on one of epoll, or on many in a list or as bits."""
+"""What a call does with descriptors: reads one, waits on one of epoll, or on many given as a list or as bits."""
 
 _NANO: Final = 1e-9
 _MICRO: Final = 1e-6
 _MILLI: Final = 1e-3
 _PAIR: Final = struct.Struct("@2q")
 PAIR_SIZE: Final = _PAIR.size
-"""Bytes of a time in memory: seconds, and a fraction."""
+"""The bytes of a time in memory: seconds and a fraction."""
 
 _FUTEX_COMMAND: Final = 127
 _FUTEX_REALTIME: Final = 256
@@ -50,10 +50,10 @@ class SystemCall:
 class Timeout:
     """Where a call keeps its time-out.
 
-    `after`: seconds from the begin of the sleep (`NEVER`: none; `ANYTIME`: unknown). `pointer`: the address of the time
-    in the memory of the process, 0 where `after` has it. `unit`: the form of that time. `clock`: the clock of an
-    absolute time, -1 where it is relative. `role`: what it does with `descriptor`, or with `many`: how many, from which
-    address on.
+    `after`: seconds from the start of the sleep (`NEVER`: none; `ANYTIME`: unknown). `pointer`: the address of the time
+    in the process's memory, 0 if `after` holds it. `unit`: the form of that time. `clock`: the clock of an absolute
+    time, -1 if it is relative. `role`: what the call does with `descriptor`, or with `many` (their number and the
+    address of the list).
     """
 
     after: float = NEVER
@@ -67,7 +67,7 @@ class Timeout:
 
 @dataclass(frozen=True, slots=True)
 class WaitingCall:
-    """A kind of call that waits, by the places of its arguments (-1: it has none such). Descriptors come first."""
+    """A kind of call that waits, by the positions of its arguments (-1: it has none). Descriptors come first."""
 
     unit: Unit = "none"
     timeout: int = -1
@@ -80,8 +80,8 @@ _FOREVER: Final = WaitingCall()
 _EPOLL: Final = WaitingCall("ms", 3, role="epoll")
 _READING: Final = WaitingCall(role="reads")
 
-# The names are those of the kernel. What sleeps in any other call (a write, a lock of a file, a device) may be woken
-# by something that is not looked at here: `UNKNOWN`.
+# The names are the kernel's. A thread that sleeps in any other call (a write, a file lock, a device) may be woken by
+# something that is not examined here: `UNKNOWN`.
 _WAITING: Final[dict[str, WaitingCall]] = {
     "read": _READING,
     "readv": _READING,
@@ -130,13 +130,13 @@ _NUMBERS: Final[dict[str, dict[str, int]]] = {
 
 
 def table(machine: str) -> dict[int, str] | None:
-    """Return the names of the calls that wait by their numbers on this machine; None where they are not known."""
+    """Return the names of the calls that wait by their numbers on this machine; None if unknown."""
     numbers = _NUMBERS.get(machine)
     return None if numbers is None else {number: name for name, number in numbers.items()}
 
 
 def parsed(line: bytes) -> SystemCall | None:
-    """Return the call of a line of `/proc/PID/syscall`; None where the thread is running."""
+    """Return the call in a line of `/proc/PID/syscall`; None if the thread is running."""
     words = line.split()
     try:
         return SystemCall(int(words[0]), tuple(int(word, 16) for word in words[1:7]))
@@ -145,7 +145,7 @@ def parsed(line: bytes) -> SystemCall | None:
 
 
 def timeout(call: SystemCall, names: dict[int, str]) -> Timeout:
-    """Return where a call keeps its time-out; `UNKNOWN` for a call that is none of those that wait."""
+    """Return where a call keeps its time-out; `UNKNOWN` if it is not a call that waits."""
     name = names.get(call.number, "")
     kind = _WAITING.get(name)
     if kind is None or len(call.arguments) < 6:  # noqa: PLR2004 -- a call has six arguments

@@ -1,6 +1,6 @@
-"""Which processes belong to a system: children that the tester started for it, and orphans.
+"""Finds which processes belong to a system: children that the tester started for it, and orphans.
 
-The kernel gives the tester processes whose parent has ended, if it asks for them.
+If the tester asks for it, the kernel makes it the parent of processes whose parent has ended.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from otf.adapter.observed_rest.owners import everybody
 _SET_SUBREAPER, _GET_SUBREAPER = 36, 37  # PR_SET_CHILD_SUBREAPER, PR_GET_CHILD_SUBREAPER
 
 OURS: Final = set[int]()
-"""Children that the tester started by itself: they belong to one run, or to none, and somebody waits for them."""
+"""Children that the tester itself started: they belong to one run, or to none, and someone waits for them."""
 
-_before: Final = list[int]()  # for each system that is being driven: whether the tester adopted orphans when it began
+_before: Final = list[int]()  # for each system being driven: whether the tester adopted orphans when it began
 
 _starting: ContextVar[set[int] | None] = ContextVar("starting", default=None)
 
 
 def started(pid: int, *, helper: bool = False) -> None:
-    """Note a process that was started, for the system that is being opened; a `helper` of the tester is for none."""
+    """Note a process started for the system being opened; a `helper` of the tester belongs to none."""
     OURS.add(pid)
     system = _starting.get()
     if system is not None and not helper:
@@ -34,13 +34,13 @@ def started(pid: int, *, helper: bool = False) -> None:
 
 
 def ended(pid: int) -> None:
-    """Forget a process that was started: it was waited for, and its number may be somebody else's now."""
+    """Forget a process that was waited for: its number may now be another's."""
     OURS.discard(pid)
 
 
 @contextmanager
 def starting() -> Generator[set[int]]:
-    """Return the set into which the processes go that are started in the body, by this task."""
+    """Yield the set that collects the processes started in the body by this task."""
     system = set[int]()
     token = _starting.set(system)
     try:
@@ -52,10 +52,10 @@ def starting() -> Generator[set[int]]:
 
 @contextmanager
 def adopting() -> Generator[bool]:
-    """Let orphans of what is started in the body become children of the tester; yield whether the kernel does that.
+    """Let the tester adopt orphans of what the body starts; yield whether the kernel does that.
 
-    Only in the body: the tester may be a part of a larger program, where no one waits for the orphans of other parts,
-    and each would stay a zombie.
+    Only in the body: the tester may be part of a larger program, where no one waits for the orphans of other parts, and
+    each would stay a zombie.
     """
     _before.append(_subreaper())
     try:
@@ -78,10 +78,10 @@ def _set_subreaper(value: int) -> bool:
 
 
 class Strangers:
-    """Processes that came since then and may be orphans of a system that the tester did not start.
+    """Processes that started since then and may be orphans of a system that the tester did not start.
 
-    The kernel gives an orphan to one of its ancestors, mostly the first process. So what has come, and has an ancestor
-    of the `roots` as its parent, counts as part of the system.
+    The kernel gives an orphan to one of its ancestors, usually the first process. So a new process counts as part of
+    the system if its parent is an ancestor of the `roots`.
     """
 
     def __init__(self, roots: Iterable[int]) -> None:
@@ -91,7 +91,7 @@ class Strangers:
         self._there = set(everybody())
 
     def new(self) -> list[int]:
-        """Return those that have come since the last call."""
+        """Return those that started since the last call."""
         number = self._newest()
         if number == self._number:
             return []
@@ -104,7 +104,7 @@ class Strangers:
         os.close(self._latest)
 
     def _newest(self) -> bytes:
-        """Return the number of the process or thread that was started last on this machine."""
+        """Return the number of the process or thread that started last on this machine."""
         return os.pread(self._latest, 128, 0).split()[-1]
 
 
@@ -116,7 +116,7 @@ def _ancestors(pid: int) -> list[int]:
 
 
 def _parent(pid: int) -> int:
-    """Return the parent of a process, 0 where there is none."""
+    """Return the parent of a process, 0 if it has none."""
     try:
         line = Path(f"/proc/{pid}/stat").read_bytes()
     except OSError:

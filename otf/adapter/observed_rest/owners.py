@@ -1,4 +1,4 @@
-"""Which processes of this machine hold a socket, by the address it is bound to."""
+"""Finds the processes of this machine that hold a socket, by the address it is bound to."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ _INODE: Final = 9
 _CONNECTED: Final = "01"
 _FAMILIES: Final = {"tcp": socket.AF_INET, "tcp6": socket.AF_INET6}
 _SOCK_DIAG, _BY_FAMILY, _DUMP, _DONE, _ERROR = 4, 20, 0x301, 3, 2  # numbers of linux/netlink.h and linux/sock_diag.h
-_OWNED: Final = 0xFFF & ~(1 << 6)  # states to be listed: a connection in TIME_WAIT belongs to no process
+_OWNED: Final = 0xFFF & ~(1 << 6)  # the states to list: a connection in TIME_WAIT belongs to no process
 _HEADER: Final = struct.Struct("=IHHII")  # struct nlmsghdr
 _REQUEST: Final = struct.Struct("=BBBxI48x")  # struct inet_diag_req_v2
 _ROW: Final = struct.Struct("=BB2x2s2s16s16s12x16xI")  # struct inet_diag_msg
-_PATIENCE: Final = 1.0  # seconds for an answer of the kernel, which gives it at once
+_PATIENCE: Final = 1.0  # seconds for an answer of the kernel, which comes at once
 
 
 def owners(transport: Transport, address: Bound, among: Iterable[int]) -> set[int]:
-    """Return those `among` the processes that hold a socket bound to an address, as far as they can be seen."""
+    """Return the processes, out of `among`, that hold a socket bound to an address, as far as we can see."""
     wanted = {f"socket:[{inode}]" for inode in _inodes(transport, address)}
     return {pid for pid in among if wanted and _holds(pid, wanted)}
 
 
 def everybody() -> list[int]:
-    """Return all processes of this machine that can be seen, without the tester."""
+    """Return all visible processes of this machine except the tester."""
     own = os.getpid()
     return [int(each.name) for each in _PROC.iterdir() if each.name.isdigit() and int(each.name) != own]
 
 
 def shown(remote: str) -> str:
-    """Return an address of the kernel's tables as people write it."""
+    """Return an address from the kernel's tables as people write it."""
     host, _, port = remote.rpartition(":")
     return f"{_address(host)}:{int(port, 16)}"
 
@@ -67,12 +67,12 @@ def _holds(pid: int, wanted: set[str]) -> bool:
 
 
 def outside(of: Collection[str], sockets: Collection[str]) -> str:
-    """Return the address of a connection from sockets `of` a system (inodes) to none of `sockets`; else empty.
+    """Return the address of a connection from sockets `of` a system (inodes) to none of `sockets`, or "".
 
-    It is written as the kernel writes it: see `shown`.
+    It has the kernel's form: see `shown`.
 
-    What leads to a port of this machine that is closed leads to no one: the client of a TFTP server closes its
-    socket with each transfer, and the server's stays connected to it.
+    A connection to a closed port of this machine does not count. For example, a TFTP client closes its socket after
+    each transfer, and the server's stays connected to it.
     """
     rows = [*_rows("udp"), *_rows("udp6")]
     datagrams, used = {row.inode for row in rows}, {_port(row.local) for row in rows}
@@ -80,7 +80,7 @@ def outside(of: Collection[str], sockets: Collection[str]) -> str:
     if any(each not in known for each in of):
         rows += [*_rows("tcp"), *_rows("tcp6")]
     ends = {(_plain(row.local), _plain(row.remote)): row.inode for row in rows if row.state == _CONNECTED}
-    # a socket over UDP that is not connected hears everybody, and a connection that was not accepted is its listener's
+    # an unconnected UDP socket hears everybody, and a connection not yet accepted belongs to its listener
     bound = {_port(row.local) for row in rows if row.state != _CONNECTED and row.inode in sockets}
     for row in rows:
         if row.inode not in of or row.state != _CONNECTED:
@@ -95,7 +95,7 @@ def outside(of: Collection[str], sockets: Collection[str]) -> str:
 
 
 def _plain(address: str) -> str:
-    """Return an address in which IPv4 is not written as IPv6, as a server has it that listens for both."""
+    """Return an address with IPv4 not written as IPv6, as by a server that listens for both."""
     return address.removeprefix(_MAPPED)
 
 
@@ -114,9 +114,9 @@ class _SocketRow:
 
 
 def _rows(name: str) -> list[_SocketRow]:
-    """Return the sockets in a table; of TCP without those in TIME_WAIT, if the kernel can leave them out."""
+    """Return the sockets in a table; for TCP without those in TIME_WAIT, if the kernel can leave them out."""
     if name in _FAMILIES:
-        # the text of this table takes 5 ms, however few connections there are: the kernel looks through 262,144 slots
+        # the text of this table takes 5 ms, however few connections there are: the kernel scans 262,144 slots
         with suppress(OSError, struct.error):
             return list(_listed(_FAMILIES[name]))
     try:
@@ -128,7 +128,7 @@ def _rows(name: str) -> list[_SocketRow]:
 
 
 def _listed(family: int) -> Iterator[_SocketRow]:
-    """Yield the TCP sockets of a family by netlink, in a tenth of the time. Raises OSError where it is not allowed."""
+    """Yield the TCP sockets of a family by netlink, in a tenth of the time. Raises OSError if not permitted."""
     with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _SOCK_DIAG) as diag:
         diag.settimeout(_PATIENCE)
         request = _REQUEST.pack(family, socket.IPPROTO_TCP, 0, _OWNED)
@@ -153,7 +153,7 @@ def _row(answer: bytes, at: int) -> _SocketRow:
 
 
 def _written(host: bytes, words: int) -> str:
-    """Return an address as the tables in `/proc/net` have it: in words of this machine."""
+    """Return an address as in the tables of `/proc/net`: in words of this machine."""
     return "".join(f"{word:08X}" for word in struct.unpack_from(f"={words}I", host))
 
 
@@ -179,7 +179,7 @@ def _inodes(transport: Transport, address: Bound) -> set[str]:
 
 
 def _same(written: str, host: str) -> bool:
-    """Return whether the address of a socket, as the kernel writes it, is that of a host, or any."""
+    """Return whether a socket's address, in the kernel's form, is that of a host, or any."""
     bound, asked = _address(written), ipaddress.ip_address(host.partition("%")[0])
     mapped = bound.ipv4_mapped if isinstance(bound, ipaddress.IPv6Address) else None
     return bound.is_unspecified or asked in {bound, mapped}

@@ -1,4 +1,4 @@
-"""The other end of a line: where it is, as far as the line knows, and what it has written that has not arrived."""
+"""The other end of a line: where it is, as far as the line knows, and what it wrote that has not arrived."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class Unseen(Exception):  # noqa: N818 -- what happened, not an error
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where the other end of a line is: a process, or an address; `hidden`: why that cannot be known.
+    """Where the other end of a line is: a process or an address; `hidden`: why that cannot be known.
 
-    A line that is not connected leads nowhere yet: it has none of them. `inside`: it is in this process, and answers
-    before it returns. `threads`: the system is in threads of this process.
+    A line that is not connected has none of these yet. `inside`: it is in this process, and answers before the call
+    returns. `threads`: the system is in threads of this process.
     """
 
     pid: int = 0
@@ -47,7 +47,7 @@ class Delaying(Protocol):
     """A line whose bytes may wait in the kernel after the system has written them."""
 
     def unsent(self) -> int:
-        """Return how many bytes the system has written that have not arrived. Raises OSError where that is hidden."""
+        """Return how many bytes the system wrote that have not arrived. Raises OSError if that is hidden."""
         ...
 
 
@@ -69,10 +69,10 @@ _ADDRESS: Final = 16  # bytes, for both families
 
 
 class Unsent:
-    """The other end of a TCP connection on this machine: what it has written may wait for a timer of the kernel.
+    """The other end of a TCP connection on this machine: what it wrote may wait for a timer of the kernel.
 
     Pacing (BBR), Nagle's algorithm and TCP_CORK all hold bytes back after the call that writes them. `sock` is our end.
-    Raises OSError where the other one cannot be seen.
+    Raises OSError if the other end cannot be seen.
     """
 
     def __init__(self, sock: socket.socket) -> None:
@@ -91,7 +91,7 @@ class Unsent:
             raise
 
     def bytes(self) -> int:
-        """Return how many bytes were written there and are not here; none where there is no connection any more."""
+        """Return how many bytes were written there but have not arrived; 0 if the connection is gone."""
         self._netlink.sendto(self._question, (0, 0))
         answer = self._netlink.recv(4096)
         _, kind, *_ = _HEADER.unpack_from(answer)
@@ -101,9 +101,9 @@ class Unsent:
                 return 0
             raise OSError(-code, "the kernel does not tell about its sockets")
         if answer[_STATE_AT] == _LISTENS:
-            return 0  # the connection has been closed; the queue of the socket that listens there is another one
+            return 0  # the connection has been closed; the queue of the listening socket is a different one
         return int(_QUEUES.unpack_from(answer, _QUEUES_AT)[2])
 
     def close(self) -> None:
-        """Ask nothing more."""
+        """Close the netlink socket."""
         self._netlink.close()

@@ -41,12 +41,12 @@ _FIRST: Final = itemgetter(0)
 _TIMERFD: Final = "anon_inode:[timerfd]"
 RING: Final = "anon_inode:[io_uring]"
 _AT_ONCE: Final = 1e-9
-_DEEPEST: Final = 4  # epoll descriptors within each other: the kernel allows five
-_PIDFD_GETFD: Final = 438  # on every machine
+_DEEPEST: Final = 4  # nested epoll descriptors: the kernel allows five
+_PIDFD_GETFD: Final = 438  # on every architecture
 
 
 class Process:
-    """One process of a system. Raises Gone where there is none; Hidden where it cannot be seen."""
+    """One process of a system. Raises Gone if it does not exist, Hidden if it cannot be seen."""
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
@@ -82,8 +82,8 @@ class Process:
     def read(self, into: dict[Tid, ThreadReading]) -> bool:
         """Add what the kernel shows of its known threads; return whether these were all of them.
 
-        By the last of them: none of the others, asleep by then, can start one. Read at any later time, this would
-        miss one that was there, answered after the ports were looked at, and ended.
+        The last reading decides: none of the others, asleep by then, can start a thread. A count read any later could
+        miss a thread that existed, answered after the ports were looked at, and ended.
         """
         there = 0
         for tid, thread in self.threads.items():
@@ -95,7 +95,7 @@ class Process:
 
     @property
     def ended(self) -> bool:
-        """Whether all its threads had ended when they were read last."""
+        """Whether all its threads had ended when last read."""
         return all(thread.ended for thread in self.threads.values())
 
     def children(self) -> list[int]:
@@ -109,9 +109,9 @@ class Process:
         return found
 
     def why_untimed(self) -> str:
-        """Return why its timers cannot be read now; empty where they can.
+        """Return why its timers cannot be read now, "" if they can.
 
-        Those that count computing time wake nobody: while all threads sleep, none passes.
+        Timers of computing time wake nothing: while all threads sleep, none of it passes.
         """
         try:
             if timers := os.pread(self._timers, LONG, 0):
@@ -127,7 +127,7 @@ class Process:
         return f"it handles SIGALRM, and by {file} it may have set a timer that the kernel does not show"
 
     def _arming_file(self) -> str:
-        """Return the file by which it may arm an interval timer: read once, and anew if it runs another program."""
+        """Return the file by which it may arm an interval timer, read once and again if it runs another program."""
         program = os.stat(f"/proc/{self.pid}/exe")  # noqa: PTH116 -- at each sleep of a program that handles SIGALRM
         if self._armer is None or self._armer[0] != program.st_ino:
             self._armer = program.st_ino, arming(self.pid)
@@ -139,7 +139,7 @@ class Process:
         return self._received(where.descriptor, wake) if where.role == "reads" else wake
 
     def waker(self, tid: Tid) -> Waker:
-        """Return as whom a thread is known that sleeps with a time-out. Raises Gone."""
+        """Return the identity of a thread that sleeps with a time-out. Raises Gone."""
         try:
             names = {each: _name(self.pid, each) for each in sorted(self.threads)}
             program = os.readlink(f"/proc/{self.pid}/exe")  # noqa: PTH115 -- a name, and no path of ours
@@ -149,7 +149,7 @@ class Process:
             raise Gone from error
 
     def alarms(self, where: Timeout) -> dict[int, float]:
-        """Return the seconds that are left of the timers that a call waits for, by descriptor."""
+        """Return how many seconds are left of the timers that a call waits for, by descriptor."""
         if where.role == "epoll":
             return self._watched(where.descriptor, _DEEPEST)
         if where.role == "reads":
@@ -157,7 +157,7 @@ class Process:
         return self._timers_in(self._polled(*where.many, bits=where.role == "select"))
 
     def _polled(self, number: int, address: int, *, bits: bool) -> Iterable[int]:
-        """Return the descriptors that a call waits for, by the list in the memory of the process; or all it has."""
+        """Return the descriptors that a call waits for, from the list in the process's memory; or all it has."""
         size = (number + 63) // 64 * 8 if bits else number * _POLLED.size
         try:
             raw = self._read(size, address) if number and address else b""
@@ -167,15 +167,15 @@ class Process:
             mask = int.from_bytes(raw, sys.byteorder)
             return [each for each in range(number) if mask >> each & 1]
         whole = len(raw) // _POLLED.size * _POLLED.size
-        # of these a negative one is none, and nothing has its name
+        # poll ignores negative ones, and no descriptor has such a name
         return map(_FIRST, _POLLED.iter_unpack(raw[:whole]))
 
     def _watched(self, epoll: int, depth: int) -> dict[int, float]:
-        """Return what is left of the timers in an epoll descriptor, and in those that are in it."""
+        """Return what is left of the timers in an epoll descriptor, and in those nested in it."""
         found: dict[int, float] = {}
         for line in self._info(epoll).splitlines():
             if not line.startswith(b"tfd:") or line.rpartition(b"ino:")[2].split()[0] != _ANONYMOUS:
-                continue  # sockets, pipes and terminals are no timers
+                continue  # sockets, pipes and terminals are not timers
             descriptor = int(line.split()[1])
             info = self._info(descriptor)
             if b"tfd:" in info and depth:
@@ -183,7 +183,7 @@ class Process:
             elif (left := _left(info)) is not None:
                 found[descriptor] = left
             elif not info:
-                found[descriptor] = _AT_ONCE  # it goes by another number now, and may be a timer
+                found[descriptor] = _AT_ONCE  # it has another number now, and may be a timer
         return found
 
     def _timers_in(self, descriptors: Iterable[int]) -> dict[int, float]:
@@ -227,10 +227,10 @@ class Process:
         return Wake(at=found + (now - time.time()) if where.clock == REALTIME else found)
 
     def _read(self, size: int, address: int) -> bytes:
-        """Return what is in its memory. Raises OSError, Gone, Hidden."""
+        """Return bytes of its memory. Raises OSError, Gone, Hidden."""
         raw = os.pread(self._memory, size, address)
         if not raw:
-            # the file is that of the program that ran when it was opened, and another one runs now
+            # the file belongs to the program that ran when it was opened, and another one runs now
             self._files.remove(self._memory)
             os.close(self._memory)
             self._memory = self._file("mem")
@@ -240,7 +240,7 @@ class Process:
         return raw
 
     def _received(self, descriptor: int, wake: Wake) -> Wake:
-        """Return the wake-up of a thread that reads this descriptor, which may have a time-out of its own."""
+        """Return the wake-up of a thread that reads this descriptor, which may have its own time-out."""
         kind = self._kind(descriptor)
         if kind.startswith(("pipe:", "anon_inode:")):
             return wake
@@ -274,7 +274,7 @@ class Process:
 
 
 def has_ended(pid: int) -> bool:
-    """Return whether a process runs no more, and all its files are closed. Raises Unseen where it goes on headless."""
+    """Return whether a process has ended and all its files are closed. Raises Unseen if it goes on headless."""
     letters = dict[str, bytes]()
     try:
         for each in Path(f"/proc/{pid}/task").iterdir():
@@ -288,7 +288,7 @@ def has_ended(pid: int) -> bool:
 
 
 def _refuse_headless(pid: int, letters: AbstractSet[bytes]) -> None:
-    """Raise Unseen for a process whose first thread has ended, if others run on: in one that is ending none sleeps."""
+    """Raise Unseen if other threads run on after the first has ended: in a process that is ending, none sleeps."""
     if ASLEEP in letters:
         raise Unseen(f"of the process {pid} the first thread has ended while others run: the kernel hides its timers")
 
@@ -309,7 +309,7 @@ def _pidfd(pid: int) -> int:
 
 
 def _copy_of(handle: int, descriptor: int) -> int:
-    """Return a copy of a descriptor of another process: close it at once, since meanwhile it is not closed there."""
+    """Return a copy of another process's descriptor. Close it at once: until then it stays open there, too."""
     copy = _LIBC.syscall(_PIDFD_GETFD, handle, descriptor, 0)
     if copy < 0:
         raise OSError(ctypes.get_errno(), "pidfd_getfd")
@@ -317,7 +317,7 @@ def _copy_of(handle: int, descriptor: int) -> int:
 
 
 def _left(info: bytes) -> float | None:
-    """Return the seconds that are left of a timer, by its `fdinfo`; None where it is no timer."""
+    """Return how many seconds are left of a timer, by its `fdinfo`; None if it is not a timer."""
     _, found, rest = info.partition(b"it_value: (")
     if not found:
         return None
@@ -326,7 +326,7 @@ def _left(info: bytes) -> float | None:
 
 
 def _anonymous() -> bytes:
-    """Return the inode that timers, and other descriptors without a file, have in common."""
+    """Return the inode shared by timers and other descriptors without a file."""
     probe = os.eventfd(0)
     try:
         return b"%x" % os.fstat(probe).st_ino

@@ -19,15 +19,15 @@ from otf.codec.trial import TRIALS
 from otf.values.identity import light
 
 MOST: Final = 64
-"""Threads that are looked at: with more, looking takes longer than waiting, and the tester runs out of descriptors."""
+"""The most threads to look at: with more, looking takes longer than waiting, and descriptors run out."""
 
 Look: TypeAlias = Callable[[], bool]
-"""Looks at all ports; returns whether nothing was there, and nothing is on its way that the kernel knows of."""
+"""Looks at all ports; returns whether nothing was there, and the kernel knows of nothing in transit."""
 
 
 @light
 class Rest:
-    """All threads slept from before `began` until after `ended`; before `due` none wakes by itself.
+    """All threads slept from before `began` until after `ended`; none wakes by itself before `due`.
 
     `still`: none has run since the rest before.
     """
@@ -39,26 +39,26 @@ class Rest:
 
 
 class Orphans:
-    """The children of the tester that it did not start by itself: orphans of systems, and what a bench has started.
+    """Children of the tester that it did not start itself: orphans of systems, and what a bench has started.
 
-    Orphans are reaped; what a bench has started may be waited for by the code that started it.
+    otf reaps orphans. Code that started a process may itself wait for it.
     """
 
     def __init__(self) -> None:
         pid = os.getpid()
-        # the kernel gives orphans to the first thread that lives, and that one lives longest
+        # the kernel gives orphans to the first living thread, and this one lives longest
         self._children = os.open(f"/proc/{pid}/task/{pid}/children", os.O_RDONLY | os.O_CLOEXEC)
         self._before = self.now()
 
     def now(self) -> set[int]:
-        """Return those that are there."""
+        """Return those that exist now."""
         there = children(self._children)
         return set(there) - OURS - TRIALS if there else set()
 
     def reap(self, pid: int) -> None:
-        """Take an orphan away that has ended."""
+        """Reap an orphan that has ended."""
         with suppress(ChildProcessError, ProcessLookupError):
-            # what was started by this process is in its session, or leads one of its own
+            # what this process started is in its session, or leads one of its own
             if pid not in self._before or os.getsid(pid) not in {os.getsid(0), pid}:
                 os.waitpid(pid, os.WNOHANG)
 
@@ -70,7 +70,7 @@ class Orphans:
 class SystemProcesses:
     """The processes of a system: `roots`, what they started, and orphans. Raises Unseen.
 
-    `foreign`: its processes were not started by the tester, so that their orphans are not its own.
+    `foreign`: the tester did not start its processes, so their orphans do not become its own.
     """
 
     def __init__(self, roots: Iterable[int], *, foreign: bool = False) -> None:
@@ -98,28 +98,28 @@ class SystemProcesses:
         return set(self.processes)
 
     def look(self, quiet: Look) -> Rest | None:
-        """Look at all threads, at the ports, and at all threads again; return the rest if it is one. Raises Unseen."""
+        """Look at all threads, at the ports, and at all threads again; return the rest, or None. Raises Unseen."""
         try:
             return self._look(quiet)
         except Gone:
-            # the file of a thread that has ended does not always say so: each list is read anew
+            # the file of a thread that has ended does not always reveal that, so all lists are read anew
             self._read_lists(whole=False)
             return None
         except Hidden as hidden:
             raise Unseen(f"the kernel does not show {hidden} of one of its processes") from hidden
 
     def glance(self) -> None:
-        """Note which threads sleep as they did at the last look: a later sleep of theirs begins after this moment."""
+        """Note which threads still sleep as at the last look: their next sleep begins after this moment."""
         readings: dict[Tid, ThreadReading] = {}
         began = time.monotonic()
-        # what cannot be read is missed, or refused, at the next look
+        # what cannot be read is found missing, or rejected, at the next look
         with suppress(Gone, Hidden, Unseen):
             for process in self.processes.values():
                 process.read(readings)
             self.sleepers.first(began, time.monotonic(), readings)
 
     def waking(self, now: float, by: float) -> dict[Tid, Sleeping]:
-        """Return the threads of a rest that their time-outs wake by that moment; none where something else may, too."""
+        """Return the threads of a rest that time-outs wake by that moment; empty if anything else may wake one, too."""
         sleepers = self.sleepers
         try:
             return {tid: Sleeping(self._waker(tid), sleepers.counters(tid)) for tid in sleepers.waking(now, by)}
@@ -136,7 +136,7 @@ class SystemProcesses:
         return self._wakers[key]
 
     def used(self) -> float:
-        """Return for how many seconds its threads have run so far, those aside that have ended."""
+        """Return for how many seconds its threads have run so far, not counting those that have ended."""
         total = 0
         for thread in [each for process in self.processes.values() for each in process.threads.values()]:
             with suppress(Gone, ValueError, IndexError):
@@ -144,7 +144,7 @@ class SystemProcesses:
         return total * 1e-9
 
     def close(self) -> None:
-        """Look no more."""
+        """Close all files."""
         for process in self.processes.values():
             process.close()
         self.processes.clear()
@@ -156,7 +156,7 @@ class SystemProcesses:
             self._strangers = None
 
     def _look(self, quiet: Look) -> Rest | None:
-        # `dict[…]()` takes ten times as long as `{}`, and this is done at each step
+        # `dict[…]()` takes ten times as long as `{}`, and this happens at each step
         readings: dict[Tid, ThreadReading] = {}
         again: dict[Tid, ThreadReading] = {}
         sleepers, processes, clock = self.sleepers, self.processes.values(), time.monotonic
@@ -187,7 +187,7 @@ class SystemProcesses:
     def _read_lists(self, *, whole: bool) -> bool:
         """Read the lists of children, the orphans last; return whether all processes and threads are known.
 
-        Where the known threads of a process are not the `whole` of them, they are listed anew.
+        If the known threads of a process are not the `whole` of them, lists them anew.
         """
         listed: set[int] = {*self.roots}
         new = listed - self.processes.keys()
@@ -207,7 +207,7 @@ class SystemProcesses:
         if self._orphans is not None and (orphans := self._orphans.now()):
             known = not self._enter(orphans) and known
             for pid in orphans:
-                # one that had ended before it was seen has no files to be opened
+                # a process that had ended before it was seen has no files to open
                 if pid not in self.processes or self.processes[pid].ended:
                     self._orphans.reap(pid)
             listed |= orphans
@@ -217,7 +217,7 @@ class SystemProcesses:
         return known
 
     def _enter(self, pids: Iterable[int]) -> bool:
-        """Take processes into the system; return whether one is new."""
+        """Add processes to the system; return whether one is new."""
         new = [pid for pid in pids if pid not in self.processes and pid not in self._dead]
         if not new:
             return False
@@ -227,9 +227,9 @@ class SystemProcesses:
             except Gone:
                 if _is_hidden(pid):
                     raise Unseen(f"the process {pid} belongs to the system, and is hidden (hidepid)") from None
-                # one that is just exiting has lost its memory, and closes its pipes only then: it is looked at again
+                # an exiting process has lost its memory, and closes its pipes only after that: it is looked at again
                 if has_ended(pid):
-                    self._dead.add(pid)  # it is listed until somebody asks how it ended
+                    self._dead.add(pid)  # it is listed until someone asks how it ended
             except Hidden as hidden:
                 raise Unseen(f"the process {pid} belongs to the system, and {hidden}") from hidden
         self._count()
@@ -241,7 +241,7 @@ class SystemProcesses:
             raise Unseen(f"it has {threads} threads, and more than {MOST} are not looked at")
 
     def _wakes(self) -> dict[Tid, Wake] | None:
-        """Return the time-outs of the sleeps that are new; None where a thread does not sleep."""
+        """Return the time-outs of new sleeps; None if a thread is not asleep."""
         wakes: dict[Tid, Wake] = {}
         for process in self.processes.values():
             for tid in process.threads.keys() & self.sleepers.unread:
@@ -257,7 +257,7 @@ class SystemProcesses:
         return wakes
 
     def _alarms(self) -> None:
-        """Read the timers that have descriptors: any thread may have set one for which another waits."""
+        """Read the timers that have descriptors: any thread may have set one that another waits for."""
         for tid, (process, where) in [*self._where.items()]:
             if tid not in process.threads:
                 del self._where[tid]
@@ -272,7 +272,7 @@ def _refuse_stopped(readings: Mapping[Tid, ThreadReading]) -> None:
 
 
 def _is_hidden(pid: int) -> bool:
-    """Return whether a process is there, and not to be seen."""
+    """Return whether a process exists but cannot be seen."""
     if Path(f"/proc/{pid}").exists():
         return False
     try:

@@ -1,8 +1,8 @@
-"""The threads of a system: what the kernel shows of each, since when each sleeps, and when it wakes by itself.
+"""The threads of a system: what the kernel shows of each, since when it sleeps, and when it wakes by itself.
 
-A look has two readings of the same threads. Between them the lists of threads and children are read, then the ports,
-then the time-outs. Where every thread slept at the first reading and the second is the same, no thread ran between
-them: what was emitted before was seen at the ports, and nothing can be emitted before a thread wakes.
+A look reads the same threads twice. In between it reads the lists of threads and children, then the ports, then the
+time-outs. If every thread slept at the first reading and the second is equal, no thread ran in between. Then everything
+emitted earlier was seen at the ports, and nothing can be emitted before a thread wakes.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from otf.adapter.observed_rest.calls import ANYTIME, NEVER, UNKNOWN, Timeout, pa
 from otf.values.identity import light
 
 GRACE: Final = 1.0
-"""Seconds after which a thread that has not woken when it was due is taken to sleep for an unknown time."""
+"""Seconds after which a thread that has not woken when due is taken to sleep for an unknown time."""
 
 ASLEEP: Final = b"S"
 STOPPED: Final = frozenset((b"T", b"t"))
 ENDED: Final = frozenset((b"Z",))
-"""Ended, and still listed. One that is just vanishing (X) is looked at again: it would confuse the count of threads."""
+"""Ended, but still listed. A vanishing thread (X) is looked at again: it would confuse the count of threads."""
 RESTING: Final = ENDED | {ASLEEP}
 
 Tid: TypeAlias = int
@@ -39,7 +39,7 @@ class ThreadReading:
 
 @light
 class Wake:
-    """When a sleep ends by itself: `after` seconds from its begin, else `at` a moment; `NEVER`, `ANYTIME`."""
+    """When a sleep ends by itself: `after` seconds from its start, or else `at` a moment; or `NEVER`, `ANYTIME`."""
 
     after: float = NEVER
     at: float = NEVER
@@ -47,11 +47,11 @@ class Wake:
 
 _SHORT: Final = 512
 LONG: Final = 1 << 16
-_CAUGHT: Final = 32  # the place of `sigcatch`, the signals up to 31: the same as in `status`, at no cost
-_COUNT: Final = 18  # the place of `num_threads` in `stat`, counted from the end of the name
+_CAUGHT: Final = 32  # the position of `sigcatch`, the signals up to 31: the same as in `status`, at no cost
+_COUNT: Final = 18  # the position of `num_threads` in `stat`, counted from the end of the name
 _MASK: Final = 1 << (signal.SIGALRM - 1)  # not SIGVTALRM, SIGPROF: their timers count computing time
 CALLS: Final = table(os.uname().machine)
-"""The calls that wait on this machine; None where they are not known."""
+"""The calls that wait on this machine; None if unknown."""
 
 
 class Gone(Exception):  # noqa: N818 -- what happened, not an error
@@ -63,7 +63,7 @@ class Hidden(Exception):  # noqa: N818 -- the same
 
 
 class Thread:
-    """The files of one thread, kept open: to open one costs as much as to read it several times."""
+    """The files of one thread, kept open: opening one costs as much as reading it several times."""
 
     __slots__ = (
         "_call", "_counters", "_end", "_line", "_stat", "_syscall", "_timeout", "alarmed", "count", "listing", "tid"
@@ -81,30 +81,30 @@ class Thread:
         self._counters, self._stat, self._syscall, self.listing = files
         self._line = self._call = b""
         self._timeout = UNKNOWN
-        # the end of the line, from the number of threads on, and what it says: it hardly ever changes
+        # the end of the line, from the number of threads on, hardly ever changes
         self._end = b"?"
-        # how many threads its process had when it was read last: whether the known ones are all of them
+        # how many threads its process had when last read: whether the known ones are all of them
         self.count: int = 0
         # whether its process handled SIGALRM then
         self.alarmed: bool = False
 
     def reading(self) -> ThreadReading:
-        """Return the counters, and then the letter: one that was woken in between shows it in the letter."""
+        """Return the counters, then the letter: a thread woken in between shows it in the letter."""
         try:
             counters = os.pread(self._counters, _SHORT, 0)
             self._line = line = os.pread(self._stat, _SHORT, 0)
         except ProcessLookupError as error:
             raise Gone from error
-        # a line has as many fields as any other, and so an equal end holds the same fields
+        # all lines have the same number of fields, so equal ends hold the same fields
         if not line.endswith(self._end):
             self._read_end(line)
-        # the name of the program stands before the state, in brackets, and may have brackets itself
+        # the name of the program comes before the state, in brackets, and may contain brackets itself
         at = line.rfind(b")")
         return ThreadReading(counters, line[at + 2 : at + 3])
 
     @property
     def ended(self) -> bool:
-        """Whether it had ended when it was read last."""
+        """Whether it had ended when last read."""
         at = self._line.rfind(b")")
         return self._line[at + 2 : at + 3] in ENDED
 
@@ -115,7 +115,7 @@ class Thread:
         self.alarmed = bool(int(fields[_CAUGHT - _COUNT]) & _MASK)
 
     def timeout(self) -> Timeout | None:
-        """Return where the time-out of the call is kept in which it sleeps; None where it runs. Raises Hidden."""
+        """Return where the call that it sleeps in keeps its time-out; None if it runs. Raises Hidden."""
         try:
             line = os.pread(self._syscall, _SHORT, 0)
         except ProcessLookupError as error:
@@ -132,7 +132,7 @@ class Thread:
 
     @property
     def call(self) -> int:
-        """The number of the system call in which it slept when its time-out was read last."""
+        """The number of the system call in which it slept when its time-out was last read."""
         return int(self._call.split()[0])
 
     def close(self) -> None:
@@ -143,7 +143,7 @@ class Thread:
 def children(listing: int) -> list[int]:
     """Return the processes in an open list of children.
 
-    The kernel skips one where another ends while it writes the list, so the list is read until it is the same twice.
+    If a process ends while the kernel writes the list, the kernel skips another, so the list is read until it repeats.
     """
     line = os.pread(listing, LONG, 0)
     while line and line != (again := os.pread(listing, LONG, 0)):
@@ -152,7 +152,7 @@ def children(listing: int) -> list[int]:
 
 
 def open_file(path: str, flags: int = 0) -> int:
-    """Return an open file of the kernel's. Raises Gone, Hidden."""
+    """Open a file of the kernel. Raises Gone, Hidden."""
     try:
         return os.open(path, os.O_RDONLY | os.O_CLOEXEC | flags)
     except (FileNotFoundError, ProcessLookupError) as error:
@@ -170,10 +170,10 @@ def close_all(descriptors: Iterable[int]) -> None:
 
 @dataclass(slots=True)
 class _Sleep:
-    """One sleep of a thread, known by its counters, with the moments between which it began.
+    """One sleep of a thread, identified by its counters, and between which moments it began.
 
-    `looked`: when the thread was last seen with these counters. `alarms`: when the timers are due for whose
-    descriptors it waits.
+    `looked`: when the thread was last seen with these counters. `alarms`: when the timers are due whose descriptors it
+    waits for.
     """
 
     counters: bytes
@@ -196,7 +196,7 @@ class _Sleep:
 class Sleepers:
     """Decides at each look whether all threads sleep, and when one of them may wake.
 
-    `ran`: a thread has run, come or gone since this was set to false. `unread`: the threads whose time-outs are to be
+    `ran`: a thread has run, started or ended since this was set to false. `unread`: the threads whose time-outs must be
     read between the two readings.
     """
 
@@ -206,7 +206,7 @@ class Sleepers:
     _listed: float = ANYTIME
 
     def first(self, at: float, end: float, readings: Mapping[Tid, ThreadReading]) -> bool:
-        """Take a first reading, made between two moments, of some threads; return whether all of these sleep."""
+        """Take a first reading of some threads, made between two moments; return whether all of them sleep."""
         asleep = True
         for tid, reading in readings.items():
             known = self._known.get(tid)
@@ -223,7 +223,7 @@ class Sleepers:
     def second(self, readings: Mapping[Tid, ThreadReading], wakes: Mapping[Tid, Wake]) -> bool:
         """Take the second reading, with the time-outs read before it; return whether no thread ran in between.
 
-        The time-outs count only then: of a thread that ran, the memory was something else by the time it was read.
+        Only then do the time-outs count: if a thread ran, its memory had changed by the time it was read.
         """
         if readings.keys() != self._known.keys():
             return False
@@ -244,9 +244,9 @@ class Sleepers:
             self.ran = True
 
     def note_alarms(self, tid: Tid, now: float, left: Mapping[int, float]) -> None:
-        """Take in how many seconds are left of the timers for whose descriptors a thread waits, by descriptor.
+        """Take how many seconds are left, by descriptor, of the timers that a thread waits for.
 
-        None left means disarmed, or expired with its interrupt late: one that was armed in this sleep is still to come.
+        No time left means disarmed, or expired with a late interrupt: a timer armed during this sleep is still to come.
         """
         sleep, alarms = self._known[tid], dict[int, float]()
         for each, seconds in left.items():
@@ -261,12 +261,12 @@ class Sleepers:
         return found
 
     def waking(self, now: float, by: float) -> list[Tid]:
-        """Return the threads that may wake by that moment; none of them if anything but the time-out of a call may."""
+        """Return the threads that may wake by that moment; empty if anything but a call's time-out may wake one."""
         due = {tid: sleep.due(now) for tid, sleep in self._known.items()}
         found = [tid for tid in due if due[tid] <= by]
         return [] if any(due[tid] in {ANYTIME, *self._known[tid].alarms.values()} for tid in found) else found
 
     def counters(self, tid: Tid) -> bytes:
-        """Return the counters of a thread when it was read last; empty where it has ended."""
+        """Return the counters of a thread when last read, b"" if it has ended."""
         sleep = self._known.get(tid)
         return b"" if sleep is None else sleep.counters

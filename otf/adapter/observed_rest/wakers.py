@@ -1,11 +1,11 @@
-"""Threads that wake by themselves and do nothing that can be seen: learnt, checked now and then, and taken back.
+"""Threads that wake by themselves and do nothing visible: learnt, rechecked now and then, and revoked.
 
 A maintenance thread that wakes every few milliseconds leaves no rest as long as the quiescence time, and nothing shows
-that its next wake-up emits nothing. So this is induction, by trials: after an input, and at a rest, a thread woke by
-its time-out, slept again, and nothing had come. Enough trials without an output make it *harmless*, for each kind of
-input anew: what a command leaves to such a thread shows after the first such command. Then rests are believed though
-it will wake. It is taken back when it has run and an output comes that no input explains: one after a rest that was
-waited out, or, since the next input, one more than the model demands.
+that its next wake-up emits nothing. So otf concludes that by induction. In each trial, after an input and at a rest, a
+thread woke by its time-out and slept again, and nothing had come. Enough trials without an output make it *harmless*,
+separately for each kind of input: what a command leaves to such a thread shows after the first such command. Then otf
+believes rests although it will wake. It is revoked if it has run and an output comes that no input explains. That is
+one after a rest that was waited out or, since the next input, one more than the model demands.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from typing import Final, NamedTuple
 from otf.adapter.observed_rest.threads import Tid
 
 TRIALS: Final = 100
-"""Inputs after which a thread woke and nothing came, until it is believed: 95 % sure that 97 in 100 wake-ups are so."""
+"""Inputs after which a thread woke and nothing came, until it is believed: 95 % sure of 97 in 100 wake-ups."""
 EACH: Final = 10
 """… of each kind of input. One that leaves half of its answers to the thread is found in 999 of 1,000 cases."""
 LOST: Final = 3
-"""How often a thread may be taken back; the trials that it needs double each time, and then it is never believed."""
+"""How often a thread may be revoked; each time, it needs twice as many trials, and finally it is never believed."""
 CHECKED: Final = 200
-"""Of so many rests that rest on harmless threads one is waited out all the same."""
+"""One in this many rests that depend on harmless threads is waited out in any case."""
 
 
 class Waker(NamedTuple):
-    """A thread that wakes by itself, as it is known in every copy of the system.
+    """A thread that wakes by itself, identified across all copies of the system.
 
-    `number`: which one it is of the threads with the same name in its process, in the order of their start. `call`: the
+    `number`: its position among the threads with the same name in its process, in order of their start. `call`: the
     number of the system call in which it sleeps.
     """
 
@@ -43,7 +43,7 @@ class Waker(NamedTuple):
 
 @dataclass(slots=True)
 class Wakers:
-    """What was learnt of the threads of a system. Keep it over the paths of a campaign.
+    """What was learnt of the threads of a system. Share it among the paths of a campaign.
 
     >>> wakers, ticker = Wakers(), Waker("/usr/bin/memcached", "mc-lrumaint", 0, 230)
     >>> for _ in range(TRIALS):
@@ -62,7 +62,7 @@ class Wakers:
     _used: int = 0
 
     def harmless(self, waker: Waker, kind: str) -> bool:
-        """Return whether nothing is expected of the wake-ups of a thread after an input of this kind."""
+        """Return whether wake-ups of a thread after an input of this kind should have no effect."""
         lost = self._lost[waker]
         return lost < LOST and self._clean[waker, kind] >= EACH and self._in_all[waker] >= TRIALS << lost
 
@@ -72,10 +72,10 @@ class Wakers:
         self._in_all[waker] += 1
 
     def take_back(self, ran: AbstractSet[Waker]) -> bool:
-        """Note that an output came after these threads woke; return whether what was learnt of them is void now.
+        """Note that an output came after these threads woke; return whether what was learnt of them is now void.
 
-        It is not where one is among them that is never believed: that one explains the output. Only what one alone can
-        explain counts against it: a thread that wakes often has run before most outputs of the others.
+        It is not if one of them is never believed: that one explains the output. A thread is only blamed if it is
+        alone: one that wakes often has run before most outputs of the others.
         """
         if any(self._lost[each] >= LOST for each in ran):
             return False
@@ -88,13 +88,13 @@ class Wakers:
         return True
 
     def checks(self) -> bool:
-        """Return whether the rest that would be believed now is waited out, as a check."""
+        """Return whether the rest that would be believed now should be waited out, as a check."""
         self._used += 1
         return self._used % CHECKED == 0
 
 
 class Sleeping(NamedTuple):
-    """A thread at a rest that a time-out will wake: who it is, and its counters."""
+    """A thread at a rest that a time-out will wake: its identity and its counters."""
 
     waker: Waker
     counters: bytes
@@ -102,7 +102,7 @@ class Sleeping(NamedTuple):
 
 @dataclass(slots=True)
 class Trust:
-    """Decides in one run which rests are believed though threads will wake: those `used`; `lost` were taken back.
+    """Decides in one run which rests to believe although threads will wake: those `used`; `lost` were revoked.
 
     `seen`: there was a rest since the last input. `last`: the threads of the last rest that were due too soon.
     """
@@ -126,9 +126,9 @@ class Trust:
         self._careful = careful
 
     def rest(self, waking: Mapping[Tid, Sleeping], counters: Callable[[Tid], bytes]) -> bool:
-        """Take a rest, with the threads that their time-outs will wake too soon; return whether it is believed.
+        """Take a rest, with the threads whose time-outs wake them too soon; return whether it is believed.
 
-        `counters` returns those of a thread at this rest; empty where it has ended.
+        `counters` returns those of a thread at this rest, b"" if it has ended.
         """
         if self.seen:
             for tid, (waker, before) in self.last.items():

@@ -1,4 +1,4 @@
-"""Serial devices: inside of a campaign a port stays open from path to path."""
+"""Serial devices: within a campaign, a port stays open from path to path."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from otf.adapter.serial.device import Device, Opened, emptied, opened
 class OpenPort:
     """An open port with its carrier.
 
-    `again`: it has been used before. Its user sets `lost` if it cannot be used once more.
+    `again`: it has been used before. Its user sets `lost` if it cannot be used again.
     """
 
     device: Device
@@ -28,9 +28,9 @@ class OpenPort:
     lost: bool = False
 
     def refresh(self) -> bool:
-        """Drop what arrived between two paths; return whether the port is still that of its device."""
+        """Drop what arrived between two paths; return whether the port still belongs to its device."""
         if not self.carrier.port.is_open:
-            return False  # and its descriptor may belong to another file by now
+            return False  # and its descriptor may now belong to another file
         try:
             self.found.dropped = b"".join(emptied(self.carrier.read))
         except OSError:
@@ -51,7 +51,7 @@ _KEPT: Final = WeakKeyDictionary[AsyncExitStack, list[OpenPort]]()
 
 
 def _kept() -> list[OpenPort] | None:
-    """Return the ports that are kept until the end of the campaign; None outside of one."""
+    """Return the ports kept until the end of the campaign; None outside of one."""
     end = campaigns_end()
     if end is not None and end not in _KEPT:
         end.push_async_callback(_stopped, _KEPT.setdefault(end, []))
@@ -60,7 +60,7 @@ def _kept() -> list[OpenPort] | None:
 
 @asynccontextmanager
 async def held(device: Device) -> AsyncGenerator[OpenPort]:
-    """Open a port, or take the one that was kept; it is kept or closed after that. Raises ContactError, UsageError."""
+    """Open a port or take a kept one; afterwards keep or close it. Raises ContactError, UsageError."""
     kept = _kept() if device.keep else None
     port = await _taken(kept, device) or await _open(device)
     try:
@@ -83,10 +83,10 @@ async def _open(device: Device) -> OpenPort:
 
 
 async def _taken(kept: list[OpenPort] | None, device: Device) -> OpenPort | None:
-    """Return a kept port that still works; those that do not are closed."""
+    """Return a kept port that still works, and close those that do not."""
     if kept is None:
         return None
-    # out of the list before anything is waited for, since several jobs look into it
+    # removed from the list before any wait, since several jobs use it
     gone = [port for port in kept if not port.refresh()]
     kept[:] = [port for port in kept if port not in gone]
     found = next((port for port in kept if port.device == device), None)

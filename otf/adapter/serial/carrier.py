@@ -18,20 +18,20 @@ from otf.adapter.third_party import answered
 from otf.adapter.waiting import asyncio_loop
 
 DRAIN: Final = 1.0
-"""Seconds in which what was written may still go out when the port is closed, and again until a write gives up."""
+"""Seconds for output to leave when the port is closed, and again until a write gives up."""
 
 PUMP: Final = "serial pump"
 """The name of its threads."""
 
-_TURN: Final = 0.05  # seconds after which a waiting read looks whether it is to end
+_TURN: Final = 0.05  # seconds after which a waiting read checks whether to end
 _PIECE: Final = 4096
 
 
 class Pump:
     """Carries the bytes of `port` (of pyserial) to and from a socket with this `descriptor`, until `stop`.
 
-    The socket holds a bounded number of bytes, so that flow control still reaches the other side when
-    the port is not read. `why` is the error of the port; then the socket is at its end.
+    The socket holds a bounded number of bytes, so flow control still reaches the other side if the port is not read.
+    `why` is the error of the port; then the socket has ended.
     """
 
     def __init__(self, port: Any) -> None:  # noqa: ANN401 -- pyserial has a class for each kind of port
@@ -49,7 +49,7 @@ class Pump:
             thread.start()
 
     async def stop(self) -> None:
-        """End both threads and close the port and the sockets. A thread that is stuck in the port is left behind."""
+        """End both threads, and close the port and the sockets. A thread stuck in the port is left behind."""
         self._over = True
         if self._end.fileno() >= 0:
             anyio.notify_closing(self._end)
@@ -62,7 +62,7 @@ class Pump:
             while not self._over:
                 if data := self.port.read(1):
                     self._far.sendall(data + self.port.read(min(self.port.in_waiting, _PIECE)))
-        except Exception as error:  # noqa: BLE001 -- ports raise what they like; that it ended is what counts
+        except Exception as error:  # noqa: BLE001 -- ports raise what they like; all that counts is that it ended
             self._ended(error)
 
     def _write(self) -> None:
@@ -79,7 +79,7 @@ class Pump:
 
     def _join(self) -> None:
         if not self._ends(lambda: None):
-            # the other side does not read: what was written will never go out
+            # the other side does not read: what was written will never leave
             self._lost = True
             self._ends(self._freed)
         self._far.close()
@@ -95,14 +95,14 @@ class Pump:
         return not any(thread.is_alive() for thread in self._threads)
 
     def _freed(self) -> None:
-        # kinds of ports know one of these, or the other
+        # a port knows one of these, or the other
         for give_up in ("cancel_write", "reset_output_buffer"):
             with suppress(Exception):
                 getattr(self.port, give_up)()
 
 
 NONE: Final = -1
-"""The descriptor of what has none."""
+"""The descriptor of a carrier without one."""
 
 PLATFORM: Final = os.name
 _CHUNK: Final = 65_536
@@ -118,15 +118,15 @@ class Carrier(Protocol):
     why: str
 
     def read(self) -> bytes:
-        """Return what is there. Raises BlockingIOError where nothing is; no bytes, or OSError, is the end."""
+        """Return what is there. Raises BlockingIOError if nothing is; no bytes, or OSError, means the end."""
         ...
 
     def write(self, data: bytes, /) -> int:
-        """Take bytes; return how many. Raises BlockingIOError where none can be taken now, OSError at the end."""
+        """Take bytes; return how many. Raises BlockingIOError if none can be taken now, OSError at the end."""
         ...
 
     async def stop(self) -> None:
-        """Close the port and the carrier of its bytes. May be called again."""
+        """Close the port and its carrier. May be called again."""
         ...
 
 
@@ -146,11 +146,11 @@ class Direct:
             return
         anyio.notify_closing(self.descriptor)
         with anyio.CancelScope(shield=True), suppress(TimeoutError):
-            # a driver may wait until all has been sent, for half a minute, and pyserial's socket sleeps
+            # a driver may wait up to half a minute until all has been sent, and pyserial's socket sleeps
             await answered(self._close, _CLOSING)
 
     def _close(self) -> None:
-        # pyserial forgets to close a socket that the other side has broken off
+        # pyserial forgets to close a socket that the other side has reset
         sock = self.port._socket if is_network(self.port) else None  # noqa: SLF001 -- nothing else has it
         self.port.close()
         if sock is not None:
@@ -161,7 +161,7 @@ def carried(port: Any) -> Carrier:  # noqa: ANN401 -- the same
     """Return the carrier for an open port on this platform and event loop."""
     if _has_descriptor(port):
         return Direct(port)
-    # the one kind of port that pyserial-asyncio polls; it does not know other event loops
+    # the only kind of port that pyserial-asyncio polls; it supports no other event loop
     if PLATFORM == "nt" and type(port).__module__ == "serial.serialwin32" and asyncio_loop() is not None:
         return Polled(port)
     return Pump(port)
@@ -173,6 +173,6 @@ def is_network(port: Any) -> bool:  # noqa: ANN401 -- the same
 
 
 def _has_descriptor(port: Any) -> bool:  # noqa: ANN401 -- the same
-    # only the plain port and pyserial's socket are nothing but their descriptor: others (a log, a protocol with
-    # escapes) have one too, but what is read from it is not what the port would have given
+    # Only the plain port and pyserial's socket are nothing but their descriptor. Others (a log, a protocol with
+    # escapes) have one too, but reading it does not give what the port would have given.
     return PLATFORM == "posix" and (type(port).__module__ == "serial.serialposix" or is_network(port))

@@ -1,4 +1,4 @@
-"""Serial devices: opened by their usual names and configured; why one could not be opened, and what to do about it."""
+"""Serial devices: opens and configures them by their usual names, and explains why one could not be opened."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PROC: Final = Path("/proc")
 
 
 def explained(url: str, error: OSError, forms: str) -> str:
-    """Return the message for a device that could not be opened; `forms` lists how ports are written."""
+    """Return the message for a device that could not be opened; `forms` lists how to write ports."""
     path = Path(url)
     explain = _EXPLANATIONS.get(error.errno or 0)
     if explain is not None and path.is_absolute():
@@ -105,17 +105,17 @@ OPENING: Final = 10.0
 _PTYS: Final = "/dev/pts/"
 _MISSING: Final = frozenset({errno.ENOENT, errno.ENXIO, errno.ENODEV})
 _CHUNK: Final = 65_536  # bytes
-_ROUNDS: Final = 64  # chunks of old input that are dropped; a device that sends more is still sending
-_AGAIN: Final = 0.05  # seconds until a device that is not there is looked for again
+_ROUNDS: Final = 64  # chunks of old input to drop; a device with more is still sending
+_AGAIN: Final = 0.05  # seconds until the next look for a missing device
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Device:
     """The settings of a serial port; `dtr` and `rts` None leave these lines as they are.
 
-    On Linux opening a port raises both, whatever the settings: boards that reset on DTR do so at that moment. With
-    `keep` that is once in a campaign, and not at every path. A device that is not there is waited for `within` seconds:
-    many boards go and come back when they are reset.
+    On Linux, opening a port raises both, whatever the settings: boards that reset on DTR do so at that moment. With
+    `keep`, that happens once per campaign instead of on every path. otf waits `within` seconds for a missing device:
+    many boards disappear and come back when reset.
     """
 
     url: str
@@ -135,7 +135,7 @@ class Device:
 
 @dataclass(slots=True)
 class Opened:
-    """An open port, and remarks for people. `pty`: it is one end of a pseudo-terminal, and no device.
+    """An open port, and remarks for people. `pty`: it is one end of a pseudo-terminal, not a device.
 
     `dropped` is what had come before the path.
     """
@@ -147,7 +147,7 @@ class Opened:
 
 
 async def opened(device: Device) -> Opened:
-    """Open a port. Raises ContactError if it cannot be opened; UsageError for impossible settings."""
+    """Open a port. Raises ContactError if it cannot be opened, UsageError for impossible settings."""
     until, missing = anyio.current_time() + device.within, False
     while True:
         try:
@@ -157,7 +157,7 @@ async def opened(device: Device) -> Opened:
             why = f"it does not open within {OPENING:g} s; unplug it and plug it in again, or see who else uses it"
             raise ContactError(f"cannot open {device.url}: {why}") from error
         except ContactError as error:
-            # a device that comes back is forbidden for a moment, until its group is set
+            # a device that comes back is inaccessible for a moment, until its group is set
             missing = missing or getattr(error.__cause__, "errno", None) in _MISSING
             if not missing or anyio.current_time() >= until:
                 raise
@@ -176,7 +176,7 @@ def _open(device: Device) -> Opened:
         raise ContactError(explained(device.url, error, FORMS)) from error
     if device.low_latency:
         remarks += _try_setting("low latency", lambda: port.set_low_latency_mode(device.low_latency))
-    # the name may be a link that goes with the program behind it, so this is asked now
+    # asked now, since the name may be a link that vanishes with the program behind it
     return Opened(port, remarks, os.path.realpath(device.url).startswith(_PTYS), b"".join(early))
 
 
@@ -199,7 +199,7 @@ def _looked_at(port: Any, early: list[bytes]) -> Generator[None]:  # noqa: ANN40
 
 
 def emptied(read: Callable[[], bytes]) -> Iterator[bytes]:
-    """Yield what is there, of a device that goes on sending a bounded part. Raises OSError at the end of the port."""
+    """Yield what is there; if the device keeps sending, only a bounded part. Raises OSError at the end of the port."""
     with suppress(BlockingIOError):
         for _ in range(_ROUNDS):
             if not (chunk := read()):
@@ -217,7 +217,7 @@ def _made(device: Device) -> Any:  # noqa: ANN401 -- pyserial has a class for ea
         port = serial.serial_for_url(device.url, do_not_open=True, **options)
         if type(port) is serial.Serial:
             port.exclusive = device.exclusive or None
-            # this makes a read without data fail, where it would else look like the end of the device
+            # makes a read without data fail, which would otherwise look like the end of the device
             port.inter_byte_timeout = 0.01 if os.name == "posix" else None
     except (ValueError, serial.SerialException) as error:
         message = f"not a serial port: {device.url!r}: {error}; {FORMS}"
@@ -250,7 +250,7 @@ def _configure(port: Any, device: Device) -> list[str]:  # noqa: ANN401 -- see a
         port.open()
     except OSError:
         raise
-    except Exception as error:  # termios.error, which does not exist everywhere and is no OSError
+    except Exception as error:  # termios.error, which does not exist everywhere and is not an OSError
         if device.parity == "N":
             raise OSError(*error.args) from error
         port.parity = "N"
@@ -261,7 +261,7 @@ def _configure(port: Any, device: Device) -> list[str]:  # noqa: ANN401 -- see a
 
 
 def _has_parity(port: Any) -> bool:  # noqa: ANN401 -- see above
-    # a pseudo-terminal refuses it, or says yes and leaves it out
+    # a pseudo-terminal rejects it, or accepts and ignores it
     if port.parity == "N" or os.name != "posix" or not os.isatty(port.fileno()):
         return bool(port.parity != "N")
     import termios

@@ -1,4 +1,4 @@
-"""A port without a descriptor on asyncio, as on Windows: a transport of pyserial-asyncio asks it again and again."""
+"""A port without a descriptor on asyncio, as on Windows: a transport of pyserial-asyncio polls it."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from typing import Any, Final
 import anyio
 
 LARGEST: Final = 65_536
-"""Bytes that are held until they are taken; beyond, the transport stops reading, so that flow control works."""
+"""Bytes held until they are taken; beyond this, the transport stops reading, so that flow control works."""
 
-DRAIN: Final = 1.0  # seconds in which what was written may still go out when the port is closed
+DRAIN: Final = 1.0  # seconds for output to leave when the port is closed
 _LOOK: Final = 0.005
 
 
 class Polled(asyncio.Protocol):
-    """Carries the bytes of `port` (of pyserial) by a transport, which calls `wake` when some have arrived.
+    """Carries the bytes of `port` (of pyserial) with a transport, and calls `wake` when some have arrived.
 
-    pyserial-asyncio 0.6 has a defect on Windows, around which this class works. `SerialTransport` stops its polling
-    writer as soon as it is closing. A port that is lost while output waits is therefore never flushed, and
-    `connection_lost` is never called: the loss would look like silence. Where the transport does end, it calls the
-    port's `flush`, which may wait for ever inside of the event loop. A second end then raises, since the first has
-    dropped the port. What is written meanwhile is ignored without an error. `_GuardedPort` is between the transport
-    and the loop: before each callback of a closing transport it empties the output buffer and aborts once, and an
-    error of a callback counts as the loss. `taken` reports whether output was written. `why` is the error of the port.
+    This class works around a defect of pyserial-asyncio 0.6 on Windows. `SerialTransport` stops its polling writer as
+    soon as it is closing. So if a port is lost while output waits, the port is never flushed and `connection_lost`
+    never called: the loss would look like silence. When the transport does end, it calls the port's `flush`, which may
+    wait forever inside the event loop. A second end then raises, since the first has dropped the port. Anything written
+    meanwhile is silently ignored. `_GuardedPort` sits between the transport and the loop. Before each callback of a
+    closing transport it empties the output buffer and aborts once; an error of a callback counts as the loss. `taken`
+    reports whether output was written. `why` is the error of the port.
     """
 
     descriptor: int = -1
@@ -46,7 +46,7 @@ class Polled(asyncio.Protocol):
         self._transport.set_write_buffer_limits(high=0)
 
     def read(self) -> bytes:
-        """Return what has come. Raises BlockingIOError where nothing has, OSError at the end."""
+        """Return what has come. Raises BlockingIOError if nothing has, OSError at the end."""
         if self._come:
             chunk = self._come.popleft()
             if not self._come:
@@ -56,18 +56,18 @@ class Polled(asyncio.Protocol):
 
     def write(self, data: bytes) -> int:
         """Hand bytes to the transport; `taken` reports whether they were written."""
-        if data:  # no bytes at all would make it stumble
+        if data:  # it cannot handle an empty write
             self._transport.write(data)
         return len(data)
 
     async def taken(self) -> bool:
-        """Wait until the port has taken what was written; False where it was lost before, or is being lost."""
+        """Wait until the port has taken what was written; return False if it is lost or closing."""
         if not self._ended.is_set() and self._transport.get_write_buffer_size():
             await self._taken.wait()
         return not (self._ended.is_set() or self._transport.is_closing())
 
     async def stop(self) -> None:
-        """End the transport and close the port, without holding up the event loop."""
+        """End the transport and close the port, without blocking the event loop."""
         with anyio.CancelScope(shield=True):
             if not self._ended.is_set():
                 with anyio.move_on_after(DRAIN), suppress(OSError):
@@ -78,7 +78,7 @@ class Polled(asyncio.Protocol):
                     await self._ended.wait()
             self.port.close()
 
-    # What the transport calls
+    # Called by the transport
 
     def data_received(self, data: bytes) -> None:
         """Take what has come."""
@@ -103,7 +103,7 @@ class Polled(asyncio.Protocol):
         self.wake()
 
     def _looked(self) -> bytes:
-        """Look at the port itself: what it has now must not wait for the next turn of the event loop."""
+        """Look at the port itself: what it has now must not wait for the event loop's next turn."""
         if self._ended.is_set():
             raise OSError(self.why or "it is closed")
         try:
@@ -118,7 +118,7 @@ class Polled(asyncio.Protocol):
 
     def _before(self) -> None:
         if self._transport.is_closing():
-            # it waits inside of the event loop until all is written, and that may be for ever
+            # it waits inside the event loop until everything is written, perhaps forever
             with suppress(OSError):
                 self.port.reset_output_buffer()
             self._abort()
@@ -126,22 +126,22 @@ class Polled(asyncio.Protocol):
     def _failed(self, error: Exception) -> None:
         self.why = self.why or str(error) or type(error).__name__
         if self._aborted:
-            self.connection_lost(error)  # it stumbled over its own end
+            self.connection_lost(error)  # its own end failed
         else:
             self._abort()
 
     def _abort(self) -> None:
-        # once: each end of the transport stumbles over the one before. One that it came to by itself may never come
-        # about, while it has something to write; where it does, that it stumbled is taken for the end as well
+        # Only once, since each end of the transport fails on the one before. An end that it began itself may never
+        # complete while output waits; if it fails, that also counts as the end.
         if not (self._aborted or self._ended.is_set()):
             self._aborted = True
             self._transport.abort()
 
 
 class _GuardedPort:
-    """The event loop as the transport sees it: errors of callbacks go to `failed`, and not to the log again and again.
+    """The event loop as the transport sees it: errors of callbacks go to `failed`, not to the log again and again.
 
-    `before` is called before each callback.
+    Calls `before` before each callback.
     """
 
     def __init__(self, before: Callable[[], None], failed: Callable[[Exception], None]) -> None:
@@ -164,5 +164,5 @@ class _GuardedPort:
         self._before()
         try:
             call(*arguments)
-        except Exception as error:  # noqa: BLE001 -- ports raise what they like; that it ended is what counts
+        except Exception as error:  # noqa: BLE001 -- ports raise what they like; all that counts is that it ended
             self._failed(error)

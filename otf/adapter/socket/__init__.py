@@ -1,4 +1,4 @@
-"""Sockets: a line over a connected one; addresses, connections, datagrams and TLS are beside it."""
+"""Sockets: a line over a connected one, and TLS; addresses, connections and datagrams are beside it."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from otf.errors import CodecError, ContactError
 from otf.framing import Framing
 
 OpenSocket: TypeAlias = Callable[[], Awaitable[socket.socket]]
-"""Returns a socket that is connected. Raises ContactError."""
+"""Returns a connected socket. Raises ContactError."""
 
 
 class SocketLine(StreamLine, ABC):
-    """A connection of a tester; `call` opens it anew, None where only the other side can.
+    """A tester's connection; `call` opens it again, None if only the other side can.
 
-    The endings are "end of stream" where the system closed the connection, "connection reset", "connection timed out"
-    and the like. What the tester closes by itself is no ending.
+    The endings are "end of stream" if the system closed the connection, "connection reset", "connection timed out" and
+    so on. When the tester itself closes the connection, there is no ending.
     """
 
     def __init__(
@@ -42,14 +42,14 @@ class SocketLine(StreamLine, ABC):
 
     @abstractmethod
     def reader(self, sock: socket.socket) -> Callable[[], bytes]:
-        """Return what reads the socket."""
+        """Return a function that reads the socket."""
 
     def writer(self, sock: socket.socket) -> Callable[[bytes], int]:
-        """Return what writes to the socket."""
+        """Return a function that writes to the socket."""
         return sock.send
 
     async def perform(self, port_action: PortAction) -> None:
-        """Connect, finish, close or break off. Raises LineLost where that fails; CodecError where it makes no sense."""
+        """Connect, finish, close or reset. Raises LineLost if that fails, CodecError if a connection cannot do it."""
         match port_action:
             case PortAction.CONNECT:
                 await self._connect()
@@ -73,7 +73,7 @@ class SocketLine(StreamLine, ABC):
             raise self._lost(error) from error
 
     def abort(self) -> None:
-        """Break the connection off, so that the system sees a reset."""
+        """Abort the connection, so that the system sees a reset."""
         self._close("broken off by the tester", reset)
 
     def close(self) -> None:
@@ -84,7 +84,7 @@ class SocketLine(StreamLine, ABC):
         sock, self._socket = self._socket, None
         self._over, self._gone = True, why
         self._inflow.clear()
-        self._wake()  # the runner has to stop watching it before it is closed
+        self._wake()  # the runner must stop watching it before it is closed
         if sock is not None:
             how(sock)
 
@@ -113,7 +113,7 @@ def _nowhere(data: bytes) -> int:
 
 
 CUT_OFF: Final = "cut off without closing tls"
-"""How a stream ends whose other side did not say that this is its end: some of it may be missing."""
+"""How a stream ends if the other side did not announce its end: some of it may be missing."""
 
 _ADVICE: Final = (
     "look at it with `openssl s_client -connect HOST:PORT`; a certificate of your own is trusted with "
@@ -126,7 +126,7 @@ async def encrypted(
 ) -> ssl.SSLSocket:
     """Return the socket with TLS over it, once both sides have agreed; `host` None: we are the server.
 
-    Raises ContactError, and closes the socket, where they do not agree within that time.
+    Raises ContactError, and closes the socket, if they do not agree within that time.
     """
     try:
         wrapped = context.wrap_socket(
@@ -152,7 +152,7 @@ async def encrypted(
 
 
 def reading(sock: ssl.SSLSocket, wake: Callable[[], None]) -> Callable[[], bytes]:
-    """Return what reads such a socket; `wake` is called where more is there that no descriptor tells."""
+    """Return a function that reads such a socket; calls `wake` if more is there that no descriptor shows."""
 
     def read() -> bytes:
         try:
@@ -169,7 +169,7 @@ def reading(sock: ssl.SSLSocket, wake: Callable[[], None]) -> Callable[[], bytes
 
 
 def writing(sock: ssl.SSLSocket) -> Callable[[bytes], int]:
-    """Return what writes to such a socket."""
+    """Return a function that writes to such a socket."""
 
     def write(data: bytes) -> int:
         try:
@@ -181,7 +181,7 @@ def writing(sock: ssl.SSLSocket) -> Callable[[bytes], int]:
 
 
 def say_the_end(sock: ssl.SSLSocket) -> None:
-    """Tell the other side that nothing was cut off; its answer is not waited for."""
+    """Tell the other side that nothing was cut off, without waiting for its answer."""
     with suppress(OSError, ValueError):  # it wants to hear that answer, or has gone
         sock.unwrap()
 

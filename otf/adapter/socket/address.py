@@ -1,4 +1,4 @@
-"""Addresses on a network: as people write them (`127.0.0.1:7000`, `[::1]:7000`) and as sockets take them."""
+"""Network addresses: as people write them (`127.0.0.1:7000`, `[::1]:7000`) and as sockets take them."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ HIGHEST: Final = 65_535
 
 
 def read_address(text: str, expected: str = "HOST:PORT") -> Address:
-    """Return the host and the port that `text` names; `expected` is the form that the error shows.
+    """Return the host and the port that `text` names; the error shows the form `expected`.
 
     >>> read_address("127.0.0.1:7000"), read_address("[::1]:0")
     (('127.0.0.1', 7000), ('::1', 0))
 
-    Raises UsageError where it is no address.
+    Raises UsageError if it is not an address.
     """
     host, colon, port = text.rpartition(":")
     bracketed = host.startswith("[") and host.endswith("]")
@@ -51,10 +51,10 @@ def _is_port(text: str) -> bool:
 
 
 LOOKUP: Final = 5.0
-"""Seconds that the look-up of a name may take."""
+"""The longest time for looking up a name, in seconds."""
 
 SocketAddress: TypeAlias = Any
-"""What `bind` and `sendto` take, and `recvfrom` gives: a path, or a tuple, as the family of the socket has it."""
+"""What `bind` and `sendto` take and `recvfrom` returns: a path or a tuple, depending on the socket family."""
 
 _FAMILIES: Final = {socket.AF_INET: "IPv4 ", socket.AF_INET6: "IPv6 "}
 _ADVICE: Final = {
@@ -67,9 +67,9 @@ _ADVICE: Final = {
 def resolved(
     address: Address, kind: socket.SocketKind, family: int = 0, *, least: int = 1
 ) -> tuple[socket.AddressFamily, SocketAddress]:
-    """Return the family and the socket address of (host, port); a name is looked up, and the thread waits for it.
+    """Return the family and the socket address of (host, port); the thread waits for the look-up of a name.
 
-    `family` asks for one of them (0: any), `least` is the smallest port that is possible. Raises ContactError.
+    `family` asks for one of them (0: any); `least` is the lowest valid port. Raises ContactError.
     """
     host, port = address
     if not least <= port <= HIGHEST:
@@ -89,7 +89,7 @@ def _found(host: str, port: int, family: int, kind: socket.SocketKind) -> Any:  
     with suppress(socket.gaierror):
         return ask(flags=socket.AI_NUMERICHOST)[0]
     try:
-        # it cannot be called back: neither an interruption nor a limit of time reaches into the library
+        # a look-up cannot be cancelled: neither an interruption nor a time limit reaches into the library
         return answer(ask, LOOKUP)[0]
     except TimeoutError as error:
         message = f"its look-up was not answered within {LOOKUP:g} s"
@@ -97,17 +97,17 @@ def _found(host: str, port: int, family: int, kind: socket.SocketKind) -> Any:  
 
 
 def facing(peer: Address) -> str:
-    """Return the address of this machine from which it reaches `peer`. Raises ContactError where it does not."""
+    """Return the address of this machine from which it reaches `peer`. Raises ContactError if it does not."""
     family, address = resolved(peer, socket.SOCK_DGRAM)
     with socket.socket(family, socket.SOCK_DGRAM) as probe, contact(f"reach {show_address(peer)}"):
-        probe.connect(address)  # with UDP this sends nothing, and only chooses the way
+        probe.connect(address)  # with UDP this sends nothing, and only chooses the route
         host: str = probe.getsockname()[0]
         return host
 
 
 @contextmanager
 def contact(attempt: str) -> Generator[None, None, None]:
-    """Turn what the system refuses into a ContactError: "cannot " `attempt`, why, and what to do."""
+    """Turn an OSError into a ContactError: "cannot " `attempt`, why, and what to do."""
     try:
         yield
     except OSError as error:

@@ -17,14 +17,14 @@ from otf.errors import ContactError
 
 CHUNK: Final = 65_536
 _PAUSE: Final = 0.01  # seconds between two attempts while no program listens yet
-_NOT_YET: Final = {errno.ECONNREFUSED, errno.ENOENT, errno.ECONNRESET, errno.EAGAIN}  # ENOENT: of a unix socket
+_NOT_YET: Final = {errno.ECONNREFUSED, errno.ENOENT, errno.ECONNRESET, errno.EAGAIN}  # ENOENT: for a unix socket
 _BACKLOG: Final = 16
 
 
 async def connected(
     family: int, address: SocketAddress, shown: str, within: float, bind: SocketAddress | None = None
 ) -> socket.socket:
-    """Return a stream socket that is connected to `address`; one that refuses is called again until `within` is over.
+    """Return a stream socket connected to `address`; if refused, try again until `within` seconds are over.
 
     Raises ContactError, whose message names `shown`.
     """
@@ -40,7 +40,7 @@ async def connected(
             return sock
         sock.close()
         if why not in _NOT_YET or anyio.current_time() + _PAUSE > deadline:
-            # the last call may be cut short by the end of the time: the answer to those before it counts
+            # the end of the time may cut the last attempt short: the answer to the earlier ones counts
             raise _unreachable_error(shown, refused if refused and why == errno.ETIMEDOUT else why, within)
         refused = why
         note("refused, and called again", "debug", address=shown)
@@ -48,11 +48,11 @@ async def connected(
 
 
 def listening(family: int, address: SocketAddress, shown: str) -> socket.socket:
-    """Return a socket that listens at `address`. Raises ContactError where that cannot be had."""
+    """Return a socket that listens at `address`. Raises ContactError if it cannot."""
     sock = socket.socket(family, socket.SOCK_STREAM)
     try:
         sock.settimeout(0)
-        # the path before this one has just closed its connections, and their ghosts hold the port for a minute
+        # the previous path has just closed its connections, whose remains hold the port for a minute
         if family != socket.AF_UNIX:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         with contact(f"listen at {shown}"):
@@ -65,7 +65,7 @@ def listening(family: int, address: SocketAddress, shown: str) -> socket.socket:
 
 
 async def accepted(listener: socket.socket, shown: str, within: float) -> socket.socket:
-    """Return the next connection of a socket that listens. Raises ContactError where none comes within that time."""
+    """Return the next connection to a listening socket. Raises ContactError if none comes within that time."""
     with anyio.move_on_after(within):
         while True:
             with suppress(BlockingIOError, ConnectionAbortedError):
@@ -82,15 +82,15 @@ async def accepted(listener: socket.socket, shown: str, within: float) -> socket
 def acknowledge(sock: socket.socket) -> None:
     """Acknowledge at once what was read from a socket, and what comes next.
 
-    A system that writes in two parts and leaves Nagle's algorithm on sends the second only when the first was
-    acknowledged, which by itself takes up to 40 ms. The kernel falls back to that after each input.
+    If a system writes in two parts with Nagle's algorithm on, it sends the second only once the first is acknowledged,
+    which otherwise takes up to 40 ms. The kernel falls back to that after each input.
     """
     with suppress(OSError):  # a connection that is broken off
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
 
 
 def prompt_reader(sock: socket.socket) -> Callable[[], bytes]:
-    """Return the function that reads a socket, and acknowledges at once what it read."""
+    """Return a function that reads a socket, and acknowledges at once what it read."""
 
     def read() -> bytes:
         acknowledge(sock)
@@ -100,16 +100,16 @@ def prompt_reader(sock: socket.socket) -> Callable[[], bytes]:
 
 
 def saving_reader(sock: socket.socket) -> Callable[[], bytes]:
-    """Return the function that reads a socket, and acknowledges only if nothing is there to be read.
+    """Return a function that reads a socket, and acknowledges only if nothing is there to read.
 
-    The next input carries the acknowledgement of a whole answer. One of its own takes a tenth of a step.
+    The next input carries the acknowledgement of a whole answer. A separate one takes a tenth of a step.
     """
 
     def read() -> bytes:
         try:
             return sock.recv(CHUNK)
         except BlockingIOError:
-            # a part of a frame may have been read before
+            # part of a frame may have been read before
             acknowledge(sock)
             raise
 
@@ -124,7 +124,7 @@ def hang_up(sock: socket.socket) -> None:
 
 
 def reset(sock: socket.socket) -> None:
-    """Close a socket so that the other side sees "connection reset", and not "end of stream"."""
+    """Close a socket so that the other side sees "connection reset", not "end of stream"."""
     with suppress(OSError):
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
     hang_up(sock)
@@ -144,14 +144,14 @@ def _stream(family: int, bind: SocketAddress | None, shown: str) -> socket.socke
 
 
 async def _call(sock: socket.socket, address: SocketAddress, deadline: float) -> int:
-    """Return the error number of the attempt, 0 for none."""
+    """Return the error number of the attempt, 0 if it succeeded."""
     why = sock.connect_ex(address)
     if why != errno.EINPROGRESS:
         return why
     with anyio.CancelScope(deadline=deadline):
         await anyio.wait_writable(sock)
         return sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
-    # the answer may have come at the last moment, or at once where there is no time at all
+    # the answer may have come at the last moment, or at once if there is no time at all
     return sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) or errno.ETIMEDOUT
 
 

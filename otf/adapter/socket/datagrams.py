@@ -13,9 +13,9 @@ from typing import Final
 from otf.adapter.socket.address import Address, SocketAddress, contact, resolved, show_address
 
 LARGEST: Final = 65_507
-"""Bytes that a datagram can hold, with IPv4; with IPv6 it is 20 more."""
+"""The most bytes in a datagram with IPv4; IPv6 allows 20 more."""
 
-_BUFFER = 4 << 20  # the default holds 256 small datagrams
+_BUFFER = 4 << 20  # the default holds only 256 small datagrams
 _RECVERR = {socket.AF_INET: (socket.IPPROTO_IP, 11), socket.AF_INET6: (socket.IPPROTO_IPV6, 25)}  # linux/in.h, in6.h
 _NOTES = 512  # bytes; a note about a refusal takes 44 (IPv4) or 60 (IPv6)
 _MEMINFO, _DROPS = 55, 8  # SO_MEMINFO in asm-generic/socket.h, SK_MEMINFO_DROPS in linux/sock_diag.h
@@ -25,7 +25,7 @@ _NUMBER = struct.Struct("=I")  # ee_errno, the first member of struct sock_exten
 
 
 def datagram_socket(bind: Address, *, shared: bool = False) -> socket.socket:
-    """Return a socket that never blocks, bound to (host, port); port 0 is a fresh one. Raises ContactError.
+    """Return a non-blocking socket bound to (host, port); port 0 means a fresh one. Raises ContactError.
 
     `shared`: other sockets may have the same address, each connected to a peer of its own.
     """
@@ -44,9 +44,9 @@ def datagram_socket(bind: Address, *, shared: bool = False) -> socket.socket:
 
 
 def refusals(sock: socket.socket) -> Iterator[tuple[int, SocketAddress]]:
-    """Take what the kernel has listed: the number of an error, and where its datagram was sent to.
+    """Read the kernel's list of refusals: the number of each error, and where its datagram was sent.
 
-    The socket stays readable until this has been exhausted.
+    The socket stays readable until the list is exhausted.
     """
     with suppress(BlockingIOError):
         while True:
@@ -63,7 +63,7 @@ def dropped(sock: socket.socket) -> int:
 
 
 def stamped(sock: socket.socket, size: int) -> tuple[bytes, SocketAddress, float | None]:
-    """Receive a datagram with its sender, and when the kernel took it, by the clock of the day, if known."""
+    """Receive a datagram with its sender and, if known, when the kernel took it by the wall clock."""
     data, notes, _, sender = sock.recvmsg(size, _NOTES)
     for level, kind, note in notes:
         if (level, kind) == (socket.SOL_SOCKET, _STAMP):
@@ -73,7 +73,7 @@ def stamped(sock: socket.socket, size: int) -> tuple[bytes, SocketAddress, float
 
 
 def ask_for_stamps(sock: socket.socket) -> None:
-    """Let the kernel say when it took each datagram."""
+    """Ask the kernel for the arrival time of each datagram."""
     sock.setsockopt(socket.SOL_SOCKET, _STAMP, 1)
 
 
@@ -84,7 +84,7 @@ def _prepare(sock: socket.socket) -> None:
 
 
 def _enlarge(sock: socket.socket) -> None:
-    # over the limit of the machine only for an administrator
+    # only an administrator may exceed the machine's limit
     with suppress(PermissionError):
         sock.setsockopt(socket.SOL_SOCKET, _RCVBUFFORCE, _BUFFER)
         return
@@ -92,14 +92,14 @@ def _enlarge(sock: socket.socket) -> None:
 
 
 _SLIP: Final = 0.001  # seconds by which two clocks that are read one after the other may differ
-_SLEW: Final = 0.001  # seconds a second: a clock that is put right goes faster or slower by half of that at most
+_SLEW: Final = 0.001  # seconds per second: a clock being corrected runs faster or slower by at most half of that
 
 
 class Stamps:
-    """Computes how long ago a datagram arrived from its stamp; after one wrong stamp no other is believed.
+    """Computes from its stamp how long ago a datagram arrived; after one wrong stamp, it believes no other.
 
-    Stamps are wrong if the clock of the day was set meanwhile, or if one lies in the future or before the moment when
-    the socket was last empty: then a program may have been given another time than the kernel's (`faketime`).
+    Stamps are wrong if the wall clock was set meanwhile. They are also wrong if one lies in the future, or before the
+    moment when the socket was last empty: then a program may see another time than the kernel (`faketime`).
     """
 
     def __init__(self) -> None:
@@ -108,9 +108,9 @@ class Stamps:
         self._offset = _offset()
 
     def ago(self, stamp: float, most: float) -> float | None:
-        """Return how many seconds ago it was, at most `most` by other evidence; None if unknown.
+        """Return how many seconds ago `stamp` (wall clock, in seconds) was; None if unknown.
 
-        `stamp` is in seconds of the clock of the day.
+        Other evidence says that it was at most `most` seconds ago.
         """
         ago = time.time() - stamp
         slewed = _SLIP + _SLEW * (time.monotonic() - self._begun)
