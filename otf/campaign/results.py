@@ -205,7 +205,8 @@ class FailureGroup:
 class GuessedFailure:
     """A failure that `count` paths showed only behind the failure `after`: `first` is the first of them.
 
-    `behind` is its kind. `tried`: a run without the guess was looked for. `confirmed`: there is one, so that it is a
+    `behind` is its kind, `title` its shortest run by its values. `tried`: a run without the guess was looked for.
+    `confirmed`: there is one, so that it is a
     kind as any other.
     """
 
@@ -213,6 +214,7 @@ class GuessedFailure:
     after: Signature
     first: PathResult
     behind: str = ""
+    title: str = ""
     count: int = 1
     tried: bool = False
     confirmed: bool = False
@@ -220,7 +222,9 @@ class GuessedFailure:
     @property
     def result(self) -> GuessedResult:
         """Return what is to be reported of it."""
-        return GuessedResult(str(self.signature), self.behind, self.count, str(self.first.trace))
+        failure = self.first.verdict.failure
+        named = "" if failure is None else title(failure)
+        return GuessedResult(str(self.signature), self.behind, self.count, str(self.first.trace), named, self.title)
 
 
 @dataclass(slots=True)

@@ -197,7 +197,9 @@ class Summary(FailureKinds):
                 failure = each.first.verdict.failure
                 if failure is not None and not self._shown(failure):
                     left[each.signature] = each
-                    each.behind = str(self.kind_of(each.after))
+                    kind = self.kind_of(each.after)
+                    each.behind = str(kind)
+                    each.title = self.failures[kind].result.title if kind in self.failures else ""
         return [*left.values()]
 
     def kept(self, group: FailureGroup) -> list[Path]:

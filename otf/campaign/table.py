@@ -66,6 +66,7 @@ class TraceRows:
     def __init__(self) -> None:
         self.rows: list[dict[str, Any]] = []
         self._states: list[object] = []
+        self._running = set[str]()
 
     def add(self, traced: TracedEvent, monitor: Monitor) -> None:
         """Add the row of an event that was judged."""
@@ -76,7 +77,14 @@ class TraceRows:
         if now:
             row["changes"] = became(self._states, now)
             self._states = now
+            row["timers"] = self._timers(monitor)
         self.rows.append(row)
+
+    def _timers(self, monitor: Monitor) -> list[str]:
+        """Return in words which timers began to run since the last such row, and which ended."""
+        before, self._running = self._running, {name for name in monitor.timers() if isinstance(name, str)}
+        began = [f"timer {name!r} runs" for name in sorted(self._running - before)]
+        return [*began, *(f"timer {name!r} has ended" for name in sorted(before - self._running))]
 
     def add_after(self, traced: TracedEvent) -> None:
         """Add the row of an event after the failure, which was not judged."""

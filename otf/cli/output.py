@@ -100,7 +100,7 @@ def wrapped(line: str, width: int) -> list[str]:
 NARROWEST: Final = 20  # columns; no one reads less
 LONGEST: Final = 60  # bytes of a frame that are shown
 _COLUMN: Final = re.compile(r"\S {2,}(?=\S)|^ *[\w ]{1,20}: +(?=\S)|^ *\d+ +(?=\S)|^ *[{-] (?=\S)")
-_COMMAND: Final = re.compile(r" *[\w ]+: +(otf|pytest) |traces: \S+$")  # what is copied stays one line
+_COMMAND: Final = re.compile(r" *[\w ]+: +(otf|pytest) |traces: \S+$| +known_issues=")  # what is copied stays one line
 _STYLES: Final = (
     ("bold red", re.compile(r"(FAIL\b|failed ).*|.*<== here")),
     ("bold green", re.compile(r"PASS(?!, )\b.*|fixed:.*")),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import StrEnum
 from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
@@ -104,7 +105,7 @@ def _show(trace: str, bench: str | None, sets: dict[str, object], form: Form) ->
 
 def _data(row: dict[str, Any]) -> dict[str, Any]:
     # documents have whole states
-    return {key: value for key, value in row.items() if key != "changes"}
+    return {key: value for key, value in row.items() if key not in {"changes", "timers"}}
 
 
 def _draw(drawn: Chart, form: Form) -> None:
@@ -117,12 +118,14 @@ def _draw(drawn: Chart, form: Form) -> None:
 
 
 def _table(rows: list[dict[str, Any]]) -> Iterator[str]:
-    yield f"{'seconds':>9}  {'port':6} {'':5} what"
-    for row in _merged(rows):
+    wide = max(6, *(len(row["port"]) for row in rows)) if rows else 6
+    yield f"{'seconds':>9}  {'port':{wide}} {'':5} what"
+    for row in _merged(sorted(rows, key=itemgetter("at"))):
         raw = f"   [{spaced(bytes.fromhex(row['raw']))}]" if row["raw"] else ""
         mark = HERE if row["failed"] else ""
-        yield f"{row['at']:9.4f}  {row['port']:6} {row['kind']:5} {row['what']}{raw}{mark}".rstrip()
-        yield from (f"{'':24}{{ {state} }}" for state in row.get("changes", ()))
+        yield f"{row['at']:9.4f}  {row['port']:{wide}} {row['kind']:5} {row['what']}{raw}{mark}".rstrip()
+        below = [*(f"{{ {state} }}" for state in row.get("changes", ())), *row.get("timers", ())]
+        yield from (f"{'':{wide + 18}}{each}" for each in below)
 
 
 def _merged(rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Iterator
-from contextlib import suppress
 from importlib.util import find_spec
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from otf.adapter import Bench
 from otf.adapter.board import kept_recording
@@ -20,14 +17,14 @@ from otf.campaign.settings import header
 from otf.campaign.time_shares import SpentParts
 from otf.cli.benches import is_shipped
 from otf.cli.output import columns, say, spaced
-from otf.cli.traces import repeated
+from otf.cli.traces import raw, repeated
 from otf.core.nodes import ITERATED
 from otf.runner.time_spent import TimeSpent
 from otf.trace.explain import explanation
-from otf.trace.reading import bounded
 from otf.trace.result import CampaignResult, counted
 from otf.trace.verdict import Judged, Signature
 
+MANY: Final = 4  # paths at least, of which most end at one failure
 RULE: Final = 72  # columns of the rule above each of several failures
 SLOW: Final = 10.0  # seconds after which a user may ask where the time went
 SHOWN: Final = 0.05  # seconds that are named
@@ -45,16 +42,6 @@ _SHARES: Final = {
     "model": ("the model's functions", "make them faster, or let states recur: each is called once for each state"),
     "otf": ("otf itself", "states that recur cost least; --processes auto uses all cores"),
 }
-
-
-def raw(trace: Path, number: int) -> bytes:
-    """Return the bytes of the event with that number in a trace; empty if it has none or the trace is gone."""
-    with suppress(OSError), trace.open("rb") as file:
-        for line in bounded(file):
-            record: dict[str, Any] = json.loads(line)
-            if record.get("n") == number:
-                return bytes.fromhex(record.get("raw") or "")
-    return b""
 
 
 class SummaryPrinter:
@@ -105,6 +92,7 @@ class SummaryPrinter:
         say(f"{result.headline} ({tried}{result.totals}, seed {self._settings.seed})")
         for line in (
             *_table(result),
+            *self._hidden(),
             *self._earlier(),
             *self._known_issues(),
             *filter(None, [coverage]),
@@ -125,6 +113,17 @@ class SummaryPrinter:
             say(worth)
         say(f"traces: {self._settings.out}/")
         say(f"report: otf report {shlex.quote(str(self._settings.out))}{self._named(drives=False)}")
+
+    def _hidden(self) -> Iterator[str]:
+        """Yield how to test past a failure at which most paths end: it hides what is behind it."""
+        paths = self._summary.paths
+        for group in self._summary.failures.values():
+            failure = (group.shrunk or group.first).verdict.failure
+            if failure is None or 2 * group.count <= max(paths, MANY):
+                continue
+            shown = failure.kind, failure.input, failure.seen
+            yield f"{group.count:,} of {counted(paths, 'path')} end at one failure; to test past it, the bench needs"
+            yield f"  known_issues=(KnownIssue(lambda f: (f.kind, f.input, f.seen) == {shown!r}, 'why'),)"
 
     def _earlier(self) -> Iterator[str]:
         """Yield what became of the failures that earlier runs had left."""
@@ -168,7 +167,7 @@ class SummaryPrinter:
         yield f"  look at it:      otf show {self._call(shown)}"
         yield f"  judge it again:  otf replay {self._call(shown)}"
         yield f"  drive it again:  otf rerun {self._call(shown, drives=True)}"
-        if shrunk is not None and shrunk.rate and min(shrunk.rate, shrunk.before) < 1:
+        if group.tries > 1 or (shrunk is not None and shrunk.rate and min(shrunk.rate, shrunk.before) < 1):
             yield f"  is it repaired:  otf rerun {self._call(shown, drives=True)} --confidence 0.99"
         if (recorded := kept_recording(group.first.trace)) is not None:
             yield f"  recorded:        {shlex.quote(str(recorded))}"
@@ -310,7 +309,8 @@ def _recurrence(group: FailureGroup) -> Iterator[str]:
     if tries > 1 and lost:
         yield f"of {tries} strict runs of the same inputs the last reproduced it, {lost} did not: {CHANCE}"
     elif tries > 1:
-        yield f"it took {tries} strict runs of the same inputs to reproduce it: {CHANCE}"
+        rate = f"; shrunk, it failed in {_of(shrunk.rate, shrunk.runs)}" if shrunk is not None else ""
+        yield f"it took {tries} strict runs of the same inputs to reproduce it: {CHANCE}{rate}"
     elif lost:
         yield f"it did not recur in {lost} of the same inputs: {CHANCE}"
 

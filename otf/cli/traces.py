@@ -7,10 +7,11 @@ never run code of its choice. Of its parameters a bench gets those that it lets 
 
 from __future__ import annotations
 
+import json
 import shlex
 import sys
 from collections.abc import Generator, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from io import BufferedReader, RawIOBase
 from pathlib import Path
@@ -193,3 +194,13 @@ def _open(path: Path) -> BinaryIO:
         what = near_file(path, "; give the path of a trace (`otf run` prints the folder)")
         message = f"{path}: {error.strerror}{what}"
         raise TraceError(message) from error
+
+
+def raw(trace: Path, number: int) -> bytes:
+    """Return the bytes of the event with that number in a trace; empty if it has none or the trace is gone."""
+    with suppress(OSError), trace.open("rb") as file:
+        for line in bounded(file):
+            record: dict[str, Any] = json.loads(line)
+            if record.get("n") == number:
+                return bytes.fromhex(record.get("raw") or "")
+    return b""

@@ -250,7 +250,8 @@ class Ledger(NamedTuple):
 class FailedStep:
     """The events since the run was last settled: the belief at the start, the inputs, and the outputs so far.
 
-    `last` holds the inputs of the step before, which cause the spontaneous outputs after silence.
+    `last` holds the inputs of the step before, and `earlier` the belief at its start: what comes after silence is due
+    to them, and they tell which timers have ended.
     """
 
     before: Belief
@@ -258,7 +259,10 @@ class FailedStep:
     inputs: list[Sent]
     outputs: list[Seen | Closed]
     last: list[Sent] = field(default_factory=list[Sent])
+    earlier: Belief | None = None
 
     def next(self, belief: Belief) -> FailedStep:
         """Return the step after quiescence: still this one while an output is due in a window."""
-        return FailedStep(belief, [], [], self.inputs or self.last) if belief.settled else self
+        if not belief.settled:
+            return self
+        return FailedStep(belief, [], [], self.inputs or self.last, self.before if self.inputs else self.earlier)

@@ -265,5 +265,25 @@ def dues(
         )
 
 
+def named_timers(belief: Belief, earlier: Belief | None) -> dict[Node, tuple[str, ...]]:
+    """Return for each possible state its named timers in words: those that run, and those that ended a step ago."""
+    before = {each.name: each for each in _named(earlier.hypotheses if earlier is not None else ())}
+    found: dict[Node, tuple[str, ...]] = {}
+    for now in belief.hypotheses:
+        if isinstance(now.position, Node):
+            running = {each.name: f"{_of(each)} runs" for each in _named([now])}
+            ended = [f"{_of(each)} has ended" for name, each in before.items() if name not in running]
+            found[now.position] = tuple(dict.fromkeys((*found.get(now.position, ()), *running.values(), *ended)))
+    return found
+
+
+def _named(hypotheses: Iterable[Hypothesis]) -> Iterator[Timer]:
+    return (each for now in hypotheses for each in now.timers if isinstance(each.name, str))
+
+
+def _of(timer: Timer) -> str:
+    return f"{timer.name!r} ({timer.window.lo:g} to {timer.window.hi:g} s)"
+
+
 def _started(timer: Timer) -> str:
     return f"the timer {timer.name!r} was started" if isinstance(timer.name, str) else "the state was entered"

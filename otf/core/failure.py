@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Final, NamedTuple, TypeAlias
 
 from otf.core.belief import Belief, FailedStep
+from otf.core.deadlines import named_timers
 from otf.core.expectations import Chain
 from otf.core.hypothesis import Hypothesis, QueuedInput, Queues, push
 from otf.core.model import Model
@@ -83,7 +84,7 @@ def explain(  # noqa: PLR0913, PLR0917 -- what is known of a failure
         seen=seen,
         port=getattr(event, "port", ""),
         before=tuple(_text(each) for each in step.outputs),
-        allowed=_allowed(ways, at.step - len(step.inputs)),
+        allowed=_allowed(step, ways, at.step - len(step.inputs)),
         times=times,
         violates=violated.violates,
         unclear=violated.unclear,
@@ -114,14 +115,15 @@ def _exact(
 
 def allowed(model: Model, step: FailedStep) -> tuple[Allowed, ...]:
     """Return what each possible state before a step allows for the inputs of the step."""
-    return _allowed(_all_ways(model, step, step.before.nodes[:SHOWN]))
+    return _allowed(step, _all_ways(model, step, step.before.nodes[:SHOWN]))
 
 
-def _allowed(ways: Mapping[Node, Sequence[TakenWay]], before: int = 0) -> tuple[Allowed, ...]:
-    return tuple(_of(node, each, before) for node, each in islice(ways.items(), SHOWN))
+def _allowed(step: FailedStep, ways: Mapping[Node, Sequence[TakenWay]], before: int = 0) -> tuple[Allowed, ...]:
+    timers = named_timers(step.before, step.earlier)
+    return tuple(_of(node, each, before, timers.get(node, ())) for node, each in islice(ways.items(), SHOWN))
 
 
-def _of(node: Node, ways: Iterable[TakenWay], before: int) -> Allowed:
+def _of(node: Node, ways: Iterable[TakenWay], before: int, timers: tuple[str, ...]) -> Allowed:
     """Return what a node allows; `before` is how many inputs were sent before those of the ways."""
     # different ways may look alike
     alike: dict[tuple[tuple[str, ...], str], list[TakenWay]] = {}
@@ -131,7 +133,9 @@ def _of(node: Node, ways: Iterable[TakenWay], before: int) -> Allowed:
     changed = tuple(_change(node, each[-1].moves[-1]) for each in alike.values())
     # most steps have one input, and a failure may have hundreds of states
     several = any(len(each[0].order) > 1 for each in alike.values())
-    return Allowed(show(node.value), tuple(alike), changed, tuple(_orders(alike.values(), before)) if several else ())
+    orders = tuple(_orders(alike.values(), before)) if several else ()
+    after = tuple(each[0].moves[-1].after or "" for each in alike.values()) if timers else ()
+    return Allowed(show(node.value), tuple(alike), changed, orders, timers, after)
 
 
 def _orders(alike: Iterable[Sequence[TakenWay]], before: int) -> Iterator[str]:

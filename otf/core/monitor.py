@@ -316,7 +316,7 @@ class Monitor:
         over = event.at + timing.busy
         if isinstance(event, Sent):
             if before.settled:
-                self.step = FailedStep(before, [], [])
+                self.step = FailedStep(before, [], [], [], self.step.before if self.step.inputs else self.step.earlier)
             self.step.inputs.append(event)
             ledger = ledger.then(event, timing)
         elif isinstance(event, (Seen, Closed)):

@@ -30,7 +30,10 @@ function cutRow({ text, brief }, most) {
 }
 
 function chartPorts(events) {
-  return [...new Set(events.filter((event) => event.port !== undefined || event.value !== undefined).map((event) => event.port ?? ""))];
+  const ports = [...new Set(events.filter((event) => event.port !== undefined || event.value !== undefined).map((event) => event.port ?? ""))];
+  // a wait is an input of no port
+  const answered = events.some((event) => event.value !== undefined && event.kind !== "sent" && !event.port);
+  return ports.length > 1 && !answered ? ports.filter(Boolean) : ports;
 }
 
 // Rows: the events, and before the one that failed a row for each output that was expected.
@@ -43,7 +46,8 @@ function chartRows(path, from, to) {
     if (event.kind === "stalled" && last?.stalls) addStall(last, at);
     else rows.push({ at, event, time: event.at, text: eventText(path, event), brief: event.failed && path.failure?.brief?.[1], stalls: event.kind === "stalled" && [at] });
   }
-  return rows;
+  // a stall is known only at its end
+  return rows.sort((one, other) => one.time - other.time);
 }
 
 // Stalls that follow one another are one row: on a busy machine they would hide what happened.
@@ -167,7 +171,7 @@ function chartRow(row, { y, cut }, view, { selected, choose }) {
   if (!ghost) group.append(drawing("text", { x: 8, y: y + 4, class: "soft" }, `${event.at.toFixed(4)} s`));
   if (view.bursts.has(row.at)) group.append(drawing("rect", { x: LEFT - 4, y: y - 20, width: 3, height: GAP, class: "burst" }));
   if (event?.kind === "sent") group.append(drawing("text", { x: LEFT - 8, y: y + 4, class: "number", "text-anchor": "end" }, `${event.step}`));
-  const across = ghost ? row.port === undefined : ["quiet", "taken", "stalled", "guess"].includes(event.kind);
+  const across = ghost ? row.port === undefined : !view.columns.has(event.port ?? "") || ["quiet", "taken", "stalled", "guess"].includes(event.kind);
   group.append(...(across ? chartBand(row, y, view) : chartArrow(row, y, view)));
   if (choose && !ghost) group.addEventListener("click", () => choose(row.at));
   return group;

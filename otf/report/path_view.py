@@ -16,7 +16,7 @@ import msgspec
 
 from otf.core import Model, Monitor, Node, Oracle
 from otf.core.belief import Belief, FailedStep
-from otf.core.deadlines import dues
+from otf.core.deadlines import dues, named_timers
 from otf.core.failure import allowed
 from otf.core.timing import FOREVER, Clock, Span
 from otf.offline import Judgement
@@ -87,7 +87,7 @@ class PathView:
             return
         number = monitor.sent if failure is None else failure.step
         # the monitor adds to its step, and this is the step as it is now
-        step = FailedStep(monitor.step.before, [*monitor.step.inputs], [])
+        step = FailedStep(monitor.step.before, [*monitor.step.inputs], [], earlier=monitor.step.earlier)
         spans = tuple(each.span for each in monitor.ledger.inputs)
         self._events.append(ViewedEvent(traced, number, monitor.belief, step, spans, failed))
 
@@ -176,9 +176,14 @@ class PathTables:
             return self._allowed.number([])
         if viewed.failed or isinstance(viewed.traced.event, (Sent, Seen)):
             model, step = self._oracle.model, viewed.step
-            name = step.before.nodes, tuple(model.symbol(each.input) for each in step.inputs)
+            timers = tuple(named_timers(step.before, step.earlier).items())
+            name = step.before.nodes, tuple(model.symbol(each.input) for each in step.inputs), timers
             if name not in self._known:
-                entry = [{"state": each.state, "branches": each.branches[:FIELDS]} for each in allowed(model, step)]
+                entry = [
+                    {"state": each.state, "branches": each.branches[:FIELDS]}
+                    | ({"timers": each.timers} if each.timers else {})
+                    for each in allowed(model, step)
+                ]
                 self._known[name] = self._allowed.number(entry)
             self._last = self._known[name]
         if viewed.failed:

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Final, Literal, assert_never
 
 from otf.report.markup import plain
@@ -67,8 +68,12 @@ def chart(events: Iterable[Event], failure: Failure | None = None, most: int = M
         rows.append(_row(number, event, failed=failed))
         if failed:
             break
-    shown = rows[-most:]
-    return Chart(_ports(shown), tuple(shown), len(rows) - len(shown))
+    # a stall is known only at its end
+    shown = sorted(rows[-most:], key=attrgetter("at"))
+    ports = _ports(shown)
+    # a wait is sent to no one
+    drawn = (row if row.port in ports or row.kind != "sent" else replace(row, kind="quiet") for row in shown)
+    return Chart(ports, tuple(drawn), len(rows) - len(shown))
 
 
 def _row(number: int, event: Event, *, failed: bool) -> SequenceRow:  # noqa: PLR0911 -- one for each kind of event
@@ -93,7 +98,10 @@ def _row(number: int, event: Event, *, failed: bool) -> SequenceRow:  # noqa: PL
 
 
 def _ports(rows: Sequence[SequenceRow]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(row.port for row in rows if row.kind in {"sent", "seen", "closed"}))
+    """Return the ports of the messages; a wait has none, but for a chart of nothing else."""
+    found = dict.fromkeys(row.port for row in rows if row.kind in {"sent", "seen", "closed"})
+    answered = any(not row.port and row.kind != "sent" for row in rows if row.kind in {"sent", "seen", "closed"})
+    return tuple(port for port in found if port or answered or len(found) == 1)
 
 
 def lifelines(chart: Chart, width: int = WIDE, within: int | None = None) -> str:

@@ -237,8 +237,9 @@ function allowedDetails(path, event) {
   const states = path.allowed[event.allowed];
   if (!states.length) return [];
   return [element("h3", {}, "Allowed in this step"),
-    ...states.flatMap(({ state, branches }) => [
+    ...states.flatMap(({ state, branches, timers = [] }) => [
       element("p", { class: "soft" }, states.length > 1 ? "in " : "in the state ", element("code", {}, state)),
+      ...timers.map((timer) => element("p", { class: "soft" }, `timer ${timer}`)),
       element("ul", { class: "branches" }, ...(branches.length ? branches : [[["anything: the model does not specify this"], ""]]).map(([texts, target]) =>
         element("li", {}, element("code", {}, texts.filter(Boolean).join(", ") || "no output"), target ? element("div", { class: "soft" }, "then ", element("code", {}, nextState(target, state))) : ""))),
     ])];

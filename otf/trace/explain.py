@@ -89,7 +89,7 @@ def _table(rows: Sequence[StoryRow], width: int | None) -> Iterator[str]:
         shown = _shorten(row.outputs) or ([""] if row.joined else ["none"])
         outputs = [line for output in shown for line in _cell(output, rest)]
         arrow = "& " if row.joined else "->"
-        inputs = _cell(row.input, wide if width else None)
+        inputs = _cell(row.input, wide)
         for at, (inp, output) in enumerate(zip_longest(inputs, outputs, fillvalue="")):
             yield f"  {row.number if at == 0 else '':4}  {inp:{wide}}  {arrow if at == 0 else '  '}  {output}".rstrip()
     if any(row.joined for row in last):
@@ -182,6 +182,7 @@ def _failure(failure: Failure, steps: str) -> Iterator[str]:
         yield f"  step {failure.step}, input:  {failure.input or 'none yet'}"
     for number, state in enumerate(failure.allowed):
         yield f"  {'possible state:' if number == 0 else 'or:            '} {state.state}"
+        yield from (f"    {'timers:' if at == 0 else '':<13}  {each}" for at, each in enumerate(state.timers))
         yield from _branches(state)
     if failure.before:
         yield f"  seen first:      {', '.join(failure.before)}"
@@ -199,12 +200,12 @@ def _failure(failure: Failure, steps: str) -> Iterator[str]:
 def _branches(state: Allowed) -> Iterator[str]:
     if not state.branches:
         yield "    allows:        anything: the model does not specify this input here"
-    for (texts, target), change, order in zip_longest(
-        state.branches[:BRANCHES], state.changes[:BRANCHES], state.orders[:BRANCHES]
-    ):
+    of_each = state.branches, state.changes, state.orders, state.after
+    for (texts, target), change, order, after in zip_longest(*(each[:BRANCHES] for each in of_each)):
         if order:
             yield f"    if taken as    {order}"
-        yield f"    allows:        {', '.join(text for text in texts if text) or 'no output'}"
+        by = f", by the timer {after!r}" if after else ""
+        yield f"    allows:        {', '.join(text for text in texts if text) or 'no output'}{by}"
         yield f"                   -> {target if change is None else change or 'the same state'}"
     if len(state.branches) > BRANCHES:
         yield f"    … and {len(state.branches) - BRANCHES} other branches"

@@ -120,7 +120,7 @@ def _apart(text: str) -> list[Output]:
     # several messages may each name their port, which Python cannot read
     readable = _PORT.sub(r" @ \1", text.removeprefix(ANY_ORDER))
     several = f"({readable},)"
-    tree = _parsed(several)
+    tree = parsed(several)
     if not isinstance(tree, ast.Tuple):
         return [whole]
     each = [without_port(_AT.sub(r" on \1", ast.get_source_segment(several, part) or "")) for part in tree.elts]
@@ -151,7 +151,7 @@ def _few(found: Iterable[Difference] | None) -> list[Difference]:
 
 def differences(seen: str, allowed: str) -> list[Difference] | None:
     """Return the differences of two values of one type; None if the types differ or they are no plain values."""
-    one, other = _parsed(seen), _parsed(allowed)
+    one, other = parsed(seen), parsed(allowed)
     if isinstance(one, ast.Call) and isinstance(other, ast.Call) and _same(one.func, other.func):
         return list(_compared(one, other, ""))
     return None
@@ -197,7 +197,8 @@ def _same(one: ast.expr, other: ast.expr) -> bool:
     return ast.dump(one) == ast.dump(other)
 
 
-def _parsed(text: str) -> ast.expr | None:
+def parsed(text: str) -> ast.expr | None:
+    """Return a text as an expression of Python; None if it is none."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a text that is no Python needs no warning

@@ -82,7 +82,8 @@ GUESSES: Final = 3  # failures behind others that are told: where a guess is wro
 class GuessedResult:
     """A failure that `count` paths showed only behind one of the kind `after`, and its first trace.
 
-    It may be due to the guess of the state with which these paths went on, and does not count as a failure.
+    It may be due to the guess of the state with which these paths went on, and does not count as a failure. `title` is
+    the failure of this trace by its values, and `first` that of the failure before it.
 
     >>> print(GuessedResult("wrong: str --'c'--> expected str, seen str", "wrong: …", 3, "path-0002.jsonl"))
     seen only behind another failure, by a guess of the state (3 paths): wrong: str --'c'--> expected str, seen str
@@ -92,11 +93,14 @@ class GuessedResult:
     after: str
     count: int
     trace: str
+    title: str = ""
+    first: str = ""
 
     def __str__(self) -> str:
         """Return it on one line."""
         paths = counted(self.count, "path")
-        return f"seen only behind another failure, by a guess of the state ({paths}): {self.signature}"
+        said = f"seen only behind another failure, by a guess of the state ({paths})"
+        return f"{said}: {self.title or self.signature}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,7 +293,7 @@ class CampaignResult:
             yield f"{outputs} came after the quiescence time, but before quiescence was concluded"
         for guessed in sorted(self.guessed, key=lambda each: -each.count)[:GUESSES]:
             yield f"{guessed}"
-            yield f"  behind {guessed.after}; trace: {guessed.trace}"
+            yield f"  behind {guessed.first or guessed.after}; trace: {guessed.trace}"
         if len(self.guessed) > GUESSES:
             yield f"and {len(self.guessed) - GUESSES:,} more that were seen only behind others: --json has all"
         if self.full:

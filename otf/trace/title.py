@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import re
+import ast
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from otf.trace.near import Difference, alternatives, branches, nearest, rest, without_port
+from otf.trace.clock import overdue_timer
+from otf.trace.near import Difference, alternatives, branches, nearest, parsed, rest, without_port
 from otf.trace.verdict import Failure
 
 LONGEST: Final = 60  # characters of a value
-MOST: Final = 2  # alternatives that are named
+MOST: Final = 2  # alternatives that are named, and inputs that were sent at once
+FIELD: Final = (40, 24)  # characters of a field, as many as the others leave
 
 
 class BriefDifference(NamedTuple):
@@ -32,12 +34,31 @@ def title(failure: Failure) -> str:
     kind, signature = failure.kind, failure.signature
     if kind == "property":
         return str(signature)
-    after = brief(failure.input) or "no input"
+    after = _inputs(failure) or "no input"
     if kind in {"late", "early"}:
         due = f": {failure.times[0].partition(':')[0]}" if failure.times else ""
         return f"{kind}: {after} -> {brief(failure.seen)}{due}"
+    if since := overdue_timer(failure):
+        by = failure.times[0].rpartition(" and ")[2].removesuffix(" of the run")
+        return f"{kind}: {_overdue(failure, since)} did not come by {by}"
     expected, seen = brief_difference(failure) or (_expected(failure), brief(came(failure)))
     return f"{kind}: {after} -> expected {expected}, seen {seen}"
+
+
+def _inputs(failure: Failure) -> str:
+    sent = failure.input.split("; ")
+    if len(sent) != failure.together:
+        return brief(failure.input)
+    more = [f"{len(sent) - MOST} more"] if len(sent) > MOST else []
+    return " & ".join([*map(brief, sent[:MOST]), *more])
+
+
+def _overdue(failure: Failure, since: str) -> str:
+    """Return the output that is due since then; where a named timer causes it, with the timer."""
+    timer = since.partition("the timer '")[2].partition("' was started")[0]
+    ways = ((way, after) for state in failure.allowed for way, after in zip(state.branches, state.after, strict=False))
+    texts = [", ".join(filter(None, outputs)) for (outputs, _), after in ways if timer and after == timer]
+    return f"{_either(texts) if texts else _expected(failure)}{f' (timer {timer})' if timer else ''}"
 
 
 def came(failure: Failure) -> str:
@@ -46,22 +67,37 @@ def came(failure: Failure) -> str:
 
 
 def brief(text: str) -> str:
-    """Return a value within the length of a title: of a long one the fields that fit, and its port."""
+    """Return a value within the length of a title: a long one has its longest parts shortened, and keeps its port.
+
+    >>> brief("Get(method='POST', target='/holds/3975c4ab-02e3-7665/confirm', headers=(('a', 'b'),))")
+    "Get(method='POST', target='/holds/397…/confirm', …)"
+    """
     if len(text) <= LONGEST:
         return text
     bare = without_port(text)
     if bare.port:
         return f"{brief(bare.text)} on {bare.port}"
-    if re.match(r"[\w.]+\(", text) is None:
-        return f"{text[: LONGEST - 2]} …"
-    starts = (text[: each.start()] for each in re.finditer(", ", text[: LONGEST - 2]))
-    # a comma may be part of a text, or of a value inside
-    fields = [each for each in starts if each.count("(") - each.count(")") == 1 and not _within_text(each)]
-    return f"{fields[-1]}, …)" if fields else f"{text.partition('(')[0]}(…)"
+    call = parsed(text)
+    if not isinstance(call, ast.Call):
+        return _shortened(text, LONGEST)
+    head, fields = text.partition("(")[0], [ast.get_source_segment(text, each) or "" for each in _parts_of(call)]
+    for most in FIELD:
+        whole = f"{head}({', '.join(_shortened(each, most) for each in fields)})"
+        if len(whole) <= LONGEST:
+            return whole
+    starts = (
+        f"{head}({''.join(f'{_shortened(each, FIELD[-1])}, ' for each in fields[:at])}…)" for at in range(len(fields))
+    )
+    return [each for each in starts if len(each) <= LONGEST or each == f"{head}(…)"][-1]
 
 
-def _within_text(part: str) -> bool:
-    return part.count("'") % 2 + part.count('"') % 2 > 0
+def _parts_of(call: ast.Call) -> list[ast.expr | ast.keyword]:
+    return [*call.args, *call.keywords]
+
+
+def _shortened(text: str, most: int) -> str:
+    """Return a text without its middle, if it is too long: paths often differ at their end."""
+    return text if len(text) <= most else f"{text[: most - most // 3 - 1]}…{text[-(most // 3) :]}"
 
 
 def brief_difference(failure: Failure) -> BriefDifference | None:

@@ -30,7 +30,8 @@ class Allowed:
     """The outputs allowed in one possible state: for each branch the texts of its outputs and of the next state.
 
     `changes` says for each branch what the next state has in place of this one; it is empty where they are equal.
-    `orders` says in which order its inputs were taken, by the numbers of their steps, if there were several.
+    `orders` says in which order its inputs were taken, by the numbers of their steps, if there were several. `timers`
+    says which timers of the model ran there, or had just ended, and `after` for each branch which of them causes it.
 
     >>> Allowed("0", ((('"tea"',), "1"),)).state
     '0'
@@ -40,6 +41,8 @@ class Allowed:
     branches: tuple[tuple[tuple[str, ...], str], ...]
     changes: tuple[str, ...] = ()
     orders: tuple[str, ...] = ()
+    timers: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from otf.cli.output import LONGEST, spaced
-from otf.cli.summary import raw
+from otf.cli.traces import raw
 from tests.cli.command import otf
 
 

@@ -133,3 +133,13 @@ def test_stalls_in_a_row_are_one_row(trace: Path) -> None:
     assert done.out.count(" stall ") == 1
     kinds = [event["kind"] for event in otf("show", trace, *FROM, "--json").data["events"]]
     assert kinds == ["->", "stall", "stall", "stall", "quiet", "->", "quiet"]
+
+
+def test_rows_are_in_the_order_of_time(trace: Path) -> None:
+    """A stall is known at its end, and is recorded behind what came meanwhile."""
+    header, first, *rest = recorded(trace)
+    stall = {key: {**first, "event": "stalled", "at": first["at"] / 2, "seconds": 0.25}[key] for key in KEPT}
+    events = [{**each, "n": n} if "n" in each else each for n, each in enumerate([first, stall, *rest], 1)]
+    rewrite(trace, [header, *events])
+    rows = otf("show", trace, *FROM).out.splitlines()[2:4]
+    assert ["stall" in row for row in rows] == [True, False]

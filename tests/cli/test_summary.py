@@ -247,6 +247,25 @@ def test_a_failure_by_chance_names_the_command_that_shows_a_repair(capsys: pytes
     assert command not in told(failing(SHRUNK), capsys)
 
 
+def test_a_failure_that_needed_several_runs_has_its_rate_and_that_command(capsys: pytest.CaptureFixture[str]) -> None:
+    """Also where its shrunk steps always fail: whether they do after a repair is still a question of chance."""
+    text = told(failing(replace(SHRUNK, runs=20), tries=2), capsys)
+    assert "it depends on chance or on timing; shrunk, it failed in 20 of 20 runs\n" in text
+    assert "  is it repaired:  otf rerun short.jsonl --confidence 0.99" in text
+
+
+def test_a_failure_that_ends_most_paths_says_how_to_test_past_it(capsys: pytest.CaptureFixture[str]) -> None:
+    """The line is ready for the bench, and is no longer there where most paths come past the failure."""
+    summary = failing(SHRUNK)
+    summary.failures[SIGNATURE].count = 3
+    line = (
+        "  known_issues=(KnownIssue(lambda f: (f.kind, f.input, f.seen) == ('wrong', \"'coin'\", \"'tea'\"), 'why'),)"
+    )
+    assert f"3 of 3 paths end at one failure; to test past it, the bench needs\n{line}\n" in told(summary, capsys)
+    summary.paths = 6
+    assert "known_issues" not in told(summary, capsys)
+
+
 def test_a_slow_campaign_shows_where_its_time_went(capsys: pytest.CaptureFixture[str]) -> None:
     """Its shares, the largest first, and what to do about that one; shares that round to nothing are left out."""
     spent = TimeSpent(silence=15.0, starts=3.0, wire=0.01, model=0.0, otf=2.0)

@@ -146,3 +146,35 @@ def test_nothing_is_said_of_timers_that_have_nothing_to_do_with_an_output(last: 
     assert verdict is not None
     assert verdict.failure is not None
     assert verdict.failure.times == ()
+
+
+def _hold(state: str, inp: str) -> Iterator[Transition[str]]:
+    """Yield the answers of a room: a hold ends by itself after a second, and a confirmation then is refused."""
+    if inp == "a":
+        yield goto("held", "x", timers=[start("red", 0.9, 1.1)])
+    elif inp == "b":
+        yield goto(state, "y" if state == "held" else "z")
+    else:
+        yield goto(state)
+
+
+def _end(state: str) -> Iterator[Transition[str]]:
+    if state == "held":
+        yield goto("free", after="red")
+
+
+ROOM: Spec[str, str] = Spec(_hold, "free", ["a", "b", "c"], _end)
+
+
+@pytest.mark.parametrize(
+    ("script", "timers"),
+    [
+        ("a?0 x!0.1 quiet0.8 b?0.81 z!0.82", ["'red' (0.9 to 1.1 s) runs"]),
+        ("a?0 x!0.1 quiet0.8 c?0.81 quiet3 b?4 y!4.1", ["'red' (0.9 to 1.1 s) has ended"]),
+    ],
+)
+def test_a_possible_state_names_its_timers(script: str, timers: list[str]) -> None:
+    """Those that ran, and those that had just ended without an output: nothing else in the run shows them."""
+    found = told(ROOM, script).end().failure
+    assert found is not None
+    assert [*dict.fromkeys(each for state in found.allowed for each in state.timers)] == timers

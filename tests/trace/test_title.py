@@ -45,7 +45,14 @@ LONG = f"Page(number=1, text={'x' * 99!r})"
             failure("missing", "nothing more", ("Tea()", "Milk()"), before=("Tea()",)),
             "missing: Go() -> expected Milk(), seen nothing more",
         ),
-        (failure("wrong", LONG, ("Tea()",)), "wrong: Go() -> expected Tea(), seen Page(number=1, …)"),
+        (
+            failure("wrong", LONG, ("Tea()",)),
+            "wrong: Go() -> expected Tea(), seen Page(number=1, text='xxxxxxxxxxxxxxxxxxxx…xxxxxxxxxxxx')",
+        ),
+        (
+            replace(failure("wrong", "Ok()", ("Nak()",)), input="Buy() on ann; Buy() on bob", together=2),
+            "wrong: Buy() on ann & Buy() on bob -> expected Nak(), seen Ok()",
+        ),
     ],
 )
 def test_the_title_has_the_values_that_differ(failed: Failure, told: str) -> None:
@@ -71,14 +78,30 @@ def test_what_has_no_values() -> None:
 
 
 def test_values_are_short() -> None:
-    """A long value has the fields that fit, a text its beginning, and a name alone where nothing else fits."""
+    """A long value has its longest fields shortened, then the fields that fit; what names a request is kept."""
     assert brief("Page(number=1)") == "Page(number=1)"
-    assert brief(f"Page({'x' * 99!r})") == "Page(…)"
-    assert brief(f"Raw(data=b'?!', why='no message, {'x' * 60}')") == "Raw(data=b'?!', …)"
-    request = f"Get(method='POST', target='/holds', body={'x' * 60!r})"
-    assert brief(request) == "Get(method='POST', target='/holds', …)"
-    assert brief(f"{request} on bob") == "Get(method='POST', target='/holds', …) on bob"
+    assert brief(f"Page({'x' * 99!r})") == f"Page('{'x' * 25}…{'x' * 12}')"
+    assert (
+        brief(f"Raw(data=b'?!', why='no message, {'x' * 60}')")
+        == f"Raw(data=b'?!', why='no message, {'x' * 9}…xxxxxxxxxxxx')"
+    )
+    request = f"Get(method='POST', target='/holds/{'7' * 32}/confirm', body={'x' * 60!r})"
+    assert brief(request) == "Get(method='POST', target='/holds/…confirm', …)"
+    assert brief(f"{request} on bob") == f"{brief(request)} on bob"
+    assert brief(f"{'N' * 80}(a=1)") == f"{'N' * 80}(…)"
     assert len(brief(repr("x" * 99))) == LONGEST
+
+
+def test_an_output_that_a_timer_owes_has_its_timer_and_its_moment() -> None:
+    """The last input has nothing to do with it, and of several outputs that might come one is overdue."""
+    due = ("due 2.8 to 3.2 s after the timer 'wdt' was started: between 2.800 s and 3.200 s of the run",)
+    late = replace(failure("missing", "nothing more", ("Status()",), ("Banner()",)), times=due)
+    assert title(late) == "missing: Status() or Banner() (timer wdt) did not come by 3.200 s"
+    named = replace(late.allowed[0], timers=("'wdt' (2.8 to 3.2 s) runs",), after=("status", "wdt"))
+    assert title(replace(late, allowed=(named,))) == "missing: Banner() (timer wdt) did not come by 3.200 s"
+    told = explanation(Verdict("fail", replace(late, allowed=(named,))))
+    assert "    timers:        'wdt' (2.8 to 3.2 s) runs\n" in told
+    assert "Banner(), by the timer 'wdt'" in told
 
 
 def test_what_was_seen_is_never_nothing_and_then_something() -> None:
