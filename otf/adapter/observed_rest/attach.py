@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from otf.adapter.observed_rest.owners import everybody, is_local, outside, owners, shown
+from otf.adapter.observed_rest.owners import holders, is_local, outside, owners, shown
 from otf.adapter.observed_rest.place import Bound, Place, Placed, Transport, Unseen
 from otf.adapter.observed_rest.process import RING, Process
 from otf.adapter.observed_rest.system import SystemProcesses
@@ -107,7 +107,7 @@ def _strangers(places: Mapping[str, Place], known: Iterable[int]) -> set[int]:
     for (transport, address), port in ends.items():
         if transport is None or address is None or owners(transport, address, known):
             continue
-        holding = owners(transport, address, everybody())
+        holding = holders(transport, address)
         if not holding:
             raise Unseen(f"the port {port!r}: no process is seen that holds {address[0]}:{address[1]}")
         found |= holding

@@ -11,11 +11,13 @@ from collections.abc import Generator
 
 import pytest
 
+from otf.adapter.observed_rest import owners as owners_of
 from otf.adapter.observed_rest.attach import attached, detours, examine, unfit
 from otf.adapter.observed_rest.orphans import OURS, adopting, ended, started, starting
 from otf.adapter.observed_rest.owners import (
     _rows,  # pyright: ignore[reportPrivateUsage] -- the two ways behind it
     everybody,
+    holders,
     is_local,
     outside,
     owners,
@@ -34,9 +36,10 @@ READY = "sys.stdout.write('ready\\n'); sys.stdout.flush()"
 SLEEPER = f"import sys; {READY}; sys.stdin.read()"
 
 
-def python(code: str) -> subprocess.Popen[bytes]:
-    """Start a program that says `ready`, and wait for that."""
-    child = subprocess.Popen([sys.executable, "-I", "-S", "-c", code], stdin=-1, stdout=-1, start_new_session=True)
+def python(code: str, *held: int) -> subprocess.Popen[bytes]:
+    """Start a program that says `ready`, and has descriptors of this one; wait for that."""
+    argv = [sys.executable, "-I", "-S", "-c", code]
+    child = subprocess.Popen(argv, stdin=-1, stdout=-1, start_new_session=True, pass_fds=held)
     started(child.pid)
     assert child.stdout is not None
     assert child.stdout.readline() == b"ready\n"
@@ -224,6 +227,36 @@ def test_the_owner_of_a_port_is_found(sleeper: subprocess.Popen[bytes]) -> None:
         assert owners("tcp", address, [os.getpid()]) == set()
     assert os.getpid() not in everybody()
     assert sleeper.pid in everybody()
+
+
+def test_a_search_for_the_owners_of_a_port_asks_for_a_while_only_those_that_may_be(
+    sleeper: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who held it, and who is new. If one of them has let it go, all are asked."""
+    monkeypatch.setattr(owners_of, "_AGAIN", float("inf"))
+    asked = list[int]()
+    holds = owners_of._holds  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] -- what takes the time
+
+    def noting(pid: int, wanted: set[str]) -> bool:
+        asked.append(pid)
+        return holds(pid, wanted)
+
+    monkeypatch.setattr(owners_of, "_holds", noting)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = server.getsockname()
+        first = python(SLEEPER, server.fileno())
+        assert holders("tcp", address) == {first.pid}
+        assert sleeper.pid in asked
+        asked.clear()
+        second = python(SLEEPER, server.fileno())
+        assert holders("tcp", address) == {first.pid, second.pid}
+        assert sleeper.pid not in asked
+        stop(first)
+        assert holders("tcp", address) == {second.pid}
+        assert sleeper.pid not in asked
+        stop(second)
+        assert holders("tcp", address) == set()
+        assert sleeper.pid in asked
 
 
 def test_a_socket_bound_to_any_address_holds_its_port_at_each() -> None:
