@@ -39,7 +39,7 @@ def owners(transport: Transport, address: Bound, among: Iterable[int]) -> set[in
     return {pid for pid in among if wanted and _holds(pid, wanted)}
 
 
-class _Search(NamedTuple):
+class _PortSearch(NamedTuple):
     """When all processes were asked for a socket, who was there, and who held it."""
 
     at: float
@@ -47,7 +47,7 @@ class _Search(NamedTuple):
     holding: set[int]
 
 
-_searches: Final[dict[tuple[Transport, Bound], _Search]] = {}
+_searches: Final[dict[tuple[Transport, Bound], _PortSearch]] = {}
 
 
 def holders(transport: Transport, address: Bound) -> set[int]:
@@ -65,7 +65,7 @@ def holders(transport: Transport, address: Bound) -> set[int]:
     if len(_searches) >= _KEPT:
         _searches.clear()
     if found:
-        _searches[transport, address] = _Search(monotonic(), there, found)
+        _searches[transport, address] = _PortSearch(monotonic(), there, found)
     return found
 
 
