@@ -417,7 +417,7 @@ def test_trace_keys_are_those_of_the_tables(tmp_path: Path) -> None:
     example = example_lines()
     assert set(start) == set(example[0]) == described("how the run was made")
     sometimes = {"stalled", "delay", "doubtful", "behind"}  # only where the machine was busy, or the path went on
-    assert set(end) - sometimes == set(example[-1]) == described("And the end") - sometimes
+    assert set(end) - sometimes == set(example[-1]) == described("Last comes the end") - sometimes
     assert {key for event in events for key in event} <= described("Then the events")
     assert kinds(events) <= kinds(example[1:-1])
 

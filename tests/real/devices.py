@@ -1,18 +1,20 @@
 """Systems of the kinds in docs/howto-first-minutes.md, right and wrong: `python devices.py KIND PORT [broken]`.
 
-They are programs of their own and know nothing of otf. None has a timer, so otf can observe that they are silent.
+They are programs of their own and know nothing of otf. Only the watchdog has timers; the others are seen to rest.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import select
 import socket
 import sys
 import threading
+import time
 import tty
 from collections.abc import Callable
-from functools import reduce
+from functools import partial, reduce
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 HOST = "127.0.0.1"
@@ -83,15 +85,52 @@ def at_terminal(_port: int) -> None:
             os.write(ours, answer + b"\n")
 
 
-def by_udp(port: int) -> None:
-    """Be a meter behind UDP."""
-    registers: dict[int, int] = {}
+def watched(_port: int) -> None:
+    """Be a device at a serial port that beats, and stops unless it is kicked. The wrong one beats on."""
+    ours, theirs = os.openpty()
+    tty.setraw(theirs)
+    say(os.ttyname(theirs))
+    never, rest = float("inf"), b""
+    beat = dog = never
+    while True:
+        wait = min(beat, dog) - time.monotonic()
+        if select.select([ours], [], [], None if wait == never else max(0, wait))[0]:
+            *lines, rest = (rest + os.read(ours, 1000)).split(b"\n")
+            for line in lines:
+                now = time.monotonic()
+                dog = {b"start": now + 2, b"kick": never if dog == never else now + 2}.get(line, never)
+                beat = {b"start": now + 0.5, b"kick": beat}.get(line, never)
+                os.write(ours, b"ok\n")
+        elif dog <= time.monotonic():
+            beat, dog = beat if BROKEN else never, never
+            os.write(ours, b"reset\n")
+        else:
+            beat += 0.5
+            os.write(ours, b"beat\n")
+
+
+def by_udp(port: int, answered: Callable[[bytes, object], bytes]) -> None:
+    """Answer each datagram; of a peer only that it is another one counts."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
         server.bind((HOST, port))
         say("ready")
         while True:
             data, peer = server.recvfrom(100)
-            server.sendto(metered(registers, data), peer)
+            server.sendto(answered(data, peer), peer)
+
+
+def lock() -> Callable[[bytes, object], bytes]:
+    """Return a lock. The wrong one is released by anyone."""
+    holder: object = None
+
+    def answered(data: bytes, peer: object) -> bytes:
+        nonlocal holder
+        granted = holder is None if data[0] else holder is not None and (holder == peer or BROKEN)
+        if granted:
+            holder = peer if data[0] else None
+        return bytes([granted]) + data[1:]
+
+    return answered
 
 
 def by_tcp(port: int, guest: Callable[[socket.socket], None]) -> None:
@@ -190,7 +229,9 @@ def say(text: str) -> None:
 
 SYSTEMS: dict[str, Callable[[int], None]] = {
     "console": at_terminal,
-    "meter": by_udp,
+    "meter": lambda port: by_udp(port, partial(lambda registers, data, _peer: metered(registers, data), {})),
+    "lock": lambda port: by_udp(port, lock()),
+    "watchdog": watched,
     "chat": lambda port: by_tcp(port, chatting),
     "node": by_can,
     "calc": as_child,

@@ -24,9 +24,11 @@ PAGE = Path(__file__).parents[2] / "docs" / "howto-first-minutes.md"
 BLOCK = re.compile(r"(?:<!-- file: (\S+) -->\n)?```(\w+)\n(.*?)```", re.DOTALL)
 SYSTEMS = {
     "A line console on a serial port": ("console", "/dev/ttyUSB0"),
+    "A device with a heartbeat and a watchdog": ("watchdog", "/dev/ttyUSB0"),
     "An HTTP API with two clients": ("shop", "./shop --port 8000"),
     "A Go server": ("store", "./store --port 7000"),
     "A binary protocol over UDP": ("meter", ":7000"),
+    "A binary UDP server with three clients": ("lock", "./lock --port 7000"),
     "A TCP text server with two clients": ("chat", ":7000"),
     "A CAN node": ("node", "can://socketcan/can0"),
     "A SCPI instrument": ("supply", ":5025"),
@@ -74,7 +76,7 @@ def test_what_is_copied_is_short() -> None:
 def started(kind: str, *, broken: bool = False) -> Generator[str]:
     """Start a system as a program; its place is a terminal, or a port of this machine."""
     name, place = SYSTEMS[kind]
-    port = free_port(socket.SOCK_DGRAM if name == "meter" else socket.SOCK_STREAM)
+    port = free_port(socket.SOCK_DGRAM if name in {"meter", "lock"} else socket.SOCK_STREAM)
     command = [sys.executable, devices.__file__, name, str(port), *(["broken"] if broken else [])]
     if name == "calc":
         yield f"exec:{shlex.join(command)}"  # otf starts it
@@ -130,8 +132,10 @@ def test_the_page_is_short() -> None:
         assert typed.lines <= 40
 
 
-# three of them wait for seconds in all, since the silence of their systems cannot be observed, or needs two connections
+# these take seconds: their silence cannot be observed, or they have timers, or several clients
 SLOW = (
+    "A binary UDP server with three clients",
+    "A device with a heartbeat and a watchdog",
     "A CAN node",
     "An HTTP API with two clients",
     "A line console on a serial port",
