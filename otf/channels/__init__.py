@@ -19,7 +19,7 @@ from otf.spec.redrawing import Within
 
 @dataclass(frozen=True, init=False)
 class Unreliable(Spec[Any, Any]):
-    """The spec `base` as seen through a net, as `lossy`, `duplicating` and `reordering` return it.
+    """The spec `base` seen through a net, as returned by `lossy`, `duplicating` and `reordering`.
 
     If messages are only lost, its states are those of `base`; otherwise they are `InNet`, since the messages in flight
     matter. Its inputs are those of `base`.
@@ -48,18 +48,18 @@ class Unreliable(Spec[Any, Any]):
         return Unreliable(base, self.rules)
 
     def completed(self) -> Unreliable:
-        """Return the spec that is complete behind the net: the system ignores an unspecified input when it arrives."""
+        """Return the spec completed behind the net: the system ignores an unspecified input when it arrives."""
         return self.of(self.base.completed())
 
 
 def over(spec: Spec[Any, Any], rule: Rule) -> Spec[Any, Any]:
-    """Return the spec behind a net with this rule, in addition to the rules that it has already."""
+    """Return the spec behind a net that has this rule besides those it already has."""
     if isinstance(spec, Unreliable):
         return Unreliable(spec.base, Rules((*spec.rules.rules, rule)))
     return Unreliable(spec, Rules((rule,)))
 
 
-# The closures of the functions below contain the spec itself, and no method of an object that contains it: the
+# The closures of the functions below contain the spec itself, but no method of an object that contains it: the
 # fingerprint of a model looks for specs and functions in closures.
 
 
@@ -92,7 +92,7 @@ def _spec_without_memory(base: Spec[Any, Any], rules: Rules) -> Spec[Any, Any]:
 
 
 def _behind(partial: Spec[Any, Any]) -> Spec[Any, Any]:
-    """Return the spec for states behind a net, which only shows which inputs are specified."""
+    """Return the spec for states behind a net; it only shows which inputs are specified."""
     memory = SpecAnswers()
 
     def step(net: NetState, inp: object) -> list[NetWay]:
@@ -125,7 +125,7 @@ def lossy(
     """Return the spec of the system behind a net that loses messages.
 
     `inputs` and `outputs` name the ports that pass through the net. `port` returns the port of a value, as a codec
-    does; leave it out if there is only one port. A lost input changes nothing; each output is lost independently of
+    does; leave it out if there is only one port. Losing an input changes nothing; each output is lost independently of
     the others. Raises UsageError if no ports are named.
 
     >>> from otf.spec import goto
@@ -149,9 +149,9 @@ def duplicating(  # noqa: PLR0913 -- all but the spec are given by name
 ) -> Spec[Any, Input]:
     """Return the spec of the system behind a net that duplicates messages: up to `copies` more of each.
 
-    Ports are given as for `lossy`. A copy arrives at once or later, but before more than `late` further inputs are
-    taken. It arrives before the next message on its port, or after it with `reordering` on that port. Copies are not
-    counted if counting would need more states: then more of them are allowed. Raises UsageError if no ports are named.
+    Give the ports as for `lossy`. A copy arrives at once or later, but before the system takes more than `late` further
+    inputs. It arrives before the next message on its port, unless `reordering` applies to that port. If counting the
+    copies would need more states, more of them are allowed. Raises UsageError if no ports are named.
 
     >>> from otf.spec import goto
     >>> spec = Spec(lambda on, inp: [goto(not on, "click")], initial=False, inputs=["press"])
@@ -176,8 +176,8 @@ def reordering(  # noqa: PLR0913 -- all but the spec are given by name
 ) -> Spec[Any, Input]:
     """Return the spec of the system behind a net that delays messages, so that later ones overtake them.
 
-    Ports are given as for `lossy`. No message is lost: a delayed one arrives before more than `late` further inputs are
-    taken, and within `delay` seconds if that is given. Raises UsageError if no ports are named.
+    Give the ports as for `lossy`. No message is lost: a delayed one arrives before the system takes more than `late`
+    further inputs, and within `delay` seconds if that is given. Raises UsageError if no ports are named.
 
     >>> from otf.spec import goto
     >>> spec = Spec(lambda on, inp: [goto(not on, "click")], initial=False, inputs=["press"])

@@ -1,7 +1,7 @@
 """A system behind a net, as a function of its behaviour without the net.
 
-States that no observation can distinguish are one state, so that the sets of states stay small. A lost message is the
-same as one that has not arrived yet, and a copy that changes nothing is the same as no copy.
+States that no observation can distinguish are merged into one, so that the sets of states stay small. A lost message is
+the same as one that has not arrived yet, and a copy that changes nothing is the same as no copy.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ REMEMBERED: Final = 100_000  # answers
 
 
 class SpecAnswers:
-    """The transitions of one spec, by state and input: each is computed once.
+    """The transitions of one spec, by state and input, each computed once.
 
     This is not for speed. A spec may yield a new `lambda` at each call. In the net, outputs with different functions
-    would be different messages, and there would be no end of states.
+    would be different messages, so the number of states would have no limit.
     """
 
     def __init__(self) -> None:
@@ -52,7 +52,7 @@ class SpecAnswers:
         return len(self._answers)
 
     def answer(self, function: Callable[..., object], *arguments: object) -> list[Any]:
-        """Return what the function yields for these arguments. Raises ModelError if that is no iterable."""
+        """Return what the function yields for these arguments. Raises ModelError if that is not an iterable."""
         name = tuple(map(key, arguments))
         answer = self._answers.get(name)
         if answer is None:
@@ -82,11 +82,11 @@ class Reactions:
     memory: SpecAnswers
 
     def on_input(self, net: NetState, inp: object) -> list[NetWay]:
-        """Return the transitions of the system on an input, without the net; none if its spec does not specify it."""
+        """Return the transitions of the system on an input, without the net; empty if its spec does not specify it."""
         return self.memory.answer(self.base.step, net.state, inp)
 
     def out(self, net: NetState, ways: Iterable[NetWay], *, late: bool = False) -> Iterator[NetWay]:
-        """Yield these transitions of the system as they are seen in front of the net."""
+        """Yield these transitions of the system as the tester's side of the net sees them."""
         for way in ways:
             if isinstance(way, Accept):
                 yield self._accepting(net, way)
@@ -97,7 +97,7 @@ class Reactions:
                     yield replace(way, state=InNet(way.state, net.inputs, kept), outputs=outputs)
 
     def taken(self, net: NetState, held: NetMessage, ways: Iterable[NetWay], *, late: bool = False) -> Iterator[NetWay]:
-        """Yield what may happen when the system takes an input out of the net by one of these transitions."""
+        """Yield what may happen when the system takes an input from the net by one of these transitions."""
         copies = self.rules.of_input(held.item).copies
         left = NetMessage(held.item, held.left, held.more, sure=held.sure and not copies)
         inputs = instead(net.inputs, held, left)
@@ -105,8 +105,8 @@ class Reactions:
         stays = InNet(net.state, inputs, net.outputs) if copies else gone
         for way in ways:
             seen = list(self.out(stays, [way], late=late))
-            # Copies that change nothing and need no output are not counted: that would be one state for each number.
-            # Other copies are counted: otherwise a system that counts its inputs would have no end of states.
+            # Copies that change nothing and need no output are not counted: that would make one state for each number.
+            # Other copies are counted: otherwise a system that counts its inputs would have infinitely many states.
             counted = copies and not (any(map(silent, seen)) and whole(way) and same(way.state, net.state))
             yield from self.out(gone, [way], late=late) if counted else seen
 
@@ -117,7 +117,7 @@ class Reactions:
             yield from self.arriving(net, held)
 
     def again(self, net: NetState) -> Iterator[NetWay]:
-        """Yield those of them that have outputs and keep the state of the system, so that they may repeat forever."""
+        """Yield those with outputs that keep the state of the system, so that they may repeat forever."""
         yield from self.out(net, _staying(net, self._spontaneous(net)), late=True)
         for held in net.inputs:
             yield from self.taken(net, held, _staying(net, self._late(net, held)), late=True)
@@ -126,7 +126,7 @@ class Reactions:
         """Yield what may happen when an input in flight arrives at the system."""
         within = window(held, self.rules.of_input(held.item))
         for way in self.taken(net, held, self._late(net, held), late=True):
-            # the window of the answer counts from the time at which the system takes the input, which is unknown
+            # the window of the answer counts from when the system takes the input, which is unknown
             yield replace(way, within=within) if isinstance(way, Accept) or whole(way) else way
 
     def _late(self, net: NetState, held: NetMessage) -> list[NetWay]:
@@ -143,7 +143,7 @@ class Reactions:
         return self.memory.answer(self.base.emits, net.state) if self.base.emits is not None else []
 
     def _restarted(self, way: NetWay) -> NetWay:
-        # for the oracle, a move in the net changes the state: so it does not know when the system entered its own state
+        # for the oracle, a move in the net changes the state, so it does not know when the system entered its own state
         within = getattr(way, "within", None)
         return replace(way, within=(0.0, within[1])) if within and self.rules.kept else way
 
@@ -172,10 +172,10 @@ class Channel:
     rules: Rules
 
     def step(self, net: NetState, inp: object) -> list[NetWay]:
-        """Return what may happen when an input enters the net; nothing if the system's spec does not specify it."""
+        """Return what may happen when an input enters the net; empty if the system's spec does not specify it."""
         ways: list[NetWay] = []
         if isinstance(inp, Elapse):
-            # it goes through no net, so nothing delayed has to arrive before it
+            # it passes through no net, so nothing delayed has to arrive before it
             return fewest([self._full(way) for way in self.system.out(net, self.system.on_input(net, inp))])
         for before, early in self._overdue(net):
             then = list(self._entered(self._age(before, inp), inp))
@@ -185,7 +185,7 @@ class Channel:
         return fewest([self._full(way) for way in ways])
 
     def emits(self, net: NetState) -> list[NetWay]:
-        """Return what may happen without an input: acts of the system, arrivals of inputs, outputs from the net."""
+        """Return what may happen without an input: moves of the system, arrivals of inputs, outputs from the net."""
         ways = fewest([self._full(way) for way in self.system.by_itself(net)], net)
         return [*ways, *coming(net, self.rules, self._filled)]
 

@@ -18,8 +18,8 @@ ANY: Final = 2  # copies of an output: only "one" and "any number" are distingui
 class NetMessage:
     """A message in flight.
 
-    It arrives before more than `left` further inputs are taken, and at most `more` times (an output with 2: any number
-    of times); if `sure`, at least once.
+    It arrives before the system takes more than `left` further inputs, and at most `more` times. For an output, 2 means
+    any number of times. If `sure`, it arrives at least once.
 
     >>> NetMessage("pong", left=1).more
     1
@@ -36,7 +36,7 @@ MessageBag: TypeAlias = tuple[NetMessage, ...]
 
 @dataclass(frozen=True, slots=True)
 class InNet(Generic[State]):
-    """A state of the system together with the messages in flight: inputs on the way to it, outputs on the way from it.
+    """A state of the system with the messages in flight: inputs on the way to it, outputs on the way from it.
 
     >>> InNet("idle")
     InNet(state='idle', inputs=(), outputs=())
@@ -53,7 +53,7 @@ def same(one: object, other: object) -> bool:
 
 
 def with_one(bag: MessageBag, fresh: NetMessage, most: float = ANY) -> MessageBag:
-    """Return the messages with one more; the numbers of two equal messages add up, to at most `most`."""
+    """Return the messages with one more; the counts of two equal messages add up, to at most `most`."""
     rest = tuple(held for held in bag if not same(held.item, fresh.item))
     for held in bag:
         if same(held.item, fresh.item):
@@ -83,12 +83,12 @@ def aged(bag: MessageBag) -> MessageBag:
 
 
 def covers(big: InNet[State], small: InNet[State]) -> bool:
-    """Return whether everything that can happen in `small` can happen in `big`: then `big` is enough."""
+    """Return whether everything that can happen in `small` can happen in `big`, so that `big` suffices."""
     return same(big.state, small.state) and _over(big.inputs, small.inputs) and _over(big.outputs, small.outputs)
 
 
 def _over(big: MessageBag, small: MessageBag) -> bool:
-    # one more message in flight only allows more, unless it must arrive: then it must in `small` as well
+    # one more message in flight only allows more, unless it must arrive: then it must in `small` too
     return all(any(_at_least(more, held) for more in big) for held in small) and all(
         any(_owes(held, more) for held in small) for more in big if more.sure
     )
@@ -116,7 +116,7 @@ NetWay: TypeAlias = Transition[Any] | Accept
 
 
 def whole(way: object) -> TypeGuard[Transition[Any]]:
-    """Return whether this is a valid transition; the oracle reports what is wrong with another."""
+    """Return whether this is a valid transition; the oracle reports what is wrong with anything else."""
     return isinstance(way, Transition) and _is_tuple(way.outputs)
 
 
@@ -128,9 +128,9 @@ def silent(way: NetWay) -> TypeGuard[Transition[NetState]]:
 
 
 def fewest(ways: Sequence[NetWay], origin: NetState | None = None) -> list[NetWay]:
-    """Return the ways without silent ones whose next state is covered by that of another way, or by `origin`.
+    """Drop silent ways whose next state is covered by that of another way, or by `origin`.
 
-    Of two states in which the system has done the same, the one in which more can arrive is enough.
+    If the system has done the same in two states, the state in which more can arrive suffices.
     """
     there = [] if origin is None else [origin]
     kept: list[NetWay] = []
@@ -147,7 +147,7 @@ def fewest(ways: Sequence[NetWay], origin: NetState | None = None) -> list[NetWa
 def full(net: NetState, moves: Callable[[NetState], Iterable[NetWay]]) -> NetState:
     """Return the state after all silent moves that only make more possible, each as often as it may happen.
 
-    Such a move is a retransmission into the net, or an input whose copy has the same answer again.
+    Such a move is a retransmission into the net, or an input whose copy gets the same answer again.
     """
     for way in moves(net):
         if silent(way) and _more(way.state, net):

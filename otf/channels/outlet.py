@@ -1,4 +1,4 @@
-"""Outputs on their way through a network: how those of one transition enter it, and how delayed ones leave."""
+"""Outputs in transit through a network: how one transition's outputs enter it, and how delayed ones leave."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Leaf(NamedTuple):
 
 
 class Group(NamedTuple):
-    """Outputs in any order, in most cases one."""
+    """Outputs in any order, usually just one."""
 
     item: object
     leaves: tuple[Leaf, ...]
@@ -36,9 +36,9 @@ class Passing(NamedTuple):
 
 
 def passings(outputs: tuple[object, ...], kept: MessageBag, rules: Rules, *, late: bool) -> Iterator[Passing]:
-    """Yield the ways in which the outputs of a transition may pass a net with these messages in flight.
+    """Yield the ways in which a transition's outputs may pass a net with these messages in flight.
 
-    `late`: the transition is no immediate effect of the last input.
+    `late`: the transition is not an immediate effect of the last input.
     """
     if not outputs:
         yield Passing((), kept)
@@ -53,7 +53,7 @@ def passings(outputs: tuple[object, ...], kept: MessageBag, rules: Rules, *, lat
 
 
 def port_of(item: object, rules: Rules) -> str:
-    """Return the port of an output; "" if it is the only port."""
+    """Return the port of an output; "" if there is only one."""
     if isinstance(item, On):
         return item.port
     return "" if vague(item) else rules.port(item)
@@ -75,7 +75,7 @@ def _leaves(item: object, port: str, rules: Rules) -> Iterator[Leaf]:
     elif isinstance(item, On):
         yield from _leaves(item.item, item.port, rules)
     elif isinstance(item, (OneOf, Accept)):
-        # it is not allowed here: the oracle reports it
+        # not allowed here, which the oracle reports
         yield Leaf(item, port, NONE)
     else:
         named = On(port, item) if port else item
@@ -85,8 +85,8 @@ def _leaves(item: object, port: str, rules: Rules) -> Iterator[Leaf]:
 
 def _holding(troubles: list[NetTrouble], *, late: bool) -> tuple[bool, ...]:
     # Delaying each output on its own would give 2^n ways. So all of them enter the net together, and each leaves it at
-    # any time; this includes that none is delayed. For the immediate effect of an input, "none is delayed" is a way of
-    # its own all the same, since it makes failures easier to read.
+    # any time, possibly at once. For the immediate effect of an input, "none is delayed" is still a way of its own,
+    # since it makes failures easier to read.
     if any(trouble.pooled for trouble in troubles):
         return (True,) if late else (False, True)
     return (False,)
@@ -96,7 +96,7 @@ def _times(trouble: NetTrouble, *, held_up: bool) -> Iterable[int]:
     """Return how often an output may arrive now."""
     if trouble.pooled:
         return (0,) if held_up else (1,)
-    # the behaviour without a net comes first: readers of failures look for it
+    # the behaviour without a net comes first, since readers of failures look for it
     return (1, *((0,) if trouble.lost else ()), *range(2, 2 + trouble.copies))
 
 
@@ -131,10 +131,10 @@ def _passed(kept: MessageBag, leaves: list[Leaf], rules: Rules) -> MessageBag:
 
 
 def coming(net: NetState, rules: Rules, full: Callable[[NetState], NetState]) -> Iterator[NetWay]:
-    """Yield the ways in which an output leaves the net; `full` completes the states, so that there are few of them.
+    """Yield the ways in which an output leaves the net; `full` completes the states, which keeps them few.
 
-    There is one Accept for each port, and the observed value determines which output it is. If each output were a move
-    of its own, the oracle would follow every sequence of them on the other ports: that made sets ten times as large.
+    Each port has one Accept, and the value seen determines which output it is. If each output were a separate move, the
+    oracle would follow every sequence of them on the other ports, which made sets ten times as large.
     """
     pools: dict[str, list[tuple[object, NetState]]] = {}
     for held in net.outputs:
@@ -150,7 +150,7 @@ def coming(net: NetState, rules: Rules, full: Callable[[NetState], NetState]) ->
 
 
 def window(held: NetMessage, trouble: NetTrouble) -> tuple[float, float] | None:
-    """Return the time window in which a message must arrive, None if it need not."""
+    """Return the time window in which a message must arrive; None if it need not."""
     return (0.0, trouble.delay) if held.sure and trouble.delay < FOREVER else None
 
 

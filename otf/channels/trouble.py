@@ -1,4 +1,4 @@
-"""The trouble of messages in a net: what may happen to them, and to which."""
+"""The trouble of messages in a net: what may happen to them, and which are affected."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ FOREVER: Final = float("inf")
 class NetTrouble:
     """What may happen to a message.
 
-    `lost`: it may never arrive. `copies`: so many more of it may arrive. `held`: later messages may overtake it. It
-    arrives before more than `late` further inputs are taken, and within `delay` seconds.
+    `lost`: it may never arrive. `copies`: up to this many more may arrive. `held`: later messages may overtake it. It
+    arrives before the system takes more than `late` further inputs, and within `delay` seconds.
     """
 
     lost: bool = False
@@ -29,12 +29,12 @@ class NetTrouble:
 
     @property
     def kept(self) -> bool:
-        """Return whether it matters what is in the net."""
+        """Return whether the messages in the net matter."""
         return self.held or self.copies > 0
 
     @property
     def sure(self) -> bool:
-        """Return whether a delayed message arrives in the end."""
+        """Return whether a delayed message is sure to arrive."""
         return self.held and not self.lost
 
     @property
@@ -48,7 +48,7 @@ class NetTrouble:
         return self.copies > 0 and not self.held
 
     def __or__(self, other: NetTrouble) -> NetTrouble:
-        """Return both troubles together."""
+        """Return both troubles combined."""
         return NetTrouble(
             self.lost or other.lost,
             max(self.copies, other.copies),
@@ -63,7 +63,7 @@ NONE: Final = NetTrouble()
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A trouble, and the ports on which inputs and outputs have it; `port` returns the port of a value."""
+    """A trouble, and the ports on which it affects inputs and outputs; `port` returns the port of a value."""
 
     trouble: NetTrouble
     inputs: frozenset[str]
@@ -83,7 +83,7 @@ class Rules:
 
     @property
     def kept(self) -> bool:
-        """Return whether it matters what is in the net."""
+        """Return whether the messages in the net matter."""
         return any(rule.trouble.kept for rule in self.rules)
 
     def port(self, value: object) -> str:
@@ -117,7 +117,7 @@ def rule(trouble: NetTrouble, inputs: Iterable[str], outputs: Iterable[str], por
 
 
 def at_least(least: float, name: str, value: float) -> None:
-    """Refuse a number that is too small."""
+    """Raise UsageError for a number that is too small."""
     if not value >= least:
         message = f"{name}={show(value)}: it must be at least {least}"
         raise UsageError(message)
@@ -125,7 +125,7 @@ def at_least(least: float, name: str, value: float) -> None:
 
 def _ports(name: str, ports: Iterable[str]) -> frozenset[str]:
     if isinstance(ports, str):
-        # its letters would become ports
+        # a plain string would become a set of letters
         message = f"{name}={ports!r}: give a list of ports, {name}=[{ports!r}]"
         raise UsageError(message)
     return frozenset(ports)

@@ -42,13 +42,13 @@ _GUARDED: Final = 16  # states whose inputs a guard remembers
 
 
 class _Guarded:
-    """A step function that is called only for the inputs of its state: any other is unspecified there."""
+    """A step function called only for the inputs of its state: any other input is unspecified there."""
 
     def __init__(self, step: Callable[[Any, Any], Iterable[Any]], inputs: Offering) -> None:
         self.step = step
         self._inputs = inputs
-        # of the states that were asked about last: the oracle asks about all inputs of a new state, one after another,
-        # and beside it a simulated system asks about its own
+        # The latest states: the oracle asks about all inputs of a new state one after another, while a simulated system
+        # asks about its own.
         self._known: dict[int, tuple[object, frozenset[Hashable]]] = {}
         update_wrapper(self, step)
 
@@ -69,20 +69,20 @@ class Spec(Generic[State, Input]):
     `step(state, input)` yields a transition for each thing that may happen; if it yields nothing, the input is
     unspecified in that state. `emits(state)` yields the transitions with spontaneous outputs. `inputs` are the inputs
     to try: a list, in which a Hypothesis strategy stands for its values, or a function of the state. Without `inputs`,
-    they are the values of the type that `step` declares for its input, and `values` may replace the values of types
-    (see `bounded`). Functions as specifications are from Koopman and Plasmeijer, "Testing Reactive Systems with GAST",
+    they are the values of the type that `step` declares for its input; `values` replaces the values of types (see
+    `bounded`). Functions as specifications are from Koopman and Plasmeijer, "Testing Reactive Systems with GAST",
     section 8.5.
 
-    `malformed(state, input)` yields what may happen on an input that is no message, a
-    `otf.codec.malformed.Malformed`; without it, and where it returns None, any answer may come (see `otf run
-    --malformed`). Where it yields nothing, the input is not sent.
+    `malformed(state, input)` yields what may happen on a malformed input (an `otf.codec.malformed.Malformed`). If it
+    yields nothing, the input is not sent. Without it, or if it returns None, any answer may come (see `otf run
+    --malformed`).
 
-    `timers` are those that run from the beginning, of a device that ticks from power-on: `timers=[start("tick", 0,
-    0.12)]`. A system may have been started before its ports were opened, and a timer with it: it then expires sooner.
+    `timers` run from the beginning, as in a device that ticks from power-on: `timers=[start("tick", 0, 0.12)]`. If the
+    system, and so the timer, was started before its ports were opened, the timer expires sooner.
 
     `counters` names the fields of a state that only count: "alive", "0.number" (item 0 of a tuple, its field `number`),
-    "" for the state itself. Strategies and coverage count states without them. Numbers that advance with spontaneous
-    outputs, and that no input changes, are seen to be counters; `counters=()` says that there are none.
+    "" for the state itself. Strategies and coverage ignore them when they count states. otf itself recognises numbers
+    as counters if they advance with spontaneous outputs and no input changes them; `counters=()` prevents that.
 
     otf may call `step` with any of the inputs in any of the states. With `guarded`, `inputs(state)` is the guard: any
     other input is unspecified in that state, and `step` is not called for it.
@@ -120,7 +120,7 @@ class Spec(Generic[State, Input]):
         timers: Iterable[TimerStart] = (),
         counters: Iterable[str] | None = None,
     ) -> None:
-        """Make a spec; `partial` is the spec that this one completes, and is set by `total`."""
+        """Make a spec; `partial` is the spec that this one completes, set by `total`."""
         put, offered = object.__setattr__, offering(step, inputs, values)
         put(self, "step", _Guarded(step, offered) if guarded else step)
         put(self, "initial", initial)
@@ -133,11 +133,11 @@ class Spec(Generic[State, Input]):
         put(self, "counters", None if counters is None else tuple(counters))
 
     def bounded(self, values: Values) -> Spec[State, Input]:
-        """Return the spec with the inputs of its declared type, in which `values` replaces the values of types.
+        """Return the spec with the inputs of its declared type, where `values` replaces the values of types.
 
-        A source of values is a range or list, another type, a Hypothesis strategy, or a function of the state. Of each
-        class in a union of inputs, the spec has all values if they end (at most 10,000), otherwise the first 100.
-        Raises UsageError if `step` declares no type for its input.
+        A source of values is a range or list, another type, a Hypothesis strategy, or a function of the state. For each
+        class in a union of inputs, the spec has all values if they are finite (at most 10,000), otherwise the first
+        100. Raises UsageError if `step` declares no type for its input.
 
         >>> def step(total: int, inp: int) -> list[Transition[int]]: return [Transition(total + inp)]
         >>> list(Spec(step, initial=0).bounded({int: range(3)}).inputs(0))
@@ -161,7 +161,7 @@ class Spec(Generic[State, Input]):
         )
 
     def specifies(self, state: State, inp: Input) -> bool:
-        """Return whether the model specifies `inp` in `state`, before any completion; an `Elapse` always is."""
+        """Return whether the model specifies `inp` in `state`, before any completion; an `Elapse` always counts."""
         spec = self.partial or self
         return isinstance(inp, Elapse) or any(True for _ in spec.step(state, inp))
 
@@ -177,9 +177,9 @@ class Spec(Generic[State, Input]):
         emits: Emits[Any] | None,
         partial: Spec[Any, Any] | None = None,
     ) -> Spec[Any, Any]:
-        """Return a spec with other functions; its name, timers and malformed inputs are those of this one.
+        """Return a spec with other functions but with the name, timers and malformed inputs of this one.
 
-        Its counters are kept, too, if its first state is that of this one.
+        It keeps the counters as well if its initial state is the same.
         """
         return Spec(
             step,
@@ -225,16 +225,16 @@ _OWN: Final = ("otf.spec.", "otf.channels.", "otf.compose.", "otf.notations.")
 
 
 def fingerprint(spec: Spec[Any, Any]) -> str:
-    """Return a short hash of the source files of a spec: if the model changes, the hash changes.
+    """Return a short hash of the source files of a spec, which changes if the model changes.
 
-    Whole files are hashed: a helper function or a class beside `step` is part of the model as well.
+    Hashes whole files, since a helper function or a class next to `step` is also part of the model.
     """
     source = "\0".join(sorted(set(_sources(spec))))
     return hashlib.sha256(source.encode()).hexdigest()[:16]
 
 
 def _sources(part: object) -> Iterator[str]:
-    """Yield the source of each file in which a spec, or one of its functions, is written."""
+    """Yield the source of each file that contains a spec or one of its functions."""
     if _is_spec(part):
         # modules of other tools are not functions of the spec
         yield from getattr(part, "sources", ())
@@ -245,7 +245,7 @@ def _sources(part: object) -> Iterator[str]:
     elif callable(part):
         module = inspect.getmodule(part)
         if module is not None and f"{module.__name__}.".startswith(_OWN):
-            # functions of otf that complete or combine specs hold them in closures; they are no part of the model
+            # functions of otf that complete or combine specs hold them in closures, but are not part of the model
             for cell in getattr(part, "__closure__", None) or ():
                 yield from _sources(cell.cell_contents)
         else:
@@ -260,12 +260,12 @@ def _text(function: object, module: ModuleType | None) -> str:
     if module is not None:
         with suppress(OSError, TypeError):
             return inspect.getsource(module)
-    # it was typed in, or is built in: only its name is known
+    # typed at a prompt, or built in: only its name is known
     return getattr(function, "__qualname__", "")
 
 
 def at_speed(spec: Spec[State, Input], speed: float) -> Spec[State, Input]:
-    """Return the spec of this system with clocks that run `speed` times as fast, so all windows are that much shorter.
+    """Return the spec of this system with clocks `speed` times as fast, so that all windows are that much shorter.
 
     >>> lamp = Spec(lambda on, inp: [Transition(True, ("on",), within=(1.0, 3.0))], False, ["on"])
     >>> list(at_speed(lamp, 50).step(False, "on"))
@@ -275,10 +275,10 @@ def at_speed(spec: Spec[State, Input], speed: float) -> Spec[State, Input]:
 
 
 def drifting(spec: Spec[State, Input], drift: float) -> Spec[State, Input]:
-    """Return the spec of a system whose clock may be off by this share (100e-6: 100 ppm): all its windows are wider.
+    """Return the spec of a system whose clock may be off by this share (100e-6: 100 ppm), with wider windows.
 
-    Times of a model are then those on the system's clock, which runs a little faster or slower than the tester's.
-    Raises UsageError for a share below 0, or of 1 and more.
+    The model's times are then those of the system's clock, which runs a little faster or slower than the tester's.
+    Raises UsageError for a share below 0, or of 1 or more.
 
     >>> lamp = Spec(lambda on, inp: [Transition(True, ("on",), within=(1.0, 3.0))], False, ["on"])
     >>> list(drifting(lamp, 0.5).step(False, "on"))
@@ -305,7 +305,7 @@ def _retimed(spec: Spec[State, Input], retime: Retime) -> Spec[State, Input]:
 
 
 def _ways(yields: Iterable[Any], retime: Retime) -> Iterable[Any]:
-    # the oracle reports what is no list and no transition, with its place
+    # the oracle reports anything that is not a list or not a transition, with its place
     listed = isinstance(yields, Iterable)  # pyright: ignore[reportUnnecessaryIsInstance] -- of the user
     return (_way(each, retime) for each in yields) if listed else yields
 

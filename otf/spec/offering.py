@@ -1,4 +1,4 @@
-"""The inputs of a spec: given ones, or the values of the type that its step function declares."""
+"""The inputs of a spec: those given, or the values of the type that its step function declares."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from otf.values.strategies import simpler_first
 
 T = TypeVar("T")
 LONGEST: Final = 3_600.0
-"""Seconds of one `Elapse` at most: a trace from a stranger may contain one."""
+"""The longest time of one `Elapse` in seconds: a trace from a stranger may contain one."""
 
 TRANSITIONS: Final = 10_000
-"""Transitions of one answer at most, each with its alternatives."""
+"""The most transitions of one answer, counting each alternative."""
 
 INPUTS: Final = 100_000
-"""Inputs that are worth trying in one state at most."""
+"""The most inputs worth trying in one state."""
 
 
 @dataclass(frozen=True, slots=True)
 class Elapse:
-    """An input that only waits: no bytes are sent, and the run lets `seconds` pass before the next input.
+    """An input that only waits: sends no bytes, and lets `seconds` pass before the next input.
 
-    Put it among the inputs of a spec, so that what comes after a timer is tried on purpose. Where `step` yields nothing
-    for it, it is allowed and changes nothing: timers run on and expire meanwhile. Where `step` yields transitions, they
-    are made when the wait begins, and their outputs may come until its end. Raises ModelError unless the time is more
-    than 0 and at most an hour.
+    Put it among the inputs of a spec to try on purpose what comes after a timer. If `step` yields nothing for it, it is
+    allowed and changes nothing: timers run on and may expire meanwhile. If `step` yields transitions, they happen when
+    the wait begins, and their outputs may come until it ends. Raises ModelError unless the time is more than 0 and at
+    most an hour.
 
     >>> Elapse(0.15)
     Elapse(seconds=0.15)
@@ -43,7 +43,7 @@ class Elapse:
     seconds: float
 
     def __post_init__(self) -> None:
-        """Refuse a time that is none, or that would look like a tester that hangs."""
+        """Raise ModelError for an invalid time, or one that would make the tester seem to hang."""
         if not 0 < self.seconds <= LONGEST:
             message = f"Elapse({self.seconds!r}): give the seconds to wait, more than 0 and at most {LONGEST:g}"
             raise ModelError(message)
@@ -51,9 +51,9 @@ class Elapse:
 
 @dataclass(frozen=True, slots=True)
 class Idle(Elapse):
-    """An `Elapse` that the tester adds by itself, where the time of a run matters: the model is not asked about it.
+    """An `Elapse` that the tester adds by itself, if the time of a run matters; the model is not asked about it.
 
-    A shrunk run has one where a system fails because it has been on for long, whatever it was sent meanwhile.
+    A shrunk run has one if a system fails because it has been on for long, whatever it was sent meanwhile.
 
     >>> Idle(50.0)
     Idle(seconds=50.0)
@@ -61,9 +61,9 @@ class Idle(Elapse):
 
 
 def limited(items: Iterable[T], most: int, what: str) -> Iterator[T]:
-    """Yield the items: so a model that never ends raises an error, and does not fill the memory.
+    """Yield the items, so that an endless model raises an error instead of filling the memory.
 
-    Raises ModelError after `most` items if there is another one; `what` is the plural of an item in the message.
+    Raises ModelError if there are more than `most` items; the message calls them `what`, a plural.
 
     >>> list(limited("abc", 3, "letters"))
     ['a', 'b', 'c']
@@ -77,12 +77,12 @@ def limited(items: Iterable[T], most: int, what: str) -> Iterator[T]:
 
 Offering: TypeAlias = Callable[[Any], Iterable[Any]]
 Make: TypeAlias = Callable[[Anew], Enumeration[Any]]
-FEW: Final = 100  # inputs of a class with endlessly many values
-MANY: Final = 10_000  # inputs of a class with finitely many values
+FEW: Final = 100  # inputs taken of a class with infinitely many values
+MANY: Final = 10_000  # inputs taken of a class with finitely many values
 
 
 def offering(step: object, inputs: Any, values: Values | None) -> Offering:  # noqa: ANN401 -- any source of a user
-    """Return the function from a state to the inputs that are worth trying in it."""
+    """Return the function from a state to the inputs worth trying in it."""
     if values is not None and inputs is not None:
         raise UsageError(f"{_name(step)}: give inputs or values, not both; values replace those of the declared type")
     if inputs is None:
@@ -93,15 +93,15 @@ def offering(step: object, inputs: Any, values: Values | None) -> Offering:  # n
 
 
 def worth_trying(values: Enumeration[Any]) -> list[Any]:
-    """Return the values of an enumeration, at most `MANY`; the first `FEW` if it may not end."""
+    """Return the values of an enumeration, at most `MANY`; the first `FEW` if it may be endless."""
     found = _row(values)
-    # for shrinking the first inputs are the simplest, but a strategy generates its values batch by batch
+    # for shrinking, the simplest inputs come first, but a strategy generates its values batch by batch
     return found if values.complete else simpler_first(found)
 
 
 def _declared(step: object, values: Values) -> Offering:
     kind, where = _second(step)
-    # a function among the values is called in each state: so ids that the system chose come back as inputs
+    # a function among the values is called in each state, so ids that the system chose come back as inputs
     functions = {each: source for each, source in values.items() if callable(source) and not is_type(source)}
     fixed = ready({each: source for each, source in values.items() if each not in functions})
     if not functions:
@@ -120,9 +120,9 @@ def _classes(kind: object) -> Iterator[object]:
 
 @dataclass(frozen=True, slots=True)
 class Always:
-    """The same inputs in every state; if they are not all inputs of the type, `sample` describes the choice.
+    """The same inputs in every state; `sample` describes the choice if they are not all inputs of the type.
 
-    `redraw` returns what a path sends instead where strategies generate them; those are `strategies`.
+    `redraw` returns what a path sends instead of those generated by `strategies`.
     """
 
     inputs: tuple[Any, ...]
@@ -137,7 +137,7 @@ class Always:
 
 def _listed(inputs: Iterable[Any]) -> Offering:
     row = tuple(limited(inputs, INPUTS, "inputs"))
-    # a strategy in a list stands for its values: as an input no model would specify it, and it would never be sent
+    # a strategy in a list stands for its values: as an input it would be specified by no model, and never be sent
     return (
         _all([_values_of(each if _gives_values(each) else [each]) for each in row])
         if any(map(_gives_values, row))
@@ -154,7 +154,7 @@ def _values_of(source: object) -> tuple[str, Make]:
 
 
 class ByState:
-    """Inputs of which some values depend on the state: those of `values(state)`."""
+    """Inputs some of whose values depend on the state: those of `values(state)`."""
 
     def __init__(self, values: Callable[[Any], Values], kind: object, where: str) -> None:
         self._values, self._kind, self._where = values, kind, where
@@ -165,7 +165,7 @@ class ByState:
         return chain.from_iterable(worth_trying(every(part, values, self._where)) for part in _classes(self._kind))
 
     def redraw(self, seed: str) -> Redrawn:
-        """Return what a path sends in place of inputs that a strategy generated."""
+        """Return what a path sends in place of inputs generated by a strategy."""
         drawn = anew(seed)
 
         def of(state: object, inp: object) -> Instead | None:
@@ -204,13 +204,13 @@ def _row(values: Enumeration[Any]) -> list[Any]:
 
 
 def _more(values: Enumeration[Any], found: list[Any]) -> bool:
-    # the values of a strategy are never known to be all
+    # a strategy's values are never known to be complete
     most = MANY if values.finite else FEW
     return not values.complete or (len(found) == most and len(values.first(most + 1)) > most)
 
 
 def declared(step: object) -> list[object]:
-    """Return the types that a step function declares for its input; none if it declares no readable type."""
+    """Return the types that a step function declares for its input; empty if none can be read."""
     try:
         return list(_classes(_second(step)[0]))
     except UsageError:

@@ -1,7 +1,7 @@
 """The outputs of a transition, other than plain values.
 
-An item of a transition's outputs is one of: a value (exactly this one), a class (any value of it), a function or
-`Where` (any value for which it is true), `AnyOrder`, `OneOf`, or one of these on a named port with `on`.
+An output item is one of: a value (exactly this one), a class (any value of it), a function or `Where` (any value for
+which it is true), `AnyOrder`, `OneOf`, or one of these on a named port with `on`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class AnyOrder:
     >>> AnyOrder("pong", "ready").items
     ('pong', 'ready')
 
-    Raises UsageError for a list of outputs in their place.
+    Raises UsageError if given a list of outputs instead of the outputs themselves.
     """
 
     items: tuple[object, ...]
@@ -41,7 +41,7 @@ class OneOf:
     >>> OneOf("tea", "coffee").items
     ('tea', 'coffee')
 
-    Raises UsageError for a list of outputs in their place.
+    Raises UsageError if given a list of outputs instead of the outputs themselves.
     """
 
     items: tuple[object, ...]
@@ -51,7 +51,7 @@ class OneOf:
 
 
 def _one_by_one(group: object, items: tuple[object, ...]) -> tuple[object, ...]:
-    """Return the items. Raises UsageError for a collection in their place: it would be one output that never comes."""
+    """Return the items. Raises UsageError for a single collection: as one output, it would never come."""
     first: Any = items[0] if len(items) == 1 else None
     if isinstance(first, (list, set, frozenset, Iterator)):
         name, what = type(group).__name__, type(cast("object", first)).__name__
@@ -61,10 +61,10 @@ def _one_by_one(group: object, items: tuple[object, ...]) -> tuple[object, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """Any output for which `test` is true; `says` is its description in a failure.
+    """Any output for which `test` is true; `says` describes it in a failure.
 
-    `examples` are outputs that it accepts, for a model that is served as a system; where there are none, they are
-    looked for among the values near it.
+    `examples` are outputs that it accepts, for a model served as a system. If there are none, otf looks for some among
+    similar values.
 
     >>> Where(lambda text: text.startswith("001"), says="a welcome", examples=("001 hello",)).says
     'a welcome'
@@ -77,7 +77,7 @@ class Where:
 
 @dataclass(frozen=True, slots=True)
 class On:
-    """An item of outputs on a named port, for an item whose value does not determine its port; made by `on`.
+    """An output item on a named port, if its value does not determine the port; made by `on`.
 
     >>> On("cpe2", Where(str.isdigit, says="a number")).port
     'cpe2'
@@ -88,7 +88,7 @@ class On:
 
 
 def on(port: str, item: object) -> On:
-    """Return `item` as an output that is expected on `port`.
+    """Return `item` as an output expected on `port`.
 
     >>> on("cpe2", "hello")
     On(port='cpe2', item='hello')
@@ -101,23 +101,23 @@ class Accept:
     """A transition whose next states depend on the outputs, such as an id that the system chooses.
 
     This is the functional transition `Ft` of Koopman and Plasmeijer, "Fully Automatic Testing with Functions as
-    Specifications". With a tuple of ports, the functions receive a dictionary from each port to its outputs, in place
-    of a tuple of outputs.
+    Specifications". With a tuple of ports, the functions receive a dictionary from each port to its outputs instead of
+    a tuple of outputs.
 
     Attributes:
         then: Receives the outputs, and returns the possible next states; none if these outputs are wrong.
         port: The port of the outputs, or several.
-        until: How many outputs (of each port) complete it, or a function that says whether they do.
-        within: When they have to come, in seconds, as with `goto`.
-        says: What is accepted, for the text of a failure.
-        timers: What it starts and stops, as with `goto`.
-        after: The timer after which it comes, as with `goto`.
+        until: How many outputs (per port) complete it, or a function that says whether they do.
+        within: When they must come, in seconds, as with `goto`.
+        says: Describes what it accepts, in the text of a failure.
+        timers: The timers that it starts and stops, as with `goto`.
+        after: The timer whose expiry causes it, as with `goto`.
         req: The requirements that it decides, as with `goto`.
         closing: Whether the end of a port may be among the outputs, as an `Ended`.
-        violates: Receives the outputs so far, the wrong one included, and returns which requirements these violate;
-            without it, that may be any of `req`.
-        examples: Returns outputs that it accepts, for a model that is served as a system.
-        possible: Is asked about outputs that are not complete: if it returns false, the last of them is wrong at once.
+        violates: Receives the outputs so far, including the wrong one, and returns which requirements these violate;
+            without it, any of `req` may be violated.
+        examples: Returns outputs that it accepts, for a model served as a system.
+        possible: Receives incomplete outputs; if it returns false, the last of them is wrong at once.
 
     >>> opened = Accept(lambda seen: [("job", seen[0])], says="the id of a job")
     >>> opened.complete((7,)), opened.then((7,))
@@ -138,7 +138,7 @@ class Accept:
     possible: Callable[[Any], bool] | None = None
 
     def __post_init__(self) -> None:
-        """Refuse an invalid time window, and keep lists as tuples: transitions are compared and remembered."""
+        """Check the time window, and turn lists into tuples, since transitions are compared and cached."""
         timely(self.within, self.after)
         object.__setattr__(self, "timers", tuple(self.timers))
         object.__setattr__(self, "req", requirements(self.req))
@@ -151,7 +151,7 @@ class Accept:
         return all(len(seen) >= self.until for seen in each)
 
     def closing_states(self, outputs: Any) -> Iterable[Any] | None:  # noqa: ANN401 -- a tuple, or a dictionary of them
-        """Return the next states after these outputs, none if they are wrong; None if more have to come."""
+        """Return the next states after these outputs, empty if they are wrong; None if more must come."""
         if self.complete(outputs):
             return self.then(outputs)
         return None if self.possible is None or self.possible(outputs) else ()
@@ -162,5 +162,5 @@ class Accept:
 
 
 def vague(item: object) -> bool:
-    """Return whether an item describes values (a class, a function, a `Where`), and is no value itself."""
+    """Return whether an item describes values (a class, a function, a `Where`) rather than being one."""
     return isinstance(item, (Where, type, partial)) or isroutine(item)

@@ -1,8 +1,8 @@
-"""States without their counters: a number that only counts messages is no state of its own to visit.
+"""States without their counters: a number that only counts messages does not make a new state to visit.
 
 A counter of four bits turns each state into sixteen, and strategies that look for the least visited state spread over
-them. A spec may name its counters. Those of spontaneous outputs are seen: numbers that advance by one or begin again
-with such outputs, that no input changes but to where they begin, and on which no input depends.
+them. A spec may name its counters. otf recognises those of spontaneous outputs by itself. They are numbers that advance
+by one or restart with such outputs; inputs can only reset them, and no input depends on them.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from otf.spec import Emits, Spec
 
 FieldPath: TypeAlias = tuple[str, ...]
-"""The names of fields, and the numbers of items of tuples, that lead to a part of a state; () is the state itself."""
+"""The field names and tuple indices that lead to a part of a state; () is the state itself."""
 
 _STARTS: Final = 8  # inputs after which spontaneous outputs are followed, too
-_STEPS: Final = 40  # of these, one after another
-_FEW: Final = 8  # states and inputs at which it is seen whether inputs change a number; numbers that make a counter
+_STEPS: Final = 40  # spontaneous outputs followed one after another
+_FEW: Final = 8  # states and inputs tried to see whether inputs change a number; values that make a number a counter
 _DEEPEST: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Uncounted:
-    """The states of a spec without their counters: `counters` has what each is at first; `places` finds them.
+    """The states of a spec without their counters: `counters` holds the initial value of each; `places` finds them.
 
     >>> Uncounted({("1",): 0}).of((True, 7))
     (True, 0)
@@ -40,20 +40,20 @@ class Uncounted:
     counters: Mapping[FieldPath, int] = field(default_factory=dict[FieldPath, int])
 
     def of(self, state: object) -> object:
-        """Return a state with its counters as they are at first, or as it is where it has none."""
+        """Return a state with its counters at their initial values, or unchanged if it has none."""
         for path, number in self.counters.items():
-            # another type of state may have other fields
+            # other types of state may have other fields
             with suppress(AttributeError, IndexError, TypeError, ValueError):
                 state = _put(state, path, number)
         return state
 
     def key(self, state: object) -> Hashable:
-        """Return what states without their counters are compared by."""
+        """Return the key by which states without their counters are compared."""
         return key(self.of(state))
 
 
 def places(spec: Spec[Any, Any]) -> Uncounted:
-    """Return the states of a spec without the counters that it names, or that are seen.
+    """Return the states of a spec without the counters that it names, or that otf recognises.
 
     >>> from otf.spec import Spec, goto
     >>> def ticks(state):
@@ -65,7 +65,7 @@ def places(spec: Spec[Any, Any]) -> Uncounted:
     if spec.counters is not None:
         return _without(spec, [tuple(each.split(".")) if each else () for each in spec.counters])
     if spec.emits is not None:
-        # a model that raises does so in a run as well, where the error says where
+        # a model that raises here does so in a run as well, where the error says where
         with suppress(Exception):
             found = _without(spec, _counted(spec, spec.emits))
             return found if _alike(spec, spec.emits, found) else Uncounted()
@@ -78,7 +78,7 @@ def _without(spec: Spec[Any, Any], paths: Iterable[FieldPath]) -> Uncounted:
 
 
 def _alike(spec: Spec[Any, Any], emits: Emits[Any], found: Uncounted) -> bool:
-    """Return whether inputs lead from states that differ in counters to states that differ in counters."""
+    """Return whether inputs lead from states that differ only in counters to states that differ only in counters."""
     lead = dict[Hashable, Hashable]()
     for state, _ in _walk(emits, spec.initial) if found.counters else ():
         inputs = islice(spec.inputs(state), _FEW)

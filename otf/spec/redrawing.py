@@ -1,8 +1,8 @@
-"""Values that are drawn anew for each path, in place of the sample of a Hypothesis strategy.
+"""Draws new values for each path, in place of the sample of a Hypothesis strategy.
 
-A model needs its inputs as a finite offer. So the offer is a sample, which strategies count and plan with; and a path
-sends another value that the strategy generates in place of most of them. Within a path each input of the sample stands
-for one value: a name that one input made comes again in others, as it does in the sample.
+A model needs a finite set of inputs to offer. So the offer is a sample, with which strategies count and plan. For most
+of these inputs, a path sends another value that the strategy generates. Within a path each input of the sample stands
+for one value: a name created by one input comes again in others, as it does in the sample.
 """
 
 from __future__ import annotations
@@ -20,30 +20,30 @@ from otf.values.strategies import Draw, drawn_anew, simpler_first
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
-SHARE: Final = 160  # of 256 inputs of a sample, which a path replaces; the others are those that strategies count
+SHARE: Final = 160  # out of 256 inputs of a sample, how many a path replaces; strategies count the others
 
 
 class Instead(NamedTuple):
-    """What a path sends in place of an input: another value, or this one, but before that the `edges`, each once."""
+    """What a path sends in place of an input: another value, or the input itself after the `edges`, each once."""
 
     value: Any
     edges: tuple[Any, ...] = ()
 
 
 Redrawn: TypeAlias = Callable[[Any, Any], Instead | None]
-"""A function from a state and an input of the sample to what a path sends; None for what no strategy generated."""
+"""A function from a state and a sample input to what a path sends; None for inputs that no strategy generated."""
 
 Redraw: TypeAlias = Callable[[str], Redrawn]
-"""Returns what a path sends, by the seed of the path."""
+"""Returns what a path sends, given the seed of the path."""
 
 
 def redraw_of(inputs: object) -> Redraw | None:
-    """Return how the inputs of a spec are drawn anew; None if no strategy generates them."""
+    """Return how to redraw the inputs of a spec; None if no strategy generates them."""
     return getattr(inputs, "redraw", None)
 
 
 class Within:
-    """The inputs of a spec whose states contain those of another, or that has fewer of its inputs.
+    """The inputs of a spec whose states contain those of another, or that has fewer inputs.
 
     `inner` returns the state of the other spec; `allow` returns whether an input belongs to this one, too.
     """
@@ -59,7 +59,7 @@ class Within:
         again = redraw_of(base)
         self.redraw: Redraw | None = None if again is None else lambda seed: self._redrawn(again(seed))
         self.strategies: tuple[Any, ...] = getattr(base, "strategies", ())
-        # the fingerprint of a model looks for its functions there
+        # where the fingerprint of a model looks for its functions
         self.__closure__ = getattr(inputs, "__closure__", None)
 
     def __call__(self, state: Any) -> Iterable[Any]:  # noqa: ANN401 -- any state
@@ -78,25 +78,25 @@ class Within:
 
 
 class StrategiesMet:
-    """Notes which strategies generated the values of a type while it is read, and changes nothing."""
+    """Notes which strategies generated the values of a type while it is being read, without changing anything."""
 
     def __init__(self) -> None:
         self.strategies: dict[int, SearchStrategy[Any]] = {}
 
     def __call__(self, values: Enumeration[Any]) -> Enumeration[Any]:
-        """Return the values."""
+        """Return the values, after noting their strategy."""
         if values.origin is not None:
             self.strategies[id(values.origin)] = values.origin
         return values
 
 
 def for_path(seed: str) -> Draw:
-    """Return how the values of a path are generated: a value takes about as long as ten steps in this process."""
+    """Return how the values of a path are generated: one value takes about as long as ten in-process steps."""
     return Draw(seed, 50)
 
 
 def anew(seed: str) -> Anew:
-    """Return what replaces the values of strategies on a path: each strategy has one list, wherever it occurs."""
+    """Return what replaces strategies' values on a path: each strategy has one list, wherever it occurs."""
     known: dict[int, Enumeration[Any]] = {}
 
     def instead(values: Enumeration[Any]) -> Enumeration[Any]:
@@ -112,16 +112,16 @@ def anew(seed: str) -> Anew:
 
 
 def paired(sample: Sequence[Any], others: Sequence[Any], seed: str) -> Iterator[tuple[Hashable, Instead]]:
-    """Yield what a path sends in place of each input of a sample, by the key of that input."""
+    """Yield, by the key of each sample input, what a path sends in its place."""
     edges = extremes([*sample, *others])
     for at, (inp, other) in enumerate(zip(sample, cycle(others), strict=False)):
-        # a lot of its own for each input and path, the same in each process
+        # a separate lot for each input and path, the same in each process
         lot = blake2b(f"{seed}/{at}".encode(), digest_size=1).digest()[0]
         yield key(inp), Instead(other) if lot < SHARE else Instead(inp, edges)
 
 
 def extremes(values: Sequence[Any]) -> tuple[Any, ...]:
-    """Return the smallest and the largest of some numbers; of other values the simplest and the longest.
+    """Return the smallest and the largest of some numbers; for other values, the simplest and the longest.
 
     >>> extremes([3, 1, 2]), extremes(["aa", "b", ""])
     ((1, 3), ('', 'aa'))

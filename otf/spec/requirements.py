@@ -26,15 +26,15 @@ WORDS: Final[Mapping[str, RequirementLevel]] = {
     "OPTIONAL": "MAY",
 }
 COLUMNS: Final = ("id", "level", "text", "undecided")
-MOST: Final = 100_000  # requirements of one table
-LONGEST: Final = 10_000_000  # characters of one table
+MOST: Final = 100_000  # the most requirements of one table
+LONGEST: Final = 10_000_000  # the most characters of one table
 
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """A normative sentence. `undecided` is the reason why no test can decide it: the text leaves a choice.
+    """A normative sentence. `undecided` says why no test can decide it: the text leaves a choice.
 
-    Raises UsageError for an empty id or an unknown level; "MUST NOT" and "SHALL" are the level MUST.
+    Raises UsageError for an empty id or an unknown level. "MUST NOT" and "SHALL" count as the level MUST.
 
     >>> Requirement("RFC1350-5-2", "SHALL NOT", "A duplicate ACK is not answered.").level
     'MUST'
@@ -46,7 +46,7 @@ class Requirement:
     undecided: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse what is no requirement; write its level in one way."""
+        """Raise UsageError if this is not a requirement; write its level in one way."""
         if not (self.id and self.id.isprintable()):
             message = f"a requirement has the id {self.id!r}; give it a name, such as RFC1350-5-2"
             raise UsageError(message)
@@ -58,7 +58,7 @@ class Requirement:
 
 
 class Requirements(Mapping[str, Requirement]):
-    """The requirements of a standard by their ids, in the order of the table. Raises UsageError for an id used twice.
+    """The requirements of a standard by their ids, in the order of the table. Raises UsageError for a duplicate id.
 
     >>> table = Requirements([Requirement("R1", "MUST", "A press lights the lamp.")])
     >>> table["R1"].text, len(table)
@@ -82,12 +82,12 @@ class Requirements(Mapping[str, Requirement]):
         return iter(self._table)
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the number of requirements."""
         return len(self._table)
 
     @classmethod
     def from_csv(cls, text: str) -> Requirements:
-        r"""Return the table in this text: the columns id, level and text, and undecided if it is needed.
+        r"""Return the table in this text: the columns id, level and text, and optionally undecided.
 
         Raises UsageError that names the line.
 

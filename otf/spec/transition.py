@@ -28,7 +28,7 @@ class TimerStart:
     hi: float
 
     def __post_init__(self) -> None:
-        """Refuse a timer without a name, or with a wrong window."""
+        """Raise ModelError for a timer without a name, or with a wrong window."""
         if not self.name:
             message = "a timer needs a name, to which a transition in `emits` refers by after=…"
             raise ModelError(message)
@@ -37,9 +37,9 @@ class TimerStart:
 
 @dataclass(frozen=True, slots=True)
 class BoundStart(TimerStart):
-    """Starts a timer that bounds several outputs together: it expires before the last of them only in a wrong system.
+    """Starts a timer that bounds several outputs together: only in a wrong system does it expire before the last.
 
-    So it is no mistake of the model that it has no transition before that.
+    So the model is not at fault if it has no transition for its expiry before that.
 
     >>> BoundStart("ten ticks", lo=0.9, hi=1.1).name
     'ten ticks'
@@ -62,10 +62,10 @@ TimerAction: TypeAlias = TimerStart | TimerStop
 
 
 def start(name: str, lo: float, hi: float) -> TimerStart:
-    """Return the action that starts a timer in a transition: it expires `lo` to `hi` seconds after the transition.
+    """Return the action of a transition that starts a timer, which expires `lo` to `hi` seconds after it.
 
-    A timer keeps running until it expires, is stopped, or is restarted. Its expiry is a transition of `emits` that
-    names it: `goto(state, output, after="session")`. Raises ModelError for a wrong window.
+    A timer runs until it expires, is stopped, or is restarted. Its expiry is a transition of `emits` that names it:
+    `goto(state, output, after="session")`. Raises ModelError for a wrong window.
 
     >>> start("session", 0.4, 0.7)
     TimerStart(name='session', lo=0.4, hi=0.7)
@@ -74,7 +74,7 @@ def start(name: str, lo: float, hi: float) -> TimerStart:
 
 
 def stop(name: str) -> TimerStop:
-    """Return the action that stops a timer in a transition; it does nothing to a timer that does not run.
+    """Return the action of a transition that stops a timer; it has no effect if the timer is not running.
 
     >>> stop("session")
     TimerStop(name='session')
@@ -83,7 +83,7 @@ def stop(name: str) -> TimerStop:
 
 
 def initial_timers(timers: Iterable[TimerStart]) -> tuple[TimerStart, ...]:
-    """Return the timers that run from the beginning. Raises ModelError for what starts none, and for one twice."""
+    """Return the timers that run from the beginning. Raises ModelError for a duplicate, or if one is not a start."""
     found = tuple(timers)
     wrong = [each for each in found if not isinstance(each, TimerStart)]  # pyright: ignore[reportUnnecessaryIsInstance] -- of the user
     if wrong:
@@ -125,7 +125,7 @@ def _is_window(window: object) -> bool:
 
 
 def requirements(req: RequirementIds) -> tuple[str, ...]:
-    """Return the ids of requirements as a tuple, each once. Raises ModelError for one that is no name.
+    """Return the ids of requirements as a tuple, each once. Raises ModelError for an invalid id.
 
     >>> requirements("RFC1350-5-2")
     ('RFC1350-5-2',)
@@ -139,7 +139,7 @@ def requirements(req: RequirementIds) -> tuple[str, ...]:
 
 
 def in_words(within: tuple[float, float] | None, timers: Iterable[TimerAction] = (), after: str = "") -> str:
-    """Return the times of a transition as text for people; "" if it has none.
+    """Return the times of a transition as text; "" if it has none.
 
     >>> in_words((0.4, 0.7), [start("retry", 1, 2), stop("session")])
     'within 0.4 to 0.7 s, starts retry (1 to 2 s), stops session'
@@ -168,10 +168,10 @@ State = TypeVar("State")
 class Transition(Generic[State]):
     """A next state and the outputs on the way to it; usually made by `goto`.
 
-    `within=(lo, hi)` is the time window of the outputs in seconds: after the system took the input, or in `emits` after
-    it entered the state. `timers` are the timers that the transition starts and stops. In `emits`, `after` names the
-    timer whose expiry is this transition. `req` are the requirements that it implements. A wrong window, and `within`
-    together with `after`, are refused when the model is asked; `goto` refuses them at once.
+    `within=(lo, hi)` is the time window of the outputs, in seconds after the system took the input or, in `emits`,
+    after it entered the state. `timers` are the timers that the transition starts and stops. In `emits`, `after` names
+    the timer whose expiry is this transition. `req` are the requirements that it implements. When the model is asked, a
+    wrong window, and `within` together with `after`, raise ModelError; `goto` raises it at once.
 
     >>> Transition("paid", ("coffee",), within=(0.0, 0.5)).outputs
     ('coffee',)
@@ -186,7 +186,7 @@ class Transition(Generic[State]):
 
 
 def is_transition(way: object) -> TypeGuard[Transition[Any]]:
-    """Return whether something that a model gave is a transition."""
+    """Return whether something returned by a model is a transition."""
     return isinstance(way, Transition)
 
 
@@ -200,12 +200,12 @@ def goto(
 ) -> Transition[State]:
     """Return the transition to `state` with these outputs, in this order on each port; see `Transition`.
 
-    Raises ModelError for a wrong window, for `within` together with `after`, and for a requirement that is no name.
+    Raises ModelError for a wrong window, for `within` together with `after`, and for an invalid requirement id.
 
     >>> goto(5, "coffee")
     Transition(state=5, outputs=('coffee',), within=None)
 
-    A session that ends 0.4 to 0.7 seconds after it was opened, also if other things happen in between:
+    A session that ends 0.4 to 0.7 seconds after it was opened, even if other things happen in between:
 
     >>> from otf.spec import start
     >>> opened = goto("open", "welcome", timers=[start("session", 0.4, 0.7)])
@@ -225,7 +225,7 @@ def goto(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Completed:
-    """The step function of a spec that ignores what the given one leaves open; the oracle asks that one itself."""
+    """The step function of a spec that ignores whatever the given one leaves open; the oracle asks that one itself."""
 
     spec: Any
 

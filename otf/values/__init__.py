@@ -1,4 +1,4 @@
-"""Values: when two are the same, how one is shown, and which values a type or the arguments of a function have."""
+"""Values: when two are the same, how to show one, and which values a type or the arguments of a function have."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from otf.values.text import as_text, became, changes, show, showing
 
 @dataclass(frozen=True)
 class Rows:
-    """The arguments with which a function is called: their names, and the rows of their values; made by `rows`.
+    """The arguments for calling a function: their names, and the rows of their values; made by `rows`.
 
     `columns` are the enumerations that the rows combine, one for each name.
 
@@ -42,7 +42,7 @@ class Rows:
     def named(self, place: int) -> tuple[tuple[str, Any], ...]:
         """Return a row by its position, with the names.
 
-        The row is built again, since the function may have changed the values that it was called with.
+        The row is built again, since the function may have changed the values it was called with.
         """
         return tuple(zip(self.names, self.values.at(place), strict=True))
 
@@ -51,8 +51,8 @@ def rows(function: Callable[..., Any], sources: Sequence[object] = (), values: V
     """Return the rows of arguments for a function; `sources` replace the declared types of its first arguments.
 
     A source is a type, an iterable, an `Enumeration` or a Hypothesis strategy; `values` gives sources by type. An
-    argument with a default keeps it, unless it has a source. Raises UsageError if an argument has neither a type nor a
-    source.
+    argument with a default keeps it, unless it has a source. Raises UsageError for an argument with neither a type nor
+    a source.
 
     >>> def hypotenuse(a: int, b: int) -> float: ...
     >>> rows(hypotenuse, [range(3, 5)]).values.first(3)
@@ -71,7 +71,7 @@ def rows(function: Callable[..., Any], sources: Sequence[object] = (), values: V
 
 
 def name_of_function(function: object) -> str:
-    """Return the name of a function, also of a `partial`; an object without a name is shown.
+    """Return the name of a function, even inside a `partial`; an object without a name is shown.
 
     >>> name_of_function(partial(max, 1)), name_of_function(5)
     ('max', '5')
@@ -116,8 +116,8 @@ def _bare(function: Any) -> Any:  # noqa: ANN401 -- anything that can be called
 def register(kind: object, source: object = None) -> None:
     """Define the values of a type for the whole program: by another type, an iterable, a strategy or a function.
 
-    A function with typed arguments makes one value from each row of its arguments. Without a source, the class itself
-    is this function.
+    A function with typed arguments makes one value from each row of arguments. Without a source, the class itself
+    serves as this function.
 
     >>> class Even(int): ...
     >>> def even(half: int) -> Even: return Even(2 * half)

@@ -1,4 +1,4 @@
-"""All values of a type: annotated types, unions, classes and aliases are read part by part."""
+"""All values of a type: reads annotated types, unions, classes and aliases part by part."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from otf.values.strategies import is_strategy
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
-_MISSING: Final = object()  # instead of a value that may be left out
+_MISSING: Final = object()  # stands for a value that may be left out
 _ABSENT: Final = Flat([_MISSING], finite=True)
 
 
@@ -80,7 +80,7 @@ def _union(request: TypeRequest) -> Tiers:
 def _either(parts: list[Tiers]) -> Tiers:
     both = UnionTiers(parts)
     kinds = [kind for part in parts for kind in part.kinds or ()]
-    # remembering the values takes memory: it is needed only if one value may belong to two parts
+    # remembering the values takes memory, so only do it if one value may belong to two parts
     apart = both.kinds is not None and len(kinds) == len(both.kinds)
     return both if apart else Once(both, fingerprint)
 
@@ -113,7 +113,7 @@ def _filled(names: list[str]) -> Callable[..., dict[str, Any]]:
 
 
 def _alias(request: TypeRequest) -> Tiers:
-    # a type alias may name itself, as a class may: so it adds one to the size, as a class does
+    # a type alias may name itself, as a class may, so it also adds one to the size
     record, is_new = request.reader.record(request.kind, request.where, RecordTiers(None, frozen=True))
     if is_new:
         record.hold(alone(request.reader.read(request.kind.__value__, request.where)), _itself, 1)
@@ -160,10 +160,10 @@ ValueSource: TypeAlias = "type[T] | Iterable[T] | SearchStrategy[T]"
 """A source of values of a type T: a subtype, an iterable, or a Hypothesis strategy."""
 
 Values: TypeAlias = Mapping[Any, Any]
-"""Sources of values by type: each one replaces the values that the type has otherwise."""
+"""Sources of values by type; each replaces the values that the type would otherwise have."""
 
 Anew: TypeAlias = Callable[[Enumeration[Any]], Enumeration[Any]]
-"""What takes the place of the values that a Hypothesis strategy generated: others that it generates."""
+"""Returns a replacement for values that a Hypothesis strategy generated: others that it generates."""
 
 REGISTERED: Final[dict[object, Callable[[], Enumeration[Any]]]] = {}
 
@@ -177,9 +177,9 @@ def every(
 def every(kind: object, values: Values | None = None, where: str = "", anew: Anew | None = None) -> Enumeration[Any]:
     """Return all values of a type, lazily: small before large, none twice.
 
-    `values` gives sources for the types of the parts (see `Values`). `where` is the path that an error begins with.
-    `anew` replaces the values of each Hypothesis strategy among the parts. Raises UsageError for a type that
-    cannot be enumerated.
+    `values` gives sources for the types of the parts (see `Values`). Errors begin with the path `where`. `anew`
+    replaces the values of each Hypothesis strategy among the parts. Raises UsageError for a type that cannot be
+    enumerated.
 
     >>> every(tuple[bool, int]).first(6)
     [(False, 0), (False, 1), (True, 0), (False, -1), (True, 1), (False, 2)]
@@ -193,7 +193,7 @@ def every(kind: object, values: Values | None = None, where: str = "", anew: Ane
 def enumerated(source: object, values: Values | None = None, where: str = "") -> Enumeration[Any]:
     """Return the enumeration of a source: a type, an iterable, an `Enumeration` or a Hypothesis strategy.
 
-    `values` and `where` are those of `every`. Raises UsageError for anything else.
+    `values` and `where` are as in `every`. Raises UsageError for anything else.
 
     >>> list(enumerated(bool)), list(enumerated("ab"))
     ([False, True], ['a', 'b'])
@@ -211,7 +211,7 @@ def is_type(source: object) -> bool:
 
 
 def ready(values: Values) -> dict[object, Enumeration[Any]]:
-    """Return the enumerations of sources by type: so each source is read once, and its values many times.
+    """Return the enumerations of sources by type, so that each source is read once but used many times.
 
     >>> {kind: list(found) for kind, found in ready({int: iter([5, 6])}).items()}
     {<class 'int'>: [5, 6]}
@@ -225,12 +225,12 @@ def _without(values: Values, kind: object) -> Values:
 
 
 def registered(kind: object) -> Enumeration[Any] | None:
-    """Return the values that were registered for a type, if any were."""
+    """Return the values registered for a type, or None."""
     return REGISTERED[kind]() if kind in REGISTERED else None
 
 
 class Reader:
-    """Reads one type with all its parts; `instead` returns the values of a type that has values of its own."""
+    """Reads one type with all its parts; `instead` returns the values of a type that has its own."""
 
     def __init__(self, instead: Callable[[object], Enumeration[Any] | None], anew: Anew | None = None) -> None:
         self._instead, self._anew = instead, anew
@@ -246,7 +246,7 @@ class Reader:
         return Enumeration(tiers)
 
     def read(self, kind: object, where: str, bounds: Bounds | None = None) -> Tiers:
-        """Return the values of a type, or of a part of it."""
+        """Return the values of a type, or of part of one."""
         instead = self._instead(kind) if _hashable(kind) else None
         if instead is not None:
             return self.listed(instead)
@@ -261,18 +261,18 @@ class Reader:
         )
 
     def listed(self, values: Enumeration[Any]) -> Tiers:
-        """Return given values, or what takes the place of those that a strategy generated."""
+        """Return the given values; for values drawn by a strategy, return their replacements."""
         return values.tiers if self._anew is None or values.origin is None else self._anew(values).tiers
 
     def record(self, kind: object, where: str, new: RecordTiers) -> tuple[RecordTiers, bool]:
         """Return the record of a type, and whether it is the new one."""
-        # by identity and text: Python takes Pair[Literal[1]] and Pair[Literal[True]] for equal
+        # by identity and text, since Python considers Pair[Literal[1]] and Pair[Literal[True]] equal
         name = (id(kind) if is_class(kind) else 0, repr(kind))
         known, _, _ = self._records.setdefault(name, (new, where, kind))
         return known, known is new
 
     def _end(self, record: RecordTiers, where: str, kind: object) -> None:
-        """Refuse a record that contains itself endlessly; if one of its fields has no values, the record has none."""
+        """Raise UsageError for an endlessly nested record. If a field has no values, neither has the record."""
         having = filled(record)
         if all(each.parts or id(each) in having for each in everything(record)):
             raise UsageError(

@@ -1,7 +1,7 @@
 """What is asked of a type: the bounds in the metadata of `Annotated`, and the request to read it.
 
-The attributes of bounds have the names of `annotated_types` and `msgspec.Meta`, so their metadata works as well,
-without an import. Metadata with other attributes is ignored.
+Bounds have the attribute names of `annotated_types` and `msgspec.Meta`, so their metadata works too, without an import.
+Metadata with other attributes is ignored.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Size:
 
 @dataclass(frozen=True, slots=True)
 class Alphabet:
-    """The characters of which strings are made, or the bytes of which `bytes` are made.
+    """The characters that strings are made of, or the bytes that `bytes` are made of.
 
     >>> from otf.values import every
     >>> every(Annotated[str, Alphabet("ab")]).first(4)
@@ -107,7 +107,7 @@ class Bounds:
         return cls(limits, others)
 
     def ints(self) -> tuple[int | None, int | None]:
-        """Return the least and the greatest integer that is allowed."""
+        """Return the least and the greatest allowed integer."""
         lows = [ceil(bound) for bound in self._finite("ge")] + [floor(bound) + 1 for bound in self._finite("gt")]
         highs = [floor(bound) for bound in self._finite("le")] + [ceil(bound) - 1 for bound in self._finite("lt")]
         return max(lows, default=None), min(highs, default=None)
@@ -128,7 +128,7 @@ class Bounds:
         return named[-1] if named else usual
 
     def meets(self, where: str) -> Check:
-        """Return the check whether a value is within all limits. The check raises UsageError if they do not apply."""
+        """Return the check that a value is within all limits. The check raises UsageError if they do not apply."""
         checks = [(_COMPARED[word], bound) for word, bounds in self.limits.items() for bound in bounds]
 
         def within(value: object) -> bool:
@@ -152,14 +152,14 @@ def _ungrouped(metadata: Iterable[Any]) -> Iterator[object]:
 
 
 class PartReader(Protocol):
-    """The reader of a whole type, as the functions see it that read a part of the type."""
+    """The reader of a whole type, as seen by the functions that read part of a type."""
 
     def read(self, kind: object, where: str, bounds: Bounds | None = None) -> Tiers:
         """Return the values of a type; `where` is the path to it."""
         ...
 
     def listed(self, values: Enumeration[Any]) -> Tiers:
-        """Return the given values; for values that a strategy generated, their replacements."""
+        """Return the given values; for values drawn by a strategy, return their replacements."""
         ...
 
     def record(self, kind: object, where: str, new: RecordTiers) -> tuple[RecordTiers, bool]:
@@ -169,7 +169,7 @@ class PartReader(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TypeRequest:
-    """One type to be read: the path to it, the reader of its parts, and its bounds."""
+    """One type to read: the path to it, the reader of its parts, and its bounds."""
 
     kind: Any
     where: str

@@ -16,12 +16,12 @@ from otf.values.derived import Mapped, Sequences, together
 from otf.values.enumeration import Flat, Tiers
 from otf.values.subsets import Subsets, Tables, functions
 
-# One of each class in turn: characters that a program treats differently come early.
+# One of each class in turn, so that characters that programs treat differently come early.
 _CLASSES: Final = (string.ascii_lowercase, string.ascii_uppercase, string.digits, " \n\t\r", string.punctuation)
 PRINTABLE: Final = "".join(chain.from_iterable(zip_longest(*_CLASSES, fillvalue="")))
 """The 98 printable characters of Gast, in the order in which they are tried: the alphabet of `str`."""
 
-# A finite double is an odd number of at most _DIGITS bits times a power of 2; the power is at least _SMALLEST, and the
+# A finite double is an odd number of at most _DIGITS bits times a power of 2. The power is at least _SMALLEST, and the
 # product is below 2 to the power of _TOO_LARGE.
 _DIGITS: Final = 53
 _SMALLEST: Final = -1074
@@ -42,9 +42,9 @@ def ints(low: int | None = None, high: int | None = None) -> Iterator[int]:
 
 
 def floats(low: float = -inf, high: float = inf) -> Iterator[float]:
-    """Yield the floats between two bounds: first the bounds, then what lies inside, few digits before many.
+    """Yield the floats between two bounds: first the bounds, then the values between, few digits before many.
 
-    Without bounds, the infinities and nan are among them.
+    Without bounds, this includes the infinities and nan.
 
     >>> from itertools import islice
     >>> list(islice(floats(), 10))
@@ -123,7 +123,7 @@ def _int(request: TypeRequest) -> Tiers:
 
 
 def _float(request: TypeRequest) -> Tiers:
-    # there is an end, but no run reaches it
+    # finite, but no run reaches the end
     return Flat(floats(*request.bounds.floats()), frozenset({float}))
 
 
@@ -164,7 +164,7 @@ def _tuple(request: TypeRequest) -> Tiers:
 
 
 def _date(_: TypeRequest) -> Tiers:
-    # from the first day of 2000 outwards; there is an end, but no run reaches it
+    # from the first day of 2000 outwards; finite, but no run reaches the end
     days = ints(1 - DAY, date.max.toordinal() - DAY)
     return Flat((date.fromordinal(DAY + number) for number in days), frozenset({date}))
 

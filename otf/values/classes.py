@@ -28,12 +28,12 @@ from otf.errors import UsageError
 
 
 def is_class(kind: object) -> TypeGuard[type[Any]]:
-    """Return whether something is a class, and not a generic one with arguments."""
+    """Return whether something is a class, but not a generic one with arguments."""
     return isinstance(kind, type) and not hasattr(kind, "__args__")
 
 
 def is_alias(kind: object) -> bool:
-    """Return whether something is another name for a type, as `type Name = ...` declares it."""
+    """Return whether something is another name for a type, as declared by `type Name = ...`."""
     return hasattr(kind, "__value__") and hasattr(kind, "__type_params__")
 
 
@@ -110,7 +110,7 @@ def table_types(kind: Any, where: str) -> dict[str, tuple[object, bool]]:  # noq
 
 
 def _annotations(kind: type[Any], where: str) -> dict[str, Any]:
-    """Return the evaluated annotations of a class; its own name and its type variables are always known in them."""
+    """Return the evaluated annotations of a class, in which its own name and its type variables are always known."""
     variables: tuple[TypeVar, ...] = getattr(kind, "__parameters__", ())
     local = {kind.__name__: kind} | {each.__name__: each for each in variables}
     try:
@@ -120,7 +120,7 @@ def _annotations(kind: type[Any], where: str) -> dict[str, Any]:
 
 
 def argument_types(function: Any, names: Sequence[str], where: str) -> dict[str, object]:  # noqa: ANN401 -- a function
-    """Return the declared types of some arguments of a function; its other annotations are not evaluated."""
+    """Return the declared types of some arguments of a function, without evaluating its other annotations."""
     plain = unwrap(function)
     declared = {name: kind for name, kind in getattr(plain, "__annotations__", {}).items() if name in names}
     known = getattr(plain, "__globals__", {})
@@ -140,7 +140,7 @@ def substituted(hint: Any, bound: dict[Any, object]) -> object:  # noqa: ANN401 
     """Return an annotation with its type variables replaced."""
     if isinstance(hint, TypeVar):
         return bound.get(hint, hint)
-    # a generic class without arguments has parameters as well, but no arguments to replace them
+    # a generic class without arguments has parameters too, but nothing to replace them with
     if is_class(hint) or not getattr(hint, "__parameters__", ()):
         return hint
     return hint[tuple(bound.get(each, each) for each in hint.__parameters__)]

@@ -1,4 +1,4 @@
-"""Values that are made from the values of other types: mapped, filtered, united, records, tuples."""
+"""Values derived from those of other types: mapped, filtered, united, records, tuples."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PATIENCE: Final = 1_000_000  # values that may fail a condition in a row before 
 
 
 class Mapped(Tiers):
-    """The results of a function on the values of another type, each of the size of its argument."""
+    """The results of a function on the values of another type, each with the size of its argument."""
 
     builds = True
 
@@ -60,7 +60,7 @@ class Filtered(Tiers):
 
 
 class Once(Tiers):
-    """The values of another type without repetitions; two values are the same if `name` returns the same for both."""
+    """The values of another type without repetitions; two values are equal if `name` returns the same for both."""
 
     def __init__(self, part: Tiers, name: Callable[[Any], Hashable]) -> None:
         super().__init__(part)
@@ -71,12 +71,12 @@ class Once(Tiers):
 
     def make(self, size: int) -> Iterable[Any] | None:
         """Return the values that are new at this size."""
-        # a tier may be read more than once: so the new values are found once, in order, and kept
+        # a tier may be read more than once, so the new values are found once, in order, and kept
         tiers = self.upto(size)
         return tiers[size] if size < len(tiers) else None
 
     def upto(self, size: int) -> list[Tier]:
-        """Return the tiers from 0 to `size`, the new values of each."""
+        """Return the tiers from 0 to `size`, with only the new values of each."""
         while len(self._new) <= size and (tier := self.parts[0].make(len(self._new))) is not None:
             self._new.append([value for value in tier if self._is_new(value)])
         return self._new
@@ -88,7 +88,7 @@ class Once(Tiers):
 
 
 class UnionTiers(Tiers):
-    """The values of several types, a tier of each in turn."""
+    """The values of several types, taking a tier of each in turn."""
 
     passes_on = True
 
@@ -108,7 +108,7 @@ class UnionTiers(Tiers):
 
 
 class RecordTiers(Tiers):
-    """The instances of a class: each is larger by one than its arguments together, so that a class may contain itself.
+    """The instances of a class: the size of each is that of its arguments plus one, so a class may contain itself.
 
     A class without arguments has one value, of size 0. If the class raises ValueError, that row has no value.
     """
@@ -123,7 +123,7 @@ class RecordTiers(Tiers):
         self._cost = 0
 
     def hold(self, rows: Tiers, build: Callable[..., Any], cost: int) -> None:
-        """Set the rows of arguments and how they become a value: later, since the rows may contain this record."""
+        """Set the rows of arguments and the function that builds a value; later, as rows may contain this record."""
         self.parts = (rows,)
         self._build, self._cost = build, cost
 
@@ -144,7 +144,7 @@ class RecordTiers(Tiers):
 
 
 class RecursiveTiers(Tiers):
-    """A record inside itself: the values that it has made already, so that none is made twice."""
+    """A record inside itself: only the values made already, so that none is made twice."""
 
     def __init__(self, record: RecordTiers) -> None:
         super().__init__(record)
@@ -162,7 +162,7 @@ def alone(part: Tiers) -> Tiers:
 
 
 class Both(Tiers):
-    """Tuples that join one of a left and one of a right part; their sizes add up."""
+    """Tuples that join a left and a right part; their sizes add up."""
 
     kinds: frozenset[type] | None = frozenset({tuple})
 
@@ -186,7 +186,7 @@ class Both(Tiers):
 def together(parts: list[Tiers]) -> Tiers:
     """Return the tuples with one value of each part.
 
-    The two halves of a long tuple are remembered, and not all but one of its parts: their number is the square root.
+    A long tuple keeps its two halves in memory rather than all parts but one: the square root of their number.
     """
     if not parts:
         return Flat([()], frozenset({tuple}), finite=True)
@@ -197,7 +197,7 @@ def together(parts: list[Tiers]) -> Tiers:
 
 
 class Powers:
-    """Tuples of a given length with values of one part; each length is joined from two halves."""
+    """Tuples of a given length with values of one part; each length joins two halves."""
 
     def __init__(self, part: Tiers) -> None:
         self._known: list[Tiers] = [Flat([()], finite=True), alone(part)]
@@ -211,7 +211,7 @@ class Powers:
 
 
 class Sequences(Tiers):
-    """Tuples of any length within bounds; an element adds its size and one. Within a size, short ones come first."""
+    """Tuples of any length within bounds; an element adds its size plus one. Within a size, short ones come first."""
 
     kinds: frozenset[type] | None = frozenset({tuple})
 
@@ -225,9 +225,9 @@ class Sequences(Tiers):
         longest = size if self._most is None else min(size, self._most)
         lengths = range(self._least, longest + 1)
         tiers = [tier for length in lengths if (tier := self._powers[length].make(size - length)) is not None]
-        # as long as a tuple may become longer, one of smallest elements always has this size
+        # as long as tuples may grow, some tuple of smallest elements has this size
         return chain.from_iterable(tiers) if tiers or size < self._least else None
 
     def has_value(self, known: Callable[[Tiers], bool]) -> bool:
-        """Return whether the empty tuple is allowed, or there is an element."""
+        """Return whether the empty tuple is allowed, or an element exists."""
         return not self._least or super().has_value(known)

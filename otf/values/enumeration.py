@@ -1,8 +1,8 @@
-"""An enumeration: all values of a type, small before large, none twice, from one tier for each size, made on demand.
+"""An enumeration: all values of a type, small before large, none twice. It makes one tier per size, on demand.
 
-The idea is that of Koopman and Plasmeijer, "Testing with Functions as Specifications", section 2.3 (small before
-large, fairly interleaved, none twice), ordered by sizes that add up, as in LeanCheck. Sizes that add up make the order
-fair for any number of arguments, and let a recursive type be built from its own smaller values.
+The idea is from Koopman and Plasmeijer, "Testing with Functions as Specifications", section 2.3 (small before large,
+fairly interleaved, none twice), with sizes that add up, as in LeanCheck. Such sizes keep the order fair for any number
+of arguments, and let a recursive type be built from its own smaller values.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ Tier: TypeAlias = list[Any]
 class Tiers(ABC):
     """The values of a type by size.
 
-    `kinds` are the exact types of the values; None: unknown. `parts` are the tiers from which they are made. The other
-    attributes describe the tiers alone, without their parts: `fixed`, the values are immutable; `builds`, each value is
-    a new object; `passes_on`, the values are those of the parts; `endless`, they have no end; `complete`, the type has
-    no others.
+    `kinds` are the exact types of the values (None: unknown). `parts` are the tiers that they are made from. The other
+    attributes describe these tiers without their parts. `fixed`: the values are immutable; `builds`: each value is a
+    new object; `passes_on`: the values are those of the parts; `endless`: there are infinitely many; `complete`: the
+    type has no others.
     """
 
     kinds: frozenset[type] | None = None
@@ -81,7 +81,7 @@ class Tiers(ABC):
 class Flat(Tiers):
     """A row of values; the size of each is its position in the row.
 
-    The flags are those of `Tiers`. For the values of an iterable, `given` returns an enumeration.
+    The flags are those of `Tiers`. For the values of an iterable, use `given`.
 
     >>> row = Flat("abc", finite=True)
     >>> row.upto(1), list(row.walk())
@@ -107,14 +107,14 @@ class Flat(Tiers):
 
     def make(self, size: int) -> Iterable[Any] | None:
         """Return the value at one position of the row."""
-        # a tier may be read more than once: the row is read once and kept
+        # a tier may be read more than once, so the row is read once and kept
         while size >= len(self._row):
             if not self._read_on():
                 return None
         return self._row[size : size + 1]
 
     def walk(self) -> Iterator[Any]:
-        """Yield the row; through one tier for each value it would take three times as long."""
+        """Yield the row; yielding one tier per value would take three times as long."""
         row, place = self._row, 0
         while place < len(row) or self._read_on():
             yield row[place]
@@ -131,8 +131,8 @@ class Flat(Tiers):
         return self.make(0) is not None
 
 
-# What is true of tiers together with all their parts. A type may contain itself, and a dozen classes each other: so a
-# part is visited once, and not once for each path to it.
+# Properties of tiers together with all their parts. Types may contain themselves and each other, so each part is
+# visited once, not once per path to it.
 
 
 def everything(tiers: Tiers) -> list[Tiers]:
@@ -148,12 +148,12 @@ def everything(tiers: Tiers) -> list[Tiers]:
 
 
 def is_fixed(tiers: Tiers) -> bool:
-    """Return whether the values are immutable, so that one object may serve many times."""
+    """Return whether the values are immutable, so that one object can be used many times."""
     return all(each.fixed for each in everything(tiers))
 
 
 def is_anew(tiers: Tiers) -> bool:
-    """Return whether each value that `make` returns is safe from changes: it is immutable, or a new object."""
+    """Return whether each value that `make` returns is safe from changes: immutable, or a new object."""
     if tiers.passes_on:
         return all(map(is_anew, tiers.parts))
     return all(map(is_fixed, tiers.parts)) and (tiers.fixed or tiers.builds)
@@ -165,18 +165,18 @@ def is_complete(tiers: Tiers) -> bool:
 
 
 def is_finite(tiers: Tiers) -> bool:
-    """Return whether the values are known to end; those of a type that contains itself do not."""
+    """Return whether the values are known to be finite in number; those of a type that contains itself are not."""
     ending = _least(tiers, lambda each, known: not each.endless and all(map(known, each.parts)))
     return id(tiers) in ending
 
 
 def filled(tiers: Tiers) -> set[int]:
-    """Return the ids of all parts that have a value, which must not need another value of the same type."""
+    """Return the ids of all parts that have a value that does not need another value of the same type."""
     return _least(tiers, lambda each, known: each.has_value(known))
 
 
 def _least(tiers: Tiers, rule: Callable[[Tiers, Callable[[Tiers], bool]], bool]) -> set[int]:
-    """Return the ids of the least set of parts that a rule gives, where the rule of a part depends on its own parts."""
+    """Return the ids of the least set of parts closed under a rule; the rule for a part depends on its own parts."""
     found = set[int]()
     before = -1
     parts = list(reversed(everything(tiers)))
@@ -187,8 +187,8 @@ def _least(tiers: Tiers, rule: Callable[[Tiers, Callable[[Tiers], bool]], bool])
 
 
 T = TypeVar("T")
-OFFERED: Final = 10_000  # values of which a Hypothesis strategy is made, at most
-BLOCK: Final = 65_536  # values of a shuffled block, at most
+OFFERED: Final = 10_000  # the most values that a Hypothesis strategy chooses from
+BLOCK: Final = 65_536  # the most values of a shuffled block
 _MASK: Final = 2**64 - 1
 
 
@@ -196,8 +196,8 @@ _MASK: Final = 2**64 - 1
 class Enumeration(Generic[T]):
     """The values of a type, made lazily; returned by `every`, `enumerated` and `given`.
 
-    Each iteration starts again from the first value, with fresh copies of values that can change. `origin` is the
-    Hypothesis strategy that generated the values, if there is one.
+    Each iteration starts again from the first value, with fresh copies of mutable values. `origin` is the Hypothesis
+    strategy that generated the values, if any.
 
     >>> from otf.values import every
     >>> numbers = every(int)
@@ -215,7 +215,7 @@ class Enumeration(Generic[T]):
 
     @property
     def finite(self) -> bool:
-        """Return whether the values are known to end."""
+        """Return whether the values are known to be finite in number."""
         return is_finite(self.tiers)
 
     @property
@@ -232,7 +232,7 @@ class Enumeration(Generic[T]):
         return list(islice(self, number))
 
     def at(self, place: int) -> T:
-        """Return a value by its position in the order, made anew. Raises StopIteration after the last one."""
+        """Return a fresh copy of the value at a position. Raises StopIteration after the last one."""
         return next(islice(self, place, None))
 
     def shuffled(self, seed: int) -> Iterator[T]:
@@ -244,15 +244,14 @@ class Enumeration(Generic[T]):
         return enumerate(self) if seed is None else perturbed(self, seed)
 
     def strategy(self, most: int = OFFERED) -> SearchStrategy[T]:
-        """Return a Hypothesis strategy: `origin`, or one of the first `most` values, which shrinks to the first."""
+        """Return a Hypothesis strategy: `origin`, or one of the first `most` values that shrinks to the first."""
         return strategy_of(self.first(most)) if self.origin is None else self.origin
 
 
 def given(source: Any, where: str) -> Enumeration[Any]:  # noqa: ANN401 -- any source of a user
     """Return the enumeration of an iterable, in its order, or of what a Hypothesis strategy generates.
 
-    An enumeration is returned as it is. `where` is the path that an error begins with. Raises UsageError for anything
-    else.
+    Returns an enumeration unchanged. Errors begin with the path `where`. Raises UsageError for anything else.
 
     >>> list(given([3, 1, 3], "sizes"))
     [3, 1]
@@ -307,7 +306,7 @@ def perturbed(values: Iterable[T], seed: int) -> Iterator[tuple[int, T]]:
 
 
 def block_start(place: int) -> int:
-    """Return the first position of the block to which a position belongs, in the order of a seed.
+    """Return the first position of the block that a position belongs to, in the order of a seed.
 
     >>> [block_start(place) for place in range(8)]
     [0, 1, 1, 3, 3, 3, 3, 7]
@@ -318,7 +317,7 @@ def block_start(place: int) -> int:
 
 
 def _lot(seed: int, place: int) -> int:
-    # splitmix64: no state, and no import of `random`, which the core and what it imports do without
+    # splitmix64: no state, and no import of `random`, which the core and its imports do without
     mixed: int = (seed * 0x9E3779B97F4A7C15 + place * 0xD1342543DE82EF95 + 0x9E3779B97F4A7C15) & _MASK
     mixed = ((mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
     mixed = ((mixed ^ (mixed >> 27)) * 0x94D049BB133111EB) & _MASK

@@ -1,4 +1,4 @@
-"""When two values are the same: they are equal and have the same types, all the way down; copies; and what values cost.
+"""When two values are the same: equal and with the same types, all the way down; copies; and how large values are.
 
 In Python `True == 1 == 1.0`, but a system that answers 1 where the model has True is wrong. So states, inputs and
 outputs are compared by a key that contains the types.
@@ -41,7 +41,7 @@ def key(value: object) -> Hashable:
 
 def _maker(kind: type[Any]) -> _Maker:
     if issubclass(kind, Enum):
-        # a combination of flags may have no name, and the value of another member may have no hash
+        # a combination of flags may have no name, and the value of other members may have no hash
         return (lambda value: (kind, value.value)) if issubclass(kind, Flag) else (lambda value: (kind, value.name))
     if issubclass(kind, tuple):
         return _tuple
@@ -57,7 +57,7 @@ def _maker(kind: type[Any]) -> _Maker:
 def _fields(kind: type[Any]) -> _Maker:
     names = [field.name for field in dataclasses.fields(kind) if field.compare]
     if len(names) == 1:
-        # the key of every output is computed, and most outputs have one field or a few
+        # the key of every output is computed, and most outputs have at most a few fields
         only = attrgetter(names[0])
         return lambda value: (kind, key(only(value)))
     if not names:
@@ -80,7 +80,7 @@ def _frozenset(value: frozenset[object]) -> Hashable:
 
 
 def _float(value: float) -> Hashable:
-    # nan does not equal itself: two hypotheses that differ in nothing would never be merged
+    # nan does not equal itself: hypotheses that differ in nothing would never be merged
     return (float, "nan") if math.isnan(value) else (float, value)
 
 
@@ -89,9 +89,9 @@ def _plain(value: Hashable) -> Hashable:
 
 
 def _hash_key(value: Hashable) -> Hashable:
-    # some types have a hash for some of their values only: the error shall be raised here, not by a set somewhere
+    # only some values of certain types have a hash: raise the error here, not in a set somewhere
     hash(value)
-    if not value == value:  # noqa: PLR0124, SIM201 -- what a mistake in `__eq__`, or a nan, has
+    if not value == value:  # noqa: PLR0124, SIM201 -- as with a mistake in `__eq__`, or a nan
         message = f"a {type(value).__name__} that does not equal itself would never be met again: mend its __eq__"
         raise TypeError(message)
     return type(value), value
@@ -112,7 +112,7 @@ _MAKERS: dict[type, _Maker] = {
 }
 
 
-def shape(value: object) -> Any:  # noqa: ANN401 -- a nest of types, good for nothing but comparing
+def shape(value: object) -> Any:  # noqa: ANN401 -- a nest of types, good only for comparing
     """Return the types in a value: two equal values are the same if their shapes are equal.
 
     This is cheaper than `key` if equality is already known.
@@ -133,7 +133,7 @@ def _shaper(kind: type[Any]) -> _Shaper:
     if issubclass(kind, tuple):
         return lambda value: (kind, *map(shape, value))
     if issubclass(kind, frozenset):
-        # two equal sets may iterate in different orders: so their items are compared as well
+        # two equal sets may iterate in different orders, so their items are compared as well
         return lambda value: (kind, frozenset((shape(item), item) for item in value))
     if dataclasses.is_dataclass(kind) and not issubclass(kind, Enum):
         names = [field.name for field in dataclasses.fields(kind) if field.compare]
@@ -162,9 +162,9 @@ def _is_flat(kinds: tuple[type, ...]) -> bool:
 
 
 def fingerprint(value: Any) -> Hashable:  # noqa: ANN401 -- of any type
-    """Return a key of any value, also of lists, sets and dicts; two values are the same exactly when it is equal.
+    """Return a key for any value, including lists, sets and dicts; two values are the same exactly when it is equal.
 
-    For a value without a hash and without known parts, comparing its key compares the value itself by `==`.
+    For a value without a hash and without known parts, comparing its key compares the value itself with `==`.
 
     >>> fingerprint([1]) == fingerprint([1]), fingerprint([1]) == fingerprint([True])
     (True, False)
@@ -199,7 +199,7 @@ def likeness(value: object) -> Hashable:
 
 
 class _Compared:
-    """A value without a hash: it is compared to other values of its class by `==`."""
+    """A value without a hash: compared to other values of its class with `==`."""
 
     __slots__ = ("value",)
 
@@ -221,7 +221,7 @@ class _Compared:
 def fresh(value: Any) -> Any:  # noqa: ANN401 -- as it came
     """Return a value with copies of its mutable parts: lists, dicts, sets and dataclasses; the rest is shared.
 
-    A property may sort the list that it receives: the next one must get the list unsorted.
+    A property may sort the list that it receives, but the next one must get the list unsorted.
 
     >>> table = [3, 1]
     >>> copied = fresh(table)
@@ -259,7 +259,7 @@ def _renewed(value: Any) -> Any:  # noqa: ANN401 -- as it came
 
 
 def weight(value: Any) -> int:  # noqa: ANN401 -- any value
-    """Return about how many bytes of memory a value takes, including its parts.
+    """Return roughly how many bytes of memory a value takes, including its parts.
 
     >>> weight("x" * 1000) > 1000, weight((b"x" * 1000,) * 3) > 3000
     (True, True)
@@ -276,7 +276,7 @@ def weight(value: Any) -> int:  # noqa: ANN401 -- any value
     return size
 
 
-# every value that was not seen before is weighed, and looking up the fields took most of that
+# every new value is weighed, and looking up the fields took most of that time
 _FIELDS: dict[type, tuple[str, ...]] = {}
 
 
@@ -287,7 +287,7 @@ Kind = TypeVar("Kind")
 def light(kind: type[Kind]) -> type[Kind]:
     """Make a dataclass with slots and a hash; type checkers treat it as frozen.
 
-    A frozen dataclass also guards itself at run time, and takes three times as long to make. Each step of a run makes
-    five.
+    A frozen dataclass also guards itself at run time, and takes three times as long to create. Each step of a run
+    creates five.
     """
     return dataclass(slots=True, unsafe_hash=True)(kind)

@@ -1,4 +1,4 @@
-"""What a value carries: an envelope that names a port says nothing of what a message does."""
+"""The message in a value: an envelope that names a port says nothing about what the message does."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ ENVELOPES: Final[dict[type, Callable[[Any], object]]] = {}
 
 
 def message_of(value: object) -> object:
-    """Return the message in an envelope such as `otf.codec.by_port.At`; another value is a message itself.
+    """Return the message in an envelope such as `otf.codec.by_port.At`; any other value is itself the message.
 
     >>> message_of("ping")
     'ping'

@@ -1,4 +1,4 @@
-"""Hypothesis: its strategies as sources of values, and values as its strategies. It is imported only when used."""
+"""Hypothesis: its strategies as sources of values, and values as its strategies. Imported only when used."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
 BATCH: Final = 100  # values in the first batch; each further batch is twice as large
-BATCHES: Final = 5  # batches that are searched for a small counterexample
-ASKED: Final = 60  # values that are asked about when one is shrunk
+BATCHES: Final = 5  # batches searched for a small counterexample
+ASKED: Final = 60  # the most questions asked to shrink a value
 
 
 def is_strategy(source: object) -> bool:
-    """Return whether something is a Hypothesis strategy; this does not import Hypothesis.
+    """Return whether something is a Hypothesis strategy, without importing Hypothesis.
 
     >>> from hypothesis import strategies
     >>> is_strategy(strategies.integers()), is_strategy(int)
@@ -33,7 +33,7 @@ def is_strategy(source: object) -> bool:
 def drawn(strategy: SearchStrategy[Any]) -> Iterator[Any]:
     """Yield the values that a strategy generates, each once and the same in each run; simple ones of a batch first.
 
-    It ends after a batch without new values, which does not prove that there are no others. Raises UsageError for an
+    Ends after a batch without new values, which does not prove that there are no others. Raises UsageError for an
     invalid strategy.
     """
     seen = dict[object, Any]()
@@ -45,7 +45,7 @@ def drawn(strategy: SearchStrategy[Any]) -> Iterator[Any]:
 
 
 class Draw(NamedTuple):
-    """A seed, and how many values were generated with it: these two decide what they are."""
+    """A seed, and how many values to generate with it, which together determine the values."""
 
     seed: Hashable
     size: int
@@ -57,10 +57,10 @@ def sampled(batch: int) -> Draw:
 
 
 def simplest_from(strategy: SearchStrategy[Any], value: object, draw: Draw) -> Generator[Any, bool, None]:
-    """Yield values that are simpler than a failing one, as Hypothesis shrinks it; send for each whether it fails.
+    """Yield values simpler than a failing one, as Hypothesis shrinks it; for each, send whether it fails.
 
-    `draw` is the one that had the value. Hypothesis starts again after each answer, and is told what was answered
-    before: in a thread of its own it would change the random numbers of everybody else while it waits.
+    `draw` is the one that produced the value. Hypothesis starts again after each answer, and gets the earlier answers
+    again: in a thread of its own it would change everyone's random numbers while it waits.
 
     >>> from hypothesis import strategies
     >>> numbers, draw = strategies.integers(0, 1000), Draw("a", 50)
@@ -85,7 +85,7 @@ def simplest_from(strategy: SearchStrategy[Any], value: object, draw: Draw) -> G
 def _unanswered(
     strategy: SearchStrategy[Any], value: object, draw: Draw, answers: Mapping[Hashable, bool]
 ) -> tuple[Any] | None:
-    """Return the first value on the way to the simplest one that has no answer, None if all have one."""
+    """Return the first value on the way to the simplest one that has no answer yet; None if all have one."""
     wanted, began = fingerprint(value), False
 
     def search(each: object) -> None:
@@ -112,7 +112,7 @@ def simpler_first(values: Iterable[Any]) -> list[Any]:
 
 
 def simplicity(value: object) -> tuple[int, str]:
-    """Return the length of the text of a value, and the text."""
+    """Return the length of a value's text, and the text."""
     text = repr(value)
     return len(text), text
 
@@ -134,7 +134,7 @@ def smallest(
 ) -> tuple[Any, ...] | None:
     """Return the simplest row of values, one from each source, for which `fails` is true; None if none is found.
 
-    Hypothesis searches and shrinks, with the seeds of `drawn`: a single strategy generates the same values in both.
+    Hypothesis searches and shrinks with the seeds of `drawn`, so a single strategy generates the same values in both.
 
     >>> from hypothesis import strategies
     >>> smallest([strategies.integers()], lambda row: row[0] > 9)
@@ -161,14 +161,14 @@ class _FoundError(Exception):
     pass
 
 
-class _AskError(BaseException):  # Hypothesis takes an Exception for a failure, and goes on
+class _AskError(BaseException):  # Hypothesis would take an Exception for a failure, and go on
     def __init__(self, value: object) -> None:
         super().__init__()
         self.value = value
 
 
 def drawn_anew(strategy: SearchStrategy[Any], draw: Draw) -> list[Any]:
-    """Return the values that a strategy generates, in the order of their generation; some may be equal.
+    """Return the values that a strategy generates, in the order of generation; some may be equal.
 
     They are the same in each process. Raises UsageError for an invalid strategy.
     """
@@ -186,8 +186,8 @@ def drawn_anew(strategy: SearchStrategy[Any], draw: Draw) -> list[Any]:
 def _steady() -> Generator[None]:
     """Let Hypothesis generate the same values in each process.
 
-    It also draws constants of the modules that happen to be loaded, and there is no setting against that: so a worker
-    would draw other values than the program that started it, and a campaign that is continued others than before.
+    It also draws constants from the modules that happen to be loaded, and no setting prevents that. So a worker would
+    draw other values than the program that started it, and a resumed campaign other values than before.
     """
     from hypothesis.internal.conjecture import providers
 
@@ -207,7 +207,7 @@ def _steady() -> Generator[None]:
 
 
 def _generate(strategy: SearchStrategy[Any], draw: Draw, take: Callable[[Any], object], *, shrinks: bool) -> None:
-    """Let Hypothesis generate values, and take each; an exception of `take` ends that, after its value was shrunk."""
+    """Let Hypothesis generate values, and `take` each; an exception of `take` ends that after shrinking the value."""
     from hypothesis import HealthCheck, Phase, given, seed, settings
     from hypothesis.errors import Unsatisfiable
 
@@ -227,6 +227,6 @@ def _generate(strategy: SearchStrategy[Any], draw: Draw, take: Callable[[Any], o
     def each(value: object) -> None:
         take(value)
 
-    # it is unsatisfiable by `nothing()`, or a filter that rejects every value
+    # `nothing()` is unsatisfiable, as is a filter that rejects every value
     with suppress(Unsatisfiable), _steady():
         each()

@@ -1,6 +1,6 @@
 """Sets and tables of values, and functions as values: a default result and a table of other results.
 
-The size of a set or table is the sum of the sizes of its elements, each increased by one.
+The size of a set or table is the sum of the sizes of its elements, plus one per element.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Subsets(Tiers):
         super().__init__(part)
         self.least: int = least
         self._where, self._most = where, most
-        self._whole = [0]  # the size of all elements of the first tiers together
+        self._whole = [0]  # the total size of all elements in the first tiers
 
     def make(self, size: int) -> Iterable[Any] | None:
         """Return the sets of this size, those with a large element first."""
@@ -41,11 +41,11 @@ class Subsets(Tiers):
         return (each for each in self._choose(tiers, len(tiers), size, most) if self._fits(each))
 
     def has_value(self, known: Callable[[Tiers], bool]) -> bool:
-        """Return whether the empty set is allowed, or there is an element."""
+        """Return whether the empty set is allowed, or an element exists."""
         return not self.least or super().has_value(known)
 
     def _reach(self, below: int, most: int) -> int:
-        """Return an upper bound of the size of a choice from the first `below` tiers."""
+        """Return an upper bound for the size of a choice from the first `below` tiers."""
         return min(self._whole[below], below * most)
 
     def _choose(self, tiers: list[Tier], below: int, budget: int, most: int) -> Iterator[tuple[Any, ...]]:
@@ -87,7 +87,7 @@ class Tables(Tiers):
         return self._fill(keys[: size + 1], size) if values or not size else None
 
     def has_value(self, known: Callable[[Tiers], bool]) -> bool:
-        """Return whether the empty table is allowed, or there is an entry."""
+        """Return whether the empty table is allowed, or an entry exists."""
         return not self._least or super().has_value(known)
 
     def _fill(self, keys: list[Tier], size: int) -> Iterator[tuple[Any, Any]]:
@@ -97,7 +97,7 @@ class Tables(Tiers):
                     yield chosen, row
 
     def _end(self, keys: list[Tier], values: int) -> int:
-        """Return the size of the largest table, when all keys and values are known."""
+        """Return the size of the largest table, if all keys and values are known."""
         if self._largest is None:
             sizes = (cost + len(chosen) * (values - 1) for cost, tier in enumerate(keys) for chosen in tier)
             self._largest = max(sizes, default=-1)

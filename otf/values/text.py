@@ -1,4 +1,4 @@
-"""Values as text: short, on one line, and without control sequences for a terminal; and how one became another."""
+"""Values as text: short, on one line, and without terminal control sequences; and how one became another."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from functools import lru_cache
 from typing import Any, Final, get_origin
 
 LONGEST = 300
-MOST: Final = 10  # parts of a value that changed; if there are more, the value is shown whole
-UNNAMED: Final = 2  # of these that have a place and no name
+MOST: Final = 10  # changed parts of a value; if there are more, the whole value is shown
+UNNAMED: Final = 2  # the most of these that have a position but no name
 WHOLE: Final = ContextVar("whole", default=False)
-"""Whether values are shown with all their fields, and not cut."""
+"""Whether to show values with all their fields, and uncut."""
 _GENERATED: Final = (dataclasses.__file__, reprlib.__file__)
 _PLAIN: Final = {str, int, bool, float, bytes, type(None)}
 _BRACKETS: Final[Mapping[type, tuple[str, str]]] = {
@@ -27,7 +27,7 @@ _BRACKETS: Final[Mapping[type, tuple[str, str]]] = {
 
 @contextmanager
 def showing(*, whole: bool) -> Generator[None]:
-    """Show values with all their fields, and uncut, inside a `with`, if `whole`.
+    """Inside a `with`, show values with all their fields, and uncut, if `whole`.
 
     >>> with showing(whole=True):
     ...     len(show("x" * 1000))
@@ -41,18 +41,18 @@ def showing(*, whole: bool) -> Generator[None]:
 
 
 def show(value: object, longest: int = LONGEST) -> str:
-    """Return a value as `repr` does, without the fields of a dataclass that have their default, on one line.
+    """Return a value as `repr` does, on one line, without dataclass fields that have their default.
 
-    A longer text than `longest` characters is cut, and its length is given. Control characters are escaped: values
-    come from the system under test, and a name with an escape sequence must not change the terminal. `WHOLE` keeps all
-    fields and cuts nothing.
+    Cuts a text longer than `longest` characters, and gives its length. Escapes control characters: values come from the
+    system under test, and a name with an escape sequence must not change the terminal. `WHOLE` keeps all fields and
+    cuts nothing.
 
     >>> show(("a", 1)), show("x" * 80, longest=36)
     ("('a', 1)", "'xxxxxxxxxxxxxxxxxx… (82 characters)")
     """
     try:
         text = repr(value) if WHOLE.get() else _text(value)
-    except Exception:  # noqa: BLE001 -- a broken part of a value must not hide the failure to show
+    except Exception:  # noqa: BLE001 -- a broken part of a value must not hide the failure to be shown
         text = _otherwise(value)
     if not text.isprintable():
         text = "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
@@ -66,7 +66,7 @@ def _cut(text: str, longest: int) -> str:
 
 
 def as_text(value: object, read: Callable[[object], str] = str) -> str:
-    """Return a value as `str` does, or `repr`, also one of the user's that raises then.
+    """Return a value as `str` (or `read`) does, even if the user's code raises then.
 
     >>> as_text(KeyError("x")), as_text(5)
     ("'x'", '5')
@@ -79,7 +79,7 @@ def as_text(value: object, read: Callable[[object], str] = str) -> str:
 
 def _otherwise(value: object) -> str:
     try:
-        return repr(value)  # which ends where a value contains itself
+        return repr(value)  # which ends even if a value contains itself
     except Exception as error:  # noqa: BLE001 -- the user's code may raise anything
         return f"<{type(value).__name__} whose repr raised {type(error).__name__}>"
 
@@ -103,7 +103,7 @@ def _text(value: Any) -> str:  # noqa: ANN401 -- any value
 
 @lru_cache(1024)
 def _fields(kind: Any) -> tuple[tuple[str, str | None], ...] | None:  # noqa: ANN401 -- mypy holds that types cannot be hashed
-    """Return the fields that a dataclass shows, with the text of their default; None if its text is its own."""
+    """Return the fields that a dataclass shows, with the text of their defaults; None if it has a `repr` of its own."""
     code = getattr(kind.__repr__, "__code__", None)
     if not dataclasses.is_dataclass(kind) or code is None or code.co_filename not in _GENERATED:
         return None
@@ -120,9 +120,9 @@ def _default(field: dataclasses.Field[Any]) -> str | None:
 
 
 def changes(before: object, after: object) -> str:
-    """Return how a value became another one: the parts that differ; the other one whole where that says more.
+    """Return how a value became another: the parts that differ, or the whole other value if that says more.
 
-    It is empty if they are equal.
+    Returns "" if they are equal.
 
     >>> changes((1, ("a", "b")), (1, ("a", "b", "c")))
     "[1] + 'c'"
@@ -137,13 +137,13 @@ def changes(before: object, after: object) -> str:
     except Exception:  # noqa: BLE001 -- as above, the values of a model may not even compare
         return whole
     text = ", ".join(found)
-    # places without a name, three or more: a reader would have to put the value together
+    # three or more unnamed positions: a reader would have to put the value together
     unnamed = sum(each.startswith("[") for each in found)
     return text if 0 < len(found) <= MOST and unnamed <= UNNAMED and len(text) <= len(whole) else whole
 
 
 def became(before: Sequence[object], now: Sequence[object]) -> list[str]:
-    """Return the possible states of a model: its one state by what changed since the one before, several whole.
+    """Return the possible states of a model: a single state by what changed since the one before, several in full.
 
     >>> became([("idle", 1)], [("idle", 2)]), became([1], [1]), became([], [1, 2])
     (['[1] = 2'], ['unchanged'], ['1', '2'])

@@ -1,4 +1,4 @@
-"""The words of a value, as far as it has text: by them, a name in one value is found in another."""
+"""The words of a value, if it has text: they show that a name in one value occurs in another."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Final, TypeAlias, cast
 
 TextWords: TypeAlias = tuple[str, ...]
-"""The words of a value in their order: its types in angle brackets, those of its texts and bytes, and its numbers."""
+"""The words of a value in order: its types in angle brackets, those of its texts and bytes, and its numbers."""
 
 WORD: Final = re.compile(r"\w+|[^\w\s]")
 _REMEMBERED: Final = 512
