@@ -2,35 +2,86 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from otf.adapter import Frame
 from otf.adapter.lifecycle import Life
 from otf.adapter.log import note
-from otf.core import Session
-from otf.runner.wire import Wire
-from otf.trace.events import Closed, Seen
+from otf.core import Monitor, Oracle
+from otf.runner.codec_cache import CodecCache, Undecided
+from otf.runner.wire import Arrived, Wire
+from otf.trace.events import Seen, Undecodable
 from otf.values import show
 
+AHEAD: Final = 8  # later outputs that decide whether one is of the life before
+LONG: Final = 512  # bytes of a frame of which half may be of the life before
 
-class BeforeReset:
+
+class LifeBefore:
     """Recognises, among the outputs present when a run begins, those sent before the boot hook reset the system.
 
-    The moment of the reset is unknown. So it drops what the model does not allow on a port until something allowed
-    comes. A wrong banner therefore fails as a missing one.
+    The moment of the reset is unknown. So on each port it drops what the model does not allow, or not before what
+    follows, until something allowed comes. A wrong banner therefore fails as a missing one. The first half of a line
+    may be of the life before, too, and is dropped.
     """
 
-    def __init__(self, session: Session, wire: Wire, life: Life | None) -> None:
-        self._session = session
-        self._ports = set(wire.lines) if life is not None and life.boot is not None else set[str]()
-        if self._ports:
-            wire.poll()
-        self._left = len(wire.inbox)
+    def __init__(self, oracle: Oracle, wire: Wire, codec: CodecCache) -> None:
+        self._oracle = oracle
+        self._wire = wire
+        self._codec = codec
 
-    def has(self, event: Seen | Closed) -> bool:
-        """Return whether the next output is to be dropped."""
-        self._left -= 1
-        if self._left < 0 or event.port not in self._ports:
-            return False
-        if isinstance(event, Closed) or self._session.monitor.would(event):
-            self._ports.discard(event.port)
-            return False
-        note("dropped, as from before the boot hook", "warning", port=event.port, output=show(event.output))
+    def drop(self, life: Life | None) -> None:
+        """Leave in the inbox of the wire only what the system has said since its reset, if its life has a boot hook."""
+        if life is None or life.boot is None:
+            return
+        self._wire.poll()
+        arrived, kept, begun = self._wire.arrived(), list[Arrived](), set[str]()
+        for number, each in enumerate(arrived):
+            rest = [later for later in arrived[number + 1 :] if later.port == each.port][:AHEAD]
+            found = each if each.port in begun else self._first(kept, each, rest)
+            if found is None:
+                note("dropped, as from before the boot hook", "warning", port=each.port, output=show(each.what))
+            else:
+                kept.append(found)
+                begun.add(each.port)
+        self._wire.inbox.extend(kept)
+
+    def _first(self, before: Sequence[Arrived], each: Arrived, rest: Sequence[Arrived]) -> Arrived | None:
+        """Return an arrival, or the end of it, if it may be the first one after the reset on its port."""
+        for form in _forms(each):
+            if self._explains([*before, form]):
+                return form if self._explains([*before, form, *rest]) or not self._later(before, rest) else None
+        return None
+
+    def _later(self, before: Sequence[Arrived], rest: Sequence[Arrived]) -> bool:
+        """Return whether one of the rest may be the first."""
+        return any(
+            self._explains([*before, form, *rest[number:]])
+            for number, each in enumerate(rest, 1)
+            for form in _forms(each)
+        )
+
+    def _explains(self, arrived: Iterable[Arrived]) -> bool:
+        monitor = Monitor(self._oracle)
+        for each in arrived:
+            if isinstance(each.what, Frame):
+                try:
+                    output = self._codec.output(each.port, each.what)
+                except Undecided:
+                    return False  # a codec need not read half a line
+                # it came at some time since the ports were empty
+                at = max(0.0, each.at)
+                monitor.slack = at + self._wire.unheard
+                if isinstance(output, Undecodable) or monitor.tell(Seen(output, each.port, at)) is not None:
+                    return False
         return True
+
+
+def _forms(each: Arrived) -> Iterator[Arrived]:
+    """Yield an arrival, and what is left of it without a beginning that may be of the life before."""
+    yield each
+    if isinstance(each.what, Frame) and not each.what.trouble and len(each.what.data) <= LONG:
+        for cut in range(1, len(each.what.data)):
+            yield replace(each, what=replace(each.what, data=each.what.data[cut:]))

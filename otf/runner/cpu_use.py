@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import Collection, Hashable, Iterable, Iterator
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import get_native_id
@@ -26,18 +26,19 @@ def cpu_use(
 ) -> CpuUse:
     """Return what the tester's descendants have done; without any, how long the machine kept tasks waiting.
 
-    If `own` lists the children started for this system, those started for other systems are left out. `shared`: the
-    tester tests several systems, and while it computes for one it does not look at the others. `threads`: the system
-    runs in threads of this process, and other processes are ignored. If the kernel shows nothing (not Linux, or /proc
-    is not mounted), all values are zero.
+    If `own` lists the processes of this system, children started for other systems are left out, and those that the
+    tester has not started count. `shared`: the tester tests several systems, and while it computes for one it does not
+    look at the others. `threads`: the system runs in threads of this process, and other processes are ignored. If the
+    kernel shows nothing (not Linux, or /proc is not mounted), all values are zero.
     """
     if threads:
         return _beside_the_tester(proc, shared=shared)
     others = TRIALS | (set[int]() if own is None else OURS.difference(own))
-    processes, tester = list(_descendants(proc, os.getpid(), others)), _tester(proc, shared=shared)
-    if not processes:
-        return CpuUse(_pressure(proc), own=tester)
-    return _summed((thread for process in processes for thread in _threads(process)), tester)
+    roots = [os.getpid(), *(each for each in own or () if (proc / str(each)).exists())]
+    found, tester = _descendants(proc, roots, others), _tester(proc, shared=shared)
+    if not found:
+        return CpuUse(pressure(proc), own=tester)
+    return _summed((thread for pid in found for thread in _threads(proc / str(pid))), tester)
 
 
 def _beside_the_tester(proc: Path, *, shared: bool) -> CpuUse:
@@ -79,16 +80,17 @@ def _tester(proc: Path, *, shared: bool) -> float:
     return waited + ran * shared
 
 
-def _descendants(proc: Path, pid: int, others: Collection[int]) -> Iterator[Path]:
-    found = [pid]
+def _descendants(proc: Path, roots: Sequence[int], others: Collection[int]) -> list[int]:
+    """Return what the first of the roots has started, and the other roots with what they have started."""
+    found = list(dict.fromkeys(roots))
     for process in found:
         for thread in _threads(proc / str(process)):
             with suppress(OSError, ValueError):
                 children = map(int, (thread / "children").read_bytes().split())
-                found += [each for each in children if each not in others]
+                found += [each for each in children if each not in others and each not in found]
         if len(found) > MOST:
             break
-    yield from (proc / str(process) for process in found[1:])
+    return found[1:]
 
 
 def _threads(process: Path) -> list[Path]:
@@ -97,7 +99,8 @@ def _threads(process: Path) -> list[Path]:
     return []
 
 
-def _pressure(proc: Path) -> float:
+def pressure(proc: Path = PROC) -> float:
+    """Return the seconds for which tasks of this machine waited for a processor so far; 0 where that is not shown."""
     with suppress(OSError, ValueError, IndexError):
         some = (proc / "pressure" / "cpu").read_bytes().splitlines()[0]
         return int(some.rpartition(b"total=")[2]) / 1e6

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -12,12 +12,15 @@ from otf.adapter import Bench, Line
 from otf.adapter.child.server import LATEST
 from otf.adapter.inband import HEARD
 from otf.adapter.observed_rest.orphans import adopting, starting
+from otf.adapter.observed_rest.peers import are_fed, peers
 from otf.adapter.observed_rest.wakers import Wakers
 from otf.adapter.third_party import describe, is_interruption, where
 from otf.adapter.threads import ThreadWatch
 from otf.adapter.waiting import clock
 from otf.core import Session
+from otf.core.stalls import CERTAIN, STALL
 from otf.errors import ContactError, OtfError, UsageError
+from otf.runner.cpu_use import in_real_time, pressure
 from otf.runner.observing import OnSilence, observing
 from otf.runner.path import Conduct
 from otf.runner.time_spent import spent
@@ -60,7 +63,7 @@ async def drive(  # noqa: PLR0913, PLR0917 -- what a run needs, each once
     """
     if bench.codec is None:
         raise UsageError("the bench has no codec: its system is in this process, and nothing can be driven over ports")
-    before, died = killed_for_memory(), list[BaseException]()
+    before, waited, died = killed_for_memory(), pressure(), list[BaseException]()
     HEARD.set(clock()())
     observed = adopting() if bench.silence == "observed" else nullcontext()
     with observed, starting() as started, ThreadWatch(died.append) as watch, watch.running():
@@ -69,8 +72,10 @@ async def drive(  # noqa: PLR0913, PLR0917 -- what a run needs, each once
             Wire(lines, HEARD.get()) as wire,
             observing(bench, wire, started, known, wakers) as observer,
         ):
+            strangers = _strangers(bench, session, wire, started)
+            started.update(strangers)
             conduct = Conduct(session, wire, bench.codec, record, observer, started, bench.life)
-            verdict = await conduct.run()
+            verdict = unless_fed(await conduct.run(), strangers, pressure() - waited)
             seconds = aftermath(verdict) if verdict.failed else 0.0
             after = await conduct.listen(seconds) if seconds else []
             verdict = excused(bereaved(verdict, died), killed_for_memory() - before)
@@ -94,6 +99,24 @@ async def opened(bench: Bench) -> AsyncGenerator[Mapping[str, Line], None]:
             message = f"the bench raised while it opened its ports: {where(error)}: {describe(error)}"
             raise UsageError(message) from error
         yield _checked(lines)
+
+
+def _strangers(bench: Bench, session: Session, wire: Wire, started: Collection[int]) -> frozenset[int]:
+    """Return the processes of a system that the tester has not started, if all are known: their waits excuse it."""
+    timed = session.monitor.oracle.model.timed and in_real_time()
+    return peers(wire.lines, bench.pids) if timed and not started else frozenset()
+
+
+def unless_fed(verdict: Verdict, strangers: frozenset[int], waited: float) -> Verdict:
+    """Return the verdict of a run, inconclusive if by now others have a part in what these processes say.
+
+    Tasks of the machine `waited` so many seconds for a processor: those others may have been among them.
+    """
+    failure = verdict.failure
+    if failure is None or failure.kind in CERTAIN or not strangers or waited < STALL or not are_fed(strangers):
+        return verdict
+    why = "another process has a part in what the system says, and may have had no processor; name it with --pid"
+    return Verdict("inconclusive", why=f"{failure.seen}, but {why}")
 
 
 def _checked(lines: object) -> Mapping[str, Line]:

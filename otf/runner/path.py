@@ -19,7 +19,7 @@ from otf.core import Ping, Send, Session, Wait
 from otf.core.pacing import Eager
 from otf.core.stalls import CERTAIN
 from otf.errors import CodecError, ContactError, ModelError, OtfError, UsageError, WriteError
-from otf.runner.boot_hook import BeforeReset
+from otf.runner.boot_hook import LifeBefore
 from otf.runner.codec_cache import CodecCache, Undecided
 from otf.runner.fast_path import FastPath
 from otf.runner.lookout import Lookout
@@ -73,7 +73,6 @@ class Conduct:
         self._life = life
         self._model = session.monitor.oracle.model
         self._lookout = Lookout(session, wire, observer, started)
-        self._before_reset = BeforeReset(session, wire, life)
         self._spent = spent()
         # inputs of a burst that were sent, but not told yet
         self._untold = list[tuple[Sent, bytes]]()
@@ -121,6 +120,7 @@ class Conduct:
         return texts
 
     async def _run(self) -> Verdict:
+        LifeBefore(self.session.monitor.oracle, self.wire, self.codec).drop(self._life)
         while True:
             if self.wire.waiting:
                 await self._take_all()
@@ -160,8 +160,6 @@ class Conduct:
     def _take(self, arrived: Arrived) -> None:
         event: Event
         event, raw = self._event(arrived)
-        if self._before_reset.has(event):
-            return
         if self.session.pings is not None and isinstance(event, Seen) and self.session.pong(event):
             # comes before asking the model, which does not allow the answer to a ping; that must not look like a stall
             proven = self.session.proven(event.at)

@@ -15,10 +15,13 @@ import pytest
 from otf.adapter import Bench
 from otf.adapter.canbus import read_bus
 from otf.core.stalls import CpuUse
-from otf.runner import lookout
+from otf.runner import driving, lookout
 from otf.runner.cpu_use import cpu_use, in_real_time
+from otf.runner.driving import unless_fed
 from otf.spec import Transition, goto
 from otf.trace.events import Stalled
+from otf.trace.verdict import Verdict
+from tests.always import always
 from tests.runner.playing import Played, on_function, play, spec, virtually
 
 STALL = 0.4
@@ -136,6 +139,29 @@ def test_the_descendants_of_the_tester(tmp_path: Path) -> None:
     assert use[:5] == CpuUse(0.75, 3.0, ready=True, known=True)[:5]
     assert {*map(str, use.threads)} == {"('70', 2000000000, 3)", "('7', 1000000000, 3)"}
     assert [*use.stuck] == [("7", 10**9, 3)]
+
+
+def test_a_system_that_was_started_by_hand(tmp_path: Path) -> None:
+    """Its own processes count where they are known, as long as one lives; else the pressure of the machine does."""
+    (tmp_path / "pressure").mkdir()
+    (tmp_path / "pressure" / "cpu").write_text("some avg10=1.00 total=9000000\n")
+    _proc(tmp_path, pid=7, children="70", schedstat="1000000000 500000000 3")
+    _proc(tmp_path, pid=70, schedstat="2000000000 250000000 3")
+    assert cpu_use({7}, proc=tmp_path)[:4] == (0.75, 3.0, False, True)
+    assert cpu_use({7, 70}, proc=tmp_path).waited == 0.75
+    assert cpu_use({8}, proc=tmp_path) == CpuUse(9.0)
+
+
+def test_others_that_have_a_part_in_what_a_system_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What they may have caused by waiting is no failure, unless nobody waited, or no wait explains it."""
+    wrong = play(_late(0.3), "p.ping", "p.sure?").verdict
+    assert wrong.failed
+    for fed in (False, True):
+        monkeypatch.setattr(driving, "are_fed", always(fed))
+        assert unless_fed(wrong, frozenset({7}), 1.0).failed is not fed
+        assert unless_fed(wrong, frozenset({7}), 0.0).failed
+        assert unless_fed(wrong, frozenset(), 1.0).failed
+        assert unless_fed(Verdict("pass"), frozenset({7}), 1.0).outcome == "pass"
 
 
 @pytest.mark.parametrize(("state", "ready"), [("R", True), ("T", True), ("t", True), ("S", False), ("D", False)])

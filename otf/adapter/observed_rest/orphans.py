@@ -85,7 +85,7 @@ class Strangers:
     """
 
     def __init__(self, roots: Iterable[int]) -> None:
-        self._ancestors = {each for root in roots for each in _ancestors(root)} - {os.getpid()}
+        self._ancestors = {each for root in roots for each in ancestors(root)} - {os.getpid()}
         self._latest = os.open("/proc/loadavg", os.O_RDONLY | os.O_CLOEXEC)
         self._number = self._newest()
         self._there = set(everybody())
@@ -108,7 +108,8 @@ class Strangers:
         return os.pread(self._latest, 128, 0).split()[-1]
 
 
-def _ancestors(pid: int) -> list[int]:
+def ancestors(pid: int) -> list[int]:
+    """Return the parent of a process, its parent, and so on."""
     found: list[int] = []
     while (pid := _parent(pid)) > 0:
         found.append(pid)

@@ -28,6 +28,10 @@ _OWNED: Final = 0xFFF & ~(1 << 6)  # the states to list: a connection in TIME_WA
 _HEADER: Final = struct.Struct("=IHHII")  # struct nlmsghdr
 _REQUEST: Final = struct.Struct("=BBBxI48x")  # struct inet_diag_req_v2
 _ROW: Final = struct.Struct("=BB2x2s2s16s16s12x16xI")  # struct inet_diag_msg
+_UNIX_REQUEST: Final = struct.Struct("=B3xI4xI8x")  # struct unix_diag_req
+_UNIX_ROW: Final = struct.Struct("=4xI8x")  # struct unix_diag_msg
+_ATTRIBUTE: Final = struct.Struct("=HHI")  # struct nlattr, with a number
+_EVERY, _WITH_PEER, _PEER = 0xFFFF_FFFF, 4, 2  # numbers of linux/unix_diag.h
 _PATIENCE: Final = 1.0  # seconds for an answer of the kernel, which comes at once
 _AGAIN: Final = 1.0  # seconds after which all processes are asked again
 _KEPT: Final = 100  # addresses for which it is known who was asked
@@ -35,7 +39,7 @@ _KEPT: Final = 100  # addresses for which it is known who was asked
 
 def owners(transport: Transport, address: Bound, among: Iterable[int]) -> set[int]:
     """Return the processes, out of `among`, that hold a socket bound to an address, as far as we can see."""
-    wanted = {f"socket:[{inode}]" for inode in _inodes(transport, address)}
+    wanted = {f"socket:[{inode}]" for inode in bound_to(transport, address)}
     return {pid for pid in among if wanted and _holds(pid, wanted)}
 
 
@@ -162,9 +166,14 @@ def _rows(name: str) -> list[_SocketRow]:
 
 def _listed(family: int) -> Iterator[_SocketRow]:
     """Yield the TCP sockets of a family by netlink, in a tenth of the time. Raises OSError if not permitted."""
+    request = _REQUEST.pack(family, socket.IPPROTO_TCP, 0, _OWNED)
+    return (_row(answer, at) for answer, at, _ in _dumped(request))
+
+
+def _dumped(request: bytes) -> Iterator[tuple[bytes, int, int]]:
+    """Yield what the kernel answers to a question for sockets, each with where it begins and ends. Raises OSError."""
     with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _SOCK_DIAG) as diag:
         diag.settimeout(_PATIENCE)
-        request = _REQUEST.pack(family, socket.IPPROTO_TCP, 0, _OWNED)
         diag.sendto(_HEADER.pack(_HEADER.size + len(request), _BY_FAMILY, _DUMP, 1, 0) + request, (0, 0))
         while True:
             answer, at = diag.recv(1 << 16), 0
@@ -174,8 +183,26 @@ def _listed(family: int) -> Iterator[_SocketRow]:
                     return
                 if kind == _ERROR or size < _HEADER.size:
                     raise OSError
-                yield _row(answer, at + _HEADER.size)
+                yield answer, at + _HEADER.size, at + size
                 at += (size + 3) & ~3
+
+
+def unix_peers() -> dict[str, str]:
+    """Return the unix sockets of this machine, each with the one that it is connected to, or "". Raises OSError."""
+    found = dict[str, str]()
+    for answer, begin, end in _dumped(_UNIX_REQUEST.pack(socket.AF_UNIX, _EVERY, _WITH_PEER)):
+        (inode,), at, peer = _UNIX_ROW.unpack_from(answer, begin), begin + _UNIX_ROW.size, 0
+        while at < end:
+            size, kind, value = _ATTRIBUTE.unpack_from(answer, at)
+            peer = value if kind == _PEER else peer
+            at += max(4, (size + 3) & ~3)
+        found[str(inode)] = str(peer or "")  # one that was closed has the number 0
+    return found
+
+
+def internet() -> set[str]:
+    """Return the sockets of TCP and UDP on this machine."""
+    return {row.inode for name in ("tcp", "tcp6", "udp", "udp6") for row in _rows(name)}
 
 
 def _row(answer: bytes, at: int) -> _SocketRow:
@@ -201,7 +228,7 @@ def _unix() -> set[str]:
     return {line.split()[6] for line in lines}
 
 
-def _inodes(transport: Transport, address: Bound) -> set[str]:
+def bound_to(transport: Transport, address: Bound) -> set[str]:
     """Return the inodes of the sockets bound to an address, or to its port at every address."""
     found = set[str]()
     for row in [*_rows(transport), *_rows(f"{transport}6")]:

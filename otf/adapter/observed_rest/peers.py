@@ -1,0 +1,175 @@
+"""The processes at the other ends of lines whose system the tester did not start: only their own waits delay it.
+
+One that holds such an end may be no more than a proxy, socat for instance. So what feeds it counts as well: whoever
+writes to its pipes, unix sockets and terminals. If one of its descriptors leads to what cannot be followed, nobody is
+known.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from otf.adapter.line import Line
+from otf.adapter.observed_rest.orphans import ancestors
+from otf.adapter.observed_rest.owners import bound_to, everybody, internet, is_local, outside, unix_peers
+from otf.adapter.observed_rest.place import Place, Placed, Unseen
+from otf.values.identity import light
+
+_MASTER: Final = "/ptmx"
+_SLAVES: Final = "/dev/pts/"
+_DEAF: Final = {f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom", "tty")}
+"""Devices by which no program speaks: at a terminal there is a person."""
+
+
+def peers(lines: Mapping[str, Line], named: Collection[int] = ()) -> frozenset[int]:
+    """Return the processes at the other ends of lines, the `named` ones, and what feeds them; none unless all known."""
+    try:
+        links = _Links()
+        return links.fed(set(named).union(*map(links.behind, lines.values())))
+    except (Unseen, OSError):
+        return frozenset()
+
+
+def are_fed(known: frozenset[int]) -> bool:
+    """Return whether by now others feed these processes, beside what they started: a proxy may connect at any time."""
+    alive = {pid for pid in known if Path(f"/proc/{pid}").exists()}
+    try:
+        return any(known.isdisjoint((pid, *ancestors(pid))) for pid in _Links().fed(alive))
+    except (Unseen, OSError):
+        return True
+
+
+@light
+class _Descriptor:
+    pid: int
+    number: int
+
+    @property
+    def path(self) -> str:
+        return f"/proc/{self.pid}/fd/{self.number}"
+
+    @property
+    def link(self) -> str:
+        return os.readlink(self.path)  # noqa: PTH115 -- a name, and no path of ours
+
+    def info(self, field: str) -> str:
+        lines = Path(f"/proc/{self.pid}/fdinfo/{self.number}").read_text(encoding="ascii").splitlines()
+        return next((line.split()[1] for line in lines if line.startswith(field)), "")
+
+    def is_only(self, access: int) -> bool:
+        return int(self.info("flags:"), 8) & os.O_ACCMODE == access
+
+
+class _Links:
+    """What the processes of this machine have open, by its name; `_hidden`: of some it is not shown."""
+
+    def __init__(self) -> None:
+        self._open = defaultdict[str, list[_Descriptor]](list)
+        self._hidden = False
+        self._unix, self._internet = unix_peers(), internet()
+        for pid in (*everybody(), os.getpid()):
+            try:
+                for each in _descriptors(pid):
+                    with suppress(FileNotFoundError):
+                        self._open[each.link].append(each)
+            except PermissionError:
+                self._hidden = True
+            except OSError:
+                continue  # it has ended
+
+    def behind(self, line: Line) -> set[int]:
+        """Return who holds the other end of a line. Raises Unseen where that is nobody."""
+        place = line.place() if isinstance(line, Placed) else Place()
+        if place.inside or place.threads:
+            return set()
+        if place.transport and place.address:
+            inodes = bound_to(place.transport, place.address) if is_local(place.address[0]) else set[str]()
+            found = {each.pid for inode in inodes for each in self._open[f"socket:[{inode}]"]}
+        else:
+            own = [_Descriptor(os.getpid(), number) for number in line.descriptors()]
+            found = {pid for each in own for pid in self._feeding(each)}
+        if not found:
+            raise Unseen("nobody is seen at its other end")
+        return found
+
+    def fed(self, roots: set[int]) -> frozenset[int]:
+        """Return these processes, those that they started, and those that feed any of them. Raises Unseen, OSError."""
+        found, left, sockets = {os.getpid()}, [*roots], set[str]()
+        while left:
+            if (pid := left.pop()) in found:
+                continue
+            found.add(pid)
+            left += _children(pid)
+            for each in _descriptors(pid):
+                left += self._feeding(each)
+                sockets |= _inode(each.link)
+        own = {link for link, held in self._open.items() if held[-1:] and held[-1].pid == os.getpid()}
+        if other := outside(sockets, sockets.union(*map(_inode, own))):
+            raise Unseen(other)
+        return frozenset(found - {os.getpid()})
+
+    def _feeding(self, end: _Descriptor) -> set[int]:
+        """Return the processes that may write what is read from a descriptor. Raises Unseen, OSError."""
+        link, what = end.link, os.stat(end.path)  # noqa: PTH116 -- a link of the kernel
+        if stat.S_ISSOCK(what.st_mode):
+            return self._connected(*_inode(link))
+        if stat.S_ISFIFO(what.st_mode):
+            return set() if end.is_only(os.O_WRONLY) else self._seen(self._writing(link))
+        if link.endswith(_MASTER):
+            return {each.pid for each in self._open[f"{_SLAVES}{end.info('tty-index:')}"]}
+        if link.startswith(_SLAVES):
+            return set() if what.st_rdev == _terminal(end.pid) else self._seen(self._masters(link))
+        if stat.S_ISCHR(what.st_mode) and link not in _DEAF:
+            raise Unseen(link)
+        return set()
+
+    def _writing(self, link: str) -> Iterator[int]:
+        for each in self._open[link]:
+            with suppress(OSError):  # it has ended
+                if not each.is_only(os.O_RDONLY):
+                    yield each.pid
+
+    def _masters(self, slave: str) -> Iterator[int]:
+        for each in (each for link, held in self._open.items() if link.endswith(_MASTER) for each in held):
+            with suppress(OSError):  # it has ended
+                if f"{_SLAVES}{each.info('tty-index:')}" == slave:
+                    yield each.pid
+
+    def _connected(self, inode: str) -> set[int]:
+        """Return who holds the other end of a unix socket. The connections of TCP and UDP are looked at in the end."""
+        if inode in self._internet:
+            return set()
+        if inode not in self._unix:
+            raise Unseen(f"socket {inode}")
+        peer = self._unix[inode]
+        return self._seen(each.pid for each in self._open[f"socket:[{peer}]"]) if peer else set()
+
+    def _seen(self, found: Iterator[int]) -> set[int]:
+        seen = {*found}
+        if self._hidden and not seen:
+            raise Unseen("it may be one whose descriptors are not shown")
+        return seen
+
+
+def _descriptors(pid: int) -> list[_Descriptor]:
+    return [_Descriptor(pid, int(name)) for name in os.listdir(f"/proc/{pid}/fd")]  # noqa: PTH208 -- names, and no paths
+
+
+def _inode(link: str) -> set[str]:
+    return {link[len("socket:[") : -1]} if link.startswith("socket:[") else set()
+
+
+def _children(pid: int) -> list[int]:
+    return [int(child) for each in Path(f"/proc/{pid}/task").glob("*/children") for child in each.read_text().split()]
+
+
+def _terminal(pid: int) -> int:
+    """Return the number of the terminal from which a process was started."""
+    line = Path(f"/proc/{pid}/stat").read_bytes()
+    return int(line[line.rfind(b")") + 2 :].split()[4])
