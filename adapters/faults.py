@@ -17,6 +17,7 @@ import anyio
 from otf.adapter import Arrival, Bench, Frame, Line, LineLost
 from otf.adapter.faults import IN, OUT, Faults, plan
 from otf.adapter.line import NEVER, Acting, Belated, Counting, Packing, Stamping, Stirring
+from otf.adapter.observed_rest.place import Delaying, Place, Placed
 from otf.adapter.waiting import Alarm, Spawn, alarms, clock, spawning
 from otf.codec import PortAction
 from otf.errors import CodecError, UsageError
@@ -25,18 +26,19 @@ from otf.errors import CodecError, UsageError
 class FaultyLine:
     """A line on which faults happen; `inject` makes it."""
 
-    def __init__(self, inner: Line, port: str, faults: Faults, alarm: Alarm, later: Callable[[bytes], object]) -> None:
+    def __init__(self, inner: Line, port: str, faults: Faults, alarm: Alarm, start: Spawn) -> None:
         self._inner = inner
         self._port = port
         self._faults = faults
         self._alarm = alarm
-        self._later = later
+        self._start = start
         self._plan = plan()
         self._clock = clock()
         self._sent = self._came = 0
         self._noted: list[str] = []
         self._held: list[Frame] = []  # outputs that wait to be overtaken, or for their time
         self._waiting: list[tuple[str, bytes]] = []  # inputs, each with what is to become of it
+        self._released = 0  # inputs that are let go, and not sent yet
         self._queue: list[Arrival] = []
         self._wake: Callable[[], None] = lambda: None
 
@@ -62,6 +64,18 @@ class FaultyLine:
         """Return when bytes came last of a frame that has not ended, or whether an output is held up."""
         below = self._inner.stirred() if isinstance(self._inner, Stirring) else NEVER
         return self._clock() if self._held or self._queue else below
+
+    def place(self) -> Place:
+        """Return where the other end is; hidden where that is in this process, whose silence needs no time."""
+        found = self._inner.place() if isinstance(self._inner, Placed) else None
+        if found is None or found.inside or found.threads:
+            return Place(hidden="faults are injected, and what is held back for them is not seen")
+        return found
+
+    def unsent(self) -> int:
+        """Return how much is still under way: frames that are held up, and bytes below. Raises OSError if hidden."""
+        held = len(self._held) + len(self._queue) + len(self._waiting) + self._released
+        return held + (self._inner.unsent() if isinstance(self._inner, Delaying) else 0)
 
     def lost(self) -> str:
         """Return what the line below has lost by itself."""
@@ -135,8 +149,14 @@ class FaultyLine:
 
     def _release(self) -> None:
         waiting, self._waiting = self._waiting, []
+        self._released += len(waiting)
         for _, data in waiting:
-            self._later(data)
+            self._start(self._let_out, data)
+
+    async def _let_out(self, data: bytes) -> None:
+        with suppress(LineLost):  # its ending comes by itself
+            await self._inner.send(data)
+        self._released -= 1
 
     # Outputs
 
@@ -217,11 +237,4 @@ async def _injected(bench: Bench, faults: Mapping[str, Faults]) -> AsyncGenerato
 
 
 def _over(line: Line, port: str, faults: Mapping[str, Faults], alarm: Alarm, start: Spawn) -> Line:
-    if port not in faults:
-        return line
-
-    async def send(data: bytes) -> None:
-        with suppress(LineLost):  # its ending comes by itself
-            await line.send(data)
-
-    return FaultyLine(line, port, faults[port], alarm, lambda data: start(send, data))
+    return FaultyLine(line, port, faults[port], alarm, start) if port in faults else line

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import socket
+import sys
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
 from trio.testing import MockClock
 
-from otf.adapter import Arrival, Bench, Ending, Frame, Line
+from otf import goto, run
+from otf.adapter import Arrival, Bench, Ending, Frame, Life, Line, Listening
 from otf.adapter.faults import KINDS, planned
-from otf.adapters import Faults, inject, inprocess, tcp
+from otf.adapters import Faults, inject, inprocess, tcp, udp
 from otf.adapters.faults import FaultyLine
 from otf.codec import lines
 from otf.errors import CodecError, UsageError
+from otf.models.serving import free_port
 from otf.spec import Spec
 from tests.adapters.harness import SECONDS
 
@@ -96,6 +100,47 @@ def test_nothing_is_held_up_for_ever(kind: str) -> None:
     assert (system, arrived) == ([b"a"], [Frame(b"a")])
     _, arrived, _ = one_on("out", 1, "reorder", b"a")
     assert arrived == [Frame(b"a")]
+
+
+@pytest.mark.parametrize(("way", "kind"), [("in", "delay"), ("in", "merge"), ("out", "reorder"), ("out", "delay")])
+def test_what_is_held_up_is_under_way(way: str, kind: str) -> None:
+    """It counts until the system has got it, or the tester: a system that sleeps then is not at rest."""
+
+    async def run() -> list[int]:
+        with planned("7", [f"p {way} 1 {kind}"]):
+            async with inject(bench([]), {"p": Faults(late=0.5)}).open() as found:
+                line = found["p"]
+                assert isinstance(line, FaultyLine)
+                await line.send(b"a")
+                line.receive()
+                under_way = [line.unsent()]
+                await anyio.sleep(1)
+                line.receive()
+                return [*under_way, line.unsent()]
+
+    assert anyio.run(run, backend="trio", backend_options={"clock": MockClock(autojump_threshold=0)}) == [1, 0]
+
+
+ECHO = """
+import socket, sys
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.bind(("127.0.0.1", int(sys.argv[1])))
+while True:
+    data, peer = s.recvfrom(99)
+    s.sendto(data, peer)
+"""
+
+
+@pytest.mark.real
+def test_silence_is_observed_behind_faults(tmp_path: Path) -> None:
+    """A frame that is held up is awaited as any other; then a system that sleeps is silent."""
+    port = free_port(socket.SOCK_DGRAM)
+    spec = Spec[int, str](lambda state, inp: [goto(state, inp)], 0, ["a", "b"])
+    life = Life(server=[sys.executable, "-c", ECHO, str(port)], ready=Listening(port, udp=True))
+    ports = {"p": udp(f"udp://127.0.0.1:{port}")}
+    echo = Bench.on_ports(spec, lines({str: "{}"}), ports, latency=0.5, quiescence=5.0, life=life)
+    summary = run(inject(echo, {"p": Faults(delay=0.5, late=0.05)}), traces=1, steps=20, mode="strict", out=tmp_path)
+    assert (summary.verdict, summary.silence) == ("pass", {"observed": 1})
 
 
 def test_an_end_comes_after_what_was_held_up() -> None:
