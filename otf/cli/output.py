@@ -8,8 +8,8 @@ import os
 import re
 import shutil
 import sys
-import textwrap
 import traceback
+from collections.abc import Iterator
 from contextlib import suppress
 from contextvars import ContextVar
 from datetime import UTC, datetime
@@ -58,7 +58,7 @@ def say(text: str = "", *, exact: bool = False) -> None:
     if width is None or exact:
         _print(text)
     elif not _in_terminal() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
-        _print("\n".join(part for line in text.split("\n") for part in wrapped(line, width)))
+        _print("\n".join(_parts(text, width)))
     else:
         _print(_paint(text, width))
 
@@ -71,6 +71,12 @@ def columns() -> int | None:
     return int(asked) if asked.isdecimal() and int(asked) >= NARROWEST else None
 
 
+def _parts(text: str, width: int) -> Iterator[str]:
+    from otf.trace.explain import wrapped  # brings the trace along, which `--help` does not need
+
+    return (part for line in text.split("\n") for part in wrapped(line, width))
+
+
 def _in_terminal() -> bool:
     stdout = _STDOUT[0][0] if _STDOUT else sys.stdout
     with suppress(ValueError, AttributeError):  # it is closed, or something else took its place
@@ -78,29 +84,8 @@ def _in_terminal() -> bool:
     return False
 
 
-def wrapped(line: str, width: int) -> list[str]:
-    """Return a line in parts of at most `width` characters, broken between words; the others are below the last column.
-
-    A command stays one line, whatever the width: who copies it would copy the line ends as well.
-
-    >>> wrapped("  seen:   Coffee(cups=1), Tea(cups=2)", 30)
-    ['  seen:   Coffee(cups=1),', '          Tea(cups=2)']
-    """
-    if len(line) <= width or _COMMAND.match(line):
-        return [line]
-    text = line.lstrip()
-    indent = len(line) - len(text)
-    starts = [found.end() for found in _COLUMN.finditer(line)]
-    below = max((start for start in starts if start <= width // 2), default=indent + 2)
-    wrapper = textwrap.TextWrapper(width, initial_indent=" " * indent, subsequent_indent=" " * below)
-    wrapper.break_long_words = wrapper.break_on_hyphens = False
-    return wrapper.wrap(text)
-
-
 NARROWEST: Final = 20  # columns; no one reads less
 LONGEST: Final = 60  # bytes of a frame that are shown
-_COLUMN: Final = re.compile(r"\S {2,}(?=\S)|^ *[\w ]{1,20}: +(?=\S)|^ *\d+ +(?=\S)|^ *[{-] (?=\S)")
-_COMMAND: Final = re.compile(r" *[\w ]+: +(otf|pytest) |traces: \S+$| +known_issues=")  # what is copied stays one line
 _STYLES: Final = (
     ("bold red", re.compile(r"(FAIL\b|failed ).*|.*<== here")),
     ("bold green", re.compile(r"PASS(?!, )\b.*|fixed:.*")),
@@ -120,7 +105,7 @@ def _paint(text: str, width: int) -> str:
     with console.capture() as found:
         for line in text.split("\n"):
             style = next((style for style, pattern in _STYLES if pattern.match(line)), "")
-            for part in wrapped(line, width):
+            for part in _parts(line, width):
                 console.print(Text(part, style), soft_wrap=True)
     return found.get().removesuffix("\n")
 

@@ -110,8 +110,10 @@ class CoveredPart(NamedTuple):
 
     A state may lie outside of all: other inputs lead there than those that exploring tries.
 
-    >>> str(CoveredPart(36, 36, 37, whole=True)), str(CoveredPart(39, 8, 2000, whole=False))
-    ('36 of 37', '39, 8 of them among the 2,000 explored')
+    >>> str(CoveredPart(36, 36, 37, whole=True)), str(CoveredPart(189, 117, 120, whole=True))
+    ('36 of 37', '117 of 120, and 72 outside of these')
+    >>> str(CoveredPart(39, 8, 2000, whole=False)), str(CoveredPart(102, 1, 1, whole=False))
+    ('39, 8 of them among the 2,000 explored', '102')
     """
 
     visited: int
@@ -128,6 +130,10 @@ class CoveredPart(NamedTuple):
         """Return it in words."""
         if self.is_share:
             return f"{self.within:,} of {self.explored:,}"
+        if self.whole:
+            return f"{self.within:,} of {self.explored:,}, and {self.visited - self.within:,} outside of these"
+        if self.explored < self.visited:  # nearly nothing is known: no share of it tells anything
+            return f"{self.visited:,}"
         return f"{self.visited:,}, {self.within:,} of them among the {self.explored:,} explored"
 
 

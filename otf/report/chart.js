@@ -86,22 +86,22 @@ function ghosts(path, event) {
 }
 
 // The height of each row: even, or by time, in which long pauses are cut.
-function chartHeights(rows, scaled) {
+function chartHeights(rows, scaled, gap) {
   const pauses = rows.map((row, at) => (at ? Math.max(0, row.time - rows[at - 1].time) : 0));
   const usual = [...pauses].filter(Boolean).sort((one, other) => one - other);
   const scale = usual.length ? 70 / usual[Math.floor(usual.length * 0.7)] : 0;
   let y = TOP;
   return rows.map((row, at) => {
     const wanted = scaled ? pauses[at] * scale : 0;
-    y += Math.max(GAP, Math.min(LONGEST, wanted));
+    y += Math.max(gap, Math.min(LONGEST, wanted));
     return { y, cut: wanted > LONGEST ? pauses[at] : 0 };
   });
 }
 
 // Draw the events from one to another into a room that is so wide; `choose` gets the number of an event that is clicked.
-function drawChart(path, { from = 0, to = path.events.length, selected = -1, scaled = false, room = WIDE, choose } = {}) {
+function drawChart(path, { from = 0, to = path.events.length, selected = -1, scaled = false, room = WIDE, gap = GAP, choose } = {}) {
   const rows = chartRows(path, from, to);
-  const heights = chartHeights(rows, scaled);
+  const heights = chartHeights(rows, scaled, gap);
   const ports = chartPorts(path.events);
   if (!ports.length) ports.push("");
   const between = Math.round(Math.min(BETWEEN[1], Math.max(BETWEEN[0], (room - LEFT) / (ports.length + 1))));

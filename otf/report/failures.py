@@ -12,7 +12,7 @@ from urllib.parse import quote
 from otf.report.embedded import address
 from otf.report.gather import Gathered, ReportedFailure
 from otf.report.markup import Markup, joined, tag
-from otf.trace.explain import explanation
+from otf.trace.explain import explanation, wrapped
 from otf.trace.result import KnownIssueResult, counted
 from otf.trace.title import title
 from otf.trace.verdict import Verdict
@@ -60,9 +60,7 @@ def _card(what: object, found: ReportedFailure, names: Container[str], folder: P
     early = f"The search was stopped early, since {found.ended}: fewer steps may be enough."
     name = address(Path(found.file))
     view = name in names or None
-    told = explanation(Verdict("fail", found.failure), found.events, SCREEN)
-    narrow = explanation(Verdict("fail", found.failure), found.events, PHONE)
-    words = tag("div", _coloured(told, name, "screen"), _coloured(narrow, name, "phone"))
+    words = tag("div", _coloured(found, SCREEN, "screen"), _coloured(found, PHONE, "phone"))
     drawn = _drawing(name) if view else ""
     unshrunk = early if found.ended else "" if found.shrunk else "It was not shrunk."
     return tag(
@@ -70,24 +68,26 @@ def _card(what: object, found: ReportedFailure, names: Container[str], folder: P
         tag("summary", what, " ", tag("span", f"({count})", class_="soft")),
         tag("div", words, drawn, class_=view and "beside"),
         tag("p", unshrunk) if unshrunk else "",
-        tag("p", f"{found.chance}.") if found.chance else "",
-        _ways(found.file, names, folder),
+        _ways(found.file, names, folder, found.chance),
         open="" if opened else None,
     )
 
 
-def toned(told: str) -> list[tuple[str, str]]:
-    r"""Return the lines of an explanation, each with the name of its colour before it.
+def toned(told: str, width: int = SCREEN) -> list[tuple[str, str]]:
+    r"""Return the lines of an explanation in a width, each with the name of its colour before it.
 
     >>> toned("FAIL (missing): …\n  step  input")
     [('fail', 'FAIL (missing): …'), ('', '  step  input')]
     """
-    return [(next((tone for tone, line in TONES if line.match(each)), ""), each) for each in told.split("\n")]
+    tones = ((next((tone for tone, line in TONES if line.match(each)), ""), each) for each in told.split("\n"))
+    return [(tone, part) for tone, line in tones for part in wrapped(line, width)]
 
 
-def _coloured(told: str, name: str, where: str) -> Markup:
-    shown = (tag("span", f"{each}\n", class_=tone) if tone else f"{each}\n" for tone, each in toned(told))
-    return tag("pre", *shown, class_=where, tabindex=0, role="region", aria_label=f"failure {name} in words")
+def _coloured(found: ReportedFailure, width: int, where: str) -> Markup:
+    told = toned(explanation(Verdict("fail", found.failure), found.events, width), width)
+    shown = (tag("span", f"{each}\n", class_=tone) if tone else f"{each}\n" for tone, each in told)
+    label = f"failure {address(Path(found.file))} in words"
+    return tag("pre", *shown, class_=where, tabindex=0, role="region", aria_label=label)
 
 
 def _known_issue(
@@ -107,8 +107,8 @@ def _drawing(name: str) -> Markup:
     return tag("div", class_="drawing", tabindex=0, role="region", aria_label=f"chart of {name}", data_path=name)
 
 
-def _ways(trace: str, names: Container[str], folder: Path | None) -> Markup:
-    """Return the ways to a trace: the viewer, the file, the commands.
+def _ways(trace: str, names: Container[str], folder: Path | None, chance: str) -> Markup:
+    """Return the ways to a trace: the viewer, the file, the commands; before them how often its steps failed.
 
     The link is relative to the page: a folder that was copied keeps its links.
     """
@@ -117,4 +117,5 @@ def _ways(trace: str, names: Container[str], folder: Path | None) -> Markup:
     shown: object = tag("code", trace)
     if folder is not None:
         shown = tag("a", shown, href=quote(Path(os.path.relpath(trace, folder)).as_posix()))
-    return joined(tag("p", *view, "trace: ", shown), tag("div", data_commands=name) if view else "")
+    rate = f"{chance}. " if chance else ""
+    return joined(tag("p", rate, *view, "trace: ", shown), tag("div", data_commands=name) if view else "")

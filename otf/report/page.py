@@ -59,8 +59,6 @@ def _day(started: str) -> str:
 def _cards(gathered: Gathered) -> list[tuple[str, str]]:
     result, coverage = gathered.result, gathered.coverage
     return [
-        _count(result.paths, "path"),
-        _count(result.steps, "step"),
         _count(len(result.failures), "kind", " of failure"),
         _count(result.failed, "path", " that failed"),
         *([_count(result.undecided, "inconclusive path")] if result.undecided else []),
@@ -77,9 +75,9 @@ def _count(number: int, what: str, more: str = "") -> tuple[str, str]:
 
 
 def _card(name: str, part: CoveredPart) -> tuple[str, str]:
-    if part.is_share:
-        return name, str(part)
-    return f"{name}, {part.within:,} of them among the {part.explored:,} explored", f"{part.visited:,}"
+    # the first number is the tile's own, the rest explains it
+    value, _, rest = str(part).partition(", ")
+    return f"{name}{', ' if rest else ''}{rest}", value
 
 
 def paths(gathered: Gathered, names: Container[str]) -> Markup:

@@ -1,6 +1,7 @@
 // The viewer: one path, its steps on the left, its chart in the middle, and what is known at one event on the right.
 
 const AROUND = 60; // events drawn before and after the chosen one: with all of a long path the page would be slow
+const CLOSE = 26; // between two events there: with the text beside it, it fits on a screen
 const SHOWN = 40; // events of a failure drawn in the report itself
 const NOT_UNPACKED = "This browser cannot unpack the path (it has no DecompressionStream). In a terminal this shows it: otf show ";
 const HELP = "↑ ↓ step, ← → event, Home and End, F the failure, N and P other paths, Escape back to the report";
@@ -305,7 +306,8 @@ async function drawFailure(place) {
   const path = await unpackedOr(head, place);
   if (!path) return;
   const to = failureOf(path) + 1 || path.events.length;
-  place.replaceChildren(drawChart(path, { from: Math.max(0, to - SHOWN), to, room: place.clientWidth - 18 }));
+  place.replaceChildren(drawChart(path, { from: Math.max(0, to - SHOWN), to, room: place.clientWidth - 18, gap: CLOSE }));
+  place.scrollTop = place.scrollHeight; // what failed is at the end
 }
 
 for (const place of document.querySelectorAll("[data-commands]")) {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -122,6 +123,29 @@ def _shorten(outputs: list[str]) -> list[str]:
         return outputs
     # the last output is that of the failure
     return [*outputs[: OUTPUTS - 1], f"… {len(outputs) - OUTPUTS} more", outputs[-1]]
+
+
+_COLUMN: Final = re.compile(r"\S {2,}(?=\S)|^ *[\w ]{1,20}: +(?=\S)|^ *\d+ +(?=\S)|^ *[{-] (?=\S)")
+_COMMAND: Final = re.compile(r" *[\w ]+: +(otf|pytest) |traces: \S+$| +known_issues=")  # what is copied stays one line
+
+
+def wrapped(line: str, width: int) -> list[str]:
+    """Return a line in parts of at most `width` characters, broken between words; the others are below the last column.
+
+    A command stays one line, whatever the width: who copies it would copy the line ends as well.
+
+    >>> wrapped("  seen:   Coffee(cups=1), Tea(cups=2)", 30)
+    ['  seen:   Coffee(cups=1),', '          Tea(cups=2)']
+    """
+    if len(line) <= width or _COMMAND.match(line):
+        return [line]
+    text = line.lstrip()
+    indent = len(line) - len(text)
+    starts = [found.end() for found in _COLUMN.finditer(line)]
+    below = max((start for start in starts if start <= width // 2), default=indent + 2)
+    wrapper = textwrap.TextWrapper(width, initial_indent=" " * indent, subsequent_indent=" " * below)
+    wrapper.break_long_words = wrapper.break_on_hyphens = False
+    return wrapper.wrap(text)
 
 
 BRANCHES = 8  # branches listed for one state

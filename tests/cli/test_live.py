@@ -66,6 +66,7 @@ def test_a_known_issue_has_the_verdict_of_the_terminal(campaign: Campaign) -> No
     campaign.summary.add(result())
     state = LiveFigures(campaign, Listener()).state()
     assert (state["ruling"], state["tone"], state["known"]) == ("pass, 1 known issue", "known", 1)
+    assert state["failures"] == ["known issue: it is loud (1 of 1 path)"]
 
 
 def test_figures_of_a_time(tmp_path: Path) -> None:

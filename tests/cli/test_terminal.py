@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from otf.cli import called, output
-from otf.cli.output import wrapped
+from otf.trace.explain import wrapped
 from tests.cli.command import otf
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -58,8 +58,31 @@ def test_words_chart_and_commands_are_on_the_first_screen(seen: Browser, report:
     assert chart > words + 400
     commands = seen.ask(f"[...{CARD}.querySelectorAll('.command code')].map(each => each.textContent)")
     assert [each.split()[1] for each in commands] == ["show", "replay", "rerun", "shrink"]
-    seen.ask(f"{CARD}.querySelector('.command button').click()")
-    seen.until(f"/copied|selected/.test({CARD}.querySelector('.command button').textContent)")
+
+
+def test_so_they_are_for_a_failure_of_several_ports_and_long_values(seen: Browser, tmp_path: Path) -> None:
+    """No line of its words is broken by the page, which would begin the rest at the left edge."""
+    with chdir(tmp_path):
+        otf(
+            "run",
+            "conference",
+            "--set",
+            "fault=O7",
+            "--seed",
+            5,
+            "--stop-first",
+            "--steps",
+            50,
+            "--no-saved",
+            "--out",
+            "o7",
+        )
+        assert otf("report", "o7").status == 0
+    opened(seen, tmp_path / "o7" / "report.html")
+    assert max(bottom(seen, what) for what in ("pre.screen", ".drawing", ".command:last-child")) < 900
+    seen.ask(f"void ({CARD}.querySelector('pre.screen').style.whiteSpace = 'pre')")
+    wide, room = (seen.ask(f"{CARD}.querySelector('pre.screen').{each}") for each in ("scrollWidth", "clientWidth"))
+    assert wide <= room
 
 
 def test_on_a_phone_the_outputs_are_in_sight(seen: Browser, report: Path) -> None:

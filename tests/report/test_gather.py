@@ -47,5 +47,5 @@ def test_an_inconclusive_path_without_a_reason_is_counted() -> None:
 def test_states_outside_the_known_whole_are_counted() -> None:
     """Other inputs than those that exploring tries lead there: "4 of 512" would hide 17 states."""
     inside, outside = CoveredPart(4, 4, 512, whole=True), CoveredPart(21, 4, 512, whole=True)
-    assert (str(inside), str(outside)) == ("4 of 512", "21, 4 of them among the 512 explored")
+    assert (str(inside), str(outside)) == ("4 of 512", "4 of 512, and 17 outside of these")
     assert str(VisitedParts(outside, inside, outside)) == "visited: 21 states, 21 transitions"

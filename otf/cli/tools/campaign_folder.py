@@ -243,7 +243,8 @@ class _Gathering:
                 header = judgement.header
                 ended = "" if header.minimal else header.ended or INTERRUPTED
                 failed = f"{round(header.rate * header.runs)} of {counted(header.runs, 'run')}"
-                chance = f"it depends on chance: these steps failed in {failed}" if 0 < header.rate < 1 else ""
+                by_chance = "it depends on chance: these" if header.rate < 1 else "These"
+                chance = f"{by_chance} steps failed in {failed}" if header.rate and header.runs > 1 else ""
                 yield replace(self._seen(judgement, shrunk), count=0, shrunk=True, ended=ended, chance=chance)
 
     def _read(self, file: Path, *, follow: bool = False) -> Read:

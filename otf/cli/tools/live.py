@@ -107,7 +107,7 @@ class LiveFigures(Listener):
         result = summary.result
         steps, seconds = self.steps, monotonic() - self._began + self._campaign.spent
         nodes = () if self._view is None else self._view.nodes
-        groups = list(summary.failures.values())
+        groups, of = list(summary.failures.values()), f" of {counted(summary.paths, 'path')}"
         return {
             "done": self.done,
             "tone": result.tone,
@@ -124,9 +124,10 @@ class LiveFigures(Listener):
             "undecided": len(summary.inconclusive),
             "now": self._now or self._running(),
             "possible": [show(node.value) for node in nodes[:SHOWN]],
+            # the newest first: the story is of that one
             "failures": [
-                f"{each.result.title or each.signature} ({each.count:,} of {counted(summary.paths, 'path')})"
-                for each in groups[:KINDS]
+                *(f"{each.result.title or each.signature} ({each.count:,}{of})" for each in groups[: -KINDS - 1 : -1]),
+                *(f"known issue: {each.says} ({each.paths:,}{of})" for each in result.seen_issues[:KINDS]),
             ],
             "story": _story(groups[-1]) if groups else [],
             "growth": [*self._growth, *({(steps, len(self._met))} - {self._growth[-1]})],
@@ -326,7 +327,7 @@ def live(where: str, campaign: Campaign, title: str, tell: Callable[[str], None]
 
 def _story(group: FailureGroup) -> list[tuple[str, str]]:
     """Return the failure of a group in words, with their colours: of the shortest trace that is known so far."""
-    from otf.report.failures import toned
+    from otf.report.failures import SCREEN, toned
 
     shown = group.shrunk or group.first
-    return toned(explanation(shown.verdict, shown.events))
+    return toned(explanation(shown.verdict, shown.events, SCREEN))
