@@ -29,6 +29,7 @@ from otf.campaign.journal_lines import About
 from otf.campaign.journal_reader import Past
 from otf.campaign.lane_knowledge import Merged
 from otf.campaign.lane_memory import Learning
+from otf.campaign.restored import restore
 from otf.models.coffee import bench as coffee
 
 PARTS = ("processes", "copies", "journal", "resume", "killed")
@@ -177,7 +178,7 @@ def resume(folder: Path, paths: int) -> float:
     run(bench, out=settings.out, traces=paths, steps=50, seed=1)
     began = perf_counter()
     past, summary = Past(settings.out), Summary()
-    past.restore(summary, bench, About.of(bench, settings), settings)
+    restore(past, summary, bench, About.of(bench, settings), settings)
     Merged(1, past, remote=False)
     assert summary.paths == paths, summary.paths
     return perf_counter() - began

@@ -29,6 +29,7 @@ from otf.campaign.paths import undisturbed
 from otf.campaign.processes import Processes
 from otf.campaign.recorder import inputs_in
 from otf.campaign.reports import FailureReports, together
+from otf.campaign.restored import is_idle, restore
 from otf.campaign.results import KnownIssueCount, PathResult
 from otf.campaign.saved import Saved
 from otf.campaign.settings import Settings, Workers
@@ -107,7 +108,7 @@ class Campaign:
                                 await self._driven(journal)
             finally:
                 self._end(journal)
-            if self._past.idle(self.summary):
+            if is_idle(self._past, self.summary):
                 self.summary.rest(len(self._past.counted))
             elif self.bench.spec.emits is None or self._offers():
                 self.summary.conclude(timed=self.settings.time is not None)
@@ -131,7 +132,7 @@ class Campaign:
         """Begin the journal; of a campaign that continues, the counted paths are in the summary then."""
         about, self._past = About.of(self.bench, self.settings), Past(self.settings.out)
         self._past.check(about)
-        self._past.restore(self.summary, self.bench, about, self.settings)
+        restore(self._past, self.summary, self.bench, about, self.settings)
         self._past.tidy()
         journal.begin(about, self._past.names)
         if self.settings.spend and self.settings.time is not None:

@@ -15,7 +15,9 @@ from otf.campaign.pace import clients
 from otf.campaign.results import Shrunk
 from otf.campaign.saved import TIMES
 from otf.campaign.settings import UNLIMITED, Settings, header
+from otf.runner.time_spent import TimeSpent
 from otf.trace.reading import BAD_JSON
+from otf.trace.result import GuessedResult
 from otf.trace.verdict import Judged, Outcome
 from otf.values import as_text
 
@@ -79,7 +81,11 @@ class About(msgspec.Struct, frozen=True):
 EMPTY: Final = msgspec.Raw(b"{}")
 
 
-class CountedLine(msgspec.Struct, frozen=True, gc=False):  # it refers to no object of its kind, and there are many
+class JournalLine(msgspec.Struct, frozen=True, tag_field="event"):
+    """A line of the journal that is read again; its event is its kind."""
+
+
+class CountedLine(JournalLine, frozen=True, gc=False, tag=COUNTED):  # it refers to none of its kind, and there are many
     """How a path was counted, as recorded in the journal.
 
     `exact` is the fingerprint of its failure. `visits` has numbers and times in turn, `new` the names of the numbers
@@ -118,22 +124,17 @@ class CountedLine(msgspec.Struct, frozen=True, gc=False):  # it refers to no obj
     learned: msgspec.Raw = EMPTY
 
 
-class SpentLine(msgspec.Struct, frozen=True):
+class SpentLine(JournalLine, frozen=True, tag=SPENT):
     """On what a campaign spent its seconds until it ended or was interrupted."""
 
     parts: dict[str, Annotated[float, msgspec.Meta(ge=0, le=1e10)]] = {}
-
-    @property
-    def seconds(self) -> float:
-        """Return how many seconds that are."""
-        return sum(self.parts.values())
 
 
 OF_SHRUNK: Final = ("steps", "transitions", "resets", "rate", "runs", "before", "tried", "minimal", "ended")
 """What a shrunk failure and the line of it both have."""
 
 
-class ShrunkLine(msgspec.Struct, frozen=True):
+class ShrunkLine(JournalLine, frozen=True, tag=SHRUNK):
     """A shrunk failure, as the journal has it."""
 
     signature: str
@@ -159,22 +160,39 @@ class ShrunkLine(msgspec.Struct, frozen=True):
         return cls(signature, str(shrunk.trace), others=others, program=program, **same)
 
 
-class StartedLine(msgspec.Struct, frozen=True):
-    """The start of a campaign, as the journal has it."""
+class StartedLine(JournalLine, frozen=True, tag=STARTED):
+    """The start of a campaign, or of a run of one of its traces, which has no `about`."""
 
     about: About | None = None
 
 
-# made once: most lines of a long journal are decoded
-COUNTED_LINES: Final = msgspec.json.Decoder(CountedLine)
-SHRUNK_LINES: Final = msgspec.json.Decoder(ShrunkLine)
-STARTED_LINES: Final = msgspec.json.Decoder(StartedLine)
-SPENT_LINES: Final = msgspec.json.Decoder(SpentLine)
+class CompletedLine(JournalLine, frozen=True, tag=COMPLETED):
+    """The end of a campaign that nothing interrupted; `trouble` is the error that ended contact with the system."""
+
+    trouble: str = ""
+    time: TimeSpent = msgspec.field(default_factory=TimeSpent)
+
+
+class FailedStartLine(JournalLine, frozen=True, tag=FAILED_START):
+    """A start of the system that failed, and was tried again."""
+
+
+class KindsLine(JournalLine, frozen=True, tag=KINDS):
+    """The kinds of failures by their fingerprints, as far as they are told apart, and those seen only behind others."""
+
+    kinds: dict[str, str] = {}
+    full: bool = False
+    guessed: list[GuessedResult] = []
+
+
+LINES: Final = msgspec.json.Decoder(
+    CountedLine | ShrunkLine | StartedLine | CompletedLine | SpentLine | FailedStartLine | KindsLine
+)
+UNREAD: Final = (b'"event":"path started"', b'"event":"path ended"')
+"""What two of three lines have, which say nothing that is read again."""
 LEARNED: Final = msgspec.json.Decoder(Knowledge)
 NEW: Final = msgspec.json.Decoder(dict[int, str])
 VISITS: Final = msgspec.json.Decoder(list[int])
-KINDS_READ: Final = (STARTED, COUNTED, SHRUNK, FAILED_START, SPENT, COMPLETED)
-MARKS: Final = {event: f'"event":"{event}"'.encode() for event in KINDS_READ}
 
 
 def decoded(line: bytes | msgspec.Raw, decoder: msgspec.json.Decoder[Line]) -> Line | None:

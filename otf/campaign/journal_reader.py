@@ -8,53 +8,44 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from otf.adapter import Bench
-from otf.campaign.believed import Believed, judged, past_gap
-from otf.campaign.evidence import passed_steps
+import msgspec
+
 from otf.campaign.journal_lines import (
-    COMPLETED,
-    COUNTED,
-    COUNTED_LINES,
     EMPTY,
-    FAILED_START,
     JOURNAL,
     LEARNED,
-    MARKS,
+    LINES,
     NEW,
-    OF_SHRUNK,
-    SHRUNK,
-    SHRUNK_LINES,
-    SPENT,
-    SPENT_LINES,
-    STARTED,
-    STARTED_LINES,
+    UNREAD,
     VISITS,
     About,
+    CompletedLine,
     CountedLine,
+    JournalLine,
+    KindsLine,
     ShrunkLine,
     SpentLine,
+    StartedLine,
     decoded,
 )
 from otf.campaign.knowledge import Knowledge
-from otf.campaign.results import FailureGroup, KnownIssueCount, PathResult, Shrunk
-from otf.campaign.settings import Settings
-from otf.campaign.summary import Summary
 from otf.errors import TraceError, UsageError
 from otf.runner.writer import writing
 from otf.trace.reading import bounded
 from otf.trace.record import LineChain
 from otf.trace.requirements import RequirementRecord
-from otf.trace.verdict import Verdict
 from otf.values import show
 
 
 class Past:
     """What a folder has of a campaign; empty for a new one. Raises TraceError for a folder that cannot be read.
+
+    `counted` are the paths that count, and `undecided` those that are driven again. `completed`: nothing interrupted
+    it, and no path counted after that; `end` is how it ended, None since it began to continue. `begun`: a run is in its
+    journal. `linked` are the paths whose lines are vouched for by the next; `altered` says what was changed. What paths
+    learned is most of a journal, and is kept if it `learns`. `judges_again`: so do those who restore it.
 
     >>> from tempfile import TemporaryDirectory
     >>> from otf.campaign import run
@@ -66,77 +57,98 @@ class Past:
     ([1, 2], 7)
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, learns: bool = True) -> None:
         self.folder = folder
+        self.begun: bool = False
         self.about: About | None = None
         self.counted: dict[int, CountedLine] = {}
-        self._of: dict[int, str] = {}
         self.shrunk: dict[str, ShrunkLine] = {}
         self.completed: bool = False
+        self.end: CompletedLine | None = None
         self.altered: list[str] = []
-        self._linked = set[int]()
-        self._judges = False
-        self._requirements = RequirementRecord()
-        self._failed_starts = 0
-        self._seconds = 0.0
-        try:
-            with (folder / JOURNAL).open("rb") as file:
-                self._read(bounded(file))
-        except FileNotFoundError:
-            return
-        except OSError as error:
-            message = f"{folder / JOURNAL}: {error.strerror}; give the folder of a campaign (`otf run` prints it)"
-            raise TraceError(message) from error
-        finally:
-            self.counted = {number: line for number, line in self.counted.items() if not line.again}
+        self.linked = set[int]()
+        self.requirements = RequirementRecord()
+        self.failed_starts: int = 0
+        self.parts: dict[str, float] = {}
+        self.kinds: KindsLine = KindsLine()
+        self.judges_again: bool = False
+        self._of: dict[int, str] = {}
+        self._learns = learns
+        self._read()
+        self.undecided: dict[int, CountedLine] = {number: line for number, line in self.counted.items() if line.again}
+        self.counted = {number: line for number, line in self.counted.items() if not line.again}
 
-    def _read(self, lines: Iterable[bytes]) -> None:
+    def _read(self) -> None:
+        journal = self.folder / JOURNAL
+        if not (journal.is_file() or journal.is_dir()):  # opening a pipe would block for ever
+            return
+        try:
+            with journal.open("rb") as file:
+                self._read_lines(bounded(file))
+        except OSError as error:
+            message = f"{journal}: {error.strerror}; give the folder of a campaign (`otf run` prints it)"
+            raise TraceError(message) from error
+
+    def _read_lines(self, lines: Iterable[bytes]) -> None:
         chain, before = LineChain(), 0
         for number, line in enumerate(lines, 1):
             follows = chain.take(line)
             if follows:
-                self._linked.add(before)
+                self.linked.add(before)
             elif follows is False:
                 self.altered.append(f"{JOURNAL}: what is before line {number} is not what was written there")
-            before = self._line(line)
-            self._linked.discard(before)
+            # most lines are about the start and the end of a path, and are not decoded
+            found = None if any(mark in line for mark in UNREAD) else decoded(line, LINES)
+            before = found.path if isinstance(found, CountedLine) else 0
+            self.linked.discard(before)
+            if found is not None:
+                self._take(found, whole=line.endswith(b"\n"))
 
-    def _line(self, line: bytes) -> int:  # noqa: C901 -- a branch for each kind of line
-        """Take a line; return the number of the path that it counts, 0 if it counts none."""
-        # most lines are about the start of a path, and are not decoded
-        if MARKS[COUNTED] in line:
-            counted = decoded(line, COUNTED_LINES)
-            if counted is not None:
-                if counted.new != EMPTY and (new := decoded(counted.new, NEW)):
-                    self._of.update(new)
-                # also of a path that is driven again: what it showed was seen. Most paths are the first to show nothing
-                if counted.reached or counted.decided or counted.violated:
-                    self._requirements.add(shown(counted, self.folder))
-                # a path that was not decided is driven again, and counts once: as its last line says
-                self.counted[counted.path] = counted
-                # one that only began to continue, and was killed, has nothing new to say
-                self.completed = False
-                return counted.path
-        elif MARKS[SHRUNK] in line:
-            shrunk = decoded(line, SHRUNK_LINES)
-            if shrunk is not None:
-                self.shrunk[shrunk.signature] = shrunk
-        elif MARKS[STARTED] in line:
-            started = decoded(line, STARTED_LINES)
-            if started is not None and started.about is not None:
-                self.about = started.about
-        elif MARKS[COMPLETED] in line:
-            self.completed = line.endswith(b"}\n")
-        elif MARKS[FAILED_START] in line:
-            self._failed_starts += 1
-        elif MARKS[SPENT] in line:
-            self._seconds += (decoded(line, SPENT_LINES) or SpentLine()).seconds
-        return 0
+    def _take(self, line: JournalLine, *, whole: bool) -> None:
+        match line:
+            case CountedLine():
+                self._count(line)
+            case ShrunkLine(signature):
+                self.shrunk[signature] = line
+            case StartedLine(about):
+                self.begun = True
+                # without it, a run of a trace began
+                self.about, self.end = (self.about, self.end) if about is None else (about, None)
+            case CompletedLine():
+                self.completed, self.end = whole, line
+            case SpentLine(parts):
+                self.parts = parts | ({"earlier": self.seconds} if self.parts else {})
+            case KindsLine():
+                self.kinds = line
+            case _:
+                self.failed_starts += 1
+
+    def _count(self, line: CountedLine) -> None:
+        if line.new != EMPTY and (new := decoded(line.new, NEW)):
+            self._of.update(new)
+        # also of a path that is driven again: what it showed was seen. Most paths are the first to show nothing
+        if line.reached or line.decided or line.violated:
+            self.requirements.add(shown(line, self.folder))
+        if not self._learns:
+            line = msgspec.structs.replace(line, new=EMPTY, visits=EMPTY, learned=EMPTY)
+        # a path that was not decided is driven again, and counts once: as its last line says
+        self.counted[line.path] = line
+        # one that only began to continue, and was killed, has nothing new to say
+        self.completed = False
+
+    @property
+    def seconds(self) -> float:
+        """Return how many seconds were spent."""
+        return sum(self.parts.values())
 
     @property
     def names(self) -> dict[str, int]:
         """Return the numbers that the names of visits have in this folder."""
         return {name: number for number, name in self._of.items()}
+
+    def lacks(self, paths: int) -> bool:
+        """Return whether one of the first paths does not count."""
+        return any(number not in self.counted for number in range(1, paths + 1))
 
     def check(self, about: About) -> None:
         """Raise UsageError if the paths of this campaign would be others than those of the folder."""
@@ -174,144 +186,12 @@ class Past:
                 with writing(file):
                     file.unlink(missing_ok=True)
 
-    def restore(self, summary: Summary, bench: Bench, about: About, settings: Settings) -> None:
-        """Add the counted paths to a summary, as far as their traces bear them out; the others are driven again.
-
-        `about` is that of the campaign that continues. Raises UsageError for a trace of another campaign, TraceError if
-        the trace of a failure cannot be read.
-        """
-        # of one that was interrupted after its last path nobody has said the result: it is judged again, and not driven
-        self._judges = settings.check or not (self.completed or self._lacks(settings.traces))
-        believed = Believed(self.folder, about.header, bench, again=self._judges, partial=settings.keep == "failures")
-        believed.refuse_others()
-        lines = {number: believed.line(line, linked=number in self._linked) for number, line in self.counted.items()}
-        self.counted = {number: line for number, line in lines.items() if line is not None}
-        summary.altered, summary.unshown = [*self.altered, *believed.altered], believed.unshown
-        self._add(summary, bench)
-
-    def idle(self, summary: Summary) -> bool:
-        """Return whether a campaign that continued has tested nothing: no path was driven, and it had ended before.
-
-        If it had not, the traces that were judged again are its result.
-        """
-        driven = summary.parts.paths or summary.parts.saved or not self.counted
-        shown = len(self.counted) > summary.unshown
-        return not driven and (self.completed or not self._judges or not shown)
-
-    def _lacks(self, paths: int) -> bool:
-        return any(number not in self.counted for number in range(1, paths + 1))
-
-    def _add(self, summary: Summary, bench: Bench) -> None:
-        summary.requirements.add(self._requirements)
-        summary.failed_starts, summary.earlier = self._failed_starts, self._seconds
-        groups = dict[tuple[str, str], FailureGroup]()
-        issues = {issue.says: issue for issue in summary.known_issues}
-        for number in sorted(self.counted):
-            counted = self.counted[number]
-            same = counted.signature, counted.exact
-            group, known_issue = groups.get(same), issues.get(counted.known_issue)
-            _add(summary, counted, self.folder)
-            if known_issue is not None:
-                known_issue.add(self._known_issue(counted, known_issue, bench), counted.signature)
-            elif counted.verdict == "fail" and group is not None:
-                group.count += 1
-                group.meet(self._shorter(counted, group, bench))
-            elif counted.verdict == "fail":
-                groups[same] = self._group(counted, bench)
-        oracle = bench.oracle()
-        for group in groups.values():
-            group.first = replace(group.first, passed=(*passed_steps(oracle, group.first.events),))
-            summary.failed(group)
-        summary.regroup()
-        self._add_guessed(summary, bench)
-        kinds = {str(kind): group for kind, group in summary.failures.items()}
-        for name, group in (kinds | {each.says: each.group for each in summary.known_issues if each.group}).items():
-            line = self.shrunk.get(name)
-            if line is not None and not line.ended:
-                group.shrunk = shrunk_of(self.folder, line, group.first.number, bench)
-
-    def _add_guessed(self, summary: Summary, bench: Bench) -> None:
-        """Add what failed behind a guess: it is looked for without the guess again."""
-        for number, counted in sorted(self.counted.items()):
-            if counted.behind and counted.verdict != "inconclusive":
-                with suppress(OSError, TraceError):
-                    summary.behind(judged(self.folder / f"path-{number:04}.jsonl", number, bench), bench.known_issue)
-
-    def _known_issue(self, counted: CountedLine, known: KnownIssueCount, bench: Bench) -> PathResult:
-        """Return a path that showed a known issue; only the first is judged again, and one that is shorter."""
-        if known.group is not None:
-            return self._shorter(counted, known.group, bench)
-        with suppress(OSError, TraceError):
-            return _first(judged(self.folder / Path(counted.trace).name, counted.path, bench))
-        return _result(counted, self.folder)
-
-    def _shorter(self, counted: CountedLine, group: FailureGroup, bench: Bench) -> PathResult:
-        """Return another path of a group; only one that is shorter is judged again."""
-        if counted.steps < group.result.steps:
-            with suppress(OSError, TraceError):
-                return _first(judged(self.folder / Path(counted.trace).name, counted.path, bench))
-        return _result(counted, self.folder)
-
-    def _group(self, counted: CountedLine, bench: Bench) -> FailureGroup:
-        trace = self.folder / Path(counted.trace).name
-        try:
-            first = replace(_first(past_gap(judged(trace, counted.path, bench))), unwritten=counted.unwritten)
-        except OSError as error:
-            message = f"{trace}: the trace of a failure cannot be read ({error.strerror}): this campaign cannot go on"
-            raise TraceError(message) from error
-        failure = first.verdict.failure
-        if failure is None:
-            message = f"{first.trace}: it showed {counted.signature}, and does not show it now; choose another folder"
-            raise UsageError(message)
-        return FailureGroup(failure.signature, first, tries=counted.tries)
-
 
 def shown(counted: CountedLine, folder: Path) -> RequirementRecord:
     """Return what a path was the first to show of the requirements."""
     trace = str(folder / Path(counted.trace).name)
     violated = dict.fromkeys(counted.violated, trace)
     return RequirementRecord(reached={*counted.reached}, decided={*counted.decided}, violated=violated)
-
-
-def _add(summary: Summary, counted: CountedLine, folder: Path) -> None:
-    summary.paths += 1
-    summary.steps += counted.steps
-    summary.truncated += counted.truncated
-    summary.short += counted.short
-    summary.malformed += counted.malformed
-    summary.excused += counted.excused
-    summary.together = max(summary.together, counted.together)
-    summary.heard |= counted.heard
-    summary.judged += counted.judged
-    summary.late += counted.late
-    if counted.silence:
-        summary.silence[counted.silence] = summary.silence.get(counted.silence, 0) + 1
-    if counted.unwritten:
-        summary.unwritten.append(counted.unwritten)
-    if counted.verdict == "inconclusive":
-        summary.inconclusive.append(_result(counted, folder))
-
-
-def _first(found: PathResult) -> PathResult:
-    return found.upto(found.verdict.failure)
-
-
-def _result(counted: CountedLine, folder: Path) -> PathResult:
-    return PathResult(
-        counted.path, Verdict(counted.verdict, why=counted.why), counted.steps, folder / Path(counted.trace).name
-    )
-
-
-def shrunk_of(folder: Path, line: ShrunkLine, number: int, bench: Bench) -> Shrunk | None:
-    """Return a shrunk failure; None if a trace of it has gone, so that it is shrunk again."""
-    try:
-        shortest, *others = (judged(folder / Path(trace).name, number, bench) for trace in (line.trace, *line.others))
-    except (OSError, TraceError):
-        return None
-    same: dict[str, Any] = {name: getattr(line, name) for name in OF_SHRUNK}
-    program = None if line.program is None else folder / Path(line.program).name
-    trace, verdict, events = shortest.trace, shortest.verdict, shortest.events
-    return Shrunk(trace=trace, verdict=verdict, events=events, others=others, program=program, **same)
 
 
 def _shown(value: object) -> str:

@@ -19,11 +19,11 @@ from otf.adapter import Bench
 from otf.campaign.confirm import ConfirmedPath
 from otf.campaign.contact import NoWorkersError
 from otf.campaign.journal_lines import ShrunkLine
-from otf.campaign.journal_reader import shrunk_of
 from otf.campaign.knowledge import Knowledge
 from otf.campaign.lane_knowledge import Known
 from otf.campaign.lanes import Executor, Lease, Leased, ShrinkWatch
 from otf.campaign.recorder import reread
+from otf.campaign.restored import shrunk_of
 from otf.campaign.results import PathResult, Shrunk
 from otf.campaign.settings import Settings, Workers
 from otf.core import Oracle

@@ -17,7 +17,8 @@ import pytest
 from otf.adapter import Bench
 from otf.campaign import Budget, Summary
 from otf.campaign.journal_lines import ShrunkLine
-from otf.campaign.journal_reader import Past, shrunk_of
+from otf.campaign.journal_reader import Past
+from otf.campaign.restored import shrunk_of
 from otf.errors import TraceError, UsageError
 from otf.spec import Spec, Transition, goto
 from otf.trace.events import Event

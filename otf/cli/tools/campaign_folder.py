@@ -11,10 +11,10 @@ from typing import Final, NamedTuple
 
 from otf.adapter import Bench
 from otf.campaign.confidence import Discoveries, learn, stated
-from otf.campaign.journal_lines import CountedLine
+from otf.campaign.journal_lines import CompletedLine, CountedLine
+from otf.campaign.journal_reader import Past
 from otf.campaign.shrinking import INTERRUPTED
 from otf.cli.summary import time_spent
-from otf.cli.tools.campaign_log import CampaignLog
 from otf.cli.traces import bench_of, ordinary, reading
 from otf.cli.user_code import near_file
 from otf.core import Model, Monitor
@@ -94,7 +94,7 @@ def judged(folder: Path, bench: Bench, header: Header, files: Iterable[Path], mo
     found.bench, found.folder = bench, str(folder)
     found.mutation = read_mutation(folder, found.notes)
     found.source = source((bench.spec.partial or bench.spec).step, Path.cwd())
-    gathering = _Gathering(bench, found, CampaignLog.of(folder))
+    gathering = _Gathering(bench, found, Past(folder, learns=False))
     for file in files:
         gathering.trace(file)
     gathering.end()
@@ -112,11 +112,11 @@ def source(step: Callable[..., object], below: Path) -> tuple[str, int] | None:
 class _Gathering:
     """Adds one path after the other, as the campaign counted it."""
 
-    def __init__(self, bench: Bench, found: Gathered, log: CampaignLog) -> None:
+    def __init__(self, bench: Bench, found: Gathered, log: Past) -> None:
         self._bench, self._found, self._log = bench, found, log
         # signatures of failures in eager mode, with those of the same failures in strict mode
         self._known: dict[str, str] = {}
-        self._left = dict(log.paths)
+        self._left = log.counted | log.undecided
         # failures that count with another of which no trace was read yet: the numbers of their paths
         self._others: list[tuple[int, ReportedFailure]] = []
         self._shrunk: list[ReportedFailure] = []
@@ -145,16 +145,17 @@ class _Gathering:
         for shrunk in self._shrunk:
             if shrunk.signature in self._found.failures:
                 self._found.failed(shrunk)
-        self._found.trouble, self._found.full = self._log.trouble, self._log.full
-        self._found.guessed = tuple(self._log.guessed)
-        self._found.failed_starts, self._found.parts = self._log.failed_starts, self._log.parts
-        self._found.time = time_spent(self._log.spent, own=self._bench.system is not None)
-        self._found.interrupted = self._log.counts and not self._log.completed
+        log, end = self._log, self._log.end or CompletedLine()
+        self._found.trouble, self._found.full = end.trouble, log.kinds.full
+        self._found.guessed = tuple(log.kinds.guessed)
+        self._found.failed_starts, self._found.parts = log.failed_starts, log.parts
+        self._found.time = time_spent(end.time, own=self._bench.system is not None)
+        self._found.interrupted = log.begun and log.end is None
         self._found.worth = tuple(self._worth())
 
     def _worth(self) -> Iterator[str]:
         """Yield what the paths are worth: nothing if one failed, if they learned, or if no log has the plan."""
-        found, plan = self._found, self._log.plan
+        found, plan = self._found, self._log.about
         if plan is None or found.verdict == "fail" or learn(found.header, self._bench):
             return
         whole = not (plan.options.get("time") or plan.options.get("until")) and len(found.paths) >= plan.traces
@@ -167,7 +168,7 @@ class _Gathering:
 
     def _path(self, file: Path) -> None:
         record = self._left.pop(int(file.stem.rpartition("-")[2]), None)
-        if record is None and self._log.counts and self._interrupted(file):
+        if record is None and self._log.begun and self._interrupted(file):
             return
         read = self._read(file, follow=True)
         self._found.started = self._found.started or read.started
@@ -275,7 +276,7 @@ class _Gathering:
         failure = judgement.verdict.failure
         if failure is None:
             raise AssertionError
-        kind = self._log.kinds.get(failure.signature.fingerprint, "")
+        kind = self._log.kinds.kinds.get(failure.signature.fingerprint, "")
         guessed = any(isinstance(event, Guess) for event in judgement.events)
         steps, events = judgement.steps, judgement.events
         if guessed:
