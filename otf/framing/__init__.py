@@ -1,4 +1,4 @@
-"""Framing: where in a stream of bytes one frame ends and the next begins; one small pure part for each convention."""
+"""Framing: where in a byte stream one frame ends and the next begins; one small pure part per convention."""
 
 from otf.framing.counted import fixed, length, measured
 from otf.framing.frame import LARGEST, Frame, Framer, Framing

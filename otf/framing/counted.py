@@ -10,7 +10,7 @@ from otf.errors import CodecError, UsageError
 from otf.framing.frame import LARGEST, TORN, Buffered, Frame, Framing, too_long
 
 Measure: TypeAlias = Callable[[bytes], int | None]
-"""Returns the size of the first frame in bytes, given its bytes so far; None while these are too few to know it."""
+"""Returns the size of the first frame in bytes, given its bytes so far; None while they are too few to tell."""
 
 
 class Counted(Buffered):
@@ -29,7 +29,7 @@ class Counted(Buffered):
         self._skip = 0
 
     def pack(self, data: bytes) -> bytes:
-        """Return the bytes on the wire of one frame. Raises CodecError if `data` cannot be one."""
+        """Return the bytes of one frame on the wire. Raises CodecError if `data` cannot be one."""
         return self._pack(data)
 
     def feed(self, chunk: bytes) -> list[Frame]:
@@ -52,7 +52,7 @@ class Counted(Buffered):
         return [Frame(left, TORN)] if left else []
 
     def _at_once(self, chunk: bytes) -> Frame | None:
-        """Return the frame if the chunk is exactly one, as nearly all chunks are; otherwise None."""
+        """Return the frame if the chunk is exactly one, as nearly all chunks are, else None."""
         try:
             whole = self._measure(chunk[: self._sight]) == len(chunk)
         except Exception:  # noqa: BLE001 -- `_first` reports it
@@ -61,7 +61,7 @@ class Counted(Buffered):
         return Frame(chunk[self._head :]) if fits else None
 
     def _first(self) -> Frame | None:
-        """Remove and return the first frame; None if it is not complete."""
+        """Remove and return the first frame, or None if it is not complete."""
         try:
             size = self._measure(bytes(self._buffer[: self._sight]))
         except Exception as error:  # noqa: BLE001 -- a function of the user may fail on the bytes of the system
@@ -81,8 +81,8 @@ class Counted(Buffered):
         return Frame(data)
 
     def _dropped(self, size: int, trouble: str) -> Frame:
-        """Skip a frame of this size, including the bytes that have not arrived, and return its beginning."""
-        # with a count before the frame, the frame shows the count only: how much more has arrived is chance
+        """Skip a frame of this size, including bytes still to arrive, and return its beginning."""
+        # if a count precedes the frame, the trouble shows only the count: how much more has arrived is chance
         begun = bytes(self._buffer[: min(size, self._head or self._largest)])
         self._skip = max(0, size - len(self._buffer))
         del self._buffer[:size]
@@ -94,8 +94,8 @@ def length(
 ) -> Framing:
     r"""Return the framing in which a number of `size` bytes before each frame is the length of the frame in bytes.
 
-    With `itself`, the number counts its own bytes as well. A frame over `largest` bytes is skipped, with a trouble.
-    Raises UsageError if `size` is not 1 to 8.
+    With `itself`, the number counts its own bytes as well. A frame longer than `largest` bytes is skipped, and its
+    beginning returned with `trouble` set. Raises UsageError if `size` is not 1 to 8.
 
     >>> framer = length(1)()
     >>> framer.pack(b"abc"), framer.feed(b"\x03ab"), framer.feed(b"c\x01")
@@ -143,8 +143,8 @@ def fixed(size: int) -> Framing:
 def measured(measure: Measure, *, largest: int = LARGEST) -> Framing:
     r"""Return the framing in which `measure` computes the size of a frame in bytes.
 
-    It receives the bytes since the last frame, and returns None while these are too few to know the size. Sent data is
-    not changed. A frame over `largest` bytes is skipped, with a trouble.
+    It receives the bytes since the last frame, and returns None while these are too few to tell the size. Data is sent
+    unchanged. A frame longer than `largest` bytes is skipped, and its beginning returned with `trouble` set.
 
     >>> framer = measured(lambda begun: 8 if begun[:1] == b"\x01" else 5)()
     >>> [frame.data for frame in framer.feed(b"\x02abcd\x01abc")]

@@ -11,18 +11,17 @@ from otf.errors import UsageError
 from otf.values.identity import light
 
 LARGEST: Final = 65_536
-"""The largest size of a frame in bytes, unless the caller gives another."""
+"""The default for the largest size of a frame, in bytes."""
 
 
 @light
 class Frame:
     """One message that arrived, such as a datagram, a line or a packet, without its framing.
 
-    `trouble` is empty, or the reason in a few words why the bytes are no frame: they were too long, or their framing
-    was broken. Such bytes are shown to people and never reach a codec: cut off at the right position, a wrong answer
-    would look like a right one. `received` is the time at which the kernel, or a reader, got it, by the clock of the
-    event loop; None if the line does not know it. It may have come `doubt` seconds before that (infinity: not known),
-    but not before the tester looked last.
+    `trouble` is "", or says in a few words why the bytes are not a frame: too long, or with broken framing. Such bytes
+    are shown to people but never reach a codec: cut at the right position, a wrong answer could look right. `received`
+    is when the kernel, or a reader, got it, by the event loop's clock; None if unknown. It may have come up to `doubt`
+    seconds earlier (infinity: unknown), but not before the tester's last look.
 
     >>> Frame(b"pong").data
     b'pong'
@@ -35,7 +34,7 @@ class Frame:
 
 
 class Framer(Protocol):
-    """Cuts one stream of bytes into frames, and adds the framing to sent data; made by a `Framing`.
+    """Cuts one byte stream into frames, and adds the framing to sent data; made by a `Framing`.
 
     >>> from otf.framing import lines
     >>> framer = lines()()
@@ -44,11 +43,11 @@ class Framer(Protocol):
     """
 
     gap: float
-    """Seconds of silence that end a frame; 0 if silence ends no frame."""
+    """Seconds of silence that end a frame; 0 if silence does not end frames."""
 
     @property
     def unfinished(self) -> bool:
-        """Whether a frame has begun and not ended."""
+        """Whether a frame has begun but not ended."""
         ...
 
     @property
@@ -57,7 +56,7 @@ class Framer(Protocol):
         ...
 
     def pack(self, data: bytes) -> bytes:
-        """Return the bytes on the wire of one frame. Raises CodecError if `data` cannot be one."""
+        """Return the bytes of one frame on the wire. Raises CodecError if `data` cannot be one."""
         ...
 
     def feed(self, chunk: bytes) -> list[Frame]:
@@ -65,7 +64,7 @@ class Framer(Protocol):
         ...
 
     def rest(self) -> list[Frame]:
-        """Return the unfinished frame, if there is one: the end of the stream, or silence, has ended it."""
+        """Return the unfinished frame, if any: the end of the stream, or silence, has ended it."""
         ...
 
 
@@ -74,7 +73,7 @@ Framing: TypeAlias = Callable[[], Framer]
 
 
 def too_long(largest: int) -> str:
-    """Return the trouble of a frame over its largest size."""
+    """Return the trouble of a frame that is too long."""
     return f"longer than {largest} bytes"
 
 
@@ -85,7 +84,7 @@ TORN: Final = "torn: the stream ended within it"
 
 
 class Buffered:
-    """The bytes of a frame that has begun; nothing else ends it than what a subclass finds."""
+    """The bytes of a frame that has begun; only a subclass finds its end."""
 
     gap: float = 0.0
 
@@ -94,7 +93,7 @@ class Buffered:
 
     @property
     def unfinished(self) -> bool:
-        """Return whether a frame has begun and not ended."""
+        """Return whether a frame has begun but not ended."""
         return bool(self._buffer)
 
     @property
@@ -104,14 +103,14 @@ class Buffered:
 
 
 class Cutter(Buffered, ABC):
-    """Buffers a frame up to its largest size; a subclass finds the end of the frame.
+    """Buffers a frame up to its largest size; a subclass finds its end.
 
-    The beginning of a frame that is too long is returned at once, with a trouble; the rest is skipped up to its end. So
-    a frame without an end takes no memory, and the frames after it are read as usual.
+    If a frame is too long, it returns the beginning at once, with `trouble` set, and skips the rest. So an endless
+    frame takes no memory, and later frames are read as usual.
     """
 
     grace: int = 0
-    """The largest number of bytes in the end of a frame: so many may follow its data before the end is found."""
+    """The most bytes in the end of a frame: so many may follow its data before the end is found."""
 
     def __init__(self, largest: int = LARGEST, written: int = 0) -> None:
         if largest < 1:
@@ -125,24 +124,24 @@ class Cutter(Buffered, ABC):
 
     @property
     def unfinished(self) -> bool:
-        """Return whether a frame has begun and not ended."""
+        """Return whether a frame has begun but not ended."""
         return bool(self._buffer) and not self._skipping
 
     @property
     def begun(self) -> bytes:
-        """Return the bytes of a frame that has not ended; nothing if it is skipped."""
+        """Return the bytes of a frame that has not ended; none if it is being skipped."""
         return b"" if self._skipping else bytes(self._buffer)
 
     @abstractmethod
     def pack(self, data: bytes) -> bytes:
-        """Return the bytes on the wire of one frame. Raises CodecError if `data` cannot be one."""
+        """Return the bytes of one frame on the wire. Raises CodecError if `data` cannot be one."""
 
     @abstractmethod
     def find(self, buffer: bytearray, looked: int) -> FrameBounds | None:
-        """Return the bounds of the first frame, None if it has no end yet; the last call searched up to `looked`."""
+        """Return the bounds of the first frame, or None if it has no end yet; the last call searched up to `looked`."""
 
     def made(self, data: bytes) -> Frame | None:
-        """Return the frame of these bytes, without escapes; None if they are no frame."""
+        """Return the frame of these bytes, without escapes; None if they are not a frame."""
         return Frame(data)
 
     def feed(self, chunk: bytes) -> list[Frame]:
@@ -158,7 +157,7 @@ class Cutter(Buffered, ABC):
         return frames
 
     def rest(self) -> list[Frame]:
-        """Return an unfinished frame as torn: a stream may end between two frames, and not within one."""
+        """Return an unfinished frame as torn: a stream may end between two frames, but not within one."""
         left = self.left()
         return [Frame(left[: self.largest], TORN)] if left else []
 

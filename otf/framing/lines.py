@@ -22,7 +22,7 @@ class LineFraming(Cutter):
         self.grace = 2
 
     def pack(self, data: bytes) -> bytes:
-        """Return the line with its end. Raises CodecError if `data` contains a line end that is to be added."""
+        """Return the line with its end. Raises CodecError if `data` contains a line end that would be added."""
         if self.end and (self._last in data or self.end in data):
             message = f"{data!r} cannot be sent as one line: it contains a line end"
             raise CodecError(message)
@@ -56,10 +56,10 @@ _ENDS: Final = b"\n", b"\r\n", b"\r"
 def lines(end: bytes = b"\n", *, sent: bytes | None = None, largest: int = LARGEST) -> Framing:
     r"""Return the framing in which a frame is a line; `end` is sent after each: `\n`, `\r\n` or `\r`.
 
-    Received lines may end with `\n` or `\r\n` (with `end=b"\r"`: with `\r`), and the last line needs no end. `sent` is
-    the end that is sent, if the system expects another one than it sends: many consoles take `\r` and answer `\r\n`;
-    with `sent=b""` the bytes have their ends already. A line over `largest` bytes is cut, with a trouble. Raises
-    UsageError for another `end`.
+    Received lines may end with `\n` or `\r\n` (if `end=b"\r"`: with `\r`), and the last line needs no end. `sent` is
+    the end to send, if it differs from the end of received lines: many consoles take `\r` and answer `\r\n`. With
+    `sent=b""`, the bytes already have their ends. A line longer than `largest` bytes is truncated, with `trouble` set.
+    Raises UsageError for another `end`.
 
     >>> framer = lines(largest=4)()
     >>> framer.pack(b"hello"), [frame.data for frame in framer.feed(b"one\r\nfo")], framer.feed(b"ur\nfi")
@@ -90,7 +90,7 @@ class Prompt(Cutter):
         self._keep = keep
         self._anywhere = anywhere
         self._longest = max(map(len, prompts))
-        # the longest first: one prompt may be the beginning of another
+        # the longest first, since one prompt may be the beginning of another
         self._prompts = re.compile(b"|".join(map(re.escape, sorted(prompts, key=len, reverse=True))))
         self.grace: int = self._longest
 
@@ -103,14 +103,14 @@ class Prompt(Cutter):
 
     def find(self, buffer: bytearray, looked: int) -> FrameBounds | None:
         """Return the bounds of the first answer."""
-        # a part of a prompt may have arrived before, and the line end before the prompt counts as well
+        # part of a prompt may have arrived before, and the line end before the prompt counts as well
         for found in self._prompts.finditer(buffer, max(0, looked - self._longest)):
             if self._anywhere or self._fresh(buffer, found.start()):
                 return found.end() if self._keep else found.start(), found.end()
         return None
 
     def _fresh(self, buffer: bytearray, at: int) -> bool:
-        # while a frame is skipped, the buffer does not begin at the start of a line
+        # while a frame is being skipped, the buffer does not begin at the start of a line
         return buffer[at - 1] in b"\r\n" if at else not self._skipping
 
     def rest(self) -> list[Frame]:
@@ -122,11 +122,12 @@ class Prompt(Cutter):
 def prompt(
     *prompts: bytes, end: bytes = b"\r", keep: bool = False, anywhere: bool = False, largest: int = LARGEST
 ) -> Framing:
-    r"""Return the framing in which a prompt of the system ends a frame, and `end` follows each sent command.
+    r"""Return the framing in which a prompt of the system ends a frame, and `end` follows each command sent.
 
     A prompt counts only at the beginning of a line, since an answer may contain `=> ` as well; with `anywhere` it
     counts everywhere. With `keep` it stays at the end of the frame, so that a codec can distinguish several prompts. An
-    answer over `largest` bytes is cut, with a trouble. Raises UsageError without a prompt, or for an empty one.
+    answer longer than `largest` bytes is truncated, with `trouble` set. Raises UsageError without a prompt, or for an
+    empty one.
 
     >>> framer = prompt(b"=> ")()
     >>> framer.pack(b"printenv a"), framer.feed(b"printenv a\r\na=1 => 2\r\n="), framer.feed(b"> ")
@@ -139,7 +140,7 @@ def prompt(
 
 
 def outgoing(framing: Framing) -> Framer:
-    """Return what cuts the bytes that a tester sends: its lines may end in another way than the answers."""
+    """Return the framer for what a tester sends, whose lines may end differently from the answers."""
     framer = framing()
     if isinstance(framer, LineFraming | Prompt) and framer.end:
         return LineFraming(framer.end, framer.end, max(framer.largest, LARGEST))  # the bound is one of answers
@@ -162,12 +163,12 @@ class Tail:
 
     def feed(self, *chunks: bytes) -> None:
         """Take the next bytes of the stream."""
-        # cutting a flood into lines that are dropped again would take longer than reading it
+        # cutting a flood into lines that are dropped anyway would take longer than reading it
         for chunk in self._kept(chunks):
             self._lines.extend(frame.data for frame in self._framer.feed(chunk))
 
     def _kept(self, chunks: tuple[bytes, ...]) -> Sequence[bytes]:
-        """Return the last part of the chunks, with all lines that are kept."""
+        """Return the end of the chunks that contains all lines to keep."""
         left = self._last + 1
         for number in range(len(chunks) - 1, -1, -1):
             chunk, at = chunks[number], len(chunks[number])
@@ -179,6 +180,6 @@ class Tail:
         return chunks
 
     def lines(self) -> list[str]:
-        r"""Return the lines as text, also an unfinished last one; bytes that are not UTF-8 are shown as `\xff`."""
+        r"""Return the lines as text, including an unfinished last one; bytes that are not UTF-8 appear as `\xff`."""
         begun = self._framer.begun
         return [line.decode(errors="backslashreplace") for line in (*self._lines, *([begun] if begun else []))]

@@ -1,8 +1,8 @@
-"""Registers: parts of answers that are remembered and sent back, such as the number of a session, a job or a packet.
+"""Registers: parts of answers that are remembered and sent back, such as the number of a session, job or packet.
 
-A model, and a learner, want few inputs that mean the same in every run: `delete {job}`, not `delete 4711`. A layer over
-any framing puts the present value of a register in the place of its mark in what is sent, and the mark in the place
-of the value in what arrives.
+Models and learners want few inputs that mean the same in every run: `delete {job}`, not `delete 4711`. This layer over
+any framing replaces the mark of a register with its current value in what is sent, and the value with the mark in what
+arrives.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from otf.framing.frame import Frame, Framer, Framing
 class Register:
     r"""A part of answers that comes back in inputs: group 1 of `seen`, a regular expression for frames.
 
-    `first` is the value before any was seen, `mark` what stands for it in the values of a bench, `{name}` by default;
-    in binary messages take bytes of the right length that do not come else. `then` makes the next value of the one that
-    was sent: a sequence number.
+    `first` is the value before any was seen. `mark` stands for the value in the bench, `{name}` by default; in binary
+    messages, use bytes of the right length that occur nowhere else. `then` computes the next value from the one sent,
+    for a sequence number.
 
     >>> Register(rb"INSERTED (\d+)").first
     b'0'
@@ -46,7 +46,7 @@ class RegisterFramer:
 
     @property
     def unfinished(self) -> bool:
-        """Return whether a frame has begun and not ended."""
+        """Return whether a frame has begun but not ended."""
         return self._inner.unfinished
 
     @property
@@ -55,7 +55,7 @@ class RegisterFramer:
         return self._inner.begun
 
     def pack(self, data: bytes) -> bytes:
-        """Return the bytes on the wire of a frame, with the values of the registers. Raises CodecError."""
+        """Return the bytes of a frame on the wire, with the values of the registers. Raises CodecError."""
         return self._inner.pack(self._marks.sub(lambda found: self._sent(found[0]), data))
 
     def feed(self, chunk: bytes) -> list[Frame]:
@@ -63,7 +63,7 @@ class RegisterFramer:
         return [self._marked(frame) for frame in self._inner.feed(chunk)]
 
     def rest(self) -> list[Frame]:
-        """Return the unfinished frame, if there is one."""
+        """Return the unfinished frame, if any."""
         return [self._marked(frame) for frame in self._inner.rest()]
 
     def _sent(self, mark: bytes) -> bytes:
@@ -83,7 +83,7 @@ class RegisterFramer:
 
 
 def registers(framing: Framing, file: Mapping[str, Register | bytes]) -> Framing:
-    r"""Return a framing with registers, by name; bytes are the pattern of one. Raises UsageError for a wrong pattern.
+    r"""Return a framing with named registers; bytes are the pattern of one. Raises UsageError for a wrong pattern.
 
     >>> from otf.framing import lines
     >>> framer = registers(lines(), {"job": rb"INSERTED (\d+)"})()

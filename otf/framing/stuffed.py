@@ -1,4 +1,4 @@
-"""Framing without lengths: one byte ends each frame and is encoded differently within it, or silence ends a frame."""
+"""Framing without lengths: either one byte, escaped within frames, ends each frame, or silence ends it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BLOCK: Final = 254  # bytes other than zero that one count of COBS covers
 
 
 class Stuffed(Cutter):
-    """Cuts a stream at one byte; empty frames are ignored."""
+    """Cuts a stream at one byte; ignores empty frames."""
 
     def __init__(self, largest: int, end: bytes) -> None:
         # every byte of a frame may become two
@@ -32,7 +32,7 @@ class Stuffed(Cutter):
         return None if end < 0 else (end, end + 1)
 
     def made(self, data: bytes) -> Frame | None:
-        """Return the decoded frame, with a trouble if it cannot be decoded; None for an empty one."""
+        """Return the decoded frame, with `trouble` if it cannot be decoded; None for an empty one."""
         if not data:
             return None
         try:
@@ -69,13 +69,13 @@ class Cobs(Stuffed):
             blocks = [part[at : at + _BLOCK] for at in range(0, len(part), _BLOCK)] or [b""]
             for block in blocks:
                 packed += bytes([len(block) + 1]) + block
-            # a full block implies no zero after it: so this zero needs a count of its own
+            # a full block implies that no zero follows, so this zero needs a count of its own
             if len(blocks[-1]) == _BLOCK:
                 packed += b"\x01"
         return bytes(packed) + b"\0"
 
     def read(self, data: bytes) -> bytes:
-        """Return the decoded bytes. Raises ValueError for a count that points behind the end."""
+        """Return the decoded bytes. Raises ValueError for a count that points past the end."""
         meant, at = bytearray(), 0
         while at < len(data):
             count = data[at]
@@ -90,7 +90,7 @@ class Cobs(Stuffed):
 
 
 def slip(*, largest: int = LARGEST) -> Framing:
-    r"""Return the framing SLIP of RFC 1055, in which `\xc0` ends a frame; a frame has at most `largest` bytes.
+    r"""Return the SLIP framing of RFC 1055, in which `\xc0` ends a frame of at most `largest` bytes.
 
     >>> framer = slip()()
     >>> framer.pack(b"a\xc0\xdb"), framer.feed(b"\xc0a\xdb\xdc\xdb\xdd\xc0")
@@ -100,7 +100,7 @@ def slip(*, largest: int = LARGEST) -> Framing:
 
 
 def cobs(*, largest: int = LARGEST) -> Framing:
-    r"""Return the framing COBS (Cheshire and Baker 1999), in which a zero ends a frame of at most `largest` bytes.
+    r"""Return the COBS framing (Cheshire and Baker 1999), in which a zero ends a frame of at most `largest` bytes.
 
     >>> framer = cobs()()
     >>> framer.pack(b"a\0b"), framer.feed(b"\x02a\x02b\0")
@@ -147,7 +147,7 @@ def silence(gap: float, *, largest: int = LARGEST) -> Framing:
 
     Choose `gap` several times as long as the longest pause within a frame, including delays of the tester's machine
     (some milliseconds), and well below the quiescence time of the bench. If the bytes determine the length of a frame,
-    `measured(…)` is faster and safer. A frame over `largest` bytes is cut, with a trouble.
+    `measured(…)` is faster and safer. A frame longer than `largest` bytes is truncated, with `trouble` set.
 
     >>> framer = silence(0.005)()
     >>> framer.feed(b"ab"), framer.feed(b"c"), framer.gap

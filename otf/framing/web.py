@@ -14,13 +14,13 @@ from otf.framing.frame import LARGEST, TORN, Frame, Framing, too_long
 _OPENING, _TEXT, _BINARY, _CLOSE, _PING, _PONG = b"\x00", b"\x01", b"\x02", b"\x08", b"\x09", b"\x0a"
 _NO_CODE: Final = 1005
 _SHORT_HEAD, _MASK = 2, 4
-_MORE: Final = {126: 2, 127: 8}  # bytes of a longer length behind the first
+_MORE: Final = {126: 2, 127: 8}  # bytes of a longer length after the first
 _HEAD_END: Final = b"\r\n\r\n"
 _BODILESS: Final = {b"HEAD", b"CONNECT"}
 
 
 class _Parsed(ABC):
-    """A framer whose frames a library finds. After bytes that are none it finds no more until the next connection."""
+    """A framer whose frames a library finds. After invalid bytes it finds no more until the next connection."""
 
     gap: float = 0.0
 
@@ -32,7 +32,7 @@ class _Parsed(ABC):
 
     @property
     def unfinished(self) -> bool:
-        """Return whether a frame has begun and not ended."""
+        """Return whether a frame has begun but not ended."""
         return bool(self._raw)
 
     @property
@@ -42,7 +42,7 @@ class _Parsed(ABC):
 
     @property
     def held(self) -> int:
-        """Return how many bytes of a frame that has not ended are kept."""
+        """Return how many bytes of an unfinished frame it keeps at most."""
         return self._largest
 
     def feed(self, chunk: bytes) -> list[Frame]:
@@ -53,14 +53,14 @@ class _Parsed(ABC):
         frames = list[Frame]()
         try:
             self.find(chunk, frames)
-        except Exception as error:  # noqa: BLE001 -- of the library: these bytes are no message
+        except Exception as error:  # noqa: BLE001 -- from the library: these bytes are not a message
             frames.append(self._given_up(f"{type(error).__name__}: {error}"))
         if len(self._raw) > self.held:
             frames.append(self._given_up(too_long(self.held)))
         return frames
 
     def rest(self) -> list[Frame]:
-        """Return the unfinished frame, and begin anew: the next bytes are those of another connection."""
+        """Return the unfinished frame and start anew: the next bytes belong to another connection."""
         left, frames = self._raw, list[Frame]()
         if left:
             frames.append(Frame(left, "" if self.ends_here() else TORN))
@@ -70,18 +70,18 @@ class _Parsed(ABC):
 
     @abstractmethod
     def restart(self) -> None:
-        """Begin with a new connection."""
+        """Start a new connection."""
 
     @abstractmethod
     def find(self, chunk: bytes, frames: list[Frame]) -> None:
-        """Add the frames that end with this chunk, which `_raw` ends with. Raises what the library raises."""
+        """Add the frames that end with this chunk, itself the end of `_raw`. Raises what the library raises."""
 
     @abstractmethod
     def ends_here(self) -> bool:
         """Return whether the end of the stream ends the frame."""
 
     def bounded(self, data: bytes) -> Frame:
-        """Return the frame of these bytes, only its beginning if it is too long."""
+        """Return the frame of these bytes, truncated if it is too long."""
         fits = len(data) <= self._largest
         return Frame(data) if fits else Frame(data[: self._largest], too_long(self._largest))
 
@@ -91,15 +91,15 @@ class _Parsed(ABC):
 
 
 class HttpFramer(_Parsed):
-    """Cuts a stream into HTTP/1.1 responses; `http` makes it."""
+    """Cuts a stream into HTTP/1.1 responses; made by `http`."""
 
     def restart(self) -> None:
-        """Begin with a new connection: nothing was asked there."""
+        """Start a new connection, on which no request was sent yet."""
         self._methods = deque[bytes]()
         self._connection: Any = None
 
     def pack(self, data: bytes) -> bytes:
-        """Return the bytes of a request as they are; its method decides whether the response has a body."""
+        """Return the bytes of a request unchanged; its method decides whether the response has a body."""
         self._methods.append(data.partition(b" ")[0])
         return data
 
@@ -123,7 +123,7 @@ class HttpFramer(_Parsed):
                 self._methods.popleft()
 
     def ends_here(self) -> bool:
-        """Return whether the response is whole if the connection ends: one without a length is."""
+        """Return whether the response is complete if the connection ends, as one without a length is."""
         import h11
 
         try:
@@ -143,7 +143,7 @@ class HttpFramer(_Parsed):
 
 
 class WebSocketFramer(_Parsed):
-    """Cuts a stream into WebSocket messages; `websocket` makes it."""
+    """Cuts a stream into WebSocket messages; made by `websocket`."""
 
     def __init__(self, host: str, largest: int) -> None:
         self._host = host
@@ -151,16 +151,16 @@ class WebSocketFramer(_Parsed):
 
     @property
     def unfinished(self) -> bool:
-        """Return whether a message has begun and not ended."""
+        """Return whether a message has begun but not ended."""
         return bool(self._raw or self._parts)
 
     @property
     def held(self) -> int:
-        """Return how many bytes are kept: the answer that opens the connection is no message."""
+        """Return how many bytes it keeps at most: the answer that opens the connection is not a message."""
         return self._largest if self._is_open else max(self._largest, LARGEST)
 
     def restart(self) -> None:
-        """Begin with a new connection, which is not open."""
+        """Start a new connection, which is not open yet."""
         from wsproto.connection import ConnectionType
         from wsproto.frame_protocol import FrameProtocol
         from wsproto.handshake import H11Handshake
@@ -171,7 +171,7 @@ class WebSocketFramer(_Parsed):
         self._parts = list[bytes]()
 
     def pack(self, data: bytes) -> bytes:
-        """Return the bytes of a message, masked; or the request that opens the connection. Raises CodecError."""
+        """Return the masked bytes of a message, or the request that opens the connection. Raises CodecError."""
         from wsproto.events import Request
 
         kind, payload = data[:1], data[1:]
@@ -206,11 +206,11 @@ class WebSocketFramer(_Parsed):
             self._raw, self._parts = b"".join(self._parts), []
 
     def ends_here(self) -> bool:
-        """Return that no message ends with the connection."""
+        """Return False: no message ends with the connection."""
         return False
 
     def rest(self) -> list[Frame]:
-        """Return the unfinished message, and begin anew: the next bytes are those of another connection."""
+        """Return the unfinished message and start anew: the next bytes belong to another connection."""
         self._raw = b"".join([*self._parts, self._raw])
         return super().rest()
 
@@ -219,7 +219,7 @@ class WebSocketFramer(_Parsed):
         from wsproto.events import AcceptConnection, RejectConnection
 
         head, end, rest = self._raw.partition(_HEAD_END)
-        if not end or len(head + end) > self.held:  # too long however it was cut: `feed` says so
+        if not end or len(head + end) > self.held:  # too long however it was cut, which `feed` reports
             return False
         self._handshake.receive_data(head + end)
         for event in self._handshake.events():
@@ -249,7 +249,7 @@ class WebSocketFramer(_Parsed):
 
 
 def _size(raw: bytes) -> int | None:
-    """Return the size of the frame that begins here; None if too few bytes of it are there."""
+    """Return the size of the frame that begins here; None if too few of its bytes are there."""
     if len(raw) < _SHORT_HEAD:
         return None
     masked, size = _MASK * (raw[1] >> 7), raw[1] & 0x7F
@@ -262,10 +262,10 @@ def _size(raw: bytes) -> int | None:
 
 
 def http(*, largest: int = LARGEST) -> Framing:
-    r"""Return the framing of HTTP/1.1 for a client: what is sent are requests, and a frame is one response, whole.
+    r"""Return the framing of HTTP/1.1 for a client: it sends requests, and a frame is one complete response.
 
-    Interim responses (1xx) are frames of their own. A response over `largest` bytes, and what is none, has a trouble,
-    and nothing more is read of that connection. The extra `http` has what it needs.
+    Interim responses (1xx) are frames of their own. If a response is longer than `largest` bytes or invalid, its frame
+    has `trouble` set, and nothing more is read from that connection. Needs the extra `http`.
 
     >>> framer = http()()
     >>> _ = framer.pack(b"GET / HTTP/1.1\r\nhost: a\r\n\r\n")
@@ -278,10 +278,9 @@ def http(*, largest: int = LARGEST) -> Framing:
 def websocket(host: str = "localhost", *, largest: int = LARGEST) -> Framing:
     """Return the framing of WebSocket for a client; `host` is for the request that opens the connection.
 
-    A frame is a message, whole, behind its opcode (1 text, 2 binary, 8 close, 9 ping, 10 pong). Opening is an input
-    too: 0 and the target are sent, 0 and the status come back, such as 101. Nothing is answered by itself, neither a
-    ping nor a close. `WebSocketCodec` in `otf.codec.web` makes values of these. The extra `websocket` has what it
-    needs.
+    A frame is a complete message after its opcode (1 text, 2 binary, 8 close, 9 ping, 10 pong). Opening is an input
+    too: send 0 and the target; 0 and the status, such as 101, come back. Nothing is answered automatically, neither a
+    ping nor a close. `WebSocketCodec` in `otf.codec.web` turns these into values. Needs the extra `websocket`.
 
     >>> framer = websocket()()
     >>> framer.pack(bytes([0]) + b"/chat").split()[:2]

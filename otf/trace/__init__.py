@@ -1,7 +1,7 @@
 """What happened, as data: events, verdicts, and their form in a trace file.
 
-A model needs `Ended` and `Undecodable`; a bench that reads the logs of another program (`foreign`) makes `Sent`,
-`Seen`, `Quiet` and `Closed` of them; a known issue looks at a `Failure`.
+A model needs `Ended` and `Undecodable`. A bench that reads another program's log (`foreign`) turns it into `Sent`,
+`Seen`, `Quiet` and `Closed`. A known issue examines a `Failure`.
 """
 
 from otf.trace.events import Closed, Ended, Event, Quiet, Seen, Sent, Undecodable

@@ -1,7 +1,7 @@
-"""Whether one rule explains several failures: what they have in common, as texts.
+"""Finds whether one rule explains several failures: what they have in common, as texts.
 
-Values are compared as people see them, so that it makes no difference whether a message is text, a number, bytes or a
-dataclass, and a worker or a journal can hand it on.
+Compares values as people see them. So it does not matter whether a message is text, a number, bytes or a dataclass, and
+a worker or a journal can pass it on.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ HEAD: Final = re.compile(r"[(\[]?b?['\"]?[^\s(,'\"]*")
 NAME: Final = re.compile(r"'[A-Za-z_]\w*'|[A-Za-z_]\w*\.\w+")
 ATOM: Final = re.compile(r"-?[\w.+]+|b?'(?:[^'\\]|\\.)*'|b?\"(?:[^\"\\]|\\.)*\"|<[^<>]*>")
 REACH: Final = 3
-"""Failing values in a row, with none between them that passed, from which they are a range."""
+"""How many failing values in a row, with no passing one between them, make a range."""
 
 WrongAnswer: TypeAlias = tuple[str, str, str]
-"""What a rule is about (a state, or an input), the output expected there, and the one seen."""
+"""What a rule is about (a state or an input), the output expected there, and the one seen."""
 
 
 def template(text: str) -> str:
-    """Return a text without its numbers.
+    """Return a text with its numbers replaced.
 
     >>> template("Value(number=99)"), template("error_17"), template("'reading 2.5'")
     ('Value(number=#)', 'error_#', "'reading #'")
@@ -52,7 +52,7 @@ def head(text: str) -> str:
 
 
 def is_atom(text: str) -> bool:
-    """Return whether a value has no parts: a number, a text, a member of an enum.
+    """Return whether a value has no parts: a number, a text, or a member of an enum.
 
     >>> is_atom("3"), is_atom("'idle'"), is_atom("<Mode.ON: 1>"), is_atom("Read(3)"), is_atom("(1, 2)")
     (True, True, True, False, False)
@@ -61,7 +61,7 @@ def is_atom(text: str) -> bool:
 
 
 def is_name(seen: str, known: Container[str]) -> bool:
-    """Return whether an output is a name with a number that no output of the model has, whose forms are `known`.
+    """Return whether an output is a name with a number that no output of the model has; `known` holds their forms.
 
     >>> is_name("'error_17'", {"'value_#'"}), is_name("'value_4'", {"'value_#'"}), is_name("'4'", {"'x'"})
     (True, False, False)
@@ -71,9 +71,9 @@ def is_name(seen: str, known: Container[str]) -> bool:
 
 
 def related(instances: Sequence[WrongAnswer]) -> bool:
-    """Return whether the outputs seen follow from those expected, or from what the instances are about, in one way.
+    """Return whether the outputs seen follow in one way from those expected, or from what the instances are about.
 
-    That is: all are the same, or the same number more, or the same number of times as much.
+    That is, all are the same, or larger by the same number, or by the same factor.
 
     >>> related([("1", "1", "2"), ("5", "5", "6")]), related([("1", "1", "2"), ("5", "5", "10")])
     (True, True)
@@ -99,7 +99,7 @@ def _by_one_rule(before: Sequence[tuple[float, ...]], after: Sequence[tuple[floa
 
 
 def difference(expected: str, seen: str) -> str:
-    """Return the form of a wrong output, with a star for each field that is not the one expected.
+    """Return the form of a wrong output, with a star for each field that differs from the expected one.
 
     >>> difference("Done(room='a', temp=28)", "Done(room='a', temp=25)"), difference("Done('a', 28)", "Refused(3)")
     ('Done(room=#, temp=*)', 'Refused(*)')
@@ -111,7 +111,7 @@ def difference(expected: str, seen: str) -> str:
 
 
 def is_slice(failing: Sequence[str], passed: Sequence[str]) -> bool:
-    """Return whether one of several fields in them explains what fails: none passed where it has these values.
+    """Return whether one of several fields explains what fails: with its failing values, none passed.
 
     >>> failing = ["Set('a', 26)", "Set('c', 30)", "Set('b', 28)"]
     >>> is_slice(failing, ["Set('a', 5)", "Set('b', 20)", "Set('c', 25)"])
@@ -125,7 +125,7 @@ def is_slice(failing: Sequence[str], passed: Sequence[str]) -> bool:
         return False
     columns = [{*column} for column in zip(*rows, strict=True)]
     decides = [at for at, values in enumerate(columns) if not any(_is_among(row[at], values) for row in right)]
-    # that one of them decides shows where others vary
+    # the variation of the other fields shows that this one decides
     return any(any(len(values) > 1 for other, values in enumerate(columns) if other != at) for at in decides)
 
 
@@ -140,7 +140,7 @@ def _is_among(value: float | str, others: Collection[float | str]) -> bool:
 
 
 def is_range(failing: Sequence[str], passed: Sequence[str]) -> bool:
-    """Return whether values that fail are neighbours: they differ in one number, and none between them passed.
+    """Return whether failing values are neighbours: they differ in one number, and none between them passed.
 
     >>> is_range(["Add(501)", "Add(700)", "Add(990)"], ["Add(3)", "Add(500)"])
     True

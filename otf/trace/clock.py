@@ -1,7 +1,7 @@
-"""Outputs that come by the system's own clock: so long after connecting, whatever is sent.
+"""Outputs that come by the system's own clock, some time after connecting, whatever is sent.
 
-A keep-alive that the model forgot fails after whichever input happens to come before it. A run that sends nothing shows
-what it is.
+A keep-alive missing from the model fails after whichever input happens to precede it. A run that sends nothing reveals
+it.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from otf.trace.near import branches
 from otf.trace.verdict import Failure
 from otf.values import show
 
-APART: Final = 0.15  # of the time, by which two moments of one timer may differ, with the latter
-SLACK: Final = 0.1  # seconds, likewise: connecting and sending take their time
-TAKEN: Final = "its input was taken"  # what an answer with a window is due after
-LATE: Final = 10.0  # seconds after which a missing output may be missing since the system has been on for so long
-EARLY: Final = 0.2  # seconds: what comes before tells nothing of a clock
-MARGIN: Final = 0.1  # of the time, on each side of the window that is offered
+APART: Final = 0.15  # how much two moments of one timer may differ, as a share of the time; plus SLACK
+SLACK: Final = 0.1  # seconds: connecting and sending take time
+TAKEN: Final = "its input was taken"  # what starts the window of an answer
+LATE: Final = 10.0  # seconds after which a missing output may be missing because the system has been on for so long
+EARLY: Final = 0.2  # seconds: whatever comes earlier says nothing about a clock
+MARGIN: Final = 0.1  # of the time, on each side of the suggested window
 
 
 class TimedOutput(NamedTuple):
-    """An output that failed, as text, and the seconds from the beginning of its path until it came."""
+    """A failing output as text, and how many seconds after the beginning of its path it came."""
 
     seen: str
     at: float
 
     def matches(self, other: TimedOutput) -> bool:
-        """Return whether it is the same output at the same time; what is missing is seen at the end of a wait.
+        """Return whether it is the same output at the same time; a missing output is noticed at the end of a wait.
 
         >>> TimedOutput("Ping()", 2.0).matches(TimedOutput("Ping()", 2.1))
         True
@@ -43,7 +43,7 @@ class TimedOutput(NamedTuple):
 
 
 def pauses(events: Sequence[Event]) -> list[float]:
-    """Return the seconds from each input to the next one.
+    """Return the seconds from each input to the next.
 
     >>> pauses([Sent("on", "p", 0.5), Seen("ok", "p", 0.6), Sent("off", "p", 2.0)])
     [1.5]
@@ -53,7 +53,7 @@ def pauses(events: Sequence[Event]) -> list[float]:
 
 
 def timed_output(failure: Failure | None, events: Sequence[Event]) -> TimedOutput | None:
-    """Return the output that failed, with its time; None if it was none, or came too early to tell."""
+    """Return the failing output with its time; None if there is none, or if it came too early to tell."""
     if failure is None or not 0 < failure.event <= len(events):
         return None
     event = events[failure.event - 1]
@@ -61,7 +61,7 @@ def timed_output(failure: Failure | None, events: Sequence[Event]) -> TimedOutpu
 
 
 def unasked_output(failure: Failure | None, events: Sequence[Event]) -> TimedOutput | None:
-    """Return the output that failed if all answers to the last input came beside it: the input did not ask for it."""
+    """Return the failing output if all answers to the last input came as well: then no input asked for it."""
     found = timed_output(failure, events)
     if failure is None or found is None:
         return None
@@ -73,7 +73,7 @@ def unasked_output(failure: Failure | None, events: Sequence[Event]) -> TimedOut
 
 
 def awaited_output(failure: Failure | None, events: Sequence[Event]) -> TimedOutput | None:
-    """Return the output that failed, or the one that did not come, if the last input has nothing to do with it."""
+    """Return the output that failed or did not come, if the last input has nothing to do with it."""
     if failure is None or failure.kind != "missing":
         return unasked_output(failure, events)
     seen = Counter(failure.before)
@@ -82,7 +82,7 @@ def awaited_output(failure: Failure | None, events: Sequence[Event]) -> TimedOut
 
 
 def overdue_timer(failure: Failure | None) -> str:
-    """Return since when the output of a timer is missing, in the words of the failure; "" if an answer is, or nothing.
+    """Return what started the timer whose output is missing, as the failure says it; "" if no such output is missing.
 
     The last input does not matter: two failures of one timer are the same, whatever was sent before them.
     """
@@ -93,7 +93,7 @@ def overdue_timer(failure: Failure | None) -> str:
 
 
 def moment(failure: Failure | None, events: Sequence[Event]) -> TimedOutput | None:
-    """Return the output that failed, or that none came after `LATE` seconds, with the time."""
+    """Return the failing output with its time, or an empty one if nothing came for `LATE` seconds; else None."""
     if failure is None or failure.kind != "missing" or not 0 < failure.event <= len(events):
         return timed_output(failure, events)
     at = events[failure.event - 1].at
@@ -101,13 +101,13 @@ def moment(failure: Failure | None, events: Sequence[Event]) -> TimedOutput | No
 
 
 def by_clock(failure: Failure | None, events: Sequence[Event]) -> TimedOutput | None:
-    """Return the output that failed if nothing was sent before it."""
+    """Return the failing output if nothing was sent before it."""
     sent = [event.input for event in events if isinstance(event, Sent)]
     return timed_output(failure, events) if sent and all(isinstance(each, Idle) for each in sent) else None
 
 
 def told(output: TimedOutput) -> Iterator[str]:
-    r"""Yield what such an output is, and the lines of a model that allow it.
+    r"""Yield lines that describe such an output, and lines of a model that allow it.
 
     >>> print(*told(TimedOutput("Ping()", 2.0)), sep="\n")
       comes 2.0 s after connecting, whatever is sent; if that is right, the model allows it so:

@@ -1,4 +1,4 @@
-"""Names that the system draws, such as ids, in a failure: they are others in each run, and tell no defects apart."""
+"""Names drawn by the system in a failure, such as ids: they differ in each run, and do not tell defects apart."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from otf.values.identity import key
 from otf.values.words import WORD, words
 
 LEAST: Final = 4
-"""Characters of a name: shorter ones are numbers that a model counts with."""
+"""The least length of a name: shorter ones are numbers that a model counts with."""
 
 ANY: Final = "…"
 _PARTS: Final = ("state", "input", "expected", "seen")
 
 
 def without_drawn_names(verdict: Verdict, events: Iterable[Event]) -> Verdict:
-    """Return a verdict whose failures are told apart by everything but the names that the system drew in this run.
+    """Return a verdict whose failures ignore the names that the system drew in this run.
 
-    A name is a word of an input or of a state with parts: one with a digit, of four characters or more, that an output
-    had before any input did.
+    A name is a word of an input, or of a state with parts: at least four characters, with a digit, and in some output
+    before any input.
 
     >>> exact = Signature("wrong", "{4711: 'b'}", "Run(4711)", "Ran('b')", "Ran('a')")
     >>> failure = Failure(Signature("wrong", "dict", "Run", "Ran", "Ran", exact), 4, 2, "Run(4711)", "Ran('a')", "")

@@ -10,7 +10,7 @@ from otf.values.identity import light
 
 @light
 class Sent:
-    """An input was handed to its port, which took so many seconds: switching the power may take one.
+    """An input was sent to its port, which took `took` seconds: switching the power may take one.
 
     >>> Sent("coin", "line", 0.0).input
     'coin'
@@ -43,8 +43,8 @@ KnownBy: TypeAlias = Literal["", "timed", "barrier", "observed"]
 class Quiet:
     """Quiescence: every input in flight was taken and every output emitted was seen.
 
-    `restless`: except outputs that a system which never rests has emitted spontaneously since then. `by` says how it is
-    known, and decides nothing; it is empty if the system answers before it returns, and in older traces.
+    `restless`: except outputs that a system which never rests has since emitted spontaneously. `by` says how it is
+    known, and affects nothing; it is "" if the system answers before it returns, and in older traces.
 
     >>> Quiet(0.2).restless
     False
@@ -57,7 +57,7 @@ class Quiet:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """The inputs sent up to number `upto` (from 1) were taken, and what was emitted before that was seen."""
+    """The inputs sent up to number `upto` (from 1) were taken, and whatever was emitted before that was seen."""
 
     upto: int
     at: float
@@ -77,13 +77,13 @@ class Closed:
 
     @property
     def output(self) -> Ended:
-        """Return the output as which it is judged."""
+        """Return the output that it is judged as."""
         return Ended(self.reason)
 
 
 @dataclass(frozen=True, slots=True)
 class Stalled:
-    """The machine stopped the tester or the system for so many seconds until then; others may be late by that much.
+    """The machine stopped the tester or the system for `seconds` until then; other events may be late by that much.
 
     >>> Stalled(0.25, at=10.0).seconds
     0.25
@@ -103,9 +103,9 @@ GUESSED: Final = "on past the failure: as if the expected had come, or nothing h
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """The run goes on past its failure: as if the expected had come, or as if nothing had happened.
+    """The run goes past its failure: as if the expected had come, or as if nothing had happened.
 
-    What is observed next decides between these. What failed before it stays the failure of the run.
+    The next observations decide between these. What failed before stays the failure of the run.
 
     >>> Guess(at=10.0).at
     10.0

@@ -1,4 +1,4 @@
-"""A verdict in words, for people: the last steps, the states that were possible, the outputs allowed and seen."""
+"""A verdict as text: the last steps, the possible states, the outputs allowed and seen."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from otf.trace.title import came, title
 from otf.trace.verdict import WORDS, Allowed, Failure, Verdict
 from otf.values import show
 
-STEPS: Final = 12  # the last ones, which mostly lead to the failure
-OUTPUTS: Final = 6  # of one step
-WIDEST: Final = 60  # characters of an input; the outputs of a longer one are moved to the right
+STEPS: Final = 12  # the last ones, which usually lead to the failure
+OUTPUTS: Final = 6  # the most outputs shown of one step
+WIDEST: Final = 60  # characters of an input; a longer one moves its outputs to the right
 UNLIMITED: Final = 1 << 62
 PAIR: Final = 2
 HERE: Final = "   <== here"
-FRAME: Final = len("  1234    ->  ")  # what a row has besides its two cells
+FRAME: Final = len("  1234    ->  ")  # a row without its two cells
 
 
 @dataclass(slots=True)
 class StoryRow:
-    """A step: its number, its input, and the outputs until the next one; `joined`: the next input was sent at once."""
+    """A step: its number, its input, and the outputs before the next; `joined`: the next input was sent at once."""
 
     number: int
     input: str
@@ -38,7 +38,7 @@ class StoryRow:
 
 
 def story(events: Iterable[Event], failure: Failure | None = None, width: int | None = None) -> str:
-    """Return the last steps of a run as a table of inputs and outputs; the event of the failure is marked.
+    """Return the last steps of a run as a table of inputs and outputs, with the failing event marked.
 
     With a `width`, in characters, both columns are wrapped between words.
 
@@ -58,7 +58,7 @@ def _rows(events: Iterable[Event], failure: Failure | None) -> list[StoryRow]:
     for number, event in enumerate(events, 1):
         here = failure is not None and failure.event == number
         if isinstance(event, Sent):
-            # inputs that one client did not wait after are a burst only where they are known to be
+            # inputs in a row from one client make a burst only if they are known to
             rows[-1].joined = at_once and (event.port != rows[-1].port or len(rows) - 1 > single)
             rows.append(StoryRow(len(rows), show(event.input), port=event.port))
         at_once = isinstance(event, Sent) or (at_once and isinstance(event, Stalled))
@@ -66,7 +66,7 @@ def _rows(events: Iterable[Event], failure: Failure | None) -> list[StoryRow]:
         if text:
             rows[-1].outputs.append(text + HERE if here else text)
         if here:
-            break  # other outputs at the same moment explain nothing
+            break  # other outputs at the same moment would not help
     return rows if rows[0].outputs else rows[1:]
 
 
@@ -98,7 +98,7 @@ def _table(rows: Sequence[StoryRow], width: int | None) -> Iterator[str]:
 
 
 def _widths(rows: Sequence[StoryRow], width: int | None) -> tuple[int, int | None]:
-    """Return the widths of both columns: what they need, or what there is, at least half of it for each."""
+    """Return the widths of both columns: what they need, or at least half of what is available for each."""
     inputs = max(len(row.input) for row in rows)
     if width is None:
         return min(WIDEST, inputs), None
@@ -152,9 +152,9 @@ BRANCHES = 8  # branches listed for one state
 
 
 def explanation(verdict: Verdict, events: Iterable[Event] = (), width: int | None = None) -> str:
-    """Return the verdict as lines of text; for a failure the states that were possible and what each allowed.
+    """Return the verdict as lines of text; for a failure, the possible states and what each allowed.
 
-    With the run's `events`, a failure is preceded by the last steps as a table, of that `width` in characters.
+    With the run's `events`, a table of the last steps comes before a failure, `width` characters wide.
 
     >>> print(explanation(Verdict("inconclusive", why="the line was lost")))
     INCONCLUSIVE: the line was lost
@@ -175,14 +175,14 @@ def explanation(verdict: Verdict, events: Iterable[Event] = (), width: int | Non
 
 
 def _behind(verdict: Verdict) -> Iterator[str]:
-    """Yield what failed after the failure, where the run went on past it."""
+    """Yield the failures after the first, if the run went past it."""
     if verdict.behind:
         yield "  behind it, by a guess of the state:"
         yield from (f"    {point(failure)}" for failure in verdict.behind)
 
 
 def point(failure: Failure) -> str:
-    """Return a failure in a line that begins with what was seen: there may be room for the first words only.
+    """Return a failure on one line that begins with what was seen, since only the first words may fit.
 
     >>> from otf.trace.verdict import Signature
     >>> signature = Signature("wrong", "int", "Button", "Coffee", "Tea")

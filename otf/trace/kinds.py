@@ -1,19 +1,19 @@
-"""Kinds of failure: one for each defect, as far as runs can tell.
+"""Kinds of failure: one per defect, as far as runs can tell.
 
-A *signature* is a coarse description of a failure, and one defect nearly always has one. But two defects may have the
-same: of a table of texts, every wrong answer is a text in place of another. So the failures of one signature are
-compared by their values, and told apart where no single rule explains them:
+A *signature* is a coarse description of a failure, and one defect nearly always has one. But two defects may share a
+signature: if a model is a table of texts, every wrong answer is one text in place of another. So the values of failures
+with one signature are compared, and the failures told apart if no single rule explains them:
 
 - what an input does, the first word of a text, always tells failures apart;
-- so does the name that the system itself gives to a failure: `error_17` is no value of what the model expected;
-- if states and inputs have no parts, and there are several states, the model is a table: each entry is a defect of its
-  own, unless the input is answered wrongly in one way wherever it is tried, or in a range of states;
-- otherwise inputs that fail always are told apart if others of their form never do, unless they are a range;
-- inputs with several fields whose outputs are wrong in the same place are one kind if one of the fields decides: all
-  that were tried with these temperatures fail, in whatever room.
+- so does a name that the system itself gives to a failure: `error_17` is not a value that the model expected;
+- if states and inputs have no parts, and there are several states, the model is a table. Then each entry is a
+  defect of its own, unless an input gets a wrong answer in one way wherever it is tried, or in a range of states;
+- otherwise, inputs that always fail are told apart if others of their form never do, unless they are a range;
+- inputs with several fields whose outputs are wrong in the same place are one kind if one field decides: all those
+  tried with these temperatures fail, in whatever room.
 
-What passed before a failure, in the same path, is the evidence for `never`. An input that now fails and now passes
-fails because of something else, and its value tells nothing.
+Whatever passed before a failure, in the same path, is the evidence for `never`. If an input sometimes fails and
+sometimes passes, something else makes it fail, and its value says nothing.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from otf.trace.alike import REACH, difference, head, is_atom, is_name, is_range,
 from otf.trace.verdict import Signature
 
 MOST: Final = 1_000
-"""Failures with different values that are told apart; those after them count by their signatures alone."""
-STEPS: Final = 20_000  # different steps that passed, as evidence
-ALWAYS: Final = 0.8  # of the trials of an input; the others may have hit the right answer by chance
-FEW: Final = 8  # values that are few even if none comes again
+"""Failures with different values that are told apart; any further ones count only by their signatures."""
+STEPS: Final = 20_000  # different passed steps kept as evidence
+ALWAYS: Final = 0.8  # of an input's trials; the others may have hit the right answer by chance
+FEW: Final = 8  # this many values count as few even if none recurs
 
 FailurePart: TypeAlias = Literal["state", "input", "expected", "seen"]
 ExactFailures: TypeAlias = tuple[Signature, ...]
@@ -45,9 +45,9 @@ class PassedStep(NamedTuple):
 
 
 class KindRule(NamedTuple):
-    """Which parts of a failure tell kinds apart; of the inputs in `everywhere` the state does not.
+    """Which parts of a failure tell kinds apart; for inputs in `everywhere`, the state does not.
 
-    Outputs that are wrong in one of the ways in `slices` are each a kind, whatever the input.
+    Outputs that are wrong in one of the ways in `slices` each form a kind, whatever the input.
     """
 
     parts: tuple[FailurePart, ...] = ()
@@ -64,10 +64,10 @@ class KindRule(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """How the failures of one signature are told apart: a rule for each thing that an input does, if these are several.
+    """How to tell the failures of one signature apart: by one rule per thing that an input does, if several.
 
-    Outputs of the forms in `names` are names that the system gives to failures. If someone named the `parts` that tell
-    failures apart, they do so by their values, and nothing else does.
+    Outputs of the forms in `names` are names that the system gives to failures. If `parts` is given, only the values of
+    these parts tell failures apart.
 
     >>> exact = Signature("wrong", "{3: 0}", "Read(3)", "Value(0)", "Value(99)")
     >>> signature = Signature("wrong", "dict", "Read", "Value", "Value", exact)
@@ -103,9 +103,9 @@ class Scope:
 class Kinds:
     r"""The kinds of the failures of a campaign; `add` each failure with what passed before it.
 
-    The result depends on what was added and not on its order, and may change with each failure that is added. With
-    `parts` each failure has the kind that these values make, from the first on. Where inputs are `drawn` from a set
-    without an end, values that do not come again are never few.
+    The result does not depend on the order of the failures, and may change with each new one. With `parts`, the values
+    of these decide on the kind from the beginning. If inputs are `drawn` from an infinite set, values that never recur
+    never count as few.
 
     >>> kinds = Kinds()
     >>> wrong = [
@@ -160,12 +160,12 @@ class Kinds:
         return scope.of(signature)
 
     def scope(self, signature: Signature) -> Scope:
-        """Return how the failures of a signature are told apart."""
+        """Return how to tell the failures of a signature apart."""
         if self.parts is not None:
             return Scope(parts=self.parts)
         known = self._scopes.get(signature)
         if known is None:
-            # sorted: a set has another order in each process
+            # sorted, since the order of a set differs between processes
             exact = (*sorted(self._exact.get(signature, ()), key=str),)
             known = self._scopes[signature] = self._told_apart(exact) if len(exact) > 1 else Scope()
         return known
@@ -186,14 +186,14 @@ class Kinds:
         if not self._few(exact, lambda each: each.input):
             return KindRule()
         table = all(is_atom(each.state) and is_atom(each.input) for each in exact)
-        # of a single state the numbers say more: those from 501 on may be wrong for one reason
+        # with a single state the numbers say more: those from 501 on may be wrong for one reason
         table = table and len({each.state for each in exact}.union(step.state for step in self.passed)) > 1
         if table and self._few(exact, lambda each: each.state):
             return self._by_entry(exact)
         return self._by_input(exact)
 
     def _few(self, exact: ExactFailures, value: Callable[[Signature | PassedStep], str]) -> bool:
-        """Return whether the values of something come again and again."""
+        """Return whether the values of something recur often."""
         forms, trials = {template(value(each)) for each in exact}, Counter[str]()
         for each in exact:
             trials[value(each)] += self.failures[each]
@@ -210,7 +210,7 @@ class Kinds:
         return self._by_input(exact)
 
     def _is_wrong_everywhere(self, inp: str, entries: ExactFailures) -> bool:
-        """Return whether one defect explains that an input is answered wrongly in several states of a table."""
+        """Return whether one defect explains wrong answers to an input in several states of a table."""
         passed = [step for step in self.passed if step.input == inp]
         if not related([(each.state, each.expected, each.seen) for each in entries]):
             return False

@@ -1,6 +1,6 @@
-"""The allowed output that is nearest to the one seen, and the difference between them.
+"""The allowed output nearest to the one seen, and the difference between them.
 
-It works on the texts of a failure, which are Python literals and calls: they are parsed and never run.
+Works on the texts of a failure, which are Python literals and calls: it parses them but never runs them.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from typing import Final, NamedTuple
 from otf.trace.verdict import Failure
 
 ANY_ORDER: Final = "in any order: "
-MOST: Final = 3  # more differences explain nothing
+MOST: Final = 3  # more differences would not help
 _PORT: Final = re.compile(r" on ([^\W\d]\w*)(?=, |$)")
 _AT: Final = re.compile(r" @ (\w+)$")
 _DEFAULT: Final = ast.Name("its default")  # of a field that is not shown
 
 
 class Difference(NamedTuple):
-    """A part in which two values differ: its path, its seen and its allowed value."""
+    """A part in which two values differ: its path, the value seen and the value allowed."""
 
     path: str
     seen: str
     allowed: str
 
     def __str__(self) -> str:
-        """Return it in words."""
+        """Return the difference as text."""
         return f"{self.path or 'it'} is {self.seen}, not {self.allowed}"
 
 
@@ -55,7 +55,7 @@ def near(failure: Failure) -> Iterator[str]:
     if failure.kind == "missing":
         yield from _left_out(failure)
     elif any(state.orders for state in failure.allowed) and failure.kind in {"wrong", "unasked"}:
-        # which input it answers is not known: any guess would be one of many
+        # it is unknown which input this output answers, so a guess would be one of many
         yield "  remark:          in no order of these inputs does the model allow all outputs that were seen"
     elif failure.seen in failure.before:
         yield "  remark:          the same output came before in this step: was it sent twice?"
@@ -85,12 +85,12 @@ def nearest(failure: Failure, allowed: Iterable[Output]) -> NearestOutput | None
     seen, before = without_port(failure.seen).text, {without_port(text).text for text in failure.before}
     compared = [(output, _few(differences(seen, output.text))) for output in allowed]
     candidates = [NearestOutput(output, found) for output, found in compared if found and output.text not in before]
-    # an output that differs in a part is nearer than one that differs as a whole
+    # an output that differs in one part is nearer than one that differs as a whole
     return min(candidates, key=lambda each: (not each.differences[0].path, len(each.differences)), default=None)
 
 
 def alternatives(failure: Failure) -> list[Output]:
-    """Return the outputs that could have come instead, each once; none where the model allows no further output."""
+    """Return the outputs that could have come instead, each once; empty if the model allows no further output."""
     left = [rest(outputs, failure.before) for outputs in branches(failure)]
     return list(dict.fromkeys(output for outputs in left for output in outputs))
 
@@ -113,11 +113,11 @@ def branches(failure: Failure) -> Iterator[list[Output]]:
 
 
 def _apart(text: str) -> list[Output]:
-    """Return the outputs of an item of a transition; `AnyOrder` has several, and a port may follow."""
+    """Return the outputs of a transition's item; `AnyOrder` has several, and a port may follow."""
     whole = without_port(text)
     if not whole.text.startswith(ANY_ORDER):
         return [whole]
-    # several messages may each name their port, which Python cannot read
+    # several messages may each name their port, which Python cannot parse
     readable = _PORT.sub(r" @ \1", text.removeprefix(ANY_ORDER))
     several = f"({readable},)"
     tree = parsed(several)
@@ -128,13 +128,13 @@ def _apart(text: str) -> list[Output]:
 
 
 def without_port(text: str) -> Output:
-    """Return an output apart from its port, if the text has one."""
+    """Split an output from its port, if its text has one."""
     bare, _, port = text.rpartition(" on ")
     return Output(bare, port) if bare and port.isidentifier() else Output(text)
 
 
 def rest(outputs: Sequence[Output], seen: Iterable[str]) -> list[Output]:
-    """Return the outputs of a branch that were not seen yet; none if something else was seen."""
+    """Return the outputs of a branch that were not seen yet; empty if something else was seen."""
     left = list(outputs)
     for text in seen:
         at = next((at for at, output in enumerate(left) if output.text == without_port(text).text), None)
@@ -150,7 +150,7 @@ def _few(found: Iterable[Difference] | None) -> list[Difference]:
 
 
 def differences(seen: str, allowed: str) -> list[Difference] | None:
-    """Return the differences of two values of one type; None if the types differ or they are no plain values."""
+    """Return the differences of two values of one type; None if the types differ or they are not plain values."""
     one, other = parsed(seen), parsed(allowed)
     if isinstance(one, ast.Call) and isinstance(other, ast.Call) and _same(one.func, other.func):
         return list(_compared(one, other, ""))
@@ -168,7 +168,7 @@ def _compared(one: ast.expr, other: ast.expr, path: str) -> Iterator[Difference]
 
 
 def _inner(one: ast.expr, other: ast.expr, path: str) -> list[tuple[ast.expr, ast.expr, str]] | None:
-    """Return the corresponding parts of two values, None if these are compared as a whole."""
+    """Return the corresponding parts of two values; None if they must be compared as a whole."""
     match one, other:
         case (ast.Call(), ast.Call()) if _same(one.func, other.func) and len(one.args) == len(other.args):
             dot = f"{path}." if path else ""
@@ -198,10 +198,10 @@ def _same(one: ast.expr, other: ast.expr) -> bool:
 
 
 def parsed(text: str) -> ast.expr | None:
-    """Return a text as an expression of Python; None if it is none."""
+    """Return a text as a Python expression, or None if it is not one."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a text that is no Python needs no warning
+            warnings.simplefilter("ignore")  # a text that is not Python needs no warning
             return ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None

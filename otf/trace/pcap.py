@@ -1,7 +1,7 @@
-"""Captures, packet by packet in constant memory: UDP and TCP over IPv4 and IPv6, and the frames of CAN buses.
+"""Captures, read packet by packet in constant memory: UDP and TCP over IPv4 and IPv6, and CAN frames.
 
-The classic format is that of libpcap ("PCAP capture file format", an Internet draft); `otf.trace.pcapng` reads the
-other one. Captures come from strangers: sizes are bounded, and a malformed one raises an error that names the packet.
+The classic format is libpcap's ("PCAP capture file format", an Internet draft); `otf.trace.pcapng` reads the other one.
+Captures come from strangers: sizes are bounded, and a malformed capture raises an error that names the packet.
 Fragments and other protocols are counted and skipped.
 """
 
@@ -29,13 +29,13 @@ MAGIC: Final = {
 }
 """The first bytes of a capture: its byte order, and the unit of its times in seconds."""
 
-LARGEST: Final = 1 << 18  # bytes of a packet: the maximum of capture tools
+LARGEST: Final = 1 << 18  # the most bytes of a packet, as in capture tools
 
 _UDP, _TCP = 17, 6
 _VLAN: Final = (0x8100, 0x88A8)
 _LINKS: Final = {0: 4, 1: 14, 101: 0, 108: 4, 113: 16, 228: 0, 229: 0, 276: 20}  # bytes before the IP header, by link
 _ETHERNET, _CAN = 1, 227
-_IPV6_MORE: Final = (0, 43, 60)  # headers that may precede the next, eight bytes and more each
+_IPV6_MORE: Final = (0, 43, 60)  # headers that may precede the next, each at least eight bytes long
 
 
 class CaptureSource(Protocol):
@@ -49,7 +49,8 @@ class CaptureSource(Protocol):
 class Packet(NamedTuple):
     """A datagram, or a segment of a TCP stream; `number` counts all packets of the capture from 1, as other tools do.
 
-    `at` is in seconds since the epoch; `seq` and `flags` are TCP's. `sent`: whether this machine sent it, if known.
+    `at` is in seconds since the epoch; `seq` and `flags` are TCP's. `sent`: whether this machine sent it, None if
+    unknown.
     """
 
     number: int
@@ -65,9 +66,9 @@ class Packet(NamedTuple):
 
 @dataclass
 class Capture:
-    """A capture being read; iterate over it. `skipped` counts packets that are neither UDP nor TCP, by their kind.
+    """A capture being read; iterate over it. `skipped` counts packets that are neither UDP nor TCP, by kind.
 
-    `cut`: it ends inside a packet, which is omitted.
+    `cut`: the capture ends inside a packet, which is omitted.
     """
 
     source: CaptureSource
@@ -76,7 +77,7 @@ class Capture:
     cut: bool = False
 
     def __iter__(self) -> Iterator[Packet]:
-        """Yield the packets; an incomplete last one is omitted: a capture that still grows may have one."""
+        """Yield the packets, without an incomplete last one: a capture that still grows may have one."""
         for number, found in enumerate(self._records(), 1):
             if found.link not in {*_LINKS, _CAN}:
                 why = f"captures of the link type {found.link} cannot be read; Ethernet, loopback, `any` and CAN can"
@@ -122,7 +123,7 @@ class Capture:
         return self.source.read(size)
 
     def _can(self, number: int, found: RawPacket) -> Packet:
-        # what follows the data is padding
+        # bytes after the data are padding
         size = 8 + found.data[4] if found.data[4:5] else 0
         return Packet(number, found.at, "can", ("", 0), ("", 0), found.data[:size], sent=found.sent)
 
@@ -141,13 +142,13 @@ class Capture:
 
 
 class _Begun:
-    """A source whose first bytes have been read."""
+    """A source whose first bytes have been read already."""
 
     def __init__(self, first: bytes, source: CaptureSource) -> None:
         self._first, self._source = first, source
 
     def read(self, size: int) -> bytes:
-        """Return so many bytes, fewer only at the end."""
+        """Return exactly that many bytes, or fewer at the end."""
         first, self._first = self._first[:size], self._first[size:]
         return first + self._source.read(size - len(first)) if size > len(first) else first
 
@@ -170,7 +171,7 @@ def _ipv4(data: bytes) -> _Found | str:
         return "fragments"
     if data[9] not in {_UDP, _TCP}:
         return f"IP protocol {data[9]}"
-    # a length of 0: the capture saw the packet before the network card split it
+    # a length of 0: the packet was captured before the network card split it
     return data[9], data[12:16], data[16:20], data[(data[0] & 15) * 4 : total or None]
 
 
@@ -200,7 +201,7 @@ TEXTS: dict[bytes, str] = {}
 
 
 def _text(address: bytes) -> str:
-    # a capture has few addresses and many packets
+    # a capture has few addresses but many packets
     text = TEXTS.get(address)
     if text is None:
         if len(TEXTS) > 10_000:  # noqa: PLR2004 -- a scan of a network must not fill the memory
@@ -210,7 +211,7 @@ def _text(address: bytes) -> str:
 
 
 AHEAD: Final = 1_000
-"""Segments that are kept while an earlier one is missing."""
+"""Segments kept while an earlier one is missing."""
 
 _CIRCLE: Final = 1 << 32
 _HALF: Final = 1 << 31
@@ -219,7 +220,7 @@ _HALF: Final = 1 << 31
 class Stream:
     """Puts the segments of one direction of a TCP connection in order, and returns the bytes as they become contiguous.
 
-    `lost` counts the bytes that are missing in the capture: a gap is given up after `AHEAD` later segments.
+    `lost` counts the bytes missing from the capture: it gives up on a gap after `AHEAD` later segments.
     """
 
     def __init__(self) -> None:
@@ -233,7 +234,7 @@ class Stream:
         self._early.clear()
 
     def feed(self, seq: int, data: bytes) -> bytes:
-        """Add a segment; return the bytes that are contiguous now.
+        """Add a segment; return the bytes that are now contiguous.
 
         >>> stream = Stream()
         >>> stream.feed(100, b"ab"), stream.feed(104, b"ef"), stream.feed(102, b"cd"), stream.feed(102, b"cd")

@@ -1,7 +1,7 @@
-"""Captures in the pcapng format, Wireshark's default, packet by packet in constant memory.
+"""Captures in the pcapng format, Wireshark's default, read packet by packet in constant memory.
 
 The format is that of the Internet draft "PCAP Next Generation (pcapng) Capture File Format". Captures come from
-strangers: each block has a bound, and a malformed one raises an error that names it.
+strangers: each block is bounded, and a malformed one raises an error that names it.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import Final, NamedTuple, NoReturn
 from otf.errors import TraceError
 
 MAGIC: Final = b"\x0a\x0d\x0d\x0a"
-"""The first bytes of a capture; they begin each section of it, too."""
+"""The first bytes of a capture, and of each section of it."""
 
-LARGEST: Final = 1 << 24  # bytes of a block: other tools have the same bound
+LARGEST: Final = 1 << 24  # the most bytes of a block, as in other tools
 _ORDERS: Final = {b"\x1a\x2b\x3c\x4d": ">", b"\x4d\x3c\x2b\x1a": "<"}
 _INTERFACE, _SIMPLE, _ENHANCED = 1, 3, 6
 _RESOLUTION, _OFFSET, _FLAGS = 9, 14, 2
@@ -23,9 +23,9 @@ _INTERFACES: Final = 1000
 
 
 class RawPacket(NamedTuple):
-    """A packet as a capture has it; `sent` says whether this machine sent it, None if that is not known.
+    """A packet as captured; `sent` says whether this machine sent it, None if unknown.
 
-    `original` is the number of bytes that it had on the wire.
+    `original` is how many bytes it had on the wire.
     """
 
     at: float
@@ -36,7 +36,7 @@ class RawPacket(NamedTuple):
 
 
 class _Interface(NamedTuple):
-    """A network interface: its link type, and how its times are counted."""
+    """A network interface: its link type, and how it counts time."""
 
     link: int
     unit: float
@@ -48,7 +48,7 @@ class _CutError(Exception):
 
 
 class Blocks:
-    """The packets of a capture; iterate over it. `cut` tells that it ends inside a block, which is omitted.
+    """The packets of a capture; iterate over it. `cut`: the capture ends inside a block, which is omitted.
 
     >>> from io import BytesIO
     >>> head = MAGIC + bytes.fromhex("1c000000 4d3c2b1a 01000000 ffffffffffffffff 1c000000")
@@ -63,7 +63,7 @@ class Blocks:
         self._interfaces: list[_Interface] = []
 
     def __iter__(self) -> Iterator[RawPacket]:
-        """Yield the packets. Raises TraceError that names the block at fault."""
+        """Yield the packets. Raises TraceError that names the faulty block."""
         try:
             number = 0
             while head := self._read(8):

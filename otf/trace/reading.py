@@ -1,4 +1,4 @@
-"""Reading traces: untrusted input, bounded, with errors that name the line; an incomplete last line is tolerated."""
+"""Reads traces: untrusted input, bounded, with errors that name the line; an incomplete last line is tolerated."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from otf.trace.tagged import Registry
 from otf.values import show
 
 BAD_JSON: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-"""What decoding JSON raises for bytes that are none: also for ones that are not UTF-8, or nested without end."""
+"""What decoding JSON raises for invalid bytes, such as ones that are not UTF-8 or endlessly nested."""
 
 LONGEST: Final = (
     1 << 20
 )  # bytes of one line: a datagram of 64 KiB, twice in hexadecimal and with its value, is far below
 
-AFTERMATH: Final = 1_000  # events after a failure that are kept
+AFTERMATH: Final = 1_000  # events kept after a failure
 
 LATEST: Final = 1e10
-"""Seconds: three centuries, so that the times of logs fit; sums and fractions of such times stay finite."""
+"""The longest time in seconds: three centuries, so that log times fit, and sums of times stay finite."""
 
 
 @dataclass(frozen=True, slots=True)
 class TracedEvent:
     """An event of a trace with its line number, its bytes on the wire and the trace's own line.
 
-    `slack`: the seconds by which the tester itself may have seen it late.
+    `slack`: by how many seconds the tester may have seen it late.
     """
 
     event: Event
@@ -42,11 +42,12 @@ class TracedEvent:
 
 
 class TraceReader:
-    """A trace being read, line by line in constant memory.
+    """A trace, read line by line in constant memory.
 
-    `header` is available at once; `events` yields the events; then `end` is the last line, None if the trace is cut
-    off, and `aftermath` has what came after the failure and is not judged. Of a long trace so many events in the middle
-    are `dropped`: `events` ends before them, and yields those after them when called again; `skip` reads over these.
+    `header` is available at once; `events` yields the events. After that, `end` is the last line, None if the trace is
+    cut off, and `aftermath` holds what came after the failure, which is not judged. `dropped` is how many events a long
+    trace lost in its middle: `events` ends before them, and yields the later ones when called again; `skip` reads past
+    these.
 
     Raises TraceError with the name and the line for anything that cannot be read.
     """
@@ -61,7 +62,7 @@ class TraceReader:
         self.header: Header = self._header()
 
     def events(self, registry: Registry) -> Iterator[TracedEvent]:
-        """Yield the events; values are decoded by the types that the bench declares."""
+        """Yield the events, with values decoded by the types that the bench declares."""
         for number, line in self._lines:
             if line["event"] == "end":
                 self.end = line
@@ -130,14 +131,14 @@ class TraceReader:
             try:
                 yield number, _object(text)
             except (msgspec.DecodeError, ValueError, RecursionError) as error:
-                # the tester was killed while it wrote this line: all lines before it are good
+                # the tester was killed while it wrote this line: all earlier lines are good
                 if not whole and number > 1:
                     return
                 self.fail(number, f"not a line of a trace: {error}")
 
 
 def bounded(file: BinaryIO) -> Iterator[bytes]:
-    """Yield the lines of a file; an endless one is cut just above the bound, so that reading it fails cleanly."""
+    """Yield the lines of a file; cut an endless one just above the bound, so that reading it fails cleanly."""
     while line := file.readline(LONGEST + 1):
         yield line
 

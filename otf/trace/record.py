@@ -1,7 +1,7 @@
-"""The lines of a trace file as data: header, events, end; and digests, which tell whether bytes are those written.
+"""The lines of a trace file as data: header, events, end; and digests, which show whether a file was changed.
 
-One file for each run, JSON Lines in the shape of structlog's events (`event`, `level`, `timestamp`, then fields), so
-that tools for structlog's output read traces too.
+Each run has one file, in JSON Lines like structlog's events (`event`, `level`, `timestamp`, then fields), so that tools
+for structlog's output read traces too.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from otf.trace.events import Closed, Event, Guess, Quiet, Seen, Sent, Stalled, T
 from otf.trace.tagged import encode
 from otf.trace.verdict import Verdict
 
-DIGITS: Final = 6  # of the times in a trace, in seconds
+DIGITS: Final = 6  # decimals of the times in a trace, in seconds
 
 FORMAT: Final = 1
 DROPPED: Final = "dropped"
 LARGEST: Final = 1 << 30
-"""Bytes of a trace; of a longer one the middle is dropped."""
+"""The most bytes of a trace; a longer one loses its middle."""
 TraceLine = dict[str, Any]
 Mode = Literal["strict", "eager"]
 _NAMES: Final[Mapping[type, str]] = {
@@ -31,7 +31,7 @@ _NAMES: Final[Mapping[type, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The conditions of a run: enough to judge its trace again and to repeat it. Times are seconds."""
+    """The conditions of a run: enough to judge its trace again and to repeat it. Times are in seconds."""
 
     run: str
     bench: str
@@ -47,20 +47,20 @@ class Header:
     versions: Mapping[str, str] = field(default_factory=dict[str, str])
     path: int = 1
     burst: int = 1
-    # of the clocks of the system; the quiescence time is in seconds of these clocks
+    # the speed of the system's clocks, in whose seconds the quiescence time counts
     speed: float = 1.0
-    # the only faults that were injected, named as in events; None: faults by the seed
+    # the only faults injected, named as in events; None: faults by the seed
     faults: tuple[str, ...] | None = None
     shrunk: bool = False
-    # of a shrunk trace: the search for a smaller one is complete, so that this run only confirms its result
+    # of a shrunk trace: the search for a smaller one is complete, so this run only confirms its result
     minimal: bool = False
-    # the share of inputs in whose place bytes were sent that are no message
+    # the share of inputs that were replaced by malformed bytes
     malformed: float = 0.0
-    # "observed", or "timed" with the reason: how the silences of this run are known, its barriers aside
+    # "observed", or "timed" with the reason: how the silences of this run are known, apart from barriers
     silence: str = "timed"
     # of a shrunk trace: why the search ended early
     ended: str = ""
-    # of a shrunk trace: the share of so many runs of its inputs that failed; less than 1, it depends on chance
+    # of a shrunk trace: the share of the `runs` of its inputs that failed; below 1, it depends on chance
     rate: float = 0.0
     runs: int = 0
     format: int = FORMAT
@@ -69,7 +69,7 @@ class Header:
 def header_line(header: Header, timestamp: str) -> TraceLine:
     """Return the first line of a trace."""
     data = asdict(header)
-    # L and R are the names that the documentation and the literature use for the two bounds
+    # L and R are the names of the two bounds in the documentation and the literature
     data["L"], data["R"] = data.pop("latency"), data.pop("busy")
     for name in ("ended", "malformed", "rate", "runs"):
         if not data[name]:
@@ -78,12 +78,12 @@ def header_line(header: Header, timestamp: str) -> TraceLine:
 
 
 def dropped_line(events: int, inputs: int, timestamp: str) -> TraceLine:
-    """Return the line in the place of so many events, with so many inputs, in the middle of a long trace."""
+    """Return the line that replaces dropped events, and the inputs among them, in the middle of a long trace."""
     return {"event": DROPPED, "level": "warning", "timestamp": timestamp, "events": events, "inputs": inputs}
 
 
 def as_recorded(event: Event) -> Event:
-    """Return an event with its times as a trace has them, in microseconds: what is judged so, a replay judges alike.
+    """Return an event with its times in microseconds, as in a trace, so that live run and replay judge alike.
 
     >>> as_recorded(Stalled(0.12345678, 1.00000049))
     Stalled(seconds=0.123457, at=1.0)
@@ -144,20 +144,20 @@ def end_line(verdict: Verdict, timestamp: str, steps: int) -> TraceLine:
 
 
 SIZE: Final = 16
-"""Bytes of a digest: no two of all traces that were ever written have the same by chance."""
+"""The bytes of a digest: no two traces ever written share one by chance."""
 _AFTER: Final = re.compile(rb',"after":"([0-9a-f]{%d})"\}\n?\Z' % (2 * SIZE))
 _LONGEST: Final = len(b',"after":""}\n') + 2 * SIZE
 
 
 def hasher() -> blake2b:
-    """Return what makes the digest of a trace, or of a line."""
+    """Return the hash object for the digest of a trace, or of a line."""
     return blake2b(digest_size=SIZE, usedforsecurity=False)
 
 
 class LineChain:
-    r"""Lines that each end with the digest of the line before: one that was changed, added or lost shows in the next.
+    r"""Lines that each end with the digest of the line before, so that the next line reveals any change or loss.
 
-    A line may be torn, by a kill or a full disk: what was written of it counts, and the next begins after a line break.
+    A kill or a full disk may tear a line. Its written part counts, and the next line begins after a line break.
 
     >>> chain = LineChain()
     >>> first = chain.link(b'{"event":"started"}\n')
@@ -171,7 +171,7 @@ class LineChain:
         self._before = self._line.hexdigest()
 
     def take(self, data: bytes) -> bool | None:
-        """Take a line, or a part of one; return whether it follows the lines before, None if it does not say so."""
+        """Take a line, or part of one; return whether it follows the lines before, or None if it has no digest."""
         if not data:
             return None
         found = _AFTER.search(data, max(0, len(data) - _LONGEST))
@@ -183,6 +183,6 @@ class LineChain:
         return follows
 
     def link(self, line: bytes) -> bytes:
-        """Return an object of JSON, with its line break, as it is to be written after the lines that were taken."""
+        """Return a JSON object, with its line break, in the form in which to write it after the lines taken so far."""
         before = self._line.hexdigest() if self.torn else self._before
         return b'%b%b,"after":"%b"}\n' % (b"\n" * self.torn, line[:-2], before.encode())

@@ -1,4 +1,4 @@
-"""What a campaign says of each requirement of a table, for people and as CSV."""
+"""What a campaign shows about each requirement of a table, as text and as CSV."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from otf.spec.requirements import LEVELS, Requirement, Requirements
 from otf.trace.verdict import Failure
 
 RequirementStatus: TypeAlias = Literal["violated", "covered", "not decided", "never tried", "undecidable"]
-"""What is known of a requirement.
+"""What is known about a requirement.
 
 | status | meaning |
 |---|---|
 | `violated` | a failure cites it, and no other |
 | `covered` | a run cannot be explained without the transitions that implement it |
-| `not decided` | runs reached it, and can all be explained without it |
+| `not decided` | runs reached it, but can all be explained without it |
 | `never tried` | no run reached it |
 | `undecidable` | the table says why no test can decide it, and no run did |
 """
@@ -49,7 +49,7 @@ class RequirementResult:
 
 @dataclass(slots=True)
 class RequirementRecord:
-    """What the runs of a campaign say of the requirements of a table.
+    """What the runs of a campaign show about the requirements of a table.
 
     `reached` and `decided` are the ids that `otf.core.RequirementEvidence` collects; `violated` maps ids to traces.
 
@@ -65,12 +65,12 @@ class RequirementRecord:
     violated: dict[str, str] = field(default_factory=dict[str, str])
 
     def open(self, others: Iterable[str] = ()) -> bool:
-        """Return whether one is left to decide, of the table or of `others` that a model refers to."""
+        """Return whether a requirement is left to decide, from the table or from `others` that a model refers to."""
         left = {each.id for each in self.table.values() if not each.undecided}.union(others)
         return not left <= self.decided.union(self.violated)
 
     def failed(self, failure: Failure, trace: str) -> None:
-        """Add a failure, with its trace. Where several requirements may be violated, they are merely reached."""
+        """Add a failure with its trace. If it is unclear which requirement it violates, they only count as reached."""
         ids = [each.id for each in failure.violates]
         if failure.unclear:
             self.reached.update(ids)
@@ -83,7 +83,7 @@ class RequirementRecord:
             self.violated.setdefault(each, trace)
 
     def add(self, found: RequirementRecord) -> None:
-        """Add what further runs say; of two traces that violate a requirement the first is kept."""
+        """Add what further runs show; of two traces that violate a requirement, the first stays."""
         self.reached |= found.reached
         self.decided |= found.decided
         self.violated = {**found.violated, **self.violated}
@@ -105,12 +105,12 @@ class RequirementRecord:
 
 
 GOAL: Final = "goal: "
-"""How the text of a temporal property begins that is a goal: `sometimes(…)`."""
+"""The start of the text of a temporal property that is a goal: `sometimes(…)`."""
 PROPERTY: Final = "property: "
 
 
 def unmet(results: Iterable[RequirementResult]) -> Iterator[str]:
-    """Yield a line for each goal that no run reached, and for each property that promised something and was left open.
+    """Yield a line for each goal that no run reached, and for each property left open or never tested.
 
     >>> tea = Requirement("tea", "MUST", "goal: sometimes('tea')")
     >>> list(unmet([RequirementResult(tea, "never tried")]))

@@ -1,7 +1,7 @@
 """The result of a campaign: failures, known issues, inconclusive paths, what all this rests on, and the counts.
 
-The terminal, the page, JUnit XML, annotations and Markdown are made from one `CampaignResult`, so that no output claims
-what another does not.
+The terminal, the page, JUnit XML, annotations and Markdown are all made from one `CampaignResult`, so that they always
+agree.
 """
 
 from __future__ import annotations
@@ -31,9 +31,10 @@ ONLY_KNOWN: Final = (
 
 
 def untested(steps: int, malformed: int, truncated: int, excused: int = 0) -> str:
-    """Return why so many inputs tested nothing, of which so many were malformed, and ended a path as unspecified.
+    """Return why so many inputs tested nothing; "" if some did.
 
-    So many are `excused`: they showed a known issue, or came behind it.
+    Some inputs were `malformed`, some were unspecified and `truncated` their path. The `excused` ones showed a known
+    issue, or came after one.
 
     >>> untested(9, 0, 3), untested(3, 0, 3) == ONLY_UNSPECIFIED, untested(9, 0, 0, 9) == ONLY_KNOWN
     ('', True, True)
@@ -56,9 +57,10 @@ def counted(number: int, what: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FailureResult:
-    """One kind of failure: the number of paths that showed it, and the shortest trace of it, with its steps.
+    """One kind of failure: how many paths showed it, and its shortest trace with its steps.
 
-    `paths` is 0 if only the run of a saved failure showed it; `title` is the failure of this trace by its values.
+    `paths` is 0 if only the run of a saved failure showed it; `title` describes the failure of this trace by its
+    values.
 
     >>> FailureResult("missing: int --Button--> expected Coffee, seen silence", 3, "path-0001.jsonl", steps=2).paths
     3
@@ -71,19 +73,19 @@ class FailureResult:
     title: str = ""
 
     def data(self) -> dict[str, Any]:
-        """Return what every JSON document has of it: of the shortest trace, whether or not it was shrunk."""
+        """Return its data for every JSON document, about the shortest trace, whether or not it was shrunk."""
         return {"signature": self.signature, "count": self.paths, "trace": self.trace, "steps": self.steps}
 
 
-GUESSES: Final = 3  # failures behind others that are told: where a guess is wrong, much follows from it
+GUESSES: Final = 3  # failures after others that are shown: a wrong guess has many consequences
 
 
 @dataclass(frozen=True, slots=True)
 class GuessedResult:
-    """A failure that `count` paths showed only behind one of the kind `after`, and its first trace.
+    """A failure that `count` paths showed only after one of the kind `after`, and its first trace.
 
-    It may be due to the guess of the state with which these paths went on, and does not count as a failure. `title` is
-    the failure of this trace by its values, and `first` that of the failure before it.
+    It may be due to the guess of the state from which these paths went on, and does not count as a failure. `title`
+    describes the failure of this trace by its values, `first` the failure before it.
 
     >>> print(GuessedResult("wrong: str --'c'--> expected str, seen str", "wrong: …", 3, "path-0002.jsonl"))
     seen only behind another failure, by a guess of the state (3 paths): wrong: str --'c'--> expected str, seen str
@@ -117,13 +119,13 @@ class KnownIssueResult:
     steps: int = 0
 
     def data(self) -> dict[str, Any]:
-        """Return what every JSON document has of it."""
+        """Return its data for every JSON document."""
         return {"says": self.says, "count": self.paths, "trace": self.trace or None, "steps": self.steps}
 
 
 @dataclass(frozen=True, slots=True)
 class InconclusiveResult:
-    """The paths that are inconclusive for one reason: how many they are, and the trace of the first.
+    """The paths that are inconclusive for one reason: their number, and the trace of the first.
 
     >>> InconclusiveResult("the line was lost", 2, "path-0003.jsonl").why
     'the line was lost'
@@ -136,17 +138,17 @@ class InconclusiveResult:
 
 @dataclass(frozen=True, slots=True)
 class CampaignResult:
-    """What is to be reported of a campaign, wherever it is reported.
+    """What to report about a campaign, wherever it is reported.
 
-    `silence` counts the paths by how their silences are known, `truncated` those that ended at an unspecified input,
-    `short` those that the end of the time cut short, `late` the outputs that came after the quiescence time.
-    `unfinished` paths, with so many `unfinished_steps`, were under way when the campaign was interrupted, and count
-    nowhere else. `parts` are the seconds of the campaign by what they were spent on. `failed_starts` of the
-    system were tried again after a pause; `devices_out` stopped answering. `requirements` are those of the bench.
-    `trouble` is the error that ended contact with the system, `untested` the reason why nothing was tested.
-    `heard`: an output was seen. `full`: there were more different failures than are told apart. `unshown` passed
-    before the campaign continued, as its journal says, and no trace shows it. `guessed` are failures that were seen
-    only behind others; they do not decide the verdict.
+    `silence` counts the paths by how their silences are known. `truncated` counts those that ended at an unspecified
+    input, `short` those cut short by the end of the time. `late` counts the outputs that came after the quiescence
+    time. `unfinished` paths, with `unfinished_steps` steps, were in progress when the campaign was interrupted, and
+    count nowhere else. `parts` maps what the campaign spent time on to seconds. `failed_starts` counts starts of the
+    system that were tried again after a pause; `devices_out` stopped answering. `requirements` are those of the bench.
+    `trouble` is the error that ended contact with the system, `untested` the reason why nothing was tested. `heard`:
+    some output was seen. `full`: there were more different failures than can be told apart. `unshown` counts paths that
+    passed before the campaign was resumed, as its journal says, but have no trace. `guessed` are failures seen only
+    after others, which do not affect the verdict.
 
     >>> known = KnownIssueResult("it answers late after a reset", 2, "path-0001.jsonl")
     >>> result = CampaignResult(paths=2, steps=9, known_issues=(known,))
@@ -181,7 +183,7 @@ class CampaignResult:
 
     @property
     def failed(self) -> int:
-        """Return the number of paths that failed; one that showed a known issue did not."""
+        """Return the number of paths that failed, not counting those that showed a known issue."""
         return sum(each.paths for each in self.failures)
 
     @property
@@ -201,13 +203,13 @@ class CampaignResult:
 
     @property
     def seconds(self) -> float:
-        """Return for how long the campaign took, from the start of its command; 0 if no one noted it."""
-        # rounded once: rounded again, 1.9504 would be 2.0 in one output and 1.9 in another
+        """Return how many seconds the campaign took, from the start of its command; 0 if no one noted it."""
+        # rounded only once: otherwise 1.9504 could be 2.0 in one output and 1.9 in another
         return round(sum(self.parts.values()), 3)
 
     @property
     def seen_issues(self) -> tuple[KnownIssueResult, ...]:
-        """Return the known issues that a path showed."""
+        """Return the known issues that some path showed."""
         return tuple(each for each in self.known_issues if each.paths)
 
     @property
@@ -219,7 +221,7 @@ class CampaignResult:
 
     @property
     def headline(self) -> str:
-        """Return the verdict in words."""
+        """Return the verdict as text."""
         if self.failures:
             return f"FAIL: {counted(len(self.failures), 'kind')} of failure"
         if self.interrupted:
@@ -240,7 +242,7 @@ class CampaignResult:
 
     @property
     def ruling(self) -> str:
-        """Return the verdict in lower case, with the number of known issues if that is all that failed."""
+        """Return the verdict in lower case, with the number of known issues if nothing else failed."""
         issues = counted(len(self.seen_issues), "known issue")
         return f"pass, {issues}" if self.verdict == "pass" and self.seen_issues else self.verdict
 
@@ -266,7 +268,7 @@ class CampaignResult:
 
     @property
     def mixed(self) -> bool:
-        """Return whether the headline and the totals leave open what the paths were: then the tally is needed."""
+        """Return whether a reader needs the tally, since headline and totals do not say how the paths ended."""
         return bool(self.known or self.undecided or (self.failed and self.passed))
 
     def away(self) -> Iterator[str]:
@@ -303,7 +305,7 @@ class CampaignResult:
         yield from unmet(self.requirements)
 
     def data(self) -> dict[str, Any]:
-        """Return what every JSON document has of a campaign."""
+        """Return the data of a campaign for every JSON document."""
         return {
             "verdict": self.verdict,
             "ruling": self.ruling,

@@ -1,7 +1,7 @@
 """Values as tagged data: plain JSON with the name of the type, read back only as declared types.
 
-A trace is untrusted data: nothing is imported, evaluated or unpickled. Only the types that the bench declares can come
-out, and each field is checked against its annotation.
+A trace is untrusted data: reading it imports, evaluates and unpickles nothing. It can only yield types that the bench
+declares, and each field is checked against its annotation.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _RENAMED: Final = {"Garbled": "Undecodable"}
 
 _ENDLESS: Final = ("nan", "inf", "-inf")
 _DEEPEST: Final = 200
-"""Nested values: far more than any message has, and fewer than the interpreter's recursion limit."""
+"""The deepest nesting: far more than any message has, and less than the interpreter's recursion limit."""
 
 
 def encode(value: object) -> Json:
-    """Return the JSON data for a value: plain values as they are, others with the name of their type.
+    """Return the JSON data for a value: plain values unchanged, others with the name of their type.
 
     >>> encode((1, b"a"))
     {'type': 'tuple', 'value': [1, {'type': 'bytes', 'value': '61'}]}
@@ -45,9 +45,9 @@ def encode(value: object) -> Json:
 
 
 class Registry:
-    """The types that may come out of a trace, by name, with those of their fields.
+    """The types that a trace may yield, by name, with those of their fields.
 
-    Raises UsageError if two types have one name: a trace could not distinguish them.
+    Raises UsageError if two types share a name, since a trace could not distinguish them.
     """
 
     def __init__(self, types: Iterable[object]) -> None:
@@ -95,7 +95,7 @@ class Registry:
         values = {names[tag]: self._field(kind, names[tag], item) for tag, item in data.items()}
         try:
             return kind(**values)
-        except Exception as error:  # a __post_init__ of the model may refuse what the file contains
+        except Exception as error:  # a __post_init__ of the model may reject what the file contains
             message = f"{kind.__name__} refuses {show(values)}: {error}"
             raise ValueError(message) from error
 
@@ -169,7 +169,7 @@ def _record(kind: str, tags: tuple[tuple[str, str], ...]) -> Callable[[Any], Jso
 def _text(value: str) -> Json:
     if value.isascii() or not any("\ud800" <= char <= "\udfff" for char in value):
         return value
-    # UTF-8 has no bytes for half a surrogate pair
+    # half a surrogate pair cannot be written in UTF-8
     return {"type": "str", "value": value.encode("utf-8", "surrogatepass").hex()}
 
 
@@ -183,7 +183,7 @@ def _plain(value: object) -> Json:
 
 
 def _set(value: frozenset[object] | set[object]) -> Json:
-    # a set has no order of its own: the same value must give the same line every time
+    # a set has no order of its own, but the same value must always give the same line
     return {"type": type(value).__name__, "value": sorted(map(encode, value), key=repr)}
 
 

@@ -1,4 +1,4 @@
-"""A failure in one line, by its values: the input, what was expected, and what came."""
+"""A failure on one line, by its values: the input, what was expected, and what came."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from otf.trace.clock import overdue_timer
 from otf.trace.near import Difference, alternatives, branches, nearest, parsed, rest, without_port
 from otf.trace.verdict import Failure
 
-LONGEST: Final = 60  # characters of a value
-MOST: Final = 2  # alternatives that are named, and inputs that were sent at once
-FIELD: Final = (40, 24)  # characters of a field, as many as the others leave
+LONGEST: Final = 60  # the most characters of a value
+MOST: Final = 2  # the most alternatives, or inputs sent at once, that are named
+FIELD: Final = (40, 24)  # the most characters of a field, depending on the others
 
 
 class BriefDifference(NamedTuple):
-    """Two values by the parts in which they differ."""
+    """Two values, by the parts in which they differ."""
 
     expected: str
     seen: str
 
 
 def title(failure: Failure) -> str:
-    """Return a failure in one line; of two values that are alike it has the parts that differ.
+    """Return a failure on one line; two similar values appear only with the parts that differ.
 
     >>> from otf.trace.verdict import Allowed, Signature
     >>> signature = Signature("wrong", "int", "Open", "OpenDone", "OpenDone")
@@ -54,7 +54,7 @@ def _inputs(failure: Failure) -> str:
 
 
 def _overdue(failure: Failure, since: str) -> str:
-    """Return the output that is due since then; where a named timer causes it, with the timer."""
+    """Return the output due since then, with the named timer that causes it, if any."""
     timer = since.partition("the timer '")[2].partition("' was started")[0]
     ways = ((way, after) for state in failure.allowed for way, after in zip(state.branches, state.after, strict=False))
     texts = [", ".join(filter(None, outputs)) for (outputs, _), after in ways if timer and after == timer]
@@ -67,7 +67,7 @@ def came(failure: Failure) -> str:
 
 
 def brief(text: str) -> str:
-    """Return a value within the length of a title: a long one has its longest parts shortened, and keeps its port.
+    """Return a value no longer than in a title: shortens the longest parts of a long one, and keeps its port.
 
     >>> brief("Get(method='POST', target='/holds/3975c4ab-02e3-7665/confirm', headers=(('a', 'b'),))")
     "Get(method='POST', target='/holds/397…/confirm', …)"
@@ -96,12 +96,12 @@ def _parts_of(call: ast.Call) -> list[ast.expr | ast.keyword]:
 
 
 def _shortened(text: str, most: int) -> str:
-    """Return a text without its middle, if it is too long: paths often differ at their end."""
+    """Return a text, without its middle if it is too long: paths often differ at their end."""
     return text if len(text) <= most else f"{text[: most - most // 3 - 1]}…{text[-(most // 3) :]}"
 
 
 def brief_difference(failure: Failure) -> BriefDifference | None:
-    """Return the nearest output that was expected and the one seen; None if they are not alike."""
+    """Return the nearest expected output and the one seen; None if they are not alike."""
     options = alternatives(failure)
     found = nearest(failure, options) if failure.kind == "wrong" else None
     if found is None or not found.differences[0].path:

@@ -27,11 +27,11 @@ WORDS: dict[FailureKind, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """The outputs allowed in one possible state: for each branch the texts of its outputs and of the next state.
+    """The outputs allowed in one possible state: for each branch, the texts of its outputs and of the next state.
 
-    `changes` says for each branch what the next state has in place of this one; it is empty where they are equal.
-    `orders` says in which order its inputs were taken, by the numbers of their steps, if there were several. `timers`
-    says which timers of the model ran there, or had just ended, and `after` for each branch which of them causes it.
+    `changes` says, for each branch, how the next state differs from this one; "" if they are equal. If there were
+    several inputs, `orders` says in which order they were taken, by their step numbers. `timers` says which timers of
+    the model ran there, or had just expired; `after` says which of them causes each branch.
 
     >>> Allowed("0", ((('"tea"',), "1"),)).state
     '0'
@@ -49,8 +49,8 @@ class Allowed:
 class Signature:
     """A coarse description of a failure: its kind, and the types of state, input, expected and seen output.
 
-    `exact` has their values as text, if it was one input that failed; `otf.trace.kinds` tells failures of one signature
-    apart by it.
+    `exact` has their values as text, if a single input failed; `otf.trace.kinds` uses it to tell failures of one
+    signature apart.
 
     >>> print(Signature("wrong", "int", "Button", "Coffee", "Tea"))
     wrong: int --Button--> expected Coffee, seen Tea
@@ -79,7 +79,7 @@ class Signature:
 
 
 class Citation(NamedTuple):
-    """A requirement that a failure violates, or may violate; `text` is its level and its sentence, if there is a table.
+    """A requirement that a failure violates, or may violate; `text` is its level and sentence, if there is a table.
 
     >>> str(Citation("RFC1350-5-2", "MUST: A duplicate ACK is not answered."))
     'RFC1350-5-2, MUST: A duplicate ACK is not answered.'
@@ -97,11 +97,11 @@ class Citation(NamedTuple):
 class Failure:
     """Why a run failed: the last possible states, what they allowed, and what was seen instead.
 
-    `event` is the number of the event that left no state, `step` that of its input; texts are for people, the signature
-    is for machines. `before` are the outputs already seen in that step; `times` state in seconds what was due when, if
-    the model has windows. `violates` are the requirements of the outputs that were due and did not come; if these are
-    several, it is `unclear` which of them the system violates. So many inputs were in flight `together`, the last of
-    them that of the `step`.
+    `event` is the number of the event that left no state, `step` that of its input. Texts are for people, the signature
+    for machines. `before` holds the outputs already seen in that step. If the model has windows, `times` states in
+    seconds what was due when. `violates` holds the requirements of the outputs that were due but did not come; with
+    several, it is `unclear` which of them the system violates. `together` is how many inputs were in flight, the last
+    being that of `step`.
 
     >>> signature = Signature("wrong", "int", "Button", "Coffee", "Tea")
     >>> Failure(signature, event=3, step=1, input="Button()", seen="Tea()", port="line").kind
@@ -132,9 +132,9 @@ class Failure:
 class Judged:
     """How many events of a run were judged, and how many seconds it lasted.
 
-    `doubtful` events were judged where a stall of the machine decided: but for it an output was overdue, or fewer
-    states or sets of timers might be possible. That was so for `doubted` seconds. All other events are sharp. `unheard`
-    are timers that were due, and how often an input ended them before their output came.
+    `doubtful` events were judged while only a stall of the machine kept an output from being overdue, or allowed more
+    states or sets of timers. That state lasted `doubted` seconds. All other events are sharp. `unheard` counts, per
+    timer, how often an input stopped it when it was due but its output had not come.
 
     >>> Judged(events=200, seconds=10.0) + Judged(100, 5.0, 3, 0.15, (("lease", 2),))
     Judged(events=300, seconds=15.0, doubtful=3, doubted=0.15, unheard=(('lease', 2),))
@@ -148,7 +148,7 @@ class Judged:
 
     @property
     def undecided(self) -> list[str]:
-        """Return what is to be said of the timers that were due and not heard.
+        """Return what to say about the timers that were due but not heard.
 
         >>> Judged(unheard=(("lease", 1),)).undecided
         ["the timer 'lease' was due 1 time, and an input ended it before its output came; each may be a stall"]
@@ -159,7 +159,7 @@ class Judged:
         ]
 
     def __add__(self, other: Judged) -> Judged:
-        """Return what two runs have together."""
+        """Return the sums for two runs."""
         return Judged(
             self.events + other.events,
             self.seconds + other.seconds,
@@ -173,10 +173,9 @@ class Judged:
 class Verdict:
     """The end of a run. `truncated`: it passed up to an unspecified input; `why`: the reason why it is inconclusive.
 
-    `stalled`: the longest time in a failing run, in seconds, in which the tester or the system could not run.
-    `judged`: how much of a run by a model with times was judged, and how much of that in doubt.
-    `behind`: what failed after the `failure`, of a run that went on past it by a guess of the state: each may be due to
-    a wrong guess.
+    `stalled`: the longest time, in seconds, for which tester or system could not run in a failing run. `judged`: how
+    much of a run by a model with times was judged, and how much of that was in doubt. `behind`: the failures after the
+    first, if the run went past it; each may be due to a wrong guess of the state.
 
     >>> Verdict("pass", truncated=True).failed
     False
@@ -192,7 +191,7 @@ class Verdict:
     behind: tuple[Failure, ...] = ()
 
     def after(self, past: tuple[Failure, ...]) -> Verdict:
-        """Return the verdict of a run that went on past these failures, and then ended with this one."""
+        """Return the verdict of a run that went past these failures, and then ended with this one."""
         if not past:
             return self
         last = () if self.failure is None else (self.failure,)
