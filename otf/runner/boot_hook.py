@@ -17,6 +17,7 @@ from otf.values import show
 
 AHEAD: Final = 8  # later outputs that decide whether one is of the life before
 LONG: Final = 512  # bytes of a frame of which half may be of the life before
+WORK: Final = 2_000  # readings that are tried; a flood of lines of the life before must not hold up the run
 
 
 class LifeBefore:
@@ -31,6 +32,7 @@ class LifeBefore:
         self._oracle = oracle
         self._wire = wire
         self._codec = codec
+        self._left = WORK
 
     def drop(self, life: Life | None) -> None:
         """Leave in the inbox of the wire only what the system has said since its reset, if its life has a boot hook."""
@@ -50,7 +52,7 @@ class LifeBefore:
 
     def _first(self, before: Sequence[Arrived], each: Arrived, rest: Sequence[Arrived]) -> Arrived | None:
         """Return an arrival, or the end of it, if it may be the first one after the reset on its port."""
-        for form in _forms(each):
+        for form in self._forms(each):
             if self._explains([*before, form]):
                 return form if self._explains([*before, form, *rest]) or not self._later(before, rest) else None
         return None
@@ -60,10 +62,11 @@ class LifeBefore:
         return any(
             self._explains([*before, form, *rest[number:]])
             for number, each in enumerate(rest, 1)
-            for form in _forms(each)
+            for form in self._forms(each)
         )
 
     def _explains(self, arrived: Iterable[Arrived]) -> bool:
+        self._left -= 1
         monitor = Monitor(self._oracle)
         for each in arrived:
             if isinstance(each.what, Frame):
@@ -78,10 +81,11 @@ class LifeBefore:
                     return False
         return True
 
-
-def _forms(each: Arrived) -> Iterator[Arrived]:
-    """Yield an arrival, and what is left of it without a beginning that may be of the life before."""
-    yield each
-    if isinstance(each.what, Frame) and not each.what.trouble and len(each.what.data) <= LONG:
-        for cut in range(1, len(each.what.data)):
-            yield replace(each, what=replace(each.what, data=each.what.data[cut:]))
+    def _forms(self, each: Arrived) -> Iterator[Arrived]:
+        """Yield an arrival, and what is left of it without a beginning that may be of the life before."""
+        yield each
+        if isinstance(each.what, Frame) and not each.what.trouble and len(each.what.data) <= LONG:
+            for cut in range(1, len(each.what.data)):
+                if self._left <= 0:
+                    return
+                yield replace(each, what=replace(each.what, data=each.what.data[cut:]))

@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from otf.adapter import Bench, Frame, Life, Line
-from otf.core import Model, Oracle, Routes, Timing
+from otf.core import Model, Monitor, Oracle, Routes, Timing
 from otf.runner.boot_hook import LifeBefore
 from otf.runner.codec_cache import CodecCache
 from otf.runner.wire import Arrived, Wire
@@ -136,3 +136,19 @@ def test_a_banner_that_a_late_tester_finds_is_kept() -> None:
     oracle = Oracle(Model(SPEC, Routes(("p",))), timing=Timing(0.05, 0.01))
     LifeBefore(oracle, cast("Wire", wire), CodecCache(Words())).drop(Life(boot="true"))
     assert [each.what for each in wire.inbox] == [Frame(b"banner")]
+
+
+def test_a_flood_of_the_life_before_does_not_hold_up_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a thousand long lines few halves are tried; the banner behind them is kept."""
+    tried = list[Oracle]()
+
+    def counting(oracle: Oracle) -> Monitor:
+        tried.append(oracle)
+        return Monitor(oracle)
+
+    monkeypatch.setattr("otf.runner.boot_hook.Monitor", counting)
+    wire = Late(*[b"x" * 500] * 1_000, b"banner")
+    oracle = Oracle(Model(SPEC, Routes(("p",))), timing=Timing(0.05, 0.01))
+    LifeBefore(oracle, cast("Wire", wire), CodecCache(Words())).drop(Life(boot="true"))
+    assert [each.what for each in wire.inbox] == [Frame(b"banner")]
+    assert len(tried) < 5_000
