@@ -35,7 +35,11 @@ def _drawn(image: re.Match[str]) -> str:
     svg = _BEFORE.sub("", file.read_text(encoding="utf-8"))
     named = _NAME.sub(f' id="{file.stem}-', svg)
     # on a phone it fits its page; one that would be unreadable then is moved instead
-    wide = " wide" if float((_WIDTH.search(svg) or [0, "0"])[1]) > WIDE else ""
+    points = float((_WIDTH.search(svg) or [0, "0"])[1])
+    wide = " wide" if points > WIDE else ""
+    # below that its labels, of 10 points, would be smaller than 10 pixels
+    if file.parent.name == "gallery":
+        named = named.replace("<svg ", f'<svg style="min-width: {points:.0f}px" ', 1)
     label = escape(unescape(image["alt"]))
     walked = f'<a class="walk" href="gallery/{file.stem}.html">walk in it</a>' if file.parent.name == "gallery" else ""
     # it may be wider than a phone, and is then moved inside its frame, also by keys

@@ -25,16 +25,17 @@ ABOVE = {
 }
 SOUGHT = {
     **dict.fromkeys(("questions.md", "glossary.md"), 30),
-    "howto-learn.md": 5,
+    **dict.fromkeys(("howto-learn.md", "howto-first-minutes.md"), 5),
     "howto-times.md": 2,
     **dict.fromkeys(("design.md", "findings.md", "howto-pymodel.md", "topics-evaluation.md", "topics-papers.md"), 0.1),
     **dict.fromkeys(("changelog.md", "releasing.md", "contributing.md"), 0.01),
 }
 """How much a page weighs in the search, beside 1: who types a word wants its meaning first, and what uses it later."""
 USED = (
-    "Spec",
     "goto",
+    "Spec",
     "Bench",
+    "Life",
     "run",
     "on",
     "AnyOrder",
@@ -43,7 +44,14 @@ USED = (
     "Where",
     "start",
     "stop",
+    "Elapse",
+    "Idle",
     "Codec",
+    "lines",
+    "records",
+    "codecs",
+    "At",
+    "KnownIssue",
     "Settings",
 )
 """The names that a first model and its bench need come first on a page of the reference, in this order."""

@@ -1,4 +1,4 @@
-// The search of the theme, with four things more. It is loaded before the theme, which then starts this as its worker.
+// The search of the theme, with five things more. It is loaded before the theme, which then starts this as its worker.
 (() => {
   // Browsers start no worker from a disk: there it runs in a frame, with the same two functions.
   const framed = (address, told) => {
@@ -26,8 +26,16 @@
   // What nothing matches may be misspelt: up to one letter in four may be wrong, two in a long word.
   const nearly = query => query.replace(/\w{4,}/gu, word => `${word}~${word.length > 7 ? 2 : 1}`);
 
+  // A name that is typed as it is written leads to its own entry, not to an attribute; words to the title that has them so.
+  const meant = (asked, { location, title }) => {
+    const [page, name] = location.split("#");
+    const own = page.startsWith("reference/") && /^otf(\.[a-z_]+)*$/u.test(name?.slice(0, -asked.length - 1)) && name.endsWith(`.${asked}`);
+    return own || (asked.includes(" ") && title.replace(/<[^>]*>/gu, "").toLowerCase().includes(asked.toLowerCase()));
+  };
+
   // What has all of the words is before what has one of them often.
-  const worth = group => Math.max(...group.map(each => each.score * Object.values(each.terms).filter(Boolean).length ** 3));
+  const worth = (group, asked) => (group.some(each => meant(asked, each)) ? 1e9 : 1)
+    * Math.max(...group.map(each => each.score * Object.values(each.terms).filter(Boolean).length ** 3));
 
   const Threaded = window.Worker;
   window.Worker = class extends EventTarget {
@@ -38,6 +46,7 @@
     }
 
     postMessage(message) {
+      this.asked = message.type === 2 ? message.data.trim() : "";
       this.again = message.type === 2 ? nearly(plain(message.data)) : "";
       this.send(message.type === 2 ? { ...message, data: plain(message.data) } : message);
     }
@@ -49,7 +58,7 @@
         this.again = "";
         return;
       }
-      found.sort((one, other) => worth(other) - worth(one));
+      found.sort((one, other) => worth(other, this.asked) - worth(one, this.asked));
       this.dispatchEvent(new MessageEvent("message", { data: message }));
     }
   };

@@ -201,6 +201,13 @@ ASKED = {
     "--stop-first": "questions.html",
     "github actions": "howto-reports.html",
     "NonconformanceError": "campaign.html",
+    "Spec": "otf.html",
+    "Bench": "adapter.html",
+    "Elapse": "spec.html",
+    "HttpRequest": "spec.html",
+    "there is no bench": "questions.html",
+    "timeout": "questions.html",
+    "watchdog": "howto-first-minutes.html",
 }
 TYPE = """(asked => {
   const field = document.querySelector('[data-md-component=search-query]');
@@ -225,3 +232,16 @@ def test_the_search_finds_what_is_meant(site: Path, tmp_path: Path) -> None:
             assert seen.ask("document.querySelectorAll('.md-search-result mark').length") > 0, asked
         assert {request.partition(":")[0] for request in seen.requests} <= {"file", "data"}
         assert seen.console == []
+
+
+@needs_browser
+@pytest.mark.real
+def test_labels_of_the_gallery_are_read_on_a_phone(site: Path, tmp_path: Path) -> None:
+    """No drawing shrinks so far that its labels are lower than ten pixels; it scrolls in its frame instead."""
+    with browser(tmp_path / "profile") as seen:
+        seen.size(390)
+        seen.open(site / "gallery.html")
+        assert seen.ask("document.querySelectorAll('.drawing svg').length") > 15
+        high = "each => parseFloat(each.getAttribute('font-size')) * each.getScreenCTM().a"
+        assert seen.ask(f"Math.min(...[...document.querySelectorAll('.drawing svg text')].map({high}))") >= 9.99
+        assert seen.ask("document.documentElement.scrollWidth") <= 390

@@ -4,7 +4,7 @@
   const place = document.getElementById("states-walk");
   if (!place) return;
   const SVG = "http://www.w3.org/2000/svg";
-  const [FEW, DRAWN, NEAR, LISTED, ACROSS, WIDE, LINES, TOKEN, NAMED] = [20, 80, 12, 100, 4, 26, 4, 40, 16];
+  const [FEW, DRAWN, NEAR, LISTED, ACROSS, WIDE, LINES, TOKEN, NAMED, FRAME] = [20, 80, 12, 100, 4, 26, 4, 40, 16, 600];
   const many = (count) => count.toLocaleString("en");
   const make = (name, attributes, ...inner) => fill(document.createElement(name), attributes, inner);
   const svg = (name, attributes, ...inner) => fill(document.createElementNS(SVG, name), attributes, inner);
@@ -126,18 +126,36 @@
       node.high = node.lines.length * 16 + 14;
     }
     const columns = Math.max(...lines.map((line) => line.length));
-    // of a few arrows each has its inputs beside it
-    const words = edges.length <= NAMED;
-    const room = words ? Math.max(0, ...edges.map((edge) => edge.says.length)) * (columns > 3 ? 4 : 7) + 40 : 44;
-    const across = Math.max(...nodes.map((node) => node.wide)) + room, down = Math.max(...nodes.map((node) => node.high)) + (words ? 70 : 52);
+    const few = edges.length <= NAMED, longest = Math.max(0, ...edges.map((edge) => edge.says.length));
+    const widest = Math.max(...nodes.map((node) => node.wide)), spare = Math.max(40, Math.min(110, FRAME / columns - widest));
+    const across = widest + (few ? longest * (columns > 3 ? 4 : 7) + 40 : spare);
+    const down = Math.max(...nodes.map((node) => node.high)) + (few ? 70 : 96);
     lines.forEach((line, row) => line.forEach((at, column) => {
       nodes[at].x = (column + 0.5 + (columns - line.length) / 2) * across;
       nodes[at].y = (row + 0.5) * down;
     }));
     const [width, height] = [columns * across, lines.length * down];
-    const arrows = edges.sort((one, other) => one.rank - other.rank).map((edge) => arrow(nodes[edge.from], nodes[edge.to], edge, words));
+    const arrows = edges.sort((one, other) => one.rank - other.rank).map((edge) => arrow(nodes[edge.from], nodes[edge.to], edge, few));
     const group = { class: "states", viewBox: `0 0 ${width} ${height}`, width, height, role: "group", "aria-label": label };
-    return svg("svg", group, arrows, nodes.map(box));
+    return svg("svg", group, arrows, nodes.map(box), words(nodes, edges, width));
+  };
+  // The inputs of each arrow, somewhere along it where they lie on nothing else; shorter, or left out, where all is full.
+  const words = (nodes, edges, width) => {
+    const full = nodes.map((node) => [node.x - node.wide / 2, node.y - node.high / 2, node.x + node.wide / 2, node.y + node.high / 2]);
+    const free = ([left, top, right, bottom]) => left >= 0 && right <= width && full.every(([l, t, r, b]) => right < l || left > r || bottom < t || top > b);
+    return edges.toReversed().flatMap((edge) => {
+      for (const text of new Set([edge.says, edge.brief])) {
+        const half = text.length * 3.4 + 3;
+        for (let at = 0; at < 18; at++) {
+          const [x, y] = edge.at(0.5 + (at % 2 ? -0.025 : 0.025) * at, half), here = [x - half, y - 9, x + half, y + 5];
+          if (!free(here)) continue;
+          full.push(here);
+          const back = svg("rect", { x: here[0], y: here[1], width: 2 * half, height: 14, class: "back" });
+          return [back, svg("text", { x, y: y + 2, "text-anchor": "middle", class: "word" }, svg("title", {}, edge.title), text)];
+        }
+      }
+      return [];
+    });
   };
   const box = (node) => {
     const top = node.y - node.high / 2;
@@ -157,27 +175,27 @@
     const share = Math.min(dx ? node.wide / 2 / Math.abs(dx) : 1e9, dy ? node.high / 2 / Math.abs(dy) : 1e9);
     return [node.x + dx * share, node.y + dy * share];
   };
-  const arrow = (source, target, edge, words) => {
-    let line, head, place;
+  const arrow = (source, target, edge, few) => {
+    let line, head;
     if (source === target) {
       const [x, y] = [source.x + source.wide / 2, source.y];
       [line, head] = [`M${x} ${y - 9}c22 -12 22 30 0 18`, `M${x} ${y + 9}l9 1l-4 -7z`];
-      place = { x: x + 22, y: y + 4, "text-anchor": "start" };
+      edge.at = (share, half) => [x + 22 + half, y + 2 + 80 * (share - 0.5)];
     } else {
       const long = Math.hypot(target.x - source.x, target.y - source.y);
       const [dx, dy] = [(target.x - source.x) / long, (target.y - source.y) / long];
       // of a few arrows, one that would lead through boxes passes beside them
-      const beside = words && long > 2 * source.high + 120 && Math.abs(dx) < 0.1 ? source.wide + 60 : 22;
+      const beside = few && long > 2 * source.high + 120 && Math.abs(dx) < 0.1 ? source.wide + 60 : 22;
       const [x, y] = [(source.x + target.x) / 2 - dy * beside, (source.y + target.y) / 2 + dx * beside];
       const [x1, y1] = border(source, x, y), [x2, y2] = border(target, x, y);
       const away = Math.hypot(x2 - x, y2 - y) || 1, [ux, uy] = [(x2 - x) / away, (y2 - y) / away];
-      place = { x: (x1 + 2 * x + x2) / 4, y: (y1 + 2 * y + y2) / 4 + 4, "text-anchor": beside === 22 ? "middle" : dy < 0 ? "start" : "end" };
+      edge.at = (share) => [[x1, x, x2], [y1, y, y2]].map(([one, by, other]) => (1 - share) ** 2 * one + 2 * share * (1 - share) * by + share ** 2 * other);
       line = `M${x1} ${y1}Q${x} ${y} ${x2} ${y2}`;
       head = `M${x2} ${y2}L${x2 - 9 * ux - 4 * uy} ${y2 - 9 * uy + 4 * ux}L${x2 - 9 * ux + 4 * uy} ${y2 - 9 * uy - 4 * ux}z`;
     }
-    return svg("g", { class: edge.kind }, svg("title", {}, edge.title), svg("path", { d: line, class: "line" }), svg("path", { d: head, class: "head" }),
-      words ? svg("text", { ...place, class: "word" }, edge.says) : null);
+    return svg("g", { class: edge.kind }, svg("title", {}, edge.title), svg("path", { d: line, class: "line" }), svg("path", { d: head, class: "head" }));
   };
+  const cut = (text, most) => (text.length > most ? `${text.slice(0, most - 2)} …` : text);
   // All transitions between two boxes are one arrow.
   const edgesOf = (group, of) => {
     const found = new Map();
@@ -196,8 +214,9 @@
       edge.kind = bad ? "failed" : !asked.length ? "spontaneous" : !went ? "plain" : seen === asked.length ? "visited" : seen ? "partly" : "unvisited";
       edge.rank = bad ? 1 : 0;
       const ways = [...new Set(edge.arcs.slice(0, 400).map(taken))];
-      const said = [...new Set(edge.arcs.slice(0, 400).map(input))].join(", ");
-      edge.says = said.length > WIDE ? `${said.slice(0, WIDE - 2)} …` : said;
+      const inputs = [...new Set(edge.arcs.slice(0, 400).map(input))], heads = [...new Set(inputs.map((text) => text.split("(")[0] || text))];
+      edge.says = cut(inputs.join(", "), WIDE);
+      edge.brief = cut(heads.join(", "), WIDE / 2);
       edge.title = [went ? `${seen} of ${asked.length} visited` : `${edge.arcs.length} transition${edge.arcs.length === 1 ? "" : "s"}`, ...ways.slice(0, 20), ...(ways.length > 20 ? ["… and more"] : [])].join("\n");
       return edge;
     });
@@ -233,7 +252,8 @@
     around: () => {
       const ahead = [...new Set(targets(here))].filter((state) => state !== here);
       const behind = [...new Set(into[here].map((arc) => data.source[arc]))].filter((state) => state !== here && !ahead.includes(state));
-      const [above, below] = [behind.slice(0, NEAR / 2), ahead.slice(0, NEAR)];
+      // nothing comes before the start
+      const [above, below] = here ? [behind.slice(0, NEAR / 2), ahead.slice(0, NEAR)] : [[], [...ahead, ...behind].slice(0, NEAR)];
       const states = [here, ...above, ...below], rows = [1, ...above.map(() => 0), ...below.map(() => 2)];
       const left = behind.length + ahead.length - above.length - below.length;
       return [...boxes(states, rows, here), left ? `${left} more neighbours are in the lists below` : ""];
@@ -305,7 +325,8 @@
     if (nodes.length) roveBoxes(drawing.firstChild);
     if (focused) drawing.querySelector(".state.here")?.focus({ preventScroll: true });
     const middle = drawing.querySelector(".here rect")?.getBoundingClientRect(), frame = drawing.getBoundingClientRect();
-    if (middle) drawing.scrollBy(middle.left - frame.left - frame.width / 3, middle.top - frame.top - frame.height / 3);
+    if (middle && (middle.left < frame.left || middle.right > frame.right)) drawing.scrollBy(middle.left - frame.left - frame.width / 3, 0);
+    if (middle && (middle.top < frame.top || middle.bottom > frame.bottom)) drawing.scrollBy(0, middle.top - frame.top - frame.height / 3);
   };
   const texts = [];
   const filter = () => {

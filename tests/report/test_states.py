@@ -13,6 +13,7 @@ from zlib import decompress
 
 import pytest
 
+from otf.cli.benches import load
 from otf.core import Model
 from otf.explore import Graph, explore
 from otf.explore.exports import Marks, marks
@@ -265,3 +266,25 @@ def test_the_first_view_is_whole(tmp_path: Path, seen: Browser) -> None:
     round_ = Spec(lambda state, _: [goto((state + 1) % 7)], 0, ["a rather long word for an input"], name="round")
     opened(seen, tmp_path, explore(round_))
     assert seen.ask(cut) == []
+
+
+LYING = """(() => {
+  const drawn = [...document.querySelectorAll('svg.states .word')].map(each => each.getBBox());
+  const boxes = [...document.querySelectorAll('svg.states .state > rect')].map(each => each.getBBox());
+  const over = (a, b) => a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
+  const lying = drawn.filter((each, at) => [...drawn.slice(0, at), ...boxes].some(other => over(each, other)));
+  return [drawn.length, document.querySelectorAll('svg.states .line').length, lying.length];
+})()"""
+
+
+@needs_browser
+@pytest.mark.real
+@pytest.mark.parametrize("name", ["coffee", "session_device", "conference"])
+def test_arrows_have_their_inputs_where_they_can_be_read(tmp_path: Path, seen: Browser, name: str) -> None:
+    """At half of the arrows at least, one label each, and none lies on another or on a state; the start is on top."""
+    opened(seen, tmp_path, explore(load(name).spec))
+    words, arrows, lying = seen.ask(LYING)
+    assert 2 * words >= arrows > 2
+    assert lying == 0
+    tops = "[...document.querySelectorAll('svg.states .state')].map(each => each.getBBox().y)"
+    assert seen.ask(f"document.querySelector('svg.states .first').getBBox().y === Math.min(...{tops})")
