@@ -70,7 +70,7 @@ async def rerun(
         head = replace(head, path=recorded.path, faults=recorded.faults)
     with Journal(settings.out, joins=True) as journal, watched():
         journal.begin()
-        trace = _unused(settings.out)
+        trace = _free_trace(settings.out)
         with journal.path(head.run, 1, trace) as done:
             joins = None if recorded is None or recorded.burst == 1 else as_before(events)
             pacing = repeating(oracle, bench, events, settings.burst or 1, joins).pacing()
@@ -82,7 +82,7 @@ async def rerun(
     return result
 
 
-def _unused(out: Path) -> Path:
+def _free_trace(out: Path) -> Path:
     names = (out / f"rerun-{number:04}.jsonl" for number in count(1))
     return next(name for name in names if not name.exists())
 

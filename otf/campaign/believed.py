@@ -166,7 +166,7 @@ class Believed:
         name, own = Path(counted.trace).name, f"path-{counted.path:04}.jsonl"
         found = OF_PATHS.fullmatch(name)
         if found is None or int(found[1]) != counted.path:
-            return self._not(f"the line of path {counted.path} names the trace of another path")
+            return self._refuse(f"the line of path {counted.path} names the trace of another path")
         try:
             decides = TraceFile.read(self._folder / name)
             driven = decides if name == own else TraceFile.read(self._folder / own)
@@ -174,9 +174,9 @@ class Believed:
             if self._partial and linked and counted.verdict == "pass" and not counted.known_issue:
                 self.unshown += 1
                 return counted
-            return self._not(f"{name} cannot be read")
+            return self._refuse(f"{name} cannot be read")
         self._refuse_others(name, decides, counted.path)
-        return self._weighed(self._measured(counted, driven), name, decides)
+        return self._weigh(self._recount(counted, driven), name, decides)
 
     def refuse_others(self) -> None:
         """Raise UsageError if a trace that would be written over is of another campaign."""
@@ -194,7 +194,7 @@ class Believed:
             message = f"{self._folder / name}: by its header it is {of}, and it would be written over"
             raise UsageError(f"{message}; move it elsewhere, or choose another folder with --out")
 
-    def _measured(self, counted: CountedLine, driven: TraceFile) -> CountedLine:
+    def _recount(self, counted: CountedLine, driven: TraceFile) -> CountedLine:
         counts = self._bench.malformed and self._bench.spec.malformed is None
         # of inputs that were dropped nobody knows whether they were malformed
         malformed = counted.malformed if driven.dropped else driven.malformed
@@ -204,7 +204,7 @@ class Believed:
             same |= {"truncated": driven.end.get("truncated") is True, "late": len(late)}
         return msgspec.structs.replace(counted, **same)
 
-    def _weighed(self, counted: CountedLine, name: str, found: TraceFile) -> CountedLine | None:
+    def _weigh(self, counted: CountedLine, name: str, found: TraceFile) -> CountedLine | None:
         written = counted.digests.get(name)
         changed = written not in {None, found.digest}
         said, result = found.end.get("verdict") if found.whole else None, None
@@ -215,16 +215,16 @@ class Believed:
             try:
                 result = judged(self._folder / name, counted.path, self._bench)
             except (OSError, TraceError) as error:
-                return self._not(_changed(name) if changed else f"{name} cannot be judged ({error})")
-        shown = _shown(said, result)
+                return self._refuse(_change(name) if changed else f"{name} cannot be judged ({error})")
+        shown = _verdict_of(said, result)
         if shown == "fail" and not (changed and said is None):
             return self._failing(counted, name, result)
         if changed:
-            return self._not(_changed(name))
+            return self._refuse(_change(name))
         # no trace shows that a failure did not recur, or that a silence was known wrongly
         if counted.verdict == "inconclusive" or (shown == counted.verdict and not counted.known_issue):
             return counted
-        return self._not(f"the journal says {counted.verdict} of {name}, which does not show it")
+        return self._refuse(f"the journal says {counted.verdict} of {name}, which does not show it")
 
     def _failing(self, counted: CountedLine, name: str, result: PathResult | None) -> CountedLine:
         failure = None if result is None else result.verdict.failure
@@ -241,16 +241,16 @@ class Believed:
             counted, verdict=verdict, signature=signature, exact=exact, known_issue=issue, why=""
         )
 
-    def _not(self, why: str) -> CountedLine | None:
+    def _refuse(self, why: str) -> CountedLine | None:
         self.altered.append(f"{why}: the path is driven again")
         return None
 
 
-def _changed(name: str) -> str:
+def _change(name: str) -> str:
     return f"{name} was changed since its path was counted (the journal has another digest)"
 
 
-def _shown(said: object, result: PathResult | None) -> object:
+def _verdict_of(said: object, result: PathResult | None) -> object:
     """Return the verdict that a trace shows, which both its last line and the model of today bear out; None if none.
 
     What was left undecided no model decides. A failure whose trace a full disk has cut is one all the same.

@@ -105,7 +105,7 @@ class Campaign:
                         with blaming():
                             self._begin(journal)
                             async with self._executor.running():
-                                await self._driven(journal)
+                                await self._drive(journal)
             finally:
                 self._end(journal)
             if is_idle(self._past, self.summary):
@@ -159,7 +159,7 @@ class Campaign:
             self.bench, self.settings, self.listener, ends, self._aftermath, taken_out=self.summary.taken_out
         )
 
-    async def _driven(self, journal: Journal) -> None:
+    async def _drive(self, journal: Journal) -> None:
         part = self.summary.parts.part
         if self.settings.time is not None:
             # half of the time at least, however long the start took: on a busy machine that of workers takes seconds
@@ -179,7 +179,7 @@ class Campaign:
             journal,
             Saved.of(self.settings, self._own),
             self._deadline,
-            self._lost,
+            self._lose_contact,
         )
         self._turns = Turns(reports.waiting, reports.first)
         if self.settings.spend:
@@ -217,7 +217,7 @@ class Campaign:
                     journal.retried(each)
                     self._stop = self._stop or (self.settings.stop_first and each.result is not None)
         except ContactError as error:
-            self._lost(error)
+            self._lose_contact(error)
 
     async def _paths(self, journal: Journal) -> None:
         lanes = iter(range(self._lanes))
@@ -233,18 +233,18 @@ class Campaign:
             if number not in self._past.counted:
                 known = await self._merged.known(number)
                 async with self._turns.path():
-                    if known is None or self._over:
+                    if known is None or self._is_over:
                         self._merged.end()
                         return
                     try:
-                        await self._counted(number, lane, known, journal)
+                        await self._drive_path(number, lane, known, journal)
                     except ContactError as error:
-                        self._lost(error)
+                        self._lose_contact(error)
                         self._merged.end()
                         return
             self._left[lane] = left[1:]
 
-    async def _counted(self, number: int, lane: int, known: Known, journal: Journal) -> None:
+    async def _drive_path(self, number: int, lane: int, known: Known, journal: Journal) -> None:
         self._under_way.add(number)
         with blaming():
             result, learned = await self._path(number, lane, known, journal)
@@ -268,16 +268,16 @@ class Campaign:
         return again
 
     @property
-    def _over(self) -> bool:
-        return self._stop or self._done or anyio.current_time() >= self._paths_end
+    def _is_over(self) -> bool:
+        return self._stop or self._is_done or anyio.current_time() >= self._paths_end
 
     @property
     def _goes_on(self) -> bool:
         """Return whether there is time for paths after the failures so far were shrunk."""
-        return self.settings.time is not None and not self._over and any(self._left.values())
+        return self.settings.time is not None and not self._is_over and any(self._left.values())
 
     @property
-    def _done(self) -> bool:
+    def _is_done(self) -> bool:
         return self._strategy.done() or (self.settings.decides and not self.summary.requirements.open())
 
     @property
@@ -322,7 +322,7 @@ class Campaign:
         shows: RequirementRecord | None = None,
     ) -> None:
         if path.trouble is not None:
-            self._lost(path.trouble)
+            self._lose_contact(path.trouble)
         result, known_issue = path.result, self._confirmer.known_issue(path.result)
         self._under_way.discard(result.number)
         self.summary.add(result, path.tries, path.known, known_issue, driven)
@@ -341,7 +341,7 @@ class Campaign:
             journal.keeps()
         self._stop = self._stop or (self.settings.stop_first and result.verdict.failed and known_issue is None)
 
-    def _lost(self, error: ContactError) -> None:
+    def _lose_contact(self, error: ContactError) -> None:
         before = "; paths before this one reached it: it may have died since" if self.summary.steps else ""
         self.summary.trouble = f"{error}{before}"
         self._stop = True

@@ -114,7 +114,7 @@ class Tries:
         """Run a candidate strictly; return the issue that it shows, None if it passes."""
         scratch = self._scratch()
         try:
-            result = await self._decided(candidate, scratch, least)
+            result = await self._run_until_decided(candidate, scratch, least)
             issue = self._issue(result)
             if issue is None or issue.signature is None:
                 return None
@@ -122,14 +122,14 @@ class Tries:
             if issue.signature == self.signature:
                 # of two candidates of the same length the later is the simpler one
                 if self.best is None or result.steps <= self.best.steps:
-                    self.best = _moved(result, self.trace)
+                    self.best = _move(result, self.trace)
                     self._earlier[1:] = [*self._earlier[1:][-RECENT:], NamedRun.of(self.oracle, result.events)]
             elif issue.signature not in self.others and self._counts(issue.signature, result):
                 name = f".other-{len(self.others) + 1}.jsonl"
-                self.others[issue.signature] = _moved(result, self.source.with_suffix(name))
+                self.others[issue.signature] = _move(result, self.source.with_suffix(name))
             return self._learnt(issue)
         finally:
-            _gone(scratch)
+            _delete(scratch)
 
     async def waited(self, output: TimedOutput) -> bool:
         """Send nothing for longer than it took until an output came or was missing; return whether it is so, twice."""
@@ -138,20 +138,20 @@ class Tries:
         for turn in range(1, WAITED + 1):
             scratch = self._scratch()
             try:
-                result = await self._decided(wait, scratch)
+                result = await self._run_until_decided(wait, scratch)
                 seen = moment(result.verdict.failure, result.events)
                 if seen is None or not seen.matches(output):
                     return False
                 if turn == WAITED:
-                    self.best = _moved(result, self.trace)
+                    self.best = _move(result, self.trace)
             finally:
-                _gone(scratch)
+                _delete(scratch)
         return True
 
     def adopt(self, failing: PathResult) -> None:
         """Take a strict run that failed as the shortest so far, without another run of its inputs."""
         with writing(failing.trace, "the trace"):
-            _marked(failing.trace.read_bytes(), self.trace, {"shrunk": True})
+            _mark(failing.trace.read_bytes(), self.trace, {"shrunk": True})
         self.best = replace(failing, trace=self.trace)
         self._learnt(self.issue(failing, self.signature))
 
@@ -161,7 +161,7 @@ class Tries:
         try:
             return self._issue(await self._run(candidate, scratch, "eager"))
         finally:
-            _gone(scratch)
+            _delete(scratch)
 
     async def quickly(self, candidate: Candidate, counts: RunCounts = counts_always) -> Issue | None:
         """Run a candidate eagerly if the last one was no hit, otherwise strictly; return its issue, None if it passes.
@@ -217,7 +217,7 @@ class Tries:
         )
         return issue
 
-    async def _decided(self, candidate: Candidate, scratch: Path, least: int = 0) -> PathResult:
+    async def _run_until_decided(self, candidate: Candidate, scratch: Path, least: int = 0) -> PathResult:
         """Run a candidate strictly, and again if the run decides nothing: it is no pass, and the failure not rare."""
         for _ in range(UNDECIDED - 1):
             result = await self._run(candidate, scratch, "strict", least)
@@ -247,26 +247,26 @@ class Tries:
         return result
 
 
-def _gone(scratch: Path) -> None:
+def _delete(scratch: Path) -> None:
     with suppress(OSError):  # renamed already, or its folder could not be written
         scratch.unlink()
 
 
-def _moved(result: PathResult, trace: Path) -> PathResult:
+def _move(result: PathResult, trace: Path) -> PathResult:
     # renamed at once, so that the best trace so far survives an interruption
     with writing(trace, "the trace"):
         result.trace.replace(trace)
     return replace(result, trace=trace)
 
 
-def finished(trace: Path, ended: str, rate: float, runs: int) -> None:
+def mark_finished(trace: Path, ended: str, rate: float, runs: int) -> None:
     """Mark a trace in its header: as minimal, or with the reason why the search ended; and with how often it fails."""
     with writing(trace, "the trace"):
         whole = trace.read_bytes()
     marks: dict[str, object] = {"ended": ended} if ended else {"minimal": True}
-    _marked(whole, trace, {**marks, "rate": rate, "runs": runs})
+    _mark(whole, trace, {**marks, "rate": rate, "runs": runs})
 
 
-def _marked(whole: bytes, trace: Path, marks: dict[str, object]) -> None:
+def _mark(whole: bytes, trace: Path, marks: dict[str, object]) -> None:
     first, rest = whole.split(b"\n", 1)
     put(trace, msgspec.json.encode(msgspec.json.decode(first) | marks) + b"\n" + rest)

@@ -23,7 +23,7 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from otf.campaign.journal_file import claimed
+from otf.campaign.journal_file import claim
 from otf.campaign.journal_lines import JOURNAL, About
 from otf.campaign.journal_reader import Past
 from otf.campaign.knowledge import digest, named
@@ -164,7 +164,7 @@ def renew(out: Path, about: About, spec: Spec[Any, Any], seconds: float) -> None
     differs = set[str]() if past.about is None else _differences(past.about, about)
     if past.about is None or not differs or differs - _VERSION:
         return  # there is nothing, the same campaign goes on, or it is refused: see `Past.check`
-    lock = claimed(out, JOURNAL, joins=True)
+    lock = claim(out, JOURNAL, joins=True)
     try:
         now, before = _prints_in_time(spec, seconds), read(out / TRANSITIONS, TransitionPrints)
         _set_aside(out, past.about, _first(out, past, now, before))
@@ -203,7 +203,7 @@ def _has(prints: TransitionPrints, pair: str) -> bool:
 
 def _set_aside(out: Path, was: About, first: ChangedTransitions) -> None:
     """Move the campaign in a folder to one below it; killed at any moment, this goes on the next time."""
-    aside = _unused(out, str(was.header.get("fingerprint", "")))
+    aside = _free_folder(out, str(was.header.get("fingerprint", "")))
     with writing(aside, "the folder of the earlier campaign"):
         aside.mkdir(exist_ok=True)
         for name in (TRANSITIONS, CHANGED):
@@ -218,7 +218,7 @@ def _set_aside(out: Path, was: About, first: ChangedTransitions) -> None:
         (out / JOURNAL).replace(aside / JOURNAL)
 
 
-def _unused(out: Path, fingerprint: str) -> Path:
+def _free_folder(out: Path, fingerprint: str) -> Path:
     """Return a folder without a campaign, or one to which this was being moved."""
     name, number = re.sub(r"\W", "", fingerprint)[:16] or "unknown", 1
     while ((aside := out / f"before-{name}{f'~{number}' if number > 1 else ''}") / JOURNAL).exists():

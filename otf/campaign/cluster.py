@@ -54,12 +54,12 @@ class Cluster(Remote):
     @property
     def drive_saved(self) -> DriveSaved | None:
         """Return what drives a saved failure on a worker: only from there the system may be reached."""
-        return self._saved
+        return self._drive_saved
 
-    async def _saved(self, kept: Path, number: int, until: float) -> SavedRun:
+    async def _drive_saved(self, kept: Path, number: int, until: float) -> SavedRun:
         self._kept[number] = kept
         line = JobLine(0, "retry", number, failing=ResultLine(0, trace=f"kept-{number:04}.jsonl"))
-        found, _ = await self._asked(line, until - anyio.current_time())
+        found, _ = await self._ask(line, until - anyio.current_time())
         if found.verdict.outcome == "fail":
             return found.result(self.settings, self.bench.at_speed(1)), ""
         return None, "" if found.verdict.outcome == "pass" else found.verdict.why
@@ -75,7 +75,7 @@ class Cluster(Remote):
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[None]:
         """Connect to the scheduler; end the worker programs when the context is left."""
-        distributed = _distributed()
+        distributed = _import_distributed()
         self._campaign, self._futures, self._kept, self._of_lanes = uuid4().hex, {}, {}, {}
         try:
             self._client = await distributed.Client(
@@ -116,7 +116,7 @@ class Cluster(Remote):
             line.job,
             msgspec.json.encode(line),
             self._files(line),
-            _wanted(_stem(line)),
+            _beginnings(_stem(line)),
             key=f"otf-{line.does}-{self._campaign}-{line.job}",
             pure=False,
         )
@@ -133,24 +133,24 @@ class Cluster(Remote):
         for name, text in answer.files.items():
             file = self.trace(self.settings, name)
             # asked for nothing else, a worker of ours has nothing else: another path, the journal and a report stay
-            if file.name.startswith(_wanted(stem)):
+            if file.name.startswith(_beginnings(stem)):
                 put(file, text)
         return msgspec.json.decode(answer.line, type=ResultLine)
 
     async def _answer(self, job: int) -> JobAnswer:
         """Return an answer; while nothing waits for it the future stays, since a search may still be stopped."""
-        distributed = _distributed()
+        distributed = _import_distributed()
         try:
             answer: JobAnswer = await self._futures[job]
         except distributed.KilledWorker:
             raise WorkerDiedError from None
         except distributed.CancelledError as error:
-            raise self._gone() from error
+            raise self._scheduler_gone() from error
         except OSError as error:
-            raise self._gone() from error
+            raise self._scheduler_gone() from error
         return answer
 
-    def _gone(self) -> NoWorkersError:
+    def _scheduler_gone(self) -> NoWorkersError:
         return NoWorkersError(
             f"--cluster {self.workers.cluster}: the scheduler is gone; what counts so far is in {self.settings.out}: "
             f"`otf run --resume {self.settings.out} --cluster ADDRESS` drives the rest"
@@ -171,7 +171,7 @@ class Cluster(Remote):
         return settings.out / Path(name).name
 
 
-def _wanted(stem: str) -> tuple[str, ...]:
+def _beginnings(stem: str) -> tuple[str, ...]:
     """Return how the names begin of the trace and all that is named after it; a test of pytest can be imported."""
     return f"{stem}.", f"{stem.replace('-', '_')}_"
 
@@ -182,7 +182,7 @@ def _stem(line: JobLine) -> str:
     return f"path-{line.number:04}" if line.failing is None else Path(line.failing.trace).name.partition(".")[0]
 
 
-def _distributed() -> Any:  # noqa: ANN401 -- it has no types
+def _import_distributed() -> Any:  # noqa: ANN401 -- it has no types
     try:
         distributed = import_module("distributed")  # by name: type checkers do without it
     except ImportError:

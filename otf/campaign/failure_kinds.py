@@ -74,7 +74,7 @@ class FailureKinds:
 
     def kind_of(self, signature: Signature) -> Signature:
         """Return the kind of which a failure with this signature is now."""
-        return self._merged(self.apart.get(signature.fingerprint) or self.kinds.of(signature))
+        return self._final_kind(self.apart.get(signature.fingerprint) or self.kinds.of(signature))
 
     def regroup(self) -> None:
         """Group the failures by the kinds that are known now; a shrunk trace stays with the kind that it shows."""
@@ -143,7 +143,7 @@ class FailureKinds:
         self.same[kind.signature] = other.signature
         self.regroup()
 
-    def _merged(self, kind: Signature) -> Signature:
+    def _final_kind(self, kind: Signature) -> Signature:
         seen = {kind}
         while (other := self.same.get(kind)) is not None and other not in seen:
             seen.add(kind := other)

@@ -19,7 +19,7 @@ import msgspec
 
 from otf.campaign.believed import TraceFile
 from otf.campaign.confirm import ConfirmedPath
-from otf.campaign.journal_file import JournalFile, claimed
+from otf.campaign.journal_file import JournalFile, claim
 from otf.campaign.journal_lines import (
     COMPLETED,
     COUNTED,
@@ -49,7 +49,7 @@ class Journal:
     """
 
     def __init__(self, out: Path, *, joins: bool = False) -> None:
-        self._sink = JournalFile(out / JOURNAL, claimed(out, JOURNAL, joins=joins))
+        self._sink = JournalFile(out / JOURNAL, claim(out, JOURNAL, joins=joins))
         self._log = _logger(self._sink)
         self._names: dict[str, int] = {}
         self._runs: dict[int, str] = {}  # of the paths that do not count yet
@@ -104,7 +104,7 @@ class Journal:
         digests = {each.trace.name: each.digest for each in (driven, result) if each.digest}
         failure = result.verdict.failure
         signature = known or (None if failure is None else failure.signature)
-        new, visits = self._numbered(learned)
+        new, visits = self._by_number(learned)
         self._log.info(
             COUNTED,
             run=self._runs.pop(result.number, ""),
@@ -130,7 +130,7 @@ class Journal:
             silence=driven.silence,
             unwritten=result.unwritten,
             again=path.again,
-            **({} if shows is None else _shown(shows)),
+            **({} if shows is None else _requirements_of(shows)),
             new=new,
             visits=visits,
             learned=msgspec.structs.replace(learned, visits={}),
@@ -140,7 +140,7 @@ class Journal:
         """Note that a trace was written, and stays: a pass that nobody can read has shown nothing."""
         self._sink.kept += 1
 
-    def _numbered(self, learned: Knowledge) -> tuple[dict[int, str], list[int]]:
+    def _by_number(self, learned: Knowledge) -> tuple[dict[int, str], list[int]]:
         """Return the visits as numbers and times in turn, with the names of numbers that are new in this folder."""
         new: dict[int, str] = {}
         visits: list[int] = []
@@ -197,7 +197,7 @@ class Journal:
             self._log.warning("failure not shrunk", signature=name, why=group.unshrunk)
 
 
-def _shown(shows: RequirementRecord) -> dict[str, list[str]]:
+def _requirements_of(shows: RequirementRecord) -> dict[str, list[str]]:
     """Return what a path shows of requirements; most show nothing new."""
     kinds = {"reached": shows.reached, "decided": shows.decided, "violated": shows.violated}
     return {kind: sorted(ids) for kind, ids in kinds.items() if ids}

@@ -31,7 +31,7 @@ class JournalFile:
         self.trouble: WriteError | None = None
         self._path, self._file = path, file
         self.kept = 0
-        self._chain = _left(path)
+        self._chain = _chain_of(path)
         self._size = os.fstat(file).st_size
         self._written, self._ended = Flag(), Flag()
         # the disk may take longer than an answer of the system may: the event loop must not wait for it
@@ -39,7 +39,7 @@ class JournalFile:
 
     def check_folder(self) -> None:
         """Raise WriteError if the folder was moved, removed or cut: another run may have one with its name now."""
-        lost = self._lost()
+        lost = self._folder_error()
         if lost is not None:
             raise lost
 
@@ -64,11 +64,11 @@ class JournalFile:
         self._ended.set()
         self._written.set()
         self._synced.wait()
-        self.trouble = self.trouble or self._lost() or self._missing_traces()
+        self.trouble = self.trouble or self._folder_error() or self._missing_traces()
         with suppress(OSError):  # the user's code closed it
             os.close(self._file)
 
-    def _lost(self) -> WriteError | None:
+    def _folder_error(self) -> WriteError | None:
         """Return an error if the log is not where it belongs: a campaign that nobody can read has shown nothing."""
         with suppress(OSError):
             held = os.fstat(self._file)
@@ -97,7 +97,7 @@ class JournalFile:
                 os.fsync(self._file)
 
 
-def _left(path: Path) -> LineChain:
+def _chain_of(path: Path) -> LineChain:
     chain = LineChain()
     with suppress(OSError), path.open("rb") as file:
         for line in bounded(file):
@@ -118,7 +118,7 @@ BUSY: Final = "another run is writing its traces there"
 _TRACES: Final = re.compile(r"(path|saved)-.*\.jsonl")
 
 
-def claimed(out: Path, name: str, *, joins: bool) -> int:
+def claim(out: Path, name: str, *, joins: bool) -> int:
     """Create a file in a folder and lock it; return its descriptor.
 
     The folder may hold other files, but no traces of a run, and no other run may be writing to it; with `joins` only
@@ -130,18 +130,18 @@ def claimed(out: Path, name: str, *, joins: bool) -> int:
         left = [] if joins else sorted(each.name for each in out.iterdir() if _TRACES.fullmatch(each.name))
         if left:
             whose = _whose(file) if file.exists() else ""
-            raise _taken(out, BUSY if whose == BUSY else f"it holds the traces of another run ({left[0]})")
+            raise _taken_error(out, BUSY if whose == BUSY else f"it holds the traces of another run ({left[0]})")
         try:
             descriptor = os.open(file, flags | (0 if joins else os.O_EXCL), 0o666)
         except FileExistsError:
-            raise _taken(out, _whose(file)) from None
-    if not _held(descriptor):
+            raise _taken_error(out, _whose(file)) from None
+    if not _lock(descriptor):
         os.close(descriptor)
-        raise _taken(out, BUSY)
+        raise _taken_error(out, BUSY)
     return descriptor
 
 
-def _taken(out: Path, why: str) -> UsageError:
+def _taken_error(out: Path, why: str) -> UsageError:
     # what a run writes to now must not be removed
     advice = "choose another folder with --out, or " + ("wait until it ends" if why == BUSY else "remove this one")
     return UsageError(f"{out}: {why}; {advice}")
@@ -153,12 +153,12 @@ def _whose(file: Path) -> str:
     except OSError:
         return f"there is a {file.name} already"
     try:
-        return f"it holds the log of another run ({file.name})" if _held(descriptor) else BUSY
+        return f"it holds the log of another run ({file.name})" if _lock(descriptor) else BUSY
     finally:
         os.close(descriptor)
 
 
-def _held(descriptor: int) -> bool:
+def _lock(descriptor: int) -> bool:
     """Lock a file for as long as it is open; return False if another process has locked it."""
     until = time.monotonic() + GOING
     while True:

@@ -128,7 +128,7 @@ class Past:
             self._of.update(new)
         # also of a path that is driven again: what it showed was seen. Most paths are the first to show nothing
         if line.reached or line.decided or line.violated:
-            self.requirements.add(shown(line, self.folder))
+            self.requirements.add(new_requirements(line, self.folder))
         if not self._learns:
             line = msgspec.structs.replace(line, new=EMPTY, visits=EMPTY, learned=EMPTY)
         # a path that was not decided is driven again, and counts once: as its last line says
@@ -157,13 +157,13 @@ class Past:
         was, now = self.about.parts(), about.parts()
         for name in {**was, **now}:
             if was.get(name) != now.get(name):
-                message = f"{self.folder}: its paths were run with {name} {_shown(was.get(name))}, not with "
+                message = f"{self.folder}: its paths were run with {name} {_text_of(was.get(name))}, not with "
                 # the fingerprint is the one part that no option sets
                 advice = "the model or the bench was changed since; --into with --spend goes on with it; " * (
                     name == "fingerprint"
                 )
                 advice += "continue them with the same, or choose another folder"
-                raise UsageError(f"{message}{_shown(now.get(name))}; {advice}")
+                raise UsageError(f"{message}{_text_of(now.get(name))}; {advice}")
 
     def knowledge(self, numbers: Iterable[int]) -> Knowledge:
         """Return what these paths learned together, as far as they count."""
@@ -187,12 +187,12 @@ class Past:
                     file.unlink(missing_ok=True)
 
 
-def shown(counted: CountedLine, folder: Path) -> RequirementRecord:
+def new_requirements(counted: CountedLine, folder: Path) -> RequirementRecord:
     """Return what a path was the first to show of the requirements."""
     trace = str(folder / Path(counted.trace).name)
     violated = dict.fromkeys(counted.violated, trace)
     return RequirementRecord(reached={*counted.reached}, decided={*counted.decided}, violated=violated)
 
 
-def _shown(value: object) -> str:
+def _text_of(value: object) -> str:
     return "nothing" if value is None else show(value)

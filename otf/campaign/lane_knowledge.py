@@ -109,7 +109,7 @@ class Merged:
         if upto >= self._complete:
             return None
         recent = (each * self._lanes + lane + 1 for each in range(max(0, upto + 1), at))
-        own = _summed(self._paths[each] for each in recent if each in self._paths)
+        own = _sum_of(self._paths[each] for each in recent if each in self._paths)
         rounds = {each: self._rounds[each] for each in range(upto - LAG, upto + 1) if each in self._rounds}
         known = Known(max(upto, -1), self._floor, own, rounds)
         if self._remote or self._base is None:
@@ -138,7 +138,7 @@ class Merged:
             self._base.add(learned)
 
     def _sum(self, at: int) -> Knowledge:
-        return _summed(self._paths[number] for number in self._numbers(at))
+        return _sum_of(self._paths[number] for number in self._numbers(at))
 
     def _numbers(self, at: int) -> range:
         return range(at * self._lanes + 1, (at + 1) * self._lanes + 1)
@@ -201,7 +201,7 @@ class _PathLayers(Iterable[Layer]):
         return iter(self._found)
 
 
-def _summed(learned: Iterable[Knowledge]) -> Knowledge:
+def _sum_of(learned: Iterable[Knowledge]) -> Knowledge:
     found = Knowledge()
     for each in learned:
         found.add(each)

@@ -151,12 +151,12 @@ class _Quiet(set[Hashable]):
         if super().__contains__(key):
             return True
         name = named(key)  # it has been looked up, so it has a hash
-        if not self.recalled(name):
+        if not self.recalls(name):
             return False
         self.add(key)
         return True
 
-    def recalled(self, name: str) -> bool:
+    def recalls(self, name: str) -> bool:
         """Return whether other paths saw the silence of that digest."""
         return any(name in layer.quiet for layer in self._layers)
 
@@ -272,7 +272,7 @@ class Learning:
         new, known = self.proven - self._said, self.proven
         self._said |= new
         for name in map(named, new):
-            if not (isinstance(known, _Quiet) and known.recalled(name)):
+            if not (isinstance(known, _Quiet) and known.recalls(name)):
                 yield name
 
 

@@ -215,7 +215,7 @@ class InProcess(Executor):
 
     async def confirm(self, lane: int, failing: PathResult, first: str, until: float, *, strict: bool) -> ConfirmedPath:
         """Drive a failing path again, strictly, at the system's own speed, and from a reset."""
-        return await self._reached(lane, lambda: self._confirm(lane, failing, first, until, strict=strict))
+        return await self._on_device(lane, lambda: self._confirm(lane, failing, first, until, strict=strict))
 
     async def _confirm(
         self, lane: int, failing: PathResult, first: str, until: float, *, strict: bool
@@ -237,7 +237,7 @@ class InProcess(Executor):
         def shrinker() -> Shrinker:
             return self._shrinker(failing, seconds, watch, lane=lane, confirmed=confirmed, scope=scope)
 
-        return await self._reached(lane, lambda: shrinker().run(failing))
+        return await self._on_device(lane, lambda: shrinker().run(failing))
 
     def _shrinker(  # noqa: PLR0913 -- the same
         self, failing: PathResult, seconds: float, watch: ShrinkWatch, *, lane: int, confirmed: bool, scope: Scope
@@ -274,14 +274,14 @@ class InProcess(Executor):
         """Drive a path against a fresh copy of the system."""
         if not self.takes(lease.known):
             raise AssertionError
-        return await self._reached(lease.lane, lambda: self._drive(lease))
+        return await self._on_device(lease.lane, lambda: self._drive(lease))
 
-    async def _reached(self, lane: int, does: Callable[[], Awaitable[Result]]) -> Result:
+    async def _on_device(self, lane: int, does: Callable[[], Awaitable[Result]]) -> Result:
         return await (does() if self._boards is None else self._boards.drive(lane, does))
 
     async def _drive(self, lease: Lease) -> Leased:
         lane = self._lane(lease)
-        result = await self._driven(lease, lane)
+        result = await self._drive_once(lease, lane)
         tries = 0
         while not result.verdict.failed and result.silence.startswith(WRONGLY):
             # that it passed is worth nothing where a thread was trusted wrongly; it is not trusted the next time
@@ -289,13 +289,13 @@ class InProcess(Executor):
             tries += 1
             if tries > LOST or anyio.current_time() >= self._ends():
                 break
-            result = await self._driven(lease, lane)
+            result = await self._drive_once(lease, lane)
         if is_due(bench := self._on(lease.lane), lease.number, result):
             own, until = bench.by_reset(), self._ends()
             result = await both_ways(own, own.oracle(), self._head(own, bench, lease.number), result, until)
         return Leased(result, lane.learning.path(), lane.oracle.model.cut)
 
-    async def _driven(self, lease: Lease, lane: Lane) -> PathResult:
+    async def _drive_once(self, lease: Lease, lane: Lane) -> PathResult:
         bench, settings = self._on(lease.lane), self.settings
         head = replace(header(bench, settings, lease.number), run=lease.run)
         run = PathRun(

@@ -67,10 +67,10 @@ class ParallelRuns:
         """Run candidates until the search is over; once there may be no `more`, those that run are judged."""
         with ungrouped():
             async with anyio.create_task_group() as tasks:
-                while await self._started(tasks, more, thinks):
-                    await self._judged()
+                while await self._start(tasks, more, thinks):
+                    await self._judge()
 
-    async def _started(self, tasks: TaskGroup, more: Callable[[], bool], thinks: Thinks) -> bool:
+    async def _start(self, tasks: TaskGroup, more: Callable[[], bool], thinks: Thinks) -> bool:
         known = len(self._running)
         most = min(known + self._jobs - self._active, AHEAD * self._jobs if self._jobs > 1 else 1)
         if most > known and more():
@@ -94,7 +94,7 @@ class ParallelRuns:
     def _wake(self) -> None:
         self._event.set()
 
-    async def _judged(self) -> None:
+    async def _judge(self) -> None:
         head = self._running[0] if self._running else None
         if head is not None and not head.ended and self._needless(head):
             head.scope.cancel()

@@ -108,7 +108,7 @@ class PathRun:
             where = bound(run=self.header.run, path=self.header.path)
             with where, blaming(), planned(f"{self.header.seed}/{self.header.path}", self.header.faults):
                 note("path begins", trace=str(self.trace))
-                verdict = self._whole(await self._tried(self._until(chooser, until), steps, pacing, until))
+                verdict = self._whole(await self._try_starts(self._until(chooser, until), steps, pacing, until))
             self._finish(verdict)
         except Exception as error:
             with suppress(WriteError):
@@ -142,7 +142,7 @@ class PathRun:
         types = None if self.bench.codec is None else self.bench.known_types
         # where the model says what follows them, malformed inputs test as others do
         counts = self.bench.malformed and self.bench.spec.malformed is None
-        told = self._counted if counts else self._on_event
+        told = self._count if counts else self._on_event
         self._record = Recorder(self._writer, _both(self._observe, told), types)
 
     def _whole(self, verdict: Verdict) -> Verdict:
@@ -158,7 +158,7 @@ class PathRun:
                 raise
             # a failure was found: it is reported, even if the disk is full
 
-    def _counted(self, event: Event) -> None:
+    def _count(self, event: Event) -> None:
         self.malformed += isinstance(event, Sent) and isinstance(event.input, Malformed)
         if self._on_event is not None:
             self._on_event(event)
@@ -168,7 +168,7 @@ class PathRun:
             return ()
         return self._record.events if self._record.whole else reread(self.trace, self.bench)
 
-    def _known(self, silence: str) -> None:
+    def _note_silence(self, silence: str) -> None:
         """Record how the silences of the path are known; its header says it as long as no event was recorded."""
         self.silence = silence
         note("silence", known=silence)
@@ -182,7 +182,7 @@ class PathRun:
     def _over(self) -> None:
         self.short = True
 
-    async def _walked(self, chooser: Chooser, steps: int, make: Callable[[], Act]) -> Verdict:
+    async def _walk(self, chooser: Chooser, steps: int, make: Callable[[], Act]) -> Verdict:
         """Walk through a system in this process; the event loop gets its turns, so that interruptions arrive."""
         died = list[BaseException]()
         with ThreadWatch(died.append) as watch:
@@ -201,9 +201,9 @@ class PathRun:
             self._record(walk.ended(f"raised {describe(died[0])}"))
         return excused(verdict or walk.end(), walk)
 
-    async def _tried(self, chooser: Chooser, steps: int, pacing: Pacing | None, until: float) -> Verdict:
+    async def _try_starts(self, chooser: Chooser, steps: int, pacing: Pacing | None, until: float) -> Verdict:
         if self.bench.system is not None:
-            return await self._walked(chooser, steps, self.bench.system)
+            return await self._walk(chooser, steps, self.bench.system)
         pacing = pacing or Strict(self.bench.timing, Timers(last=True))
         for attempt in range(self.bench.retries + 1):
             given, past = self.bench.barrier, self._goes_past
@@ -211,9 +211,9 @@ class PathRun:
             grace = GRACE * self.bench.timing.quiescence
             try:
                 with CancelScope(deadline=until + grace):
-                    return await self._driven(session)
+                    return await self._drive_session(session)
                 self.short = True
-                return _cut(session, grace)
+                return _cut_verdict(session, grace)
             except ContactError:
                 # after the first event the path is spent: a second start would be another path under the same name
                 if attempt == self.bench.retries or self._record.begun:
@@ -221,10 +221,10 @@ class PathRun:
                 note("start failed, and is tried again", "warning", attempt=attempt + 1)
         raise AssertionError
 
-    async def _driven(self, session: Session) -> Verdict:
+    async def _drive_session(self, session: Session) -> Verdict:
         recording = self.bench.life.recording if self.records and self.bench.life else None
         async with recorded(recording, self.trace) as keep:
-            verdict = await drive(self.bench, session, self._record, self._known, self.aftermath, self._wakers)
+            verdict = await drive(self.bench, session, self._record, self._note_silence, self.aftermath, self._wakers)
             if verdict.failed:
                 keep()
         return verdict if recording is None else _with_recording(verdict, recording.file(self.trace))
@@ -265,7 +265,7 @@ class _Timed:
         return None
 
 
-def _cut(session: Session, grace: float) -> Verdict:
+def _cut_verdict(session: Session, grace: float) -> Verdict:
     """Return the verdict of a path in which no input could be sent until its time was over, and some time after."""
     verdict = session.verdict or session.monitor.end()
     if verdict.outcome != "pass":

@@ -131,7 +131,7 @@ class Processes(Remote):
                     with anyio.CancelScope(shield=True):
                         for worker in self._workers:
                             if worker is not None:
-                                await _ended(worker)
+                                await _end(worker)
                     self._readers.cancel_scope.cancel()
 
     @property
@@ -154,7 +154,7 @@ class Processes(Remote):
             worker = self._workers[at]
             if worker is None or worker.dead:
                 if worker is not None:
-                    await _ended(worker)
+                    await _end(worker)
                 # a terminal's Ctrl-C goes to all processes of its group: this one decides when its workers end
                 process = await anyio.open_process(
                     (sys.executable, *self.workers.command),
@@ -171,7 +171,7 @@ class Processes(Remote):
             return worker
 
 
-async def _ended(worker: _Worker) -> None:
+async def _end(worker: _Worker) -> None:
     process = worker.process
     if process.stdin is not None:
         await process.stdin.aclose()

@@ -93,7 +93,7 @@ class Relay:
             self._lines.put(line)
         answer = done.result()
         self._rest()
-        return JobAnswer(answer, self._taken(wanted) if answer else {})
+        return JobAnswer(answer, self._take_files(wanted) if answer else {})
 
     def stop(self, job: int, line: bytes) -> None:
         """Have the program stop what it was asked: its answer comes soon."""
@@ -119,7 +119,7 @@ class Relay:
             thread.join(ENDING)
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def _taken(self, wanted: tuple[str, ...]) -> Files:
+    def _take_files(self, wanted: tuple[str, ...]) -> Files:
         taken: Files = {}
         for file in sorted(self.folder.iterdir()):
             if wanted and file.name.startswith(wanted):

@@ -155,10 +155,10 @@ class Remote(Executor):
         """Drive a path in a worker."""
         changed = self._changed(lease.lane)
         line = JobLine(0, "drive", *lease, looks=bool(changed))
-        found, deaths = await self._asked(line)
+        found, deaths = await self._ask(line)
         if found.lacks:
             whole = msgspec.structs.replace(line, known=self._whole(lease.known), changed=changed)
-            found, more = await self._asked(whole)
+            found, more = await self._ask(whole)
             deaths += more
         return Leased(found.result(self.settings, self.bench), found.learned, found.cut, deaths)
 
@@ -172,7 +172,7 @@ class Remote(Executor):
         line = JobLine(
             0, "confirm", failing.number, lane, failing=ResultLine.of(0, failing), strict=strict, first=first
         )
-        found, _ = await self._asked(line, until - anyio.current_time())
+        found, _ = await self._ask(line, until - anyio.current_time())
         return ConfirmedPath(found.result(self.settings, self.bench), found.tries, again=found.again)
 
     async def shrink(  # noqa: PLR0913 -- what a search needs, each once
@@ -182,7 +182,7 @@ class Remote(Executor):
         job = JobLine(0, "shrink", failing.number, lane, failing=ResultLine.of(0, failing), confirmed=confirmed)
         job.scope = scope
         try:
-            found, _ = await self._asked(job, seconds)
+            found, _ = await self._ask(job, seconds)
         except anyio.get_cancelled_exc_class():
             with anyio.CancelScope(shield=True), anyio.move_on_after(STOPPING):
                 left = await self.stop(job)
@@ -200,7 +200,7 @@ class Remote(Executor):
         line = found.shrunk
         return None if line is None else shrunk_of(self.settings.out, line, failing.number, self.bench)
 
-    async def _asked(self, line: JobLine, seconds: float | None = None) -> tuple[ResultLine, int]:
+    async def _ask(self, line: JobLine, seconds: float | None = None) -> tuple[ResultLine, int]:
         """Return an answer that is no error, and how many workers died before one gave it."""
         last = ""
         for deaths in range(DEATHS):

@@ -70,7 +70,7 @@ def run(bench: Bench, **settings: Unpack[SettingsKeywords]) -> Summary:
     if temporary is not None:
         settings["out"] = temporary
     try:
-        summary = _passed(anyio.run(Campaign(bench, Settings(**settings)).run))
+        summary = _require_pass(anyio.run(Campaign(bench, Settings(**settings)).run))
     except NonconformanceError as error:
         raise error.with_traceback(None) from None
     except OtfError as error:
@@ -81,7 +81,7 @@ def run(bench: Bench, **settings: Unpack[SettingsKeywords]) -> Summary:
     return summary
 
 
-def _passed(summary: Summary) -> Summary:
+def _require_pass(summary: Summary) -> Summary:
     if summary.failures:
         raise NonconformanceError(summary)
     return require_decided(summary)

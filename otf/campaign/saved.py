@@ -73,7 +73,7 @@ class Saved:
             copied.replace(kept)
         for earlier in same:
             if earlier != kept:
-                _removed(earlier)
+                _remove(earlier)
 
     def traces(self) -> list[Path]:
         """Return the traces of the saved failures."""
@@ -95,7 +95,7 @@ class Saved:
                 issue = _issue(oracle, kept, events)
             except TraceError as error:
                 if not isinstance(error.__cause__, OSError):
-                    _removed(kept)
+                    _remove(kept)
                 yield Retried(kept, why=str(error))
                 continue
             if drive is None:
@@ -103,9 +103,9 @@ class Saved:
             else:
                 result, why = await drive(kept, number, until)
             if result is None:
-                disabled = _disabled(oracle, events)
+                disabled = _why_disabled(oracle, events)
                 if disabled or not why:
-                    _removed(kept)
+                    _remove(kept)
                 why = disabled or why
             yield Retried(kept, issue.signature, result, why)
 
@@ -129,7 +129,7 @@ class Saved:
                 seen.append(result)
             else:
                 others.append(result)
-        _removed(trace)
+        _remove(trace)
         if anyio.current_time() >= until:
             return None, "the time of the campaign was over before it was driven often enough"
         return None, once(seen, others) if seen else mixed(others, "runs")
@@ -140,7 +140,7 @@ class Saved:
         return f"{words}-{_hash((self.header.bench, sorted(own.items()), *sorted(self.where)))}"
 
 
-def _removed(trace: Path) -> None:
+def _remove(trace: Path) -> None:
     with suppress(OSError):  # it is tried again the next time
         trace.unlink()
 
@@ -157,7 +157,7 @@ def _issue(oracle: Oracle, trace: Path, events: Iterable[Event]) -> Issue:
     return issue
 
 
-def _disabled(oracle: Oracle, events: Iterable[Event]) -> str:
+def _why_disabled(oracle: Oracle, events: Iterable[Event]) -> str:
     """Return why a run of the inputs of a trace shows nothing: the model no longer enables one of them; "" if it does.
 
     Such an input is skipped, so that the failure could not show: it is neither fixed nor there.

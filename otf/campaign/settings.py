@@ -242,15 +242,15 @@ def length(settings: Settings, number: int, *, late: bool) -> int:
     if not settings.mixed:
         return settings.steps
     if settings.traces >= UNLIMITED:
-        return UNLIMITED if late else max(1, _scaled(number, 2 * settings.steps, 5))
+        return UNLIMITED if late else max(1, _share(number, 2 * settings.steps, 5))
     whole = settings.steps * settings.traces
     longest = whole // 2 if settings.traces >= FEW else settings.steps
     if number == settings.traces:
         return longest
-    return max(1, _scaled(number, whole - longest, _sum(settings.traces - 1)))
+    return max(1, _share(number, whole - longest, _sum(settings.traces - 1)))
 
 
-def _scaled(number: int, inputs: int, parts: int) -> int:
+def _share(number: int, inputs: int, parts: int) -> int:
     """Return the length of a path where so many inputs are for so many parts; the lengths add up to the inputs."""
     return inputs * _sum(number) // parts - inputs * _sum(number - 1) // parts
 

@@ -16,7 +16,7 @@ from otf.adapter import Bench
 from otf.adapter.kept import keeping
 from otf.adapter.third_party import watched
 from otf.campaign.candidate_budget import ORIGINAL, QUICK, RARE, BudgetedRuns, CandidateFails
-from otf.campaign.candidate_runs import WAITED, Tries, finished
+from otf.campaign.candidate_runs import WAITED, Tries, mark_finished
 from otf.campaign.parallel_runs import ParallelRuns, RunCounts
 from otf.campaign.program import program
 from otf.campaign.results import PathResult, Shrunk
@@ -181,7 +181,7 @@ class _Work:
 
     def done(self, ended: str) -> Shrunk:
         """Return the result, with a program, and say in its trace why the search ended."""
-        finished(self.tries.trace, ended, self.rate, self.runs)
+        mark_finished(self.tries.trace, ended, self.rate, self.runs)
         return replace(self.shrunk(ended), program=self.program())
 
     async def by_clock(self) -> bool:
@@ -196,7 +196,7 @@ class _Work:
 
     async def find_races(self) -> None:
         """Look for the last bursts that show the failure, and for how often they do."""
-        turns = await self.drives.in_turns(await self.thought(last_bursts(self.issue, self.by.oracle)))
+        turns = await self.drives.in_turns(await self.think(last_bursts(self.issue, self.by.oracle)))
         if self.tries.best is None:
             self.tried = turns
             return
@@ -207,7 +207,7 @@ class _Work:
         """Shrink, and again if the result fails too rarely for that many runs; return whether the search ended."""
         ended = False
         for _ in range(ROUNDS):
-            ended = await self.searched(times, original)
+            ended = await self.search_in_mode(times, original)
             if self.tries.best is None:
                 return False
             original = None
@@ -218,20 +218,20 @@ class _Work:
             times = repeats(self.rate)
         return ended
 
-    async def searched(self, times: int, original: Candidate | None = None) -> bool:
+    async def search_in_mode(self, times: int, original: Candidate | None = None) -> bool:
         """Run the search until it ends (True) or the budget does (False)."""
         # an intermittent failure would have to show in an eager run and in the strict run after it: too rare. With
         # timers an eager run is another run: they expire elsewhere
         if self.by.mode == "strict" or times > 1 or not self.tries.waits or self.by.oracle.model.timed:
-            return await self.driven(times, self.tries.shows, original)
-        ended = await self.driven(times, self.tries.quickly, original)
+            return await self.drive(times, self.tries.shows, original)
+        ended = await self.drive(times, self.tries.quickly, original)
         # the failure may need a pause: then candidates that passed eagerly may show it all the same
         if not ended or not self.tries.doubtful or not self.drives.more():
             return ended
         passed = await self.tries.eagerly(self.drives.again()) is None
-        return await self.driven(times, self.tries.shows) if passed else ended
+        return await self.drive(times, self.tries.shows) if passed else ended
 
-    async def driven(self, times: int, shows: CandidateFails, original: Candidate | None = None) -> bool:
+    async def drive(self, times: int, shows: CandidateFails, original: Candidate | None = None) -> bool:
         """Run the search with candidates driven by `shows` until it ends (True) or the budget does (False)."""
         # fixed here: `Ahead` starts the search several times, each time from the same issue
         issue = self.drives.shortest()
@@ -245,10 +245,10 @@ class _Work:
 
         ahead = Ahead(make, lambda candidate: issue if candidate is original else self.expected(candidate), original)
         parallel = ParallelRuns(ahead, runs, self.by.jobs, original, self.tries.signature)
-        await parallel.drive(self.drives.more, self.thought)
+        await parallel.drive(self.drives.more, self.think)
         return ahead.done
 
-    async def thought(self, thinking: Thinking[list[Candidate]]) -> list[Candidate]:
+    async def think(self, thinking: Thinking[list[Candidate]]) -> list[Candidate]:
         """Return the result of work on the model; empty if the time is over before."""
         turn = monotonic() + SLICE
         try:

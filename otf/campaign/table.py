@@ -23,32 +23,32 @@ def table(oracle: Oracle, events: Iterable[Event]) -> str:
 def _lines(oracle: Oracle, events: Iterable[Event]) -> Iterator[str]:
     monitor, line, outputs = Monitor(oracle), "", list[str]()
     before = _states(monitor)
-    first = f"{_braced(map(show, before))} "
+    first = f"{_in_braces(map(show, before))} "
     for event in events:
         if isinstance(event, Sent):
             if line:
                 now = _states(monitor)
-                yield f"{line} -> {', '.join(outputs) or 'nothing'} {_braced(became(before, now))}"
+                yield f"{line} -> {', '.join(outputs) or 'nothing'} {_in_braces(became(before, now))}"
                 before, first = now, ""
             line, outputs = f"{first}{show(event.input)}", []
         over = monitor.tell(event) is not None
-        outputs += _seen(event, over=over)
+        outputs += _texts_of(event, over=over)
         if over:
             break
     if line:
         after = [] if monitor.end().failed else became(before, _states(monitor))
-        yield f"{line} -> {', '.join(outputs) or 'nothing'} {_braced(after)}"
+        yield f"{line} -> {', '.join(outputs) or 'nothing'} {_in_braces(after)}"
 
 
 def _states(monitor: Monitor) -> list[object]:
     return [node.value for node in monitor.states]
 
 
-def _braced(texts: Iterable[str]) -> str:
+def _in_braces(texts: Iterable[str]) -> str:
     return f"{{{', '.join(texts)}}}"
 
 
-def _seen(event: Event, *, over: bool) -> list[str]:
+def _texts_of(event: Event, *, over: bool) -> list[str]:
     match event:
         case Seen(output):
             return [show(output)]
@@ -93,7 +93,7 @@ class TraceRows:
 
 
 def _row(traced: TracedEvent, states: Iterable[object] = (), *, failed: bool = False) -> dict[str, Any]:
-    kind, what = _described(traced.event)
+    kind, what = _description(traced.event)
     return {
         "line": traced.line,
         "at": traced.event.at,
@@ -106,7 +106,7 @@ def _row(traced: TracedEvent, states: Iterable[object] = (), *, failed: bool = F
     }
 
 
-def _described(event: Event) -> tuple[str, str]:  # noqa: PLR0911 -- one for each kind of event
+def _description(event: Event) -> tuple[str, str]:  # noqa: PLR0911 -- one for each kind of event
     match event:
         case Sent(value):
             return "->", show(value)
