@@ -70,7 +70,7 @@ def brief(text: str) -> str:
     """Return a value no longer than in a title: shortens the longest parts of a long one, and keeps its port.
 
     >>> brief("Get(method='POST', target='/holds/3975c4ab-02e3-7665/confirm', headers=(('a', 'b'),))")
-    "Get(method='POST', target='/holds/397…/confirm', …)"
+    "Get(method='POST', target='/holds/…confirm', …)"
     """
     if len(text) <= LONGEST:
         return text
