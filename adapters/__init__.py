@@ -1,6 +1,6 @@
-"""One transport per file; none of them knows another, and the engine knows none of them by name.
+"""One transport per file. No transport knows another, and the engine knows none of them by name.
 
-Each function returns what a bench has as a port: a function without arguments that opens a line.
+Each function returns a port for a bench: a function without arguments that opens a line.
 """
 
 import sys
@@ -43,7 +43,7 @@ __all__ = [
 
 
 class _Adapters(ModuleType):
-    """A package in which a module does not take the place of the function of the same name when it is imported."""
+    """A package in which importing a module does not replace the function of the same name."""
 
     def __setattr__(self, name: str, value: object) -> None:
         if not isinstance(value, ModuleType):

@@ -1,4 +1,4 @@
-"""CAN buses of any kind that python-can knows, frame by frame."""
+"""CAN buses of any kind supported by python-can, frame by frame."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from otf.adapter.waiting import clock
 from otf.errors import USERS_OWN, ContactError
 
 FORM: Final = "can://INTERFACE/CHANNEL?bitrate=500000, with the names and options of python-can"
-_TURN: Final = 0.05  # seconds that a thread waits for a frame before it looks whether it is to end
+_TURN: Final = 0.05  # seconds that a thread waits for a frame before it checks whether to end
 _AGAIN: Final = 0.001
 _BATCH: Final = 256
 
 
 class CanLine:
-    """A bus with a descriptor; `open_can` makes it."""
+    """A bus with a descriptor; made by `open_can`."""
 
     def __init__(self, bus: Any, patience: float, *, errors: bool = False) -> None:  # noqa: ANN401 -- a can.BusABC
         self._bus, self._patience, self._errors = bus, patience, errors
@@ -45,17 +45,17 @@ class CanLine:
         return () if self._over else (self._bus.fileno(),)
 
     def arm(self, wake: Callable[[], None]) -> None:
-        """Call `wake` where sending brought a failure to light."""
+        """Call `wake` when sending reveals a failure."""
         self._wake = wake
 
     async def send(self, data: bytes) -> None:
-        """Send one frame; while the queue of the controller is full it waits. Raises LineLost, CodecError."""
+        """Send one frame, waiting while the controller's queue is full. Raises LineLost, CodecError."""
         message, until = message_of(data), anyio.current_time() + self._patience
         while not self._gone:
             try:
                 self._bus.send(message)
             except Exception as error:
-                # the kernel's queue has room for ten frames, and shows by no descriptor that it has room again
+                # the kernel's queue has room for ten frames, and no descriptor shows when it has room again
                 if getattr(error, "error_code", None) != errno.ENOBUFS or anyio.current_time() >= until:
                     self._gone = f"the CAN bus did not send: {describe(error)}"
                     self._wake()
@@ -66,7 +66,7 @@ class CanLine:
         raise LineLost(self._gone)
 
     def receive(self) -> list[Arrival]:
-        """Return the frames that are there, at most 256 of them; at last that the bus failed."""
+        """Return up to 256 frames, and finally that the bus failed."""
         arrived = list[Arrival]()
         try:
             while not self._over and len(arrived) < _BATCH:
@@ -85,7 +85,7 @@ class CanLine:
         return arrived
 
     def stamp(self) -> None:
-        """Say with each frame from now on when it came."""
+        """From now on, give each frame the time of its arrival."""
         self._stamps = self._stamps or BusStamps()
 
     def _received(self, message: Any) -> float | None:  # noqa: ANN401 -- a can.Message
@@ -101,7 +101,7 @@ class CanLine:
         return f"{number} frames came faster than they were read, and the kernel dropped them" if number else ""
 
     def place(self) -> Place:
-        """Return that it is not known what is on a bus."""
+        """Return that nobody knows what is on a bus."""
         return Place(hidden="a CAN bus, and it is not known what is on it")
 
     def remarks(self) -> list[str]:
@@ -125,7 +125,7 @@ class BusReader:
         self._thread.start()
 
     def send(self, data: bytes) -> None:
-        """Send one frame. Raises what python-can raises, CodecError."""
+        """Send one frame. Raises whatever python-can raises, and CodecError."""
         self._bus.send(message_of(data))
 
     def close(self) -> None:
@@ -159,11 +159,11 @@ def can(
 ) -> Port:
     """Return the port of a CAN bus: "can://socketcan/can0", "can://slcan//dev/ttyACM0?bitrate=500000".
 
-    Interface, channel and options are those of python-can (the extra `can`); options may be in the URL or arguments.
-    A frame has the bytes of a `CanFrame` (`otf.codec.can`). `filters` are pairs of an id and a mask. A bus has no
-    ending: a system that has left it is silent. Error frames are left out, and a controller that is bus-off is trouble;
-    with `errors` each is an output, a `CanError` of a codec with `errors`: a model says when a bus may be disturbed.
-    Raises UsageError; opening raises ContactError.
+    Interface, channel and options are those of python-can (the extra `can`); give options in the URL or as arguments. A
+    frame has the bytes of a `CanFrame` (`otf.codec.can`). `filters` are pairs of an id and a mask. A bus has no ending:
+    a system that has left it is silent. Error frames are left out, and a bus-off controller is trouble. With `errors`,
+    each is an output, a `CanError` of a codec with `errors`: the model says when a bus may be disturbed. Raises
+    UsageError; opening raises ContactError.
 
     >>> can("can://virtual/test").kind
     'can'

@@ -1,7 +1,7 @@
-"""Faults on a line: frames are lost, doubled, overtaken, delayed, damaged or cut, and connections break, by plan.
+"""Faults on a line, by plan: frames are lost, duplicated, overtaken, delayed, damaged or cut, and connections break.
 
-A layer over any port of any bench. What it does is decided by the seed of the path alone, and recorded in the trace, so
-that a failure can be driven again with the same faults, and with fewer.
+A layer over any port of any bench. Only the seed of the path decides what it does, and the trace records it, so that a
+failure can be driven again with the same faults, or with fewer.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from otf.errors import CodecError, UsageError
 
 
 class FaultyLine:
-    """A line on which faults happen; `inject` makes it."""
+    """A line on which faults happen; made by `inject`."""
 
     def __init__(self, inner: Line, port: str, faults: Faults, alarm: Alarm, start: Spawn) -> None:
         self._inner = inner
@@ -37,43 +37,43 @@ class FaultyLine:
         self._sent = self._came = 0
         self._noted: list[str] = []
         self._held: list[Frame] = []  # outputs that wait to be overtaken, or for their time
-        self._waiting: list[tuple[str, bytes]] = []  # inputs, each with what is to become of it
-        self._released = 0  # inputs that are let go, and not sent yet
+        self._waiting: list[tuple[str, bytes]] = []  # inputs, each with its planned fault
+        self._released = 0  # inputs that were let go but not sent yet
         self._queue: list[Arrival] = []
         self._wake: Callable[[], None] = lambda: None
 
     def descriptors(self) -> tuple[int, ...]:
-        """Return those of the line below."""
+        """Return the descriptors of the line below."""
         return self._inner.descriptors()
 
     def arm(self, wake: Callable[[], None]) -> None:
-        """Call `wake` whenever the line below does, and when something that was held up may go on."""
+        """Call `wake` whenever the line below does, and when something held up may go on."""
         self._wake = wake
         self._inner.arm(wake)
 
     def noted(self) -> list[str]:
-        """Return the faults that were injected since it was asked last."""
+        """Return the faults injected since the last call."""
         noted, self._noted = self._noted, []
         return noted
 
     def remarks(self) -> list[str]:
-        """Return those of the line below."""
+        """Return the remarks of the line below."""
         return self._inner.remarks()
 
     def stirred(self) -> float:
-        """Return when bytes came last of a frame that has not ended, or whether an output is held up."""
+        """Return when the last bytes of an unfinished frame came, or now if an output is held up."""
         below = self._inner.stirred() if isinstance(self._inner, Stirring) else NEVER
         return self._clock() if self._held or self._queue else below
 
     def place(self) -> Place:
-        """Return where the other end is; hidden where that is in this process, whose silence needs no time."""
+        """Return where the other end is; hidden if it is in this process, whose silence takes no time."""
         found = self._inner.place() if isinstance(self._inner, Placed) else None
         if found is None or found.inside or found.threads:
             return Place(hidden="faults are injected, and what is held back for them is not seen")
         return found
 
     def unsent(self) -> int:
-        """Return how much is still under way: frames that are held up, and bytes below. Raises OSError if hidden."""
+        """Return how much is still in transit: frames held up, and bytes below. Raises OSError if hidden."""
         held = len(self._held) + len(self._queue) + len(self._waiting) + self._released
         return held + (self._inner.unsent() if isinstance(self._inner, Delaying) else 0)
 
@@ -82,7 +82,7 @@ class FaultyLine:
         return self._inner.lost() if isinstance(self._inner, Counting) else ""
 
     def overdue(self) -> float:
-        """Return since when the line below was late with what it sends by itself, or `inf`."""
+        """Return since when the line below has been late with what it sends by itself, or `inf`."""
         return self._inner.overdue() if isinstance(self._inner, Belated) else inf
 
     def doubt(self) -> str:
@@ -90,7 +90,7 @@ class FaultyLine:
         return self._inner.doubt() if isinstance(self._inner, Belated) else ""
 
     def stamp(self) -> None:
-        """Ask the line below for times, where it has them."""
+        """Ask the line below for times, if it has them."""
         if isinstance(self._inner, Stamping):
             self._inner.stamp()
 
@@ -123,7 +123,7 @@ class FaultyLine:
                 await self._send(self._damaged(data, kind, IN, self._sent))
 
     async def _send(self, data: bytes) -> None:
-        """Send a frame, and those that waited for it: before it, together with it, or after it."""
+        """Send a frame together with those that waited for it, which go before it, with it, or after it."""
         if not self._waiting:
             await self._inner.send(data)
             return
@@ -161,7 +161,7 @@ class FaultyLine:
     # Outputs
 
     def receive(self) -> list[Arrival]:
-        """Return what is there, with what the plan says done to it."""
+        """Return what is there, after applying the plan."""
         while not self._queue and (batch := self._inner.receive()):
             for arrival in batch:
                 self._take(arrival)
@@ -185,7 +185,7 @@ class FaultyLine:
                 self._queue += [arrival, arrival]
             case kind:
                 self._queue.append(replace(arrival, data=self._damaged(arrival.data, kind, OUT, self._came)))
-        # it has overtaken what was held up, which may go on now
+        # it has overtaken what was held up, which may now go on
         self._let_go()
 
     def _let_go(self) -> None:

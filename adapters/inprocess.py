@@ -1,4 +1,4 @@
-"""A Python function in the same process as the system under test: no transport at all, and time that may be virtual."""
+"""A Python function in this process as the system under test: no transport at all, and time may be virtual."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from otf.errors import USERS_OWN, ContactError, UsageError
 from otf.framing.frame import LARGEST, too_long
 
 Reply: TypeAlias = bytes | Ending | tuple[float, bytes | Ending]
-"""A frame, or the end of the port; at once, or so many seconds after the function gave it."""
+"""A frame, or the end of the port; at once, or after a number of seconds."""
 
 FrameHandler: TypeAlias = Callable[[bytes], Reply | Iterable[Reply] | None]
-"""Takes one frame and answers with one reply, several, or none; a generator may answer without end."""
+"""Takes one frame and answers with one reply, several, or none; a generator may answer endlessly."""
 
 _BATCH = 256
-_FULL = 20_000  # replies that are not due yet: beyond, the function is not asked for more
+_FULL = 20_000  # replies not due yet, beyond which the function is not asked for more
 _NOTHING = object()
 
 
 class InprocessLine:
-    """A line to a Python function; `open_inprocess` makes it.
+    """A line to a Python function; made by `open_inprocess`.
 
-    Replies arrive in the order of their times, and in the order in which they were given where these are equal. A
-    function that raises has ended: "raised ValueError: …"; so has one that has a thread or task which dies of that. If
-    it answers without end, 256 replies are taken at a time, and none while 20,000 are not due yet.
+    Replies arrive in order of their times; those with equal times arrive in the order given. A function that raises has
+    ended: "raised ValueError: …". So has one with a thread or task that dies of an exception. If it answers endlessly,
+    256 replies are taken at a time, and none while 20,000 are not due yet.
     """
 
     def __init__(self, alarm: Alarm, port: str = "", largest: int = LARGEST) -> None:
@@ -58,13 +58,13 @@ class InprocessLine:
 
     @contextmanager
     def made(self, make: Callable[[], FrameHandler]) -> Generator[None]:
-        """Make the function, and look after its threads in the body."""
+        """Make the function, and watch its threads in the body."""
         with self._threads:
             self._system = self._threads.call(make)
             yield
 
     def descriptors(self) -> tuple[int, ...]:
-        """Return no descriptor: there is none."""
+        """Return no descriptors: there are none."""
         return ()
 
     def arm(self, wake: Callable[[], None]) -> None:
@@ -72,7 +72,7 @@ class InprocessLine:
         self._wake = wake
 
     async def send(self, data: bytes) -> None:
-        """Let the function take one frame. Raises LineLost after its end; UsageError for what is no reply."""
+        """Let the function take one frame. Raises LineLost after its end, UsageError for an invalid reply."""
         if self._end <= anyio.current_time():
             raise LineLost("ended")
         self._inputs.append(data)
@@ -81,7 +81,7 @@ class InprocessLine:
             self._wake()
 
     def receive(self) -> list[Arrival]:
-        """Return the replies that are due, at most 256 of them. Raises UsageError as `send` does."""
+        """Return up to 256 replies that are due. Raises UsageError as `send` does."""
         self._work()
         arrived = list[Arrival]()
         while self._is_due() and len(arrived) < _BATCH and not self._over:
@@ -98,7 +98,7 @@ class InprocessLine:
         return list(self._remarks)
 
     def _note_death(self, error: BaseException) -> None:
-        """Take the death of a thread or a task; it is called in that thread."""
+        """Take the death of a thread or a task; called in that thread."""
         self._deaths.append(error)
         with suppress(RuntimeError):  # the event loop is over
             self._soon(self._ring)
@@ -114,7 +114,7 @@ class InprocessLine:
                 return
             self._plan(*_checked(reply, self._port))
         if not self._is_due() and len(self._due) < _FULL:
-            self._alarm(anyio.current_time(), self._ring)  # else the rest would never be read
+            self._alarm(anyio.current_time(), self._ring)  # otherwise the rest would never be read
 
     def _is_due(self) -> bool:
         return bool(self._due) and self._due[0][0] <= anyio.current_time()
@@ -153,9 +153,9 @@ class InprocessLine:
 def inprocess(make: Callable[[], FrameHandler], *, port: str = "", largest: int = LARGEST) -> Port:
     """Return the port of a Python function; each path calls `make` for a fresh one.
 
-    The function takes the bytes of a frame and returns replies: bytes, `Ending("why")`, or a pair of the seconds that
-    pass first and one of these; several of them in a list or generator, or None. `port` is named in errors; of a frame
-    over `largest` bytes only the beginning comes, marked. Opening raises ContactError where `make` raises.
+    The function takes the bytes of a frame and returns replies: bytes, `Ending("why")`, or a pair of a delay in seconds
+    and one of these; several of them in a list or generator, or None. Errors mention `port`. A frame longer than
+    `largest` bytes is truncated and marked as such. Opening raises ContactError if `make` raises.
 
     >>> inprocess(lambda: lambda frame: [b"echo " + frame, (0.1, b"later")], port="line").kind
     'inprocess'
@@ -167,7 +167,7 @@ def inprocess(make: Callable[[], FrameHandler], *, port: str = "", largest: int 
 async def open_inprocess(
     make: Callable[[], FrameHandler], *, port: str = "", largest: int = LARGEST
 ) -> AsyncGenerator[InprocessLine, None]:
-    """Open a line to a fresh function; its delayed replies are dropped when the context is left."""
+    """Open a line to a fresh function; leaving the context drops its delayed replies."""
     async with alarms() as alarm:
         line = InprocessLine(alarm, port, largest)
         with line.made(partial(_made, make, port)):

@@ -1,4 +1,4 @@
-"""ISO-TP (ISO 15765-2): messages in several CAN frames, with can-isotp; what UDS and OBD-II are carried by."""
+"""ISO-TP (ISO 15765-2): messages in several CAN frames, using can-isotp; UDS and OBD-II run over it."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from otf.framing import LARGEST
 
 FORM: Final = "isotp://INTERFACE/CHANNEL?tx=7e0&rx=7e8, with the options of python-can"
 TIMEOUT: Final = 5.0
-"""Seconds without its next frame after which a message is torn: not the 1 of the standard; a machine may stall."""
+"""Seconds without its next frame after which a message is torn; more than the standard's 1, as machines may stall."""
 
-_TURN: Final = 0.05  # seconds that a thread waits for a frame before it looks whether it is to end
+_TURN: Final = 0.05  # seconds that a thread waits for a frame before it checks whether to end
 _LOG: Final = "otf.isotp"
 _STANDARD_IDS: Final = 0x7FF
 _FIRST, _CONSECUTIVE = 1, 2
 
 
 class _Outlet(Queue[bytearray]):
-    """The queue of whole messages: those that can-isotp puts in go to the mailbox."""
+    """The queue of complete messages: those that can-isotp puts in go to the mailbox."""
 
     def __init__(self, mailbox: Mailbox) -> None:
         super().__init__()
@@ -40,7 +40,7 @@ class _Outlet(Queue[bytearray]):
 
 @dataclass(frozen=True)
 class IsoTpPeer:
-    """Where the other side of ISO-TP is: a bus, an `isotp.Address`, and parameters of can-isotp."""
+    """The other side of ISO-TP: a bus, an `isotp.Address`, and parameters of can-isotp."""
 
     bus: CanBus
     address: Any
@@ -48,7 +48,7 @@ class IsoTpPeer:
 
 
 class IsoTpLayer:
-    """The transport layer of can-isotp, on a bus of its own; it has two threads."""
+    """can-isotp's transport layer, on a bus of its own; it has two threads."""
 
     def __init__(self, peer: IsoTpPeer, mailbox: Mailbox) -> None:
         import isotp
@@ -74,7 +74,7 @@ class IsoTpLayer:
         try:
             self._layer.send(data)
         except self._failure:
-            return  # the system did not let it through, which `_break` has handed over as an output
+            return  # the system did not let it through, which `_break` has reported as an output
 
     def close(self) -> None:
         """End the threads, and close the bus."""
@@ -133,10 +133,9 @@ def isotp(  # noqa: PLR0913 -- all but the first have defaults
 
     otf sends with the id `tx` and receives with `rx`; ids above 7FF have 29 bits. `address` is an `isotp.Address` for
     other ways of addressing. `padding` fills up frames that are sent. `stmin` (milliseconds) and `blocksize` are what
-    otf asks the system for. It answers a first frame with flow control, as a receiver must. With the option `fd` the
-    frames are those of CAN FD. A message that is torn, out of order or not let through by flow control, for `timeout`
-    seconds, is an undecodable output. Sending may take `patience` seconds. Raises UsageError; opening raises
-    ContactError.
+    otf asks of the system. It answers a first frame with flow control, as a receiver must. With the option `fd`, frames
+    are CAN FD. A message that is torn, out of order or held up by flow control for `timeout` seconds is an undecodable
+    output. Sending may take `patience` seconds. Raises UsageError; opening raises ContactError.
 
     >>> isotp("isotp://virtual/test?tx=7e0&rx=7e8").kind
     'isotp'

@@ -29,11 +29,11 @@ LINES: Final = lines()
 
 
 class ProcessLine:
-    """Frames to the standard input of a process and from its standard output; `open_process` makes it.
+    """Frames to the standard input of a process and from its standard output; made by `open_process`.
 
-    The endings are "exit status 3", "killed by SIGKILL" and, of a process that lives on for 0.1 s, "closed its
-    output". What it says on its standard error is read all the time, and the last 20 lines are kept. `pid` is the
-    number of the process and of its group.
+    The endings are "exit status 3", "killed by SIGKILL" and, if the process outlives its output by 0.1 s, "closed its
+    output". The line always reads its standard error and keeps the last 20 lines. `pid` is the number of the process
+    and of its group.
     """
 
     def __init__(self, child: Child, alarm: Alarm, framer: Framer) -> None:
@@ -46,20 +46,20 @@ class ProcessLine:
         self._torn = ""
 
     def descriptors(self) -> tuple[int, ...]:
-        """Return those of the standard output, the standard error and the process that are not at their end.
+        """Return the descriptors of its output, its errors and the process that have not ended.
 
-        Where the standard error is flooded, it is left out for moments.
+        While standard error is flooded, it is left out for short times.
         """
         return self._reading.watched()
 
     def arm(self, wake: Callable[[], None]) -> None:
-        """Call `wake` when a closed output has not been followed by an exit, or silence has ended a frame."""
+        """Call `wake` when no exit has followed a closed output, or when silence has ended a frame."""
         self._inflow.wake = wake
 
     async def send(self, data: bytes) -> None:
-        """Write one frame. Raises LineLost, also where the process reads nothing for ten seconds; CodecError.
+        """Write one frame. Raises LineLost, also if the process reads nothing for ten seconds; CodecError.
 
-        A process that does not read must be listened to while this waits: it may be waiting for that itself.
+        Listen to the process while this waits: it may not read because it is waiting for that itself.
         """
         rest = self._framer.pack(data)
         if self._reading.ended or self._torn:
@@ -81,7 +81,7 @@ class ProcessLine:
         self._torn = "finished by the tester"
 
     def receive(self) -> list[Arrival]:
-        """Return the frames that have come, at most 256 of them; and at last the ending."""
+        """Return up to 256 frames, and finally the ending."""
         if not self._inflow.queue:
             whole = self._reading.at_once()
             if whole is not None:
@@ -90,11 +90,11 @@ class ProcessLine:
         return self._inflow.batch()
 
     def stirred(self) -> float:
-        """Return when bytes came last of a frame that has not ended, or by when a closed output is understood."""
+        """Return when the last bytes of an unfinished frame came, or by when a closed output is understood."""
         return self._reading.stirred()
 
     def remarks(self) -> list[str]:
-        """Return what was printed before it was ready, the last lines on the standard error, and what was cut."""
+        """Return what it printed before it was ready, its last lines on standard error, and what was cut."""
         self._reading.hear_out()
         remarks = [f"before it was ready: {line}" for line in self._early.lines()]
         remarks += [f"stderr: {line}" for line in self._reading.tail.lines()]
@@ -109,11 +109,11 @@ class ProcessLine:
         return Place(self.pid)
 
     def lost(self) -> str:
-        """Return that the process is stopped; empty where it runs."""
+        """Return that the process is stopped, "" if it runs."""
         return "" if self._reading.ended else halted(self.pid)
 
     async def until_ready(self, ready: str, seconds: float) -> None:
-        """Wait for the line `ready`; earlier lines go to the remarks. Raises ContactError."""
+        """Wait for the line `ready`; earlier lines become remarks. Raises ContactError."""
         with anyio.move_on_after(seconds):
             while not self._is_ready(ready):
                 await self._reading.more()
@@ -122,9 +122,9 @@ class ProcessLine:
         raise self._no_contact(why, "give it more in ready_timeout, name another line in ready, or None for no line")
 
     async def stop(self, grace: float) -> None:
-        """Stop the process: close its input, after `grace` seconds SIGTERM, and after as many again SIGKILL.
+        """Stop the process: close its input; after `grace` seconds send SIGTERM, and after as many again SIGKILL.
 
-        The signals go to its group, SIGKILL in any case: what the process has started ends with it.
+        The signals go to its group, SIGKILL in any case, so everything that the process started ends with it.
         """
         for descriptor in (self._child.stdin, *self._reading.descriptors()):
             if descriptor >= 0:
@@ -136,7 +136,7 @@ class ProcessLine:
                 self._child.signal(signal.SIGTERM)
                 await self._exit_within(grace)
         finally:
-            # also where a framing raises at the last words
+            # even if a framing raises on the last words
             self._child.signal(signal.SIGKILL)
             try:
                 await self._exit_within(_LAST)
@@ -172,11 +172,11 @@ class ProcessLine:
         return written
 
     async def _lost(self) -> LineLost:
-        # a pipe breaks a moment before its process has ended, and how that ended is what one wants to know
+        # a pipe breaks a moment before its process ends, and what matters is how that ended
         self._reading.look()
         self._inflow.wake()
         with anyio.move_on_after(PATIENCE):
-            # whoever receives may not look meanwhile, and two cannot wait for one descriptor
+            # whoever receives may not look meanwhile, and two tasks cannot wait for one descriptor
             while not self._reading.ended:
                 await anyio.sleep(_MOMENT)
                 self._reading.look()
@@ -197,7 +197,7 @@ class ProcessLine:
 
     def _no_contact(self, why: str, advice: str = "") -> ContactError:
         printed = "".join(f"\n  {remark}" for remark in self.remarks()) or "\n  it printed nothing at all"
-        # what it printed is the reason, or at least the best hint; by hand one sees more only where it is nothing
+        # what it printed is the reason, or the best hint; starting it by hand shows more only if it printed nothing
         return ContactError(f"`{self._child.command}` {why}{advice and f'; {advice}'}{printed}")
 
 
@@ -212,7 +212,7 @@ def process(  # noqa: PLR0913 -- the options of a start are arguments, each with
     framing: Framing = LINES,
     pty: bool = False,
 ) -> Port:
-    """Return the port of a child process; see `open_process`. Raises UsageError for no command.
+    """Return the port of a child process; see `open_process`. Raises UsageError without a command.
 
     >>> process("./machine --port 7", ready=None).kind
     'process'
@@ -239,14 +239,14 @@ async def open_process(  # noqa: PLR0913 -- the same
     framing: Framing = LINES,
     pty: bool = False,
 ) -> AsyncGenerator[ProcessLine, None]:
-    """Start a process in a session of its own and open a line to it; leaving the context stops it and its children.
+    """Start a process in its own session and open a line to it; leaving the context stops it and its children.
 
-    It is handed out once it has printed the line `ready` (None: at once), for which it has `ready_timeout` seconds.
-    `env` is its whole environment, `cwd` its working folder (None: ours). To stop it, its input is closed; after
-    `grace` seconds comes SIGTERM, and after as many again SIGKILL. `framing` says what a frame is: a line of at most
-    64 KiB, or one of those in `otf.framing`. With `pty` the process talks to a terminal of its own instead of pipes,
-    as programs need that write in large blocks otherwise; what it says on its standard error is part of that. Raises
-    UsageError for what is no command; ContactError where it cannot be started or does not get ready.
+    The line is ready once the process has printed the line `ready` (None: at once), within `ready_timeout` seconds.
+    `env` is its whole environment, `cwd` its working directory (None: ours). To stop it, its input is closed; after
+    `grace` seconds it gets SIGTERM, and after as many again SIGKILL. `framing` says what a frame is: a line of at most
+    64 KiB, or one of those in `otf.framing`. With `pty` the process has a terminal instead of pipes, for programs that
+    would otherwise write in large blocks; its standard error is then part of that. Raises UsageError for an invalid
+    command, ContactError if it cannot be started or does not get ready.
     """
     async with alarms() as alarm:
         framer = framing()  # first: one that cannot be made must not leave a process behind

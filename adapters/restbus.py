@@ -30,10 +30,10 @@ WAYS: Final = ("on", "off", "twice", "wrong", "stuck", "late")
 
 @dataclass(frozen=True, slots=True)
 class CyclicMessage:
-    """A message of the rest of a bus: its `frames` are sent in turn, one in every so many seconds (`every`).
+    """A message of the rest of a bus: sends its `frames` in turn, one every `every` seconds.
 
-    A codec makes the frames, all that there are: `[codec.encode(Engine(speed=800, alive=n)) for n in range(16)]`, with
-    counters and checksums.
+    A codec makes all the frames: `[codec.encode(Engine(speed=800, alive=n)) for n in range(16)]`, with counters and
+    checksums.
 
     >>> from otf.codec.can import CanFrame, encode_can
     >>> CyclicMessage([encode_can(CanFrame(0x10, bytes([n]))) for n in range(16)], every=0.1).every
@@ -45,13 +45,13 @@ class CyclicMessage:
 
 
 class RestOfBus:
-    """The tester's end of what sends the messages; `restbus` makes it."""
+    """The tester's side of the message sender; made by `restbus`."""
 
     def __init__(
         self, where: CanBus, messages: Mapping[str, CyclicMessage], late: float, memory: float, mailbox: Mailbox
     ) -> None:
         self._mailbox, self._late, self._names, self._over = mailbox, late, messages, False
-        # the same words each time, so that a summary has them once
+        # the same text each time, so that a summary has it only once
         self._excuse = f"the tester itself sent a message more than {1000 * late:g} ms late (late=)"
         self._known, self._since, self._doubted = 0, inf, 0.0
         self._answers = SimpleQueue[str]()
@@ -72,7 +72,7 @@ class RestOfBus:
             raise
 
     def send(self, data: bytes) -> None:
-        """Change how a message is sent, as `restbus` says. Raises CodecError."""
+        """Change how a message is sent, as described in `restbus`. Raises CodecError."""
         name, _, words = data.decode(errors="replace").partition(" ")
         way, _, seconds = words.partition(" ")
         if name not in self._names or way not in WAYS or (way == "late") != bool(seconds):
@@ -95,7 +95,7 @@ class RestOfBus:
             raise RuntimeError(failure)
 
     def _hear(self) -> None:
-        """Hear what the sender says: an empty line for each command, and at its end what it sent, or what failed."""
+        """Listen to the sender: an empty line for each command, and at the end what it sent, or what failed."""
         said = ""
         with self._own.makefile() as lines, suppress(OSError):
             for line in lines:
@@ -123,7 +123,7 @@ class RestOfBus:
         return self._excuse if now - due > self._late or now < self._doubted else ""
 
     def _overdue(self) -> float:
-        """Return when the first message was due that has been late since the last call, or is."""
+        """Return when the first message was due that is late, or was since the last call."""
         now, due = time.monotonic(), self._table.due()
         self._read_late()
         since, self._since = self._since, inf
@@ -133,17 +133,18 @@ class RestOfBus:
 def _started(  # noqa: PLR0913, PLR0917 -- what both ends share, each once
     where: CanBus, settings: Mapping[str, Any], table: Table, own: socket.socket, theirs: socket.socket, memory: int
 ) -> Callable[[], object]:
-    """Start to send; return what waits for the end of that.
+    """Start sending; return the function that waits for its end.
 
-    In a process, since the judge's work keeps a thread from this interpreter: at a load of 30 one message in a hundred
-    was 75 ms late, and 3 ms from a process with a raised priority. A bus that is in this process needs a thread.
+    It runs in a process, since the judge's work would hold up a thread of this interpreter. At a load of 30, one
+    message in a hundred was 75 ms late from a thread, and 3 ms from a process with raised priority. A bus in this
+    process needs a thread.
     """
     if not where.is_virtual:
         with suppress(TypeError):  # an option that no other process can have
             line, given = described(where, settings), (theirs.fileno(), memory)
             argv = [sys.executable, "-P", "-m", "otf.adapter.cyclic_sender", *map(str, given)]
             paths = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-            # a session of its own: an interruption by the keyboard is the tester's
+            # a session of its own, so that keyboard interrupts only reach the tester
             process = Popen(  # noqa: S603 -- it is ours
                 argv, pass_fds=given, env=paths, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL, start_new_session=True
             )
@@ -183,17 +184,17 @@ def restbus(
     memory: float = 10.0,
     **options: Any,  # noqa: ANN401 -- those of python-can
 ) -> Port:
-    """Return the port of the rest of a bus. It sends `messages` on schedule while a path lasts, whatever else happens.
+    """Return the port of the rest of a bus, which sends `messages` on schedule during a path, whatever else happens.
 
-    The address is that of `can`. An input of the port changes how a message is sent from now on, as text: "NAME on";
-    "NAME off"; "NAME twice" (each frame is doubled); "NAME wrong" (its last byte is inverted, so that no checksum
-    fits); "NAME stuck" (its counter stands still); "NAME late 0.05" (each frame comes so many seconds after its time).
-    While a message is off its counter stands still. The port brings no outputs.
+    The address is as for `can`. An input of the port is text that changes how a message is sent from now on: "NAME on";
+    "NAME off"; "NAME twice" (each frame is duplicated); "NAME wrong" (its last byte is inverted, so no checksum fits);
+    "NAME stuck" (its counter stops); "NAME late 0.05" (each frame is sent this many seconds after its time). The
+    counter of a message also stops while it is off. The port has no outputs.
 
-    The windows of a model allow for frames that come up to `late` seconds after their time. One that comes later is the
-    tester's fault: it is a stall in the trace, the windows that were open then are wider by that, and the run goes on.
-    What fails within `memory` periods of that message is inconclusive (`math.inf`: until the path ends), since the node
-    may have noticed. Raises UsageError; opening raises ContactError.
+    The model's windows allow for frames up to `late` seconds after their time. A later one is the tester's fault. The
+    trace records a stall, windows open at that time are extended, and the run goes on. Any failure within `memory`
+    periods of that message is inconclusive (`math.inf`: until the path ends), since the node may have noticed. Raises
+    UsageError; opening raises ContactError.
 
     >>> engine = CyclicMessage([bytes.fromhex("0000001001000000ff")], every=0.1)
     >>> restbus("can://virtual/test", {"engine": engine}).kind

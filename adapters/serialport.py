@@ -1,4 +1,4 @@
-"""Serial ports: any port that pyserial has a name for, with a framing of one's choice."""
+"""Serial ports: any port that pyserial has a name for, with any framing."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PULSES: Final[Mapping[PortAction, tuple[str, bool | None, float]]] = {
     PortAction.PULSE_DTR: ("dtr", None, 0.1),
     PortAction.PULSE_RTS: ("rts", None, 0.1),
 }
-"""What of pyserial each of them sets, to what (None: the other way round), and for how many seconds."""
+"""What each of them sets in pyserial, to which value (None: inverted), and for how many seconds."""
 
 SHOWN: Final = 80  # bytes
 DROPPED: Final = (
@@ -39,10 +39,10 @@ CONNECTIONS: Final = ("socket://", "rfc2217://")
 
 
 class SerialLine(StreamLine):
-    """A serial port; `open_serial` makes it. `port` is pyserial's, for its modem lines and breaks.
+    """A serial port; made by `open_serial`. `port` is pyserial's, for its modem lines and breaks.
 
-    A device that is unplugged is the trouble of the line, and no output of the system: the run is inconclusive. The
-    other end of a pseudo-terminal is a program; that it went away is the ending "hung up".
+    Unplugging a device is trouble of the line, not an output of the system: the run is inconclusive. The other end of a
+    pseudo-terminal is a program; when it goes away, the ending is "hung up".
     """
 
     def __init__(self, held: OpenPort, framing: Framing, alarm: Alarm) -> None:
@@ -56,7 +56,7 @@ class SerialLine(StreamLine):
         return Place(hidden="a serial port, and what is at its other end is not on this machine or not known")
 
     def remarks(self) -> list[str]:
-        """Return what the port could not do, what was dropped, what was too long, and what has begun."""
+        """Return remarks on what the port could not do, what was dropped, what was too long, and what is unfinished."""
         kept = [
             "the port was kept open over the paths before this one; keep=False opens it anew for each"
         ] * self._held.again
@@ -64,7 +64,7 @@ class SerialLine(StreamLine):
         return [*self._held.found.remarks, *kept, *dropped, *super().remarks()]
 
     def ended(self, error: OSError | None) -> Ending | Trouble:
-        """Return what it means that the port ended."""
+        """Return what the end of the port means."""
         if self._held.found.pty:
             return Ending("hung up")
         if is_network(self.port):
@@ -73,7 +73,7 @@ class SerialLine(StreamLine):
         return Trouble(f"the device {self.port.name} is gone: {self._held.carrier.why or says}")
 
     async def perform(self, port_action: PortAction) -> None:
-        """Send a break, or pulse DTR or RTS. Raises CodecError where the port has none, LineLost where it is gone."""
+        """Send a break, or pulse DTR or RTS. Raises CodecError if the port cannot, LineLost if it is gone."""
         if self._gone:
             raise LineLost(self._gone)
         if port_action not in PULSES or self._held.found.pty or is_network(self.port):
@@ -89,7 +89,7 @@ class SerialLine(StreamLine):
             raise CodecError(f"the driver of {self.port.name} cannot {port_action.value}: {error}") from error
 
     def leave(self) -> None:
-        """Use the port no more; who holds it closes or keeps it. It is not kept where anything was wrong with it."""
+        """Stop using the port; its holder closes or keeps it. A port with any trouble is not kept."""
         self._held.lost = self._over or self._gone != ""
         self._over, self._gone = True, self._gone or "closed by the tester"
         if self._descriptor >= 0:
@@ -105,11 +105,11 @@ class PolledLine(SerialLine):
         self._polled = polled
 
     def descriptors(self) -> tuple[int, ...]:
-        """Return none."""
+        """Return no descriptors."""
         return ()
 
     def arm(self, wake: Callable[[], None]) -> None:
-        """Call `wake` when something has come, or silence has ended a frame."""
+        """Call `wake` when something has come, or when silence has ended a frame."""
         super().arm(wake)
         self._polled.wake = wake
 
@@ -128,11 +128,12 @@ def serialport(url: str, *, framing: Framing = LINES, keep: bool | None = None, 
     """Return the port of a serial device: "/dev/ttyUSB0", "COM3", "socket://host:port", "rfc2217://…", "loop://", ….
 
     The options are `baudrate` (9600), `bytesize` (8), `parity` ("N"), `stopbits` (1), `rtscts`, `xonxoff`, `exclusive`
-    (True: no other program may open it), `dtr` and `rts` (left alone), `low_latency` (the driver shall not gather bytes
-    for 16 ms), `within` (2.0: so many seconds a device that is not there is waited for), and `keep` (the port stays
-    open over the paths of a campaign, and what arrives between two paths is dropped; the default, except for network
-    connections, which many systems take for a new start). Options may also follow the name, and win over arguments:
-    "/dev/ttyUSB0?baudrate=115200". Raises UsageError for an unknown option or name; opening raises ContactError.
+    (True: no other program may open it), `dtr` and `rts` (unchanged), `low_latency` (the driver does not collect bytes
+    for 16 ms), `within` (2.0: how many seconds to wait for a missing device), and `keep`. With `keep`, the port stays
+    open between the paths of a campaign, and what arrives between two paths is dropped. That is the default, except for
+    network connections, which many systems take for a new start. Options may also follow the name, and override
+    arguments: "/dev/ttyUSB0?baudrate=115200". Raises UsageError for an unknown option or name; opening raises
+    ContactError.
 
     >>> serialport("/dev/ttyUSB0", baudrate=115_200, keep=True).kind
     'serialport'
@@ -144,7 +145,7 @@ def serialport(url: str, *, framing: Framing = LINES, keep: bool | None = None, 
 
 @asynccontextmanager
 async def open_serial(device: Device, framing: Framing = LINES) -> AsyncGenerator[SerialLine, None]:
-    """Open a serial port. What had come before is dropped. Raises ContactError with why and what to do."""
+    """Open a serial port, and drop what had come before. Raises ContactError with the reason and what to do."""
     async with alarms() as alarm, held(device) as port:
         line = _line(port, framing, alarm)
         try:
@@ -154,7 +155,7 @@ async def open_serial(device: Device, framing: Framing = LINES) -> AsyncGenerato
 
 
 def device(url: str, **options: Any) -> Device:  # noqa: ANN401 -- the fields of Device
-    """Return the device of a name with options. Raises UsageError if there can be none."""
+    """Return the device for a name with options. Raises UsageError if they are invalid."""
     name, _, query = url.partition("?") if "://" not in url else (url, "", "")
     pairs = [pair.partition("=") for pair in query.split("&") if pair]
     given: dict[str, Any] = {**options, **{key: value or "true" for key, _, value in pairs}}

@@ -1,4 +1,4 @@
-"""TCP: a stream of bytes that a framing cuts into frames; called by us, or by the system."""
+"""TCP: a byte stream that a framing cuts into frames; either side may connect."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ WITHIN: Final = 2.0
 
 
 class TcpLine(SocketLine):
-    """A TCP connection; `open_tcp` and `TcpListener` make it.
+    """A TCP connection; made by `open_tcp` and `TcpListener`.
 
-    `address` is the (host, port) of our own side, `peer` that of the other, as long as there is a connection.
+    While there is a connection, `address` is the (host, port) of our side, `peer` that of the other.
     """
 
     _unsent: Unsent | None = None
 
     def reader(self, sock: socket.socket) -> Callable[[], bytes]:
-        """Return what reads the socket, and set it up."""
+        """Set up the socket, and return a function that reads it."""
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._forget()
         self.address: Address = sock.getsockname()[:2]
@@ -51,11 +51,11 @@ class TcpLine(SocketLine):
         return reading(sock, self._more) if isinstance(sock, SSLSocket) else prompt_reader(sock)
 
     def writer(self, sock: socket.socket) -> Callable[[bytes], int]:
-        """Return what writes to the socket."""
+        """Return a function that writes to the socket."""
         return writing(sock) if isinstance(sock, SSLSocket) else sock.send
 
     def acknowledge(self, *, later: bool) -> None:
-        """Acknowledge what was read; if `later`, leave the next acknowledgements to inputs, or to the next call."""
+        """Acknowledge what was read; with `later`, leave the next acknowledgements to inputs, or to the next call."""
         sock = self._socket
         if sock is not None and not isinstance(sock, SSLSocket):
             self._read = (saving_reader if later else prompt_reader)(sock)
@@ -68,7 +68,7 @@ class TcpLine(SocketLine):
         super().finish()
 
     def close(self) -> None:
-        """Close the connection, with TLS so that the system knows that nothing was cut off."""
+        """Close the connection; with TLS, tell the system that nothing was cut off."""
         if isinstance(self._socket, SSLSocket):
             say_the_end(self._socket)
         self._forget()
@@ -84,14 +84,14 @@ class TcpLine(SocketLine):
         return Place() if self._socket is None else Place(transport="tcp", address=self.peer)
 
     def unsent(self) -> int:
-        """Return how many bytes the peer has written that have not arrived. Raises OSError where that is hidden."""
+        """Return how many bytes the peer has written that have not arrived. Raises OSError if that is hidden."""
         if self._socket is None:
             return 0
         try:
             self._unsent = self._unsent or Unsent(self._socket)
         except OSError as error:
             if error.errno == errno.ENOTCONN:
-                return 0  # it was reset, which is not read yet
+                return 0  # it was reset, which is still unread
             raise
         return self._unsent.bytes()
 
@@ -100,9 +100,9 @@ class TcpLine(SocketLine):
 
 
 class TcpListener:
-    """Waits for connections of the system; `open_listener` makes it.
+    """Waits for connections of the system; made by `open_listener`.
 
-    `address` is the (host, port) at which it listens: with port 0 it is the one that was found.
+    `address` is the (host, port) at which it listens; for port 0 it holds the port that was chosen.
     """
 
     def __init__(self, listener: socket.socket, alarm: Alarm) -> None:
@@ -114,7 +114,7 @@ class TcpListener:
     async def accept(
         self, framing: Framing = LINES, within: float = 5.0, tls: Tls = None
     ) -> AsyncGenerator[TcpLine, None]:
-        """Wait for the next connection, at most `within` seconds. Raises ContactError where none comes."""
+        """Wait for the next connection, at most `within` seconds. Raises ContactError if none comes."""
         shown = f"tcp {show_address(self.address)}"
         sock = await accepted(self._listener, shown, within)
         sock = sock if tls is None else await encrypted(sock, tls, shown, within, None)
@@ -138,14 +138,14 @@ def tcp(  # noqa: PLR0913 -- the options of a connection are arguments, each wit
     connected: bool = True,
     tls: Tls = None,
 ) -> Port:
-    """Return the port of a TCP connection: to "tcp://127.0.0.1:7000" (or without "tcp://"), anew for every path.
+    """Return the port of a TCP connection: to "tcp://127.0.0.1:7000" (or without "tcp://"), opened for each path.
 
     With "tcp-listen://127.0.0.1:7000" the system connects; the first caller counts. `framing` divides the stream into
-    frames; `bind` is the address of our own side, for systems that know their users by it; a program must listen there
-    within `within` seconds. Several ports of a bench may have the same URL: each is its own connection. Without
+    frames. `bind` is the address of our own side, for systems that identify users by it. A program must listen there
+    within `within` seconds. Several ports of a bench may have the same URL: each is a connection of its own. Without
     `connected` the line begins unconnected, for specs in which connecting is an input (`PortAction.CONNECT`). `tls` is
-    a context of `ssl` for an encrypted connection; "tls://HOST:PORT" trusts what this machine trusts.
-    Raises UsageError for what is no address; opening raises ContactError.
+    an `ssl` context for an encrypted connection; "tls://HOST:PORT" trusts what this machine trusts. Raises UsageError
+    for an invalid address; opening raises ContactError.
 
     >>> tcp("127.0.0.1:7000").kind
     'tcp'
@@ -175,7 +175,7 @@ async def open_tcp(  # noqa: PLR0913 -- the same
     connect: bool = True,
     tls: Tls = None,
 ) -> AsyncGenerator[TcpLine, None]:
-    """Connect to (host, port), again and again for `within` seconds. Raises ContactError.
+    """Connect to (host, port), trying for `within` seconds. Raises ContactError.
 
     Without `connect` it connects only on `PortAction.CONNECT`.
     """
@@ -197,7 +197,7 @@ async def open_tcp(  # noqa: PLR0913 -- the same
 
 @asynccontextmanager
 async def open_listener(address: Address = ("127.0.0.1", 0)) -> AsyncGenerator[TcpListener, None]:
-    """Listen at (host, port); port 0 is a fresh one. Raises ContactError where the address cannot be had."""
+    """Listen at (host, port); port 0 is a fresh one. Raises ContactError if the address is not available."""
     family, here = resolved(address, socket.SOCK_STREAM, least=0)
     async with alarms() as alarm:
         listener = TcpListener(listening(family, here, f"tcp {show_address(address)}"), alarm)

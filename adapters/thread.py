@@ -1,4 +1,4 @@
-"""Any library that calls back from threads of its own, made a port by the functions that open it, send and close it."""
+"""Turns any library that calls back from its own threads into a port, by functions to open, send and close."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def from_thread(  # noqa: PLR0913 -- three functions, and three bounds with defa
 ) -> Port:
     """Return the port of a library with threads or callbacks, opened anew for each path.
 
-    `open` gets a `Mailbox`: the callbacks of the library call its `put(data)`, `end(reason)` if the system has ended
-    the port, `fail(reason)` if the library itself has failed. Its result is passed to `send`, with a frame, and to
-    `close`, which ends the threads. Each of the three may block for `patience` seconds, but it is called from a thread
-    of otf's. At most `held` frames wait to be read. Opening raises ContactError.
+    `open` gets a `Mailbox`. The library's callbacks call its `put(data)`, `end(reason)` if the system has ended the
+    port, and `fail(reason)` if the library itself has failed. The result of `open` is passed to `send`, with a frame,
+    and to `close`, which ends the threads. Each of the three may block for `patience` seconds, but is called from a
+    thread of otf. At most `held` frames wait to be read. Opening raises ContactError.
 
     >>> import queue, threading
     >>> def serve(work, mailbox):

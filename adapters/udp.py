@@ -1,4 +1,4 @@
-"""UDP: a datagram is a frame, an empty one too, and only those of the expected peer count."""
+"""UDP: each datagram is a frame, even an empty one; only those from the expected peer count."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from otf.errors import CodecError, UsageError
 FORM: Final = "udp://HOST:PORT, or udp://HOST:PORT?bind=HOST:PORT with the address of our own side"
 
 Follow = Callable[[bytes], bool]
-"""Returns whether a datagram goes to the port from which the system answered last, and not to its first one."""
+"""Returns whether a datagram goes to the port that the system last answered from, not to its first one."""
 
-_TRIES = range(8192)  # more than fit into the socket's buffer: what was there when `receive` began is seen
+_TRIES = range(8192)  # more than fit into the socket's buffer: sees all that was there when `receive` began
 _GONE = {
     errno.ECONNREFUSED: "port unreachable",
     errno.EHOSTUNREACH: "host unreachable",
@@ -35,17 +35,17 @@ _GONE = {
 
 
 class UdpLine:
-    """A UDP socket of our own that talks to one peer; `open_udp` makes it.
+    """Our UDP socket, which talks to one peer; made by `open_udp`.
 
-    `address` is the (host, port) that it is bound to. `peer` is the (host, port) that it sends to and hears, and may
-    be set later; until then all datagrams are strangers'. Datagrams of strangers are dropped and counted.
+    `address` is the (host, port) that it is bound to. `peer` is the (host, port) that it sends to and hears; it may be
+    set later, and until then all datagrams are strangers'. Datagrams of strangers are dropped and counted.
 
-    The ending "port unreachable" means that the network refused a datagram because the peer's port was closed; it is
-    known on Linux only. What the peer sends after an ending is not delivered. What the kernel had to drop because it
-    was not read in time is counted, and makes a run inconclusive.
+    The ending "port unreachable" means that the network refused a datagram because the peer's port was closed; only
+    Linux reports it. Whatever the peer sends after an ending is not delivered. Datagrams that the kernel drops because
+    they were not read in time are counted, and make a run inconclusive.
 
-    `follow` is for systems that answer from other ports than the one they are called at (TFTP): then any port of the
-    peer's host is heard, and what `follow` says yes to is sent to the one that was heard last.
+    `follow` is for systems that answer from other ports than the one they are called at (TFTP). Then any port of the
+    peer's host is heard, and datagrams for which `follow` returns True go to the port last heard.
     """
 
     def __init__(self, sock: socket.socket, follow: Follow | None = None) -> None:
@@ -78,7 +78,7 @@ class UdpLine:
         self._last = None
 
     def claim(self) -> None:
-        """Let the kernel hand us what the peer sends, and nothing else, among sockets that share an address."""
+        """Among sockets that share an address, receive only what the peer sends."""
         if self._peer is not None:
             self._socket.connect(self._peer)
 
@@ -87,11 +87,11 @@ class UdpLine:
         return () if self._over else (self._socket.fileno(),)
 
     def arm(self, wake: Callable[[], None]) -> None:
-        """Call `wake` where sending brought the ending to light."""
+        """Call `wake` when sending reveals the ending."""
         self._wake = wake
 
     async def send(self, data: bytes) -> None:
-        """Send one datagram to the peer. Raises LineLost; CodecError for one that is too large for UDP."""
+        """Send one datagram to the peer. Raises LineLost, or CodecError if it is too large for UDP."""
         while True:
             if self._gone:
                 raise LineLost(self._gone)
@@ -148,12 +148,12 @@ class UdpLine:
         return Place(hidden="it has no peer yet") if peer is None else Place(transport="udp", address=peer)
 
     def lost(self) -> str:
-        """Return how many datagrams the kernel has dropped; empty where it has none."""
+        """Return how many datagrams the kernel has dropped, "" if none."""
         number = 0 if self._over else dropped(self._socket)
         return f"{number} datagrams came faster than they were read, and the kernel dropped them" if number else ""
 
     def stamp(self) -> None:
-        """Say with each datagram from now on when the kernel took it."""
+        """From now on, give each datagram the time at which the kernel took it."""
         if not self._over and self._stamps is None:
             self._stamps = Stamps()
             ask_for_stamps(self._socket)
@@ -186,10 +186,10 @@ class UdpLine:
             raise CodecError(message) from error
         self._hear_of(error)
         if self._gone:
-            self._wake()  # the descriptor does not tell any more: the error was taken here
+            self._wake()  # the descriptor shows nothing any more, since the error was taken here
 
     def _hear_of(self, error: OSError) -> None:
-        # The kernel reports an error to the next call, and lists to which datagrams errors belong; the socket stays
+        # The kernel reports an error to the next call, and lists the datagrams that errors belong to. The socket stays
         # readable until that list is empty.
         listed = list(refusals(self._socket))
         for number in [number for number, sent_to in listed if sent_to in {self._peer, self._last}]:
@@ -208,11 +208,11 @@ class UdpLine:
 def udp(url: str, *, bind: str = "", follow: Follow | None = None, shared: bool = False) -> Port:
     """Return the port of a UDP peer at the address `url`: "udp://127.0.0.1:7000", or without "udp://".
 
-    `bind` is the address of our own side, "127.0.0.1:0" for instance (port 0: a fresh one); it may stand in the URL:
-    "udp://127.0.0.1:7000?bind=127.0.0.1:7001". Without it the address is the one from which this machine reaches the
+    `bind` is the address of our own side, such as "127.0.0.1:0" (port 0: a fresh one). It may also be in the URL:
+    "udp://127.0.0.1:7000?bind=127.0.0.1:7001". Without it, the address is the one from which this machine reaches the
     peer, never all of its addresses. `follow` is for systems that answer from other ports: see `UdpLine`. With
-    `shared` several ports of a bench may have the same address `bind`, each with another peer: a tester with many
-    peers. Raises UsageError for what is no address; opening raises ContactError.
+    `shared`, several ports of a bench may share the address `bind`, each with another peer: one tester with many peers.
+    Raises UsageError for an invalid address; opening raises ContactError.
 
     >>> udp("127.0.0.1:7000", bind="127.0.0.1:7001").url
     'udp://127.0.0.1:7000?bind=127.0.0.1:7001'
@@ -236,10 +236,10 @@ async def open_udp(
     follow: Follow | None = None,
     shared: bool = False,
 ) -> AsyncGenerator[UdpLine, None]:
-    """Open a line that is bound to the (host, port) `bind`; port 0 is a fresh one. The peer may be set later.
+    """Open a line bound to the (host, port) `bind`; port 0 is a fresh one. The peer may be set later.
 
     With None for `bind`, it is bound to the address from which this machine reaches the peer. Names are looked up at
-    once, and the event loop waits for that. Raises ContactError where the address cannot be had.
+    once, and the event loop waits for that. Raises ContactError if the address is not available.
     """
     if shared and (peer is None or follow is not None):
         raise UsageError("a shared address needs a peer for each line, and one that answers from where it is called")

@@ -1,4 +1,4 @@
-"""Unix sockets: like TCP, under the path of a file."""
+"""Unix sockets: like TCP, at the path of a file."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _CREDENTIALS: Final = struct.Struct("@3i")  # struct ucred
 
 
 class UnixLine(SocketLine):
-    """A connection to a unix socket; `open_unix` makes it."""
+    """A connection to a unix socket; made by `open_unix`."""
 
     def reader(self, sock: socket.socket) -> Callable[[], bytes]:
-        """Return what reads the socket."""
-        # where the two see each other's processes (Linux): who listens there, by the number of the process
+        """Return a function that reads the socket."""
+        # if the two see each other's processes (Linux), the number of the process that listens there
         peer = sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
         self.pid: int = _CREDENTIALS.unpack(peer)[0]
         return partial(sock.recv, CHUNK)
@@ -38,14 +38,14 @@ class UnixLine(SocketLine):
         return Place(self.pid) if self.pid else Place(hidden="the kernel does not tell who is at its other end")
 
     def lost(self) -> str:
-        """Return that the system is stopped; empty if it runs, or if that is unknown."""
+        """Return that the system is stopped; "" if it runs, or if that is unknown."""
         return halted(self.pid) if self.pid else ""
 
 
 def unix(path: str, *, framing: Framing = LINES, within: float = WITHIN) -> Port:
-    """Return the port of a unix socket at `path`, with "unix:" before it or without, connected anew for every path.
+    """Return the port of a unix socket at `path`, with or without "unix:" before it, opened for each run.
 
-    A program must listen there within `within` seconds. Raises UsageError for no path; opening raises ContactError.
+    A program must listen there within `within` seconds. Raises UsageError without a path; opening raises ContactError.
 
     >>> unix("unix:/run/machine.sock").kind
     'unix'
@@ -59,7 +59,7 @@ def unix(path: str, *, framing: Framing = LINES, within: float = WITHIN) -> Port
 
 @asynccontextmanager
 async def open_unix(path: str, framing: Framing = LINES, *, within: float = WITHIN) -> AsyncGenerator[UnixLine, None]:
-    """Connect to a unix socket, again and again for `within` seconds. Raises ContactError."""
+    """Connect to a unix socket, trying for `within` seconds. Raises ContactError."""
     call = partial(connected, socket.AF_UNIX, path, f"the unix socket {path}", within)
     async with alarms() as alarm:
         line = UnixLine(await call(), framing, alarm, call)

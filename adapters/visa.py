@@ -1,4 +1,4 @@
-"""Instruments behind VISA (GPIB, USBTMC, VXI-11, HiSLIP, serial, sockets), with pyvisa: what SCPI is carried by."""
+"""Instruments behind VISA (GPIB, USBTMC, VXI-11, HiSLIP, serial, sockets), using pyvisa; SCPI runs over it."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _SIMULATED: Final = "@sim"
 
 
 def is_query(data: bytes) -> bool:
-    """Return whether a command has an answer: all queries of SCPI have a question mark."""
+    """Return whether a command has an answer: all SCPI queries have a question mark."""
     return b"?" in data
 
 
 @dataclass(frozen=True)
 class VisaResource:
-    """An instrument in the words of pyvisa: its resource name, the library that opens it, and attributes."""
+    """An instrument in pyvisa's terms: its resource name, the library that opens it, and attributes."""
 
     name: str
     backend: str
@@ -36,7 +36,7 @@ class VisaResource:
     attributes: Mapping[str, Any]
 
     def open(self) -> tuple[Any, Any]:
-        """Return the manager and the instrument. Raises what pyvisa raises."""
+        """Return the manager and the instrument. Raises whatever pyvisa raises."""
         from pyvisa import ResourceManager
 
         manager = ResourceManager(self.backend)
@@ -51,8 +51,8 @@ class VisaResource:
 class Instrument:
     """An open instrument, with a thread that reads its answers.
 
-    Only one of both sides uses the library at a time, since libraries of VISA are not made for two threads: what is to
-    be sent waits while an answer is waited for.
+    Only one thread uses the library at a time, since VISA libraries are not made for two: sending waits while an answer
+    is awaited.
     """
 
     def __init__(self, where: VisaResource, query: Callable[[bytes], bool], end: bytes, mailbox: Mailbox) -> None:
@@ -66,7 +66,7 @@ class Instrument:
         self._thread.start()
 
     def send(self, data: bytes) -> None:
-        """Send a command, once the last one is answered or its answer is late. Raises what pyvisa raises."""
+        """Send a command, once the last one is answered or its answer is late. Raises whatever pyvisa raises."""
         self._senders += 1
         with self._turn:
             self._turn.wait_for(lambda: self._is_over or self._is_late or not self._is_asked)
@@ -101,7 +101,7 @@ class Instrument:
         return self._is_over or (self._is_asked and not (self._is_late and self._senders))
 
     def _read(self) -> None:
-        """Read an answer, if there is one in time."""
+        """Read an answer, if one comes in time."""
         from pyvisa.constants import StatusCode
         from pyvisa.errors import VisaIOError
 
@@ -121,7 +121,7 @@ class Instrument:
 
         lost = (StatusCode.error_connection_lost, StatusCode.error_io)
         if self._is_network and getattr(error, "error_code", None) in lost:
-            self._mailbox.end("connection lost")  # as on TCP, and not a cable that was pulled out
+            self._mailbox.end("connection lost")  # as on TCP; not a cable that was pulled out
         else:
             self._mailbox.fail(f"VISA failed: {describe(error)}")
 
@@ -139,10 +139,10 @@ def visa(  # noqa: PLR0913 -- all but the first have defaults
     """Return the port of an instrument by its VISA resource name: "visa:TCPIP::10.0.0.5::INSTR".
 
     `backend` is the library, as pyvisa names it ("@py" for pyvisa-py); attributes are those of a pyvisa resource
-    (`baud_rate`). A frame is a command or an answer without its `end`. An answer is read after each command for which
-    `query` returns True: to read without a question is an error of SCPI. Until it comes, or for `timeout` seconds, no
-    further command is sent; that should be more than ten times the quiescence time of the bench. Opening raises
-    ContactError; UsageError is raised for no resource.
+    (`baud_rate`). A frame is a command or an answer without its `end`. After each command for which `query` returns
+    True, an answer is read: reading without a question is an error in SCPI. No further command is sent until it comes,
+    or for `timeout` seconds, which should be more than ten times the bench's quiescence time. Raises UsageError for an
+    invalid resource; opening raises ContactError.
 
     >>> visa("visa:TCPIP::10.0.0.5::INSTR?backend=@py").kind
     'visa'
@@ -152,7 +152,7 @@ def visa(  # noqa: PLR0913 -- all but the first have defaults
     if not name or (option and key != "backend"):
         raise UsageError(f"not a VISA resource: {url!r}; write {FORM}")
     if name.upper().endswith("::SOCKET"):
-        # with pyvisa-py a connection that the other side has closed looks like silence
+        # with pyvisa-py, a connection closed by the other side looks like silence
         raise UsageError(f"{url}: a raw socket is a connection: write tcp://HOST:PORT, with framing=lines()")
     if find_spec("pyvisa") is None:
         raise UsageError(f"{url}: VISA needs pyvisa: pip install 'otf[visa]'")

@@ -1,7 +1,7 @@
 """Codecs: pure functions between values and the bytes of a port.
 
-Here are their interface, the inputs that act on a port instead of sending bytes, and a codec for lines of text: each
-dataclass has a pattern with its fields in braces, and values that are plain text or numbers have `{}`.
+Here are their interface, the inputs that act on a port instead of sending bytes, and a codec for lines of text. In the
+latter, each dataclass has a pattern with its fields in braces; plain text and numbers have the pattern `{}`.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from otf.values import show
 
 
 class PortAction(Enum):
-    """An input that acts on the port itself and sends no bytes: a codec returns it in their place.
+    """An input that acts on the port itself instead of sending bytes: a codec returns it in place of bytes.
 
-    A connection is opened and closed; a serial line has breaks and pulses; a board is reset, and its power switched, by
-    a command that the bench gives: `Life(actions={"console": {PortAction.RESET: ["st-flash", "reset"]}})`. If the
-    tester ends a connection, no output follows; if the system ends it, the output is `Ended`.
+    Connections open and close, and serial lines have breaks and pulses. A command that the bench gives resets a board
+    or switches its power: `Life(actions={"console": {PortAction.RESET: ["st-flash", "reset"]}})`. If the tester ends a
+    connection, no output follows; if the system ends it, the output is `Ended`.
 
     >>> from otf.codec import lines
     >>> class Hangup: pass
@@ -47,27 +47,27 @@ class PortAction(Enum):
     """Hold the serial line in a break for a quarter of a second."""
 
     PULSE_DTR = "pulse DTR"
-    """Turn DTR over for a tenth of a second: many boards reset on that."""
+    """Invert DTR for a tenth of a second: many boards reset on that."""
 
     PULSE_RTS = "pulse RTS"
-    """Turn RTS over for a tenth of a second."""
+    """Invert RTS for a tenth of a second."""
 
     RESET = "reset the system"
-    """Reset the system behind the port, by the command that the bench gives."""
+    """Reset the system behind the port, with the bench's command."""
 
     POWER_OFF = "switch the power off"
-    """Switch the power of the system off, by the command that the bench gives."""
+    """Switch the system's power off, with the bench's command."""
 
     POWER_ON = "switch the power on"
-    """Switch the power of the system on, by the command that the bench gives."""
+    """Switch the system's power on, with the bench's command."""
 
 
 class Codec(Protocol):
     """Turns values into bytes and back, and knows the port of each value.
 
-    The adapter does the framing: `encode` returns one whole frame, `decode` receives one. Both are pure functions:
-    equal arguments always have equal results, and otf may cache them. What changes from message to message, such as a
-    sequence number or a time, belongs into the values.
+    The adapter does the framing: `encode` returns one whole frame, and `decode` receives one. Both are pure functions:
+    equal arguments always give equal results, which otf may cache. Anything that changes from message to message, such
+    as a sequence number or a time, belongs in the values.
 
     >>> class Numbers:
     ...     types = (int,)
@@ -81,11 +81,11 @@ class Codec(Protocol):
 
     @property
     def types(self) -> tuple[type, ...]:
-        """Return the types of all inputs and outputs; they are needed to read traces."""
+        """Return the types of all inputs and outputs, which are needed to read traces."""
         ...
 
     def port(self, value: object) -> str:
-        """Return the name of the port of a value; "" for the only one."""
+        """Return the name of a value's port; "" for the only one."""
         ...
 
     def encode(self, value: object) -> bytes | PortAction:
@@ -93,9 +93,9 @@ class Codec(Protocol):
         ...
 
     def decode(self, port: str, data: bytes) -> object:
-        """Return the output whose bytes on `port` are `data`. Raises CodecError, ValueError or struct.error for none.
+        """Return the output with these bytes on `port`. Raises CodecError, ValueError or struct.error if there is none.
 
-        Any other exception may be a mistake of the codec: then the run is inconclusive, and does not fail.
+        Any other exception may be a mistake of the codec: then the run is inconclusive rather than failed.
         """
         ...
 
@@ -146,11 +146,11 @@ class LineCodec:
         return tuple(row.kind for row in self.rows)
 
     def port(self, value: object) -> str:
-        """Return the name of the only port, or of the port that a field of the value names."""
+        """Return the name of the only port, or the port named in a field of the value."""
         return str(getattr(value, self.port_field, "")) if self.port_field else self.name
 
     def encode(self, value: object) -> bytes | PortAction:
-        """Return the line of a value, without its end, or its action on the port. Raises CodecError if it has none."""
+        """Return the line of a value, without its end, or its port action. Raises CodecError if it has neither."""
         for row in self.rows:
             if row.kind is type(value):
                 return row.port_action or self._line(value, row.text(value))
@@ -188,12 +188,12 @@ def lines(
 ) -> LineCodec:
     """Return the codec in which each value is one line of text; fields may be int, float or str.
 
-    A plain int, float or str is a value as well, with the pattern `{}`: `lines({str: "{}"})` is any line of text.
+    A plain int, float or str can also be a value, with the pattern `{}`: `lines({str: "{}"})` is any line of text.
 
-    `port` is the name of the port. If there are several, such as the clients of a server, `port_field` is the field of
-    all dataclasses that names the port of a value; it is not in the patterns. A `PortAction` instead of a pattern makes
-    a dataclass an input that connects or closes: `{Hangup: PortAction.CLOSE}`. Raises UsageError for a pattern that
-    does not fit its dataclass, and for one that another dataclass has too.
+    `port` is the name of the port. If there are several, such as the clients of a server, `port_field` is the field, in
+    all dataclasses, that names the port of a value; it is not in the patterns. With a `PortAction` instead of a
+    pattern, a dataclass is an input that connects or closes: `{Hangup: PortAction.CLOSE}`. Raises UsageError for a
+    pattern that does not fit its dataclass, or that another dataclass has too.
 
     >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True)
@@ -241,7 +241,7 @@ def _row(kind: type[Any], pattern: str | PortAction, port_field: str) -> _Row:
         message = f"the pattern {pattern!r} must name each field of {kind.__name__}{but} once, in braces"
         raise UsageError(message)
     types = {name: _parsed(kind, name, hints[name]) for name in names}
-    # split returns the texts between the fields at even positions, and their names at odd ones
+    # split returns the texts between the fields at even indices, and their names at odd ones
     layout = Layout(tuple(_FIELD.split(pattern)[::2]), tuple(types.values()))
     return _Row(kind, pattern, layout, types, port_field=port_field)
 

@@ -1,8 +1,8 @@
-"""Which declarations of construct read in a time that their bytes bound, whoever has sent them.
+"""Finds which construct declarations read in a time that the number of bytes bounds, whoever has sent them.
 
-Known are those parts that read forwards: each costs what it takes from the stream. A part that is repeated has to
-take a byte at least, or four bytes could ask for four billion of nothing; and nothing in it may go back, or each byte
-might be read as often as there are bytes. Whatever is not known, such as a function of the user's, is not bounded.
+It knows the parts that read forwards, each at a cost proportional to what it takes from the stream. A repeated part
+must take at least one byte, or four bytes could ask for four billion empty parts. Nothing in it may go back, or each
+byte might be read as often as there are bytes. Anything unknown, such as a user's function, counts as unbounded.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 LONGEST: Final = 1 << 16
-"""Bytes up to which this counts: a number of variable length takes the square of its length."""
-_MOST: Final = 1_000  # parts of a declaration; one that is in several places is read in each
+"""Bytes up to which this holds: a number of variable length takes the square of its length."""
+_MOST: Final = 1_000  # parts of a declaration; one in several positions is read in each
 
 _EMPTY: Final = frozenset({"GreedyBytes", "Pass", "Terminated", "Error", "Index", "Tell"})
 _WITHIN: Final = frozenset({"Renamed", "Const", "Rebuild", "Default", "Enum", "FlagsEnum", "Mapping"}) | {
@@ -20,7 +20,7 @@ _WITHIN: Final = frozenset({"Renamed", "Const", "Rebuild", "Default", "Enum", "F
     "HexDump",
     "Aligned",
 }
-_ENCODINGS: Final = ("utf", "ascii", "latin", "iso", "cp")  # others, such as idna, take the square
+_ENCODINGS: Final = ("utf", "ascii", "latin", "iso", "cp")  # others, such as idna, take quadratic time
 _PLAIN: Final = frozenset({"add", "sub", "and_", "or_", "eq", "ne", "lt", "le", "gt", "ge"})
 _TURNED: Final = frozenset({"bytes2bits", "bits2bytes", "swapbytes", "swapbitsinbytes"})
 
@@ -46,13 +46,13 @@ class _UnknownError(Exception):
 
 
 class _Walk:
-    """Goes through a declaration; `left` parts more."""
+    """Walks through a declaration, with at most `left` more parts."""
 
     def __init__(self) -> None:
         self.left = _MOST
 
     def least(self, part: Any, *, repeated: bool) -> int:
-        """Return how many bytes (or bits, within bits) a part takes at least. Raises _UnknownError."""
+        """Return the least number of bytes (or bits, within bits) that a part takes. Raises _UnknownError."""
         self.left -= 1
         name = type(part).__name__
         if self.left < 0 or not type(part).__module__.startswith("construct.") or getattr(part, "parsed", None):
@@ -89,7 +89,7 @@ class _Walk:
         return ()
 
     def _within_bytes(self, name: str, part: Any) -> int:
-        """Return the least of a part that takes bytes and reads within them: there it may go back."""
+        """Return the least number of bytes of a part that takes bytes and reads within them, where it may go back."""
         if name not in {"Prefixed", "FixedSized", "Padded", "NullTerminated", "NullStripped", "Transformed"}:
             raise _UnknownError
         self.least(part.subcon, repeated=name == "Padded")
@@ -114,7 +114,7 @@ class _Walk:
 
 
 def _number(found: Any) -> int:
-    """Return a number of a declaration, 0 for one that another field has. Raises _UnknownError for a function."""
+    """Return a number in a declaration; 0 if another field has it. Raises _UnknownError for a function."""
     if isinstance(found, int):
         return found
     if not _is_plain(found):
@@ -123,7 +123,7 @@ def _number(found: Any) -> int:
 
 
 def _is_plain(found: Any) -> bool:
-    """Return whether this is a field, or compares or sums fields and constants: a product of texts may be long."""
+    """Return whether this is a field, or compares or adds fields and constants: a product of texts may be long."""
     name = type(found).__name__
     if name == "BinExpr" and type(found).__module__ == "construct.expr":
         return found.op.__name__ in _PLAIN and _is_plain(found.lhs) and _is_plain(found.rhs)

@@ -1,4 +1,4 @@
-"""A codec for each port, put together in one line; and values that name their port, of clients that speak alike."""
+"""A codec for each port, combined in one line; and values that name their port, for clients that speak alike."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from otf.values.message import ENVELOPES
 
 @dataclass(frozen=True, slots=True, repr=False)
 class At:
-    """A message on a port, where several ports carry the same messages: see `codecs`.
+    """A message on a port, if several ports carry the same messages: see `codecs`.
 
     >>> At("alice", "GET /")
     'GET /' on alice
@@ -26,7 +26,7 @@ class At:
     message: Any
 
     def __repr__(self) -> str:
-        """Return the message and its port, in the words in which failures name ports."""
+        """Return the message and its port, the way that failures name ports."""
         return f"{show(self.message)} on {self.port}"
 
 
@@ -35,7 +35,7 @@ ENVELOPES[At] = attrgetter("message")
 
 @dataclass(frozen=True, slots=True)
 class PortCodecs:
-    """A codec for each port; made by `codecs`. Messages of the ports in `alike` are in an `At`."""
+    """A codec for each port; made by `codecs`. Messages of the ports in `alike` are wrapped in an `At`."""
 
     by_port: Mapping[str, Codec]
     alike: frozenset[str]
@@ -47,7 +47,7 @@ class PortCodecs:
         return (*([At] if self.alike else []), *kinds)
 
     def port(self, value: object) -> str:
-        """Return the port of a value. Raises CodecError for one that has none."""
+        """Return the port of a value. Raises CodecError if it has none."""
         if isinstance(value, At) and value.port in self.alike:
             return value.port
         found = (port for port, codec in self.by_port.items() if port not in self.alike and type(value) in codec.types)
@@ -58,15 +58,15 @@ class PortCodecs:
         return port
 
     def encode(self, value: object) -> bytes | PortAction:
-        """Return the bytes of an input, or its action, by the codec of its port. Raises CodecError."""
+        """Return the bytes of an input, or its action, from the codec of its port. Raises CodecError."""
         return self.by_port[self.port(value)].encode(value.message if isinstance(value, At) else value)
 
     def decode(self, port: str, data: bytes) -> object:
-        """Return the output with these bytes, by the codec of the port. Raises what that raises."""
+        """Return the output with these bytes, from the codec of the port. Raises what that raises."""
         return self._at(port, self.by_port[port].decode(port, data))
 
     def decode_input(self, port: str, data: bytes) -> object:
-        """Return the input with these bytes, by the codec of the port. Raises what that raises."""
+        """Return the input with these bytes, from the codec of the port. Raises what that raises."""
         codec = self.by_port[port]
         return self._at(port, getattr(codec, "decode_input", codec.decode)(port, data))
 
@@ -80,8 +80,8 @@ MORE: Final = "write codecs(bus=dbc(…), diag=records(…)), a codec for each p
 def codecs(ports: Mapping[str, Codec] | None = None, **more: Codec) -> PortCodecs:
     """Return the codec of a bench with several ports: a codec for each, by name, or in a dict for other names.
 
-    The type of a value tells its port. Where two ports have a type in common, as two clients of one server do, their
-    values name the port: `At("alice", Get("/"))`, as inputs and as outputs. Raises UsageError without ports.
+    The type of a value determines its port. If two ports share a type, as two clients of one server do, their values
+    name the port: `At("alice", Get("/"))`, as inputs and as outputs. Raises UsageError without ports.
 
     >>> from otf.codec import lines
     >>> @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""CAN frames: a value of each frame, its bytes as Wireshark records them, and a codec of messages in a DBC file."""
+"""CAN frames: each frame as a value and as Wireshark records its bytes, and a codec of the messages in a DBC file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _EXTENDED, _REMOTE, _ERROR = 0x8000_0000, 0x4000_0000, 0x2000_0000
 _BRS, _ESI, _FD = 1, 2, 4
 _STANDARD_IDS, _EXTENDED_IDS = 1 << 11, 1 << 29
 SIZES: Final = (0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 20, 24, 32, 48, 64)
-"""The numbers of data bytes that a frame can have; only CAN FD has more than 8."""
+"""The possible numbers of data bytes in a frame; only CAN FD allows more than 8."""
 _CLASSIC: Final = 8
 LONGEST: Final = 14_280
 """The bits of the longest message, one of J1939 in several frames (SAE J1939-21: 1,785 bytes)."""
@@ -27,7 +27,7 @@ _LENGTHS: Final = re.compile(rb"\bSG_ [^\n]{0,500}?: *\d+\|(\d+)@")
 
 @dataclass(frozen=True, slots=True)
 class CanFrame:
-    r"""A frame on a CAN bus; `id` has 11 bits, or 29 if `extended`. A `remote` frame asks for so many bytes, all 0.
+    r"""A frame on a CAN bus; `id` has 11 bits, or 29 if `extended`. A `remote` frame requests that many bytes, all 0.
 
     `fd` is CAN FD, which has `brs` (the data were sent at the higher bit rate) and `esi` (the sender is error passive).
 
@@ -55,15 +55,15 @@ CLASSES: Final = (
     "bus error",
     "restarted",
 )
-"""The classes of an error frame, from the lowest bit of its id on, as in linux/can/error.h."""
+"""The classes of an error frame, starting from the lowest bit of its id, as in linux/can/error.h."""
 
 
 @dataclass(frozen=True, slots=True)
 class CanError:
-    """An error frame: what the tester's own controller says of the bus; port and codec have `errors=True`.
+    """An error frame: what the tester's own controller reports about the bus, if port and codec have `errors=True`.
 
-    `what` is of `CLASSES`. Its data tell more, and differ between controllers: they are in the trace as bytes, and no
-    part of the value.
+    `what` holds some of `CLASSES`. The data of the frame say more, but differ between controllers: the trace has them
+    as bytes, but they are not part of the value.
 
     >>> CanError(("protocol", "bus error")).what
     ('protocol', 'bus error')
@@ -82,7 +82,7 @@ def encode_can_error(number: int, data: bytes) -> bytes:
 
 
 def decode_bus(data: bytes) -> CanFrame | CanError:
-    """Return the frame or the error frame of these bytes. Raises CodecError if they are neither."""
+    """Return the frame or the error frame with these bytes. Raises CodecError if they are neither."""
     number = int.from_bytes(data[:4], "big")
     if not number & _ERROR or number & _EXTENDED or len(data) < _HEAD.size:
         return decode_can(data)
@@ -90,7 +90,7 @@ def decode_bus(data: bytes) -> CanFrame | CanError:
 
 
 def encode_can(frame: CanFrame) -> bytes:
-    r"""Return the bytes of a frame: those of LINKTYPE_CAN_SOCKETCAN in captures. Raises CodecError for no such frame.
+    r"""Return the bytes of a frame, as in captures of LINKTYPE_CAN_SOCKETCAN. Raises CodecError for an invalid frame.
 
     >>> encode_can(CanFrame(0x123, b"\x01\x02")).hex(" ")
     '00 00 01 23 02 00 00 00 01 02'
@@ -103,7 +103,7 @@ def encode_can(frame: CanFrame) -> bytes:
 
 
 def decode_can(data: bytes) -> CanFrame:
-    """Return the frame of these bytes. Raises CodecError if they are none."""
+    """Return the frame with these bytes. Raises CodecError if they are not a frame."""
     if len(data) < _HEAD.size:
         raise CodecError(f"{data.hex(' ')} is no CAN frame: {_HEAD.size} bytes at least are needed")
     number, size, flags = _HEAD.unpack_from(data)
@@ -121,7 +121,7 @@ def decode_can(data: bytes) -> CanFrame:
 
 
 def _fault(frame: CanFrame) -> str:
-    """Return why there is no such frame; empty if there is."""
+    """Return why a frame is invalid, "" if it is valid."""
     ids = _EXTENDED_IDS if frame.extended else _STANDARD_IDS
     if not 0 <= frame.id < ids:
         return f"the id {frame.id:#x} is not below {ids:#x}"
@@ -136,9 +136,9 @@ def _fault(frame: CanFrame) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CanCodec:
-    r"""The codec of CAN frames as they are, for the one port of a bench or for the port of this name.
+    r"""The codec of plain CAN frames, for the only port of a bench or for the port with this name.
 
-    With `errors` it decodes error frames, too.
+    With `errors` it also decodes error frames.
 
     >>> CanCodec().decode("", CanCodec().encode(CanFrame(1, b"\x07")))
     CanFrame(id=1, data=b'\x07', extended=False, remote=False, fd=False, brs=False, esi=False)
@@ -164,13 +164,13 @@ class CanCodec:
         return encode_can(value)
 
     def decode(self, port: str, data: bytes) -> CanFrame | CanError:
-        """Return the frame of these bytes. Raises CodecError."""
+        """Return the frame with these bytes. Raises CodecError."""
         del port
         return decode_bus(data) if self.errors else decode_can(data)
 
 
 class DbcCodec:
-    """The codec of the messages of a DBC file; `dbc` makes it. `messages` has the dataclass of each, by its name."""
+    """The codec of the messages in a DBC file; made by `dbc`. `messages` maps each name to its dataclass."""
 
     def __init__(self, database: Any, name: str, *, errors: bool = False) -> None:  # noqa: ANN401 -- cantools has no types for it
         self._name, self._errors = name, errors
@@ -201,7 +201,7 @@ class DbcCodec:
         return encode_can(CanFrame(message.frame_id, data, extended=message.is_extended_frame, **fd))
 
     def decode(self, port: str, data: bytes) -> object:
-        """Return the message in a frame. Raises CodecError if the file has none of this id, or its bytes do not fit."""
+        """Return the message in a frame. Raises CodecError if none has this id, or its bytes do not fit."""
         del port
         frame = decode_bus(data) if self._errors else decode_can(data)
         if isinstance(frame, CanError):
@@ -221,12 +221,12 @@ class DbcCodec:
 
 
 def dbc(path: str | Path, *, name: str = "", errors: bool = False, **options: Any) -> DbcCodec:  # noqa: ANN401 -- those of cantools
-    """Return the codec of the messages in a file that cantools reads (DBC, KCD, ARXML …); the extra `can` has it.
+    """Return the codec of the messages in a file that cantools reads (DBC, KCD, ARXML …); needs the extra `can`.
 
-    Each message is a frozen dataclass, `codec.messages["Name"]`. Its fields are the signals as the numbers on the bus,
-    without factor and offset, so that a model compares integers; those that a multiplexer leaves out are None. `name`
-    is that of the port; with `errors` an error frame is a `CanError`. Further options go to
-    `cantools.database.load_file`. Raises UsageError.
+    Each message is a frozen dataclass, `codec.messages["Name"]`. Its fields are the signals as raw numbers on the bus,
+    without factor and offset, so that a model compares integers. Signals left out by a multiplexer are None. `name` is
+    that of the port; with `errors`, error frames are `CanError`. Further options go to `cantools.database.load_file`.
+    Raises UsageError.
 
     >>> dbc("no.dbc")
     Traceback (most recent call last):
@@ -244,7 +244,7 @@ def dbc(path: str | Path, *, name: str = "", errors: bool = False, **options: An
 
 
 def _bounded(text: bytes) -> None:
-    """Raise ValueError for a signal longer than any message: cantools makes a list of its bits."""
+    """Raise ValueError for a signal longer than any message, since cantools makes a list of its bits."""
     for length in _LENGTHS.findall(text):
         if len(length) > len(str(LONGEST)) or int(length) > LONGEST:
             raise ValueError(f"a signal of {show(length[:20].decode())} bits; the longest message has {LONGEST:,}")

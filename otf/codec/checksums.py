@@ -1,6 +1,6 @@
-"""Fields that are computed from the bytes of other fields: lengths, sums and cyclic redundancy checks.
+"""Fields computed from the bytes of other fields: lengths, sums and cyclic redundancy checks.
 
-They are no part of a value: encoding computes them, and decoding refuses a frame in which one is wrong.
+They are not part of a value: encoding computes them, and decoding rejects a frame in which one is wrong.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _TOP: Final = 0xFF
 
 @dataclass(frozen=True)
 class Computed(Format):
-    r"""A number that follows from the bytes of the fields from `first` to `last`; "" is an end of the message.
+    r"""A number computed from the bytes of the fields from `first` to `last`; "" is an end of the message.
 
     >>> Computed(u8, len).of(b"abc")
     b'\x03'
@@ -53,8 +53,8 @@ class Computed(Format):
 def length(number: Number, first: str = "", last: str = "", *, plus: int = 0) -> Computed:
     r"""Return the format of a length in bytes: of the fields from `first` to `last`, by default of all that follow it.
 
-    `plus` is added to it, where a protocol counts differently. The length of one field is better written with
-    `raw`, `text` or `sized`.
+    `plus` is added to it, if a protocol counts differently. For the length of a single field, prefer `raw`, `text` or
+    `sized`.
 
     >>> from otf.codec.fields import u16be
     >>> length(u16be, plus=2).of(b"abc")
@@ -66,7 +66,7 @@ def length(number: Number, first: str = "", last: str = "", *, plus: int = 0) ->
 def checksum(compute: Callable[[bytes], int], number: Number = u8, first: str = "", last: str = "") -> Computed:
     """Return the format of a checksum: of the fields from `first` to `last`, by default of all before it.
 
-    `compute` is one of the functions here, or your own; the number must hold its results.
+    `compute` is one of the functions here, or your own; its results must fit into the number.
 
     >>> from otf.codec.fields import u16be
     >>> checksum(crc16_modbus, u16be).of(b"123456789").hex()
@@ -85,7 +85,7 @@ def sum8(data: bytes) -> int:
 
 
 def lrc8(data: bytes) -> int:
-    """Return what makes the sum of the bytes 0, modulo 256 (Modbus ASCII, Intel HEX).
+    """Return the number that makes the sum of all bytes 0, modulo 256 (Modbus ASCII, Intel HEX).
 
     >>> lrc8(b"123456789")
     35

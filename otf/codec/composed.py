@@ -1,4 +1,4 @@
-"""The formats of fields that have parts: lists, anything behind its length, and bits."""
+"""The formats of fields with parts: lists, anything after its length, and bits."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class _Items(Format):
         if isinstance(wanted, Number):
             wanted, at = wanted.read(data, at, end)
         while at < end if wanted is None else len(found) < wanted:
-            value, at = self.each.read(data, at, end)  # each has a byte: a count of billions soon finds no more
+            value, at = self.each.read(data, at, end)  # each takes a byte, so a count of billions soon finds no more
             found.append(value)
         return tuple(found), at
 
@@ -43,7 +43,7 @@ class _Items(Format):
 
 
 def items(count: int | Number | Extent, each: Format | None = None) -> Format:
-    r"""Return the format of a tuple: a fixed count, behind a count, or as many as there are up to the end (`rest`).
+    r"""Return the format of a tuple: a fixed count, after a count, or as many as there are up to the end (`rest`).
 
     `each` is the format of an item; dataclasses have their own. The type of the field is tuple[X, ...].
 
@@ -83,7 +83,7 @@ class _Sized(Format):
 
 
 def sized(extent: int | Number, inner: Format | None = None) -> Format:
-    r"""Return the format of anything in a given number of bytes, or behind its length in bytes.
+    r"""Return the format of anything in a given number of bytes, or after its length in bytes.
 
     `inner` is its format; dataclasses have their own.
 
@@ -120,7 +120,7 @@ class _Bits(Format):
 def bits(*widths: int, order: Literal["big", "little"] = "big") -> Format:
     """Return the format of small numbers in whole bytes: the width of each in bits, the highest bits first.
 
-    The type of the field is tuple[int, ...], or a NamedTuple with as many fields. For flags take a number and a field
+    The type of the field is tuple[int, ...], or a NamedTuple with as many fields. For flags, use a number and a field
     of an IntFlag.
 
     >>> bits(4, 4).bound(tuple[int, ...], print).write((4, 5)).hex()
@@ -142,7 +142,7 @@ def bits(*widths: int, order: Literal["big", "little"] = "big") -> Format:
 
 
 def _tuple(value: Any) -> tuple[Any, ...]:
-    # a list is equal to no tuple, and so to nothing that is read
+    # a list equals no tuple, and so nothing that is read
     return value if isinstance(value, tuple) else refused(value, "a tuple")  # pyright: ignore[reportUnknownVariableType] -- checked
 
 

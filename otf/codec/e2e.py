@@ -13,12 +13,12 @@ from otf.errors import CodecError, UsageError
 from otf.values import show
 
 PROFILES: Final[Mapping[int, str]] = {1: "p01", 2: "p02", 5: "p05", 11: "p11"}
-"""The profiles of classic CAN and CAN FD, with their modules in the library autosar-e2e."""
+"""The profiles for classic CAN and CAN FD, with their modules in the library autosar-e2e."""
 
 
 @dataclass(frozen=True, slots=True)
 class WrongChecksum:
-    """A message whose checksum does not fit its bytes: an output of its own, and an input that falsifies one.
+    """A message whose checksum does not match its bytes: a kind of output, and an input that falsifies a checksum.
 
     >>> WrongChecksum("speed").message
     'speed'
@@ -29,11 +29,11 @@ class WrongChecksum:
 
 @dataclass(frozen=True, slots=True)
 class Protection:
-    """How a message is protected: by a profile of AUTOSAR, its data id, and the field of its checksum.
+    """How a message is protected: by an AUTOSAR profile, its data id, and the field of its checksum.
 
-    `data_id` is a number, for profile 2 the list of 16 bytes. The number of a message is a field like any other: a
-    model says what it is (see `otf.compose.cyclic`). `options` are those of the library for this profile: `length`,
-    `offset`, and `data_id_mode` of profiles 1 and 11. Raises UsageError for another profile.
+    `data_id` is a number; for profile 2, a list of 16 bytes. The counter of a message is a field like any other, and
+    the model says its value (see `otf.compose.cyclic`). `options` are the library's options for this profile: `length`,
+    `offset`, and `data_id_mode` for profiles 1 and 11. Raises UsageError for another profile.
 
     >>> Protection(1, 0x123, crc="checksum").profile
     1
@@ -45,19 +45,19 @@ class Protection:
     options: Mapping[str, int] = field(default_factory=dict[str, int])
 
     def __post_init__(self) -> None:
-        """Refuse a profile that is not known."""
+        """Raise UsageError for an unknown profile."""
         if self.profile not in PROFILES:
             known = ", ".join(map(str, PROFILES))
             raise UsageError(f"Protection({self.profile}): there are the profiles {known} of AUTOSAR")
 
     def made(self, data: bytes) -> bytes:
-        """Return the bytes with the right checksum. Raises CodecError for bytes that the profile does not fit."""
+        """Return the bytes with the right checksum. Raises CodecError for bytes that do not fit the profile."""
         changed = bytearray(data)
         self._called("protect", changed, increment_counter=False)
         return bytes(changed)
 
     def fits(self, data: bytes) -> bool:
-        """Return whether the checksum is right. Raises CodecError for bytes that the profile does not fit."""
+        """Return whether the checksum is right. Raises CodecError for bytes that do not fit the profile."""
         return bool(self._called("check", bytearray(data)))
 
     def _called(self, what: str, data: bytearray, **more: object) -> object:
@@ -79,7 +79,7 @@ class ProtectedCodec:
 
     @property
     def types(self) -> tuple[type, ...]:
-        """Return the types of the messages, and of those with a wrong checksum."""
+        """Return the types of the messages, and of messages with a wrong checksum."""
         return (*self.inner.types, WrongChecksum)
 
     def port(self, value: object) -> str:
@@ -103,7 +103,7 @@ class ProtectedCodec:
         return data if wrong else encode_can(replace(frame, data=rule.made(frame.data)))
 
     def decode(self, port: str, data: bytes) -> object:
-        """Return the message in a frame, whose checksum reads 0 if it is right. Raises CodecError."""
+        """Return the message in a frame, with the checksum 0 if it is right. Raises CodecError."""
         message: Any = self.inner.decode(port, data)
         rule = self.rules.get(message.__class__)
         if rule is None:
@@ -115,9 +115,9 @@ class ProtectedCodec:
 def protect(codec: Codec, rules: Mapping[type, Protection]) -> ProtectedCodec:
     """Return the codec of CAN frames with protected messages: `protect(bus, {bus.messages["Speed"]: Protection(…)})`.
 
-    In the values of a model the checksum is 0: it is computed when a message is sent, and checked when one comes. One
-    that is wrong comes as `WrongChecksum(message)`, with the number that it had, and can be sent as one. It needs the
-    library autosar-e2e: `pip install 'otf[can]'`. Raises UsageError for a message without the field, or without the
+    In the values of a model the checksum is 0: it is computed when a message is sent, and checked when one arrives. A
+    message with a wrong one arrives as `WrongChecksum(message)`, with the number it had, and can be sent as such. Needs
+    the library autosar-e2e: `pip install 'otf[can]'`. Raises UsageError for a message without the field, or without the
     library.
 
     >>> from otf.codec.can import CanCodec, CanFrame

@@ -1,7 +1,7 @@
-"""The formats of the fields of a binary message: numbers, bytes, texts, lists and bits, each written behind a type.
+"""The formats of fields in a binary message: numbers, bytes, texts, lists and bits, each annotating a type.
 
-`otf.codec.records` makes a codec of dataclasses whose fields have these formats. All of them are strict: one value has
-one form in bytes, so that what was decoded encodes to the same bytes again.
+`otf.codec.records` makes a codec from dataclasses whose fields have these formats. All of them are strict: a value has
+only one form in bytes, so that whatever was decoded encodes to the same bytes again.
 """
 
 from __future__ import annotations
@@ -16,14 +16,13 @@ from otf.errors import CodecError, UsageError
 from otf.values import show
 
 Inner: TypeAlias = Callable[[Any], "Format"]
-"""Makes the format of the type of a part."""
+"""Returns the format for the type of a part."""
 
 
 class Format:
-    r"""How the values of one field are written. `size` is the number of its bytes, None where it varies.
+    r"""How to write the values of one field. `size` is the number of its bytes, None if it varies.
 
-    `is_open` says that it takes all bytes there are, up to a limit; `fixed` has the bytes that are always the same, by
-    their places.
+    `is_open`: it takes all bytes there are, up to a limit. `fixed` maps positions to bytes that are always the same.
 
     >>> u16be.write(258), u16be.read(b"..\1\2", 2, 4)
     (b'\x01\x02', (258, 4))
@@ -38,11 +37,11 @@ class Format:
         raise NotImplementedError
 
     def read(self, data: bytes, at: int, end: int) -> tuple[Any, int]:
-        """Return the value that begins at this place, and where it ends. Raises CodecError."""
+        """Return the value that begins at this position, and where it ends. Raises CodecError."""
         raise NotImplementedError
 
     def write(self, value: Any) -> bytes:
-        """Return the bytes of a value. Raises an exception of any kind if there are none."""
+        """Return the bytes of a value. Raises any exception if it has none."""
         raise NotImplementedError
 
 
@@ -64,7 +63,7 @@ class Number(Format):
         return self.width
 
     def bound(self, hint: Any, inner: Inner) -> Format:
-        """Return this format; where only some values are allowed, with the table of these."""
+        """Return this format; if only some values are allowed, with a table of these."""
         del inner
         if hint is int:
             return self
@@ -73,7 +72,7 @@ class Number(Format):
         return _Table(self, _allowed(self, hint))
 
     def read(self, data: bytes, at: int, end: int) -> tuple[int, int]:
-        """Return the number at this place."""
+        """Return the number at this position."""
         stop = at + self.width
         if stop > end:
             raise too_short(self.width, at, end)
@@ -146,7 +145,7 @@ def _allowed(number: Number, hint: Any) -> dict[int, Any]:
 
 @dataclass(frozen=True)
 class Extent:
-    r"""How far bytes reach: `size` bytes, as many as the `prefix` gives, up to a `stop` mark, or to the end.
+    r"""How far bytes reach: `size` bytes, as many as the `prefix` says, up to a `stop` mark, or to the end.
 
     >>> Extent(prefix=u8).write(b"abc"), Extent(stop=b"\0").read(b"abc\0d", 0, 5)
     (b'\x03abc', (b'abc', 4))
@@ -178,7 +177,7 @@ class Extent:
         return at, at + wanted
 
     def write(self, raw: bytes) -> bytes:
-        """Return the bytes with what says how far they reach. Raises ValueError."""
+        """Return the bytes with whatever marks their end or length. Raises ValueError."""
         if self.stop and (raw + self.stop).find(self.stop) != len(raw):
             raise ValueError(f"{raw!r} has the mark {self.stop!r} that ends it")
         if self.size is not None and len(raw) != self.size:
@@ -191,7 +190,7 @@ rest: Final = Extent()
 
 
 def until(stop: bytes) -> Extent:
-    r"""Return the extent of bytes up to a mark, which they do not have.
+    r"""Return the extent of bytes up to a mark, which they must not contain.
 
     >>> text(until(b"\0")).write("abc")
     b'abc\x00'
@@ -255,7 +254,7 @@ class _Text(_Bytes):
 
 
 def raw(extent: int | Number | Extent) -> Format:
-    r"""Return the format of bytes: a fixed number of them, behind a length, `until` a mark, or the `rest`.
+    r"""Return the format of bytes: a fixed number, or after a length, `until` a mark, or the `rest`.
 
     >>> raw(2).write(b"ab"), raw(u16be).write(b"ab")
     (b'ab', b'\x00\x02ab')
@@ -264,7 +263,7 @@ def raw(extent: int | Number | Extent) -> Format:
 
 
 def text(extent: int | Number | Extent, encoding: str = "utf-8", *, pad: bytes = b"") -> Format:
-    r"""Return the format of a text; a length is that of its bytes. With `pad`, one of a fixed size is filled up.
+    r"""Return the format of a text; a length counts its bytes. `pad` fills up a text of a fixed size.
 
     >>> text(u8).write("abc"), text(5, "ascii", pad=b" ").write("abc")
     (b'\x03abc', b'abc  ')
@@ -279,12 +278,12 @@ def text(extent: int | Number | Extent, encoding: str = "utf-8", *, pad: bytes =
 
 
 def too_short(wanted: int, at: int, end: int) -> CodecError:
-    """Return the error for bytes that are not there."""
+    """Return the error for missing bytes."""
     return CodecError(f"{wanted} bytes are needed at byte {at}, and there are {max(end - at, 0)}")
 
 
 def refused(value: object, wanted: str) -> NoReturn:
-    """Raise the error for a value of another type."""
+    """Raise TypeError for a value of another type."""
     raise TypeError(f"{show(value)} where {wanted} must be")
 
 

@@ -1,8 +1,8 @@
-"""The positions of the fields in a line: the result of a regular expression, in time linear in the line.
+"""Finds the fields in a line: the same result as a regular expression, but in time linear in the line.
 
 A regular expression with several `.*?` tries every way to divide a line: a system that sends a kilobyte of spaces would
-keep the tester busy for minutes. This matcher reads a line twice. From the end it marks the positions from which the
-rest fits; then, from the beginning, each field takes the first of these (a str) or the last (a number).
+keep the tester busy for minutes. This matcher reads a line twice. From the end, it marks the positions from which the
+rest fits. Then, from the beginning, each field takes the first (a str) or the last (a number) of these.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-DIGITS: Final = 4_000  # of an int, at most: Python refuses to read numbers of more than 4300 digits
+DIGITS: Final = 4_000  # the most digits of an int: Python does not read numbers of more than 4,300
 _INT: Final = re.compile(rf"[+-]?[0-9]{{1,{DIGITS}}}")
 # possessive quantifiers (`++`): the grammar leaves no choice, and backtracking would only take time
 _FLOAT: Final = re.compile(r"[+-]?(?:inf|nan|(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?)")
@@ -30,7 +30,7 @@ class Layout:
     kinds: tuple[type, ...]
 
     def fields(self, line: str) -> list[str] | None:
-        """Return the texts of the fields, None if the line does not fit.
+        """Return the texts of the fields, or None if the line does not fit.
 
         A str is as short as possible and a number as long as possible; earlier fields decide first.
 
@@ -66,7 +66,7 @@ class Layout:
 
 
 def _before(text: str, line: str, fits: bytearray) -> bytearray:
-    """Return the positions where this text begins, if the rest of the line fits behind it."""
+    """Return the positions where this text begins, if the rest of the line fits after it."""
     if not text:
         return fits
     ends, at = bytearray(len(fits)), line.find(text)
@@ -82,7 +82,7 @@ def _starts(kind: type, line: str, ends: bytearray) -> bytearray:
         return _texts(line, ends)
     fits = _ints(line, ends) if kind is int else _floats(line, ends)
     for sign in _SIGN.finditer(line):
-        # of two signs in a row the first is visited first: at that time no number begins at the second
+        # of two signs in a row, the first is visited first: at that time no number begins at the second
         fits[sign.start()] = fits[sign.end()]
     return fits
 
@@ -138,8 +138,8 @@ def _within(ends: bytearray, after: int, upto: int) -> bool:
 
 
 def _longest(number: re.Pattern[str], line: str, at: int, ends: bytearray) -> int:
-    """Return the last of these ends that a number from this position reaches; there is one."""
+    """Return the last of these ends that a number from this position reaches; there is at least one."""
     found = number.match(line, at)
     last = at if found is None else found.end()
-    # a shorter prefix may be no number: `1e` of `1e5`
+    # a shorter prefix may not be a number: `1e` of `1e5`
     return next(end for end in range(last, at, -1) if ends[end] and number.fullmatch(line, at, end))

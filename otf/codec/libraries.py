@@ -1,7 +1,7 @@
-"""Codecs from what exists: declarations of construct, classes of protobuf, and JSON and MessagePack by msgspec.
+"""Codecs from existing definitions: construct's declarations, protobuf's classes, and msgspec's JSON and MessagePack.
 
-Each message is a dataclass with the names of the fields there. construct and protobuf are extras of otf, and are never
-imported here: their declarations are objects that the caller has.
+Each message is a dataclass with the same field names. construct and protobuf are extras of otf, and are never imported
+here: their declarations are objects that the caller has.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -26,11 +26,11 @@ def from_construct(
     exact: bool = True,
     **options: Unpack[CodecOptions],
 ) -> LibraryCodec:
-    r"""Return the codec of these dataclasses, each with its declaration of the library construct.
+    r"""Return the codec of these dataclasses, each with its declaration in the library construct.
 
-    `kinds` are encoded and decoded, the first type that fits; `inputs` are encoded only; `actions` connect or close.
-    With `exact` bytes are undecodable if their message is written in another way (padding that is not zero, say).
-    Fields are dataclasses, enums, numbers, texts, bytes and tuples. Raises UsageError for a field without a
+    `kinds` are encoded and decoded as the first type that fits; `inputs` are only encoded; `actions` connect or close.
+    With `exact`, bytes are undecodable if their message could be written differently (with padding that is not zero,
+    say). Fields may be dataclasses, enums, numbers, texts, bytes and tuples. Raises UsageError for a field without a
     declaration, or of another type.
 
     >>> from dataclasses import dataclass
@@ -66,10 +66,10 @@ def from_protobuf(
     exact: bool = False,
     **options: Unpack[CodecOptions],
 ) -> LibraryCodec:
-    r"""Return the codec of these dataclasses, each with its generated class of protobuf.
+    r"""Return the codec of these dataclasses, each with its generated protobuf class.
 
-    A field that may be absent, such as one of a `oneof`, is an `X | None`. Without `exact` fields that the dataclass
-    has not are ignored, and fields may come in any order. The rest is as for `from_construct`.
+    A field that may be absent, such as one of a `oneof`, has the type `X | None`. Without `exact`, unknown fields are
+    ignored, and fields may come in any order. The rest is as for `from_construct`.
 
     >>> from dataclasses import dataclass
     >>> from google.protobuf.duration_pb2 import Duration
@@ -97,10 +97,10 @@ def from_protobuf(
 def from_json(
     *kinds: type, inputs: Iterable[type] = (), exact: bool = False, **options: Unpack[CodecOptions]
 ) -> LibraryCodec:
-    """Return the codec of these dataclasses as JSON objects, by msgspec.
+    """Return the codec of these dataclasses as JSON objects, using msgspec.
 
-    A `ClassVar` with a value is a constant of the object, by which messages are told apart. Without `exact` other
-    members are ignored, and white space and order are free. The rest is as for `from_construct`.
+    A `ClassVar` with a value is a constant of the object, which tells messages apart. Without `exact`, other members
+    are ignored, and white space and order do not matter. The rest is as for `from_construct`.
 
     >>> from dataclasses import dataclass
     >>> from typing import ClassVar
@@ -118,7 +118,7 @@ def from_json(
 def from_msgpack(
     *kinds: type, inputs: Iterable[type] = (), exact: bool = False, **options: Unpack[CodecOptions]
 ) -> LibraryCodec:
-    r"""Return the codec of these dataclasses as maps in MessagePack, by msgspec; the rest is as for `from_json`.
+    r"""Return the codec of these dataclasses as MessagePack maps, using msgspec; the rest is as for `from_json`.
 
     >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True)
@@ -131,7 +131,7 @@ def from_msgpack(
 
 
 def _present(names: Sequence[str]) -> Callable[[Any], Sequence[Any]]:
-    """Return what reads fields of a message, None for one that may be absent and is."""
+    """Return a function that reads fields of a message; None stands for an optional field that is absent."""
     fetch, optional = by_name(attrgetter)(names), dict[type, list[tuple[int, str]]]()
 
     def read(message: Any) -> Sequence[Any]:

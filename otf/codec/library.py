@@ -1,12 +1,12 @@
 """A codec of dataclasses that another library reads and writes.
 
-The laws hold whatever the library does, since the codec looks: a value is sent only if its bytes are read as the same
-value, and with `exact` bytes are a message only if the library writes it in this way.
+Its laws hold whatever the library does, because the codec checks. It sends a value only if its bytes read back as the
+same value. With `exact`, bytes are a message only if the library would write them in this way.
 
-All that the system sends is checked so, since a verdict rests on it, and all that is sent to it is read back. Whether a
-message to the system is also written in the same way again is verified for the first 64 of a type, and then for each
-64th: it was read as the same value, so this finds only a library that writes equal values in several ways (with a time
-or a random number, say), and such bytes are undecodable anyway when they come from the system.
+Everything from the system is checked like this, since a verdict depends on it, and everything sent to it is read back.
+Whether a message to the system is also written the same way again is verified for the first 64 of a type, and then for
+every 64th. Since it read back as the same value, this only detects a library that writes equal values in several ways,
+with a time or a random number, say. From the system, such bytes are undecodable anyway.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ READ_ONLY: Final = (
     "{0} cannot be written: its class only reads; compile it with `kaitai-struct-compiler --read-write --no-auto-read` "
     "(0.11 or later), or send dataclasses of otf.codec.records"
 )
-_LONGEST: Final = 300  # characters of a library's reason
-_VERIFIED: Final = 64  # messages of a type that are written twice at first; then each 64th
+_LONGEST: Final = 300  # the most characters of a library's reason
+_VERIFIED: Final = 64  # messages of a type that are written twice at first; then every 64th
 
 
 @dataclass(frozen=True, slots=True)
 class MessageForm:
     """How a library reads and writes the messages of one type; `write` is None if it only reads.
 
-    Up to `bounded` bytes it surely reads in a time and a memory that they bound; -1: nothing is sure.
+    Up to `bounded` bytes, the message surely bounds the time and memory that reading takes; -1: nothing is sure.
     """
 
     kind: type
@@ -46,7 +46,7 @@ class MessageForm:
 
 
 class CodecOptions(TypedDict, total=False):
-    """What each codec of a library may be given besides its messages."""
+    """What each codec of a library takes besides its messages."""
 
     actions: Mapping[type, PortAction]
     port: str
@@ -76,7 +76,7 @@ class LibraryCodec:
 
     @cached_property
     def _numbers(self) -> dict[type, int]:
-        """How many messages of each type were encoded."""
+        """The number of messages encoded so far, by type."""
         return dict.fromkeys(self._decoded, 0)
 
     @property
@@ -90,7 +90,7 @@ class LibraryCodec:
         return self.name
 
     def encode(self, value: object) -> bytes | PortAction:
-        """Return the bytes of a message, or its action on the port. Raises CodecError if it has none."""
+        """Return the bytes of a message, or its action on the port. Raises CodecError if it has neither."""
         form = self.forms.get(type(value))
         if form is None:
             raise CodecError(f"no message {show(value)}; there are {_names(self.forms)}")
@@ -108,7 +108,7 @@ class LibraryCodec:
         return data
 
     def decode(self, port: str, data: bytes) -> object:
-        """Return the message with these bytes, the first type that fits. Raises CodecError if there is none."""
+        """Return the message with these bytes, of the first type that fits. Raises CodecError if there is none."""
         del port
         if len(data) > self._bounded:
             self._trial.check(data)
@@ -120,11 +120,11 @@ class LibraryCodec:
 
     @cached_property
     def _trial(self) -> DecodeTrial:
-        alike = LibraryCodec({}, self.outputs, self.exact)  # not this one, with which the process is to end
+        alike = LibraryCodec({}, self.outputs, self.exact)  # not this one, since the process must end with it
         return DecodeTrial(partial(alike._read, trusted=None))
 
     def _trusted(self, kind: type) -> type | None:
-        """Return the type if its messages need not be written again this time: most were verified before."""
+        """Return the type if its messages need not be written again this time, since most were verified before."""
         number = self._numbers[kind] = self._numbers[kind] + 1
         return kind if number > _VERIFIED and number % _VERIFIED else None
 
@@ -154,7 +154,7 @@ def library_codec(
     exact: bool,  # noqa: FBT001 -- the caller has named it
     options: CodecOptions,
 ) -> LibraryCodec:
-    """Return the codec of dataclasses with their declarations, of which `form` makes what reads and writes them."""
+    """Return the codec of dataclasses with their declarations; `form` makes the reader and writer of each."""
     outputs = tuple(form(kind, declaration) for kind, declaration in kinds.items())
     more = tuple(form(kind, declaration) for kind, declaration in inputs.items())
     forms: dict[type, MessageForm | PortAction] = {each.kind: each for each in (*outputs, *more)}
@@ -162,7 +162,7 @@ def library_codec(
 
 
 def import_library(name: str, extra: str) -> Any:
-    """Return a library that is installed as an extra. Raises UsageError that says how."""
+    """Return a library that is installed as an extra. Raises UsageError that says how to install it."""
     try:
         return import_module(name)
     except ImportError as error:
@@ -170,7 +170,7 @@ def import_library(name: str, extra: str) -> Any:
 
 
 def check_names(kind: type, names: list[str | None], *more: str) -> None:
-    """Raise UsageError if a dataclass has a field that is not among the names of the declaration, if it has names."""
+    """Raise UsageError if a dataclass has a field that the declaration does not name, if it has names."""
     if names and (unknown := type_hints(kind).keys() - {*names, *more}):
         known = ", ".join(filter(None, names))
         raise UsageError(f"{kind.__name__}.{min(unknown)} is not declared; the declaration has {known}")

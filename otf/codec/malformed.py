@@ -1,4 +1,4 @@
-"""Malformed inputs: bytes made of a message that are no message, and a codec that carries them."""
+"""Malformed inputs: bytes made from a message that are not a message, and a codec that carries them."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from typing import Final, TypeAlias
 from otf.codec import Codec, PortAction
 from otf.errors import CodecError
 
-TRIES: Final = 12  # damaged messages that are made until one is no message
-FRAMES: Final = 4  # in one malformed input: each that is no message may lead to several states
-LONGER: Final = 300  # bytes that are added at most
-BETWEEN: Final = (b"", b"\n", b"\r\n")  # what may be between two messages in one frame
+TRIES: Final = 12  # damaged messages tried until one is not a message
+FRAMES: Final = 4  # the most frames in one malformed input: each that is not a message may lead to several states
+LONGER: Final = 300  # the most bytes added
+BETWEEN: Final = (b"", b"\n", b"\r\n")  # possible separators of two messages in one frame
 Damage: TypeAlias = Callable[[bytes, Random], bytes]
 
 
 @dataclass(frozen=True, slots=True)
 class Malformed:
-    """An input that is no message: its bytes, the port, the message that it was made of, and how.
+    """An input that is not a message: its bytes, the port, the message that it was made from, and how.
 
-    If it has the bytes of that message, these are valid, but the model does not specify them in the current state.
+    If its bytes equal those of that message, they are valid, but the model does not specify the message in this state.
 
     >>> Malformed(b"gett", "", b"get", "longer")
     Malformed('gett', made of 'get')
@@ -34,13 +34,13 @@ class Malformed:
     how: str = ""
 
     def __repr__(self) -> str:
-        """Return the bytes as text, and the message; shrunk bytes are no longer what was done to it at first."""
+        """Return the bytes as text, and the message; once shrunk, the bytes need not show what was first done to it."""
         return f"Malformed({_text(self.raw)}, made of {_text(self.of)})"
 
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """An output that the codec of the bench cannot decode, where malformed inputs are sent: an answer to one may be so.
+    """An output that the bench's codec cannot decode, allowed as an answer to malformed inputs.
 
     >>> Unreadable(b"?").raw
     b'?'
@@ -50,7 +50,7 @@ class Unreadable:
 
 
 class MalformedCodec:
-    """A codec that carries malformed inputs beside the messages of another codec.
+    """A codec that carries malformed inputs as well as the messages of another codec.
 
     The other codec may have these methods for them:
 
@@ -84,14 +84,14 @@ class MalformedCodec:
         return value.raw if isinstance(value, Malformed) else self.codec.encode(value)
 
     def decode(self, port: str, data: bytes) -> object:
-        """Return an output; one that the other codec cannot decode is `Unreadable`."""
+        """Return an output; it is `Unreadable` if the other codec cannot decode it."""
         try:
             return self.codec.decode(port, data)
         except CodecError:
             return Unreadable(data)
 
     def message(self, port: str, data: bytes) -> object | None:
-        """Return the input with these bytes, None if they are no message."""
+        """Return the input with these bytes; None if they are not a message."""
         decode = getattr(self.codec, "decode_input", self.codec.decode)
         try:
             return decode(port, data)
@@ -99,12 +99,12 @@ class MalformedCodec:
             return None
 
     def reads(self, value: object) -> bool:
-        """Return whether the codec decodes the bytes of an input as this input, so that it can tell what is none."""
+        """Return whether the codec decodes the bytes of an input as this input, so that it can recognise messages."""
         data = self.codec.encode(value)
         return not isinstance(data, bytes) or self.message(self.codec.port(value), data) == value
 
     def frames(self, port: str, raw: bytes) -> Sequence[bytes]:
-        """Return the frames that the system reads in these bytes; none if it would wait for more, or there are many."""
+        """Return the frames that the system reads in these bytes; empty if it would wait for more, or if many."""
         split: Callable[[str, bytes], Iterable[bytes]] | None = getattr(self.codec, "split_input", None)
         if split is None:
             return (raw,)
@@ -115,16 +115,16 @@ class MalformedCodec:
         return found if len(found) <= FRAMES else ()
 
     def misplaced(self, value: object) -> Malformed | None:
-        """Return the bytes of a message, to be sent in a state that does not specify it; None if it has none."""
+        """Return the bytes of a message, to send in a state that does not specify it; None if it has none."""
         data, port = self.codec.encode(value), self.codec.port(value)
         if not isinstance(data, bytes) or not self.reads(value):
             return None
         return Malformed(data, port, data, "of another state")
 
     def damaged(self, value: object, random: Random, sent: Sequence[object] = ()) -> Malformed | None:
-        """Return a malformed input made of a message, None if none was found; `sent` are earlier inputs.
+        """Return a malformed input made from a message, None if none was found; `sent` are earlier inputs.
 
-        Bytes that are one message all the same are never returned: the system has to take them as one.
+        Never returns bytes that still are one message: the system must take them as such.
         """
         whole = self.misplaced(value)
         if whole is None:
@@ -145,7 +145,7 @@ class MalformedCodec:
         return seal(raw) if seal is not None and random.randrange(2) else raw
 
     def _with_another(self, whole: Malformed, value: object) -> bytes:
-        """Return the bytes of two messages, with what makes two frames of them, if anything does."""
+        """Return the bytes of two messages, separated so that they make two frames, if possible."""
         other, port = self.misplaced(value), whole.port
         if other is None or other.port != port:
             return whole.raw
@@ -156,7 +156,7 @@ class MalformedCodec:
         frames = self.frames(whole.port, raw)
         if len(frames) != 1:
             return bool(frames)
-        # the end of a line may make two frames of one, of which each may be a message
+        # a line end may turn one frame into two, each of which may be a message
         unclear = not hasattr(self.codec, "split_input") and any(
             end in raw and end not in whole.raw for end in LINE_ENDS
         )
@@ -164,7 +164,7 @@ class MalformedCodec:
 
 
 def shorter(malformed: Malformed) -> Iterator[Malformed]:
-    """Yield malformed inputs with fewer bytes: without halves, quarters, … of them, and without single ones.
+    """Yield malformed inputs with fewer bytes: without halves, quarters and so on, down to single bytes.
 
     >>> [each.raw for each in shorter(Malformed(b"abc"))]
     [b'', b'bc', b'ac', b'ab']
@@ -206,7 +206,7 @@ def _longer(data: bytes, random: Random) -> bytes:
 
 
 def _number(data: bytes, random: Random) -> bytes:
-    """Set one, two or four bytes to a number at the edge: where they are a length or a checksum, it is wrong."""
+    """Set one, two or four bytes to a boundary value: if they are a length or a checksum, it is wrong."""
     size = random.choice((1, 2, 4))
     at = random.randrange(max(1, len(data) - size + 1))
     number = random.choice((0, 1, (1 << 8 * size - 1) - 1, 1 << 8 * size - 1, (1 << 8 * size) - 1))
@@ -214,7 +214,7 @@ def _number(data: bytes, random: Random) -> bytes:
 
 
 def _foreign(data: bytes, random: Random) -> bytes:
-    """Return the text in an encoding that was not meant: UTF-16, or with bytes that are no UTF-8."""
+    """Return the text in an unexpected encoding: UTF-16, or with bytes that are not UTF-8."""
     if random.randrange(2):
         return data.decode("latin-1").encode("utf-16-le")
     at = random.randrange(len(data) + 1)
@@ -234,7 +234,7 @@ DAMAGES: Final[dict[str, Damage]] = {
     "another number": _number,
     "foreign encoding": _foreign,
 }
-"""What is done to a message, by name; besides, two messages are put into one frame."""
+"""The ways to damage a message, by name; in addition, two messages may be put into one frame."""
 
 
 def _text(data: bytes) -> str:

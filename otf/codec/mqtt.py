@@ -1,7 +1,7 @@
 """MQTT packets of versions 3.1.1 and 5.0 as values, over `measured(packet_size)`.
 
-No library that is kept reads packets without I/O: mqttproto is not on PyPI, mqtt-codec 1.0.2 cannot be installed any
-more, and gmqtt, aiomqtt, amqtt and paho-mqtt are clients and brokers, which acknowledge and reconnect by themselves.
+No maintained library reads packets without I/O. mqttproto is not on PyPI, and mqtt-codec 1.0.2 can no longer be
+installed. gmqtt, aiomqtt, amqtt and paho-mqtt are clients and brokers, which acknowledge and reconnect by themselves.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ _Head: TypeAlias = tuple[int, int]
 
 
 def packet_size(begun: bytes) -> int | None:
-    r"""Return the size of the packet that begins here, for `measured`; None while too few bytes are there.
+    r"""Return the size of the packet that begins here, for `measured`; None while there are too few bytes.
 
     >>> from otf.framing import measured
     >>> [frame.data for frame in measured(packet_size)().feed(bytes([0xD0, 0, 0xD0]))]
@@ -92,7 +92,7 @@ def _head(begun: bytes) -> _Head | None:
 
 @dataclass(frozen=True, slots=True)
 class MqttCodec:
-    r"""The codec of the packets of MQTT 3.1.1, or with `version=5` of MQTT 5.0.
+    r"""The codec of MQTT 3.1.1 packets, or with `version=5` of MQTT 5.0.
 
     >>> MqttCodec().encode(MqttPublish("a/b", b"hello"))
     b'0\n\x00\x03a/bhello'

@@ -1,4 +1,4 @@
-"""The fields of packets of MQTT: numbers, texts, and the properties of version 5, read and written by their names."""
+"""The fields of MQTT packets: numbers, texts, and the properties of version 5, read and written by name."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from otf.values import show
 
 @dataclass(frozen=True)
 class MqttProperty:
-    """A property of a packet of version 5, such as `MqttProperty("topic_alias", 1)`: see `PROPERTIES`."""
+    """A property of a version 5 packet, such as `MqttProperty("topic_alias", 1)`: see `PROPERTIES`."""
 
     name: str
     value: int | str | bytes | tuple[str, str]
@@ -56,7 +56,7 @@ _MORE: Final = 0x80
 
 
 class FieldReader:
-    """Reads the fields of a packet one after another; each raises CodecError at the end of the data."""
+    """Reads the fields of a packet one after another; each method raises CodecError at the end of the data."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
@@ -75,11 +75,11 @@ class FieldReader:
         return taken
 
     def rest(self) -> bytes:
-        """Return all bytes that are left."""
+        """Return all remaining bytes."""
         return self.take(len(self._data) - self._at)
 
     def number(self, size: int) -> int:
-        """Return an unsigned number of so many bytes."""
+        """Return an unsigned number of `size` bytes."""
         return int.from_bytes(self.take(size))
 
     def varying(self) -> int:
@@ -159,7 +159,7 @@ READING: Final[dict[str, Callable[[FieldReader], Any]]] = {
     "rest": FieldReader.rest,
     "codes": lambda reader: tuple(reader.rest()),
 }
-"""How each format is read."""
+"""The reader of each format."""
 WRITING: Final[dict[str, Callable[[Any], bytes]]] = {
     "u8": lambda number: number.to_bytes(1),
     "u16": lambda number: number.to_bytes(2),
@@ -172,4 +172,4 @@ WRITING: Final[dict[str, Callable[[Any], bytes]]] = {
     "rest": bytes,
     "codes": bytes,
 }
-"""How each format is written; a value that does not fit raises one of Python's errors."""
+"""The writer of each format; a value that does not fit raises one of Python's errors."""

@@ -1,7 +1,7 @@
 """The packets of MQTT 3.1.1 and 5.0 as values.
 
-Properties, and reasons where 3.1.1 has none, are of version 5 only. A packet of version 5 may end before its reason, or
-before its properties: then these are None.
+Properties exist only in version 5, as do reasons that 3.1.1 does not have. A version 5 packet may end before its reason
+or its properties, which are then None.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import ClassVar, Final, Literal, TypeAlias
 from otf.codec.mqtt_fields import MqttProperties
 
 MqttVersion: TypeAlias = Literal[4, 5]
-"""A version by its number on the wire: 4 is MQTT 3.1.1."""
+"""The version number on the wire: 4 is MQTT 3.1.1."""
 
 
 @dataclass(frozen=True)
 class MqttConnect:
-    """The first packet of a client; `more` has the will, the user and the password as the flags say."""
+    """A client's first packet; `more` has the will, the user and the password, depending on the flags."""
 
     protocol: ClassVar[bytes] = b"\0\4MQTT"
     flags: int
@@ -38,7 +38,7 @@ class MqttConnack:
 
 @dataclass(frozen=True)
 class MqttPublish:
-    """A message; `id` is 0 with a quality of service of 0, which has none."""
+    """A message; `id` is 0 if the quality of service is 0, which has no id."""
 
     topic: str
     payload: bytes = b""
@@ -69,7 +69,7 @@ class MqttPubrec:
 
 @dataclass(frozen=True)
 class MqttPubrel:
-    """What the sender answers to that."""
+    """The sender's answer to `MqttPubrec`."""
 
     id: int
     reason: int | None = None
@@ -87,7 +87,7 @@ class MqttPubcomp:
 
 @dataclass(frozen=True)
 class MqttFilter:
-    """A filter of topics, with the highest quality that is wanted; in version 5 `qos` is the byte of all options."""
+    """A topic filter with the highest quality wanted; in version 5 `qos` is the byte of all options."""
 
     topic: str
     qos: int = 0
@@ -95,7 +95,7 @@ class MqttFilter:
 
 @dataclass(frozen=True)
 class MqttTopic:
-    """A filter of topics."""
+    """A topic filter."""
 
     topic: str
 
@@ -111,7 +111,7 @@ class MqttSubscribe:
 
 @dataclass(frozen=True)
 class MqttSuback:
-    """The answer: a quality for each filter, 128 or more if it is refused."""
+    """The answer: one quality per filter, 128 or more if it is refused."""
 
     id: int
     codes: tuple[int, ...]
@@ -120,7 +120,7 @@ class MqttSuback:
 
 @dataclass(frozen=True)
 class MqttUnsubscribe:
-    """Subscribe no longer."""
+    """Unsubscribe from topics."""
 
     id: int
     topics: tuple[MqttTopic, ...]
@@ -129,7 +129,7 @@ class MqttUnsubscribe:
 
 @dataclass(frozen=True)
 class MqttUnsuback:
-    """The answer to that; version 5 has a code for each topic."""
+    """The answer to `MqttUnsubscribe`; version 5 has a code for each topic."""
 
     id: int
     properties: MqttProperties = ()
@@ -148,7 +148,7 @@ class MqttPingresp:
 
 @dataclass(frozen=True)
 class MqttDisconnect:
-    """The last packet of a client, in version 5 also of a server."""
+    """A client's last packet; in version 5 also a server's."""
 
     reason: int | None = None
     properties: MqttProperties | None = None
@@ -156,7 +156,7 @@ class MqttDisconnect:
 
 @dataclass(frozen=True)
 class MqttAuth:
-    """A part of an authentication of version 5."""
+    """Part of an authentication in version 5."""
 
     reason: int | None = None
     properties: MqttProperties | None = None

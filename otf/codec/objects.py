@@ -1,6 +1,6 @@
-"""Codecs from classes: layers of scapy, and structures that Kaitai Struct has compiled.
+"""Codecs from classes: scapy's layers, and structures compiled by Kaitai Struct.
 
-scapy is under the GPL: it is never a dependency of otf, nor an extra; users who have it give its classes. Kaitai's
+scapy is under the GPL, so it is never a dependency or an extra of otf: users who have it pass its classes. Kaitai's
 runtime is an extra.
 """
 
@@ -22,7 +22,7 @@ from otf.codec.library import (
 from otf.codec.shapes import Shaper, by_name, type_hints
 from otf.errors import UsageError
 
-_ROOM: Final = 256  # bytes that most messages fit in
+_ROOM: Final = 256  # enough bytes for most messages
 _MOST: Final = _ROOM**2
 _PARTS: Final = "_otf_parts"
 _PLAIN: Final = frozenset({int, float, str, bytes, bool})
@@ -36,10 +36,10 @@ def from_scapy(
     exact: bool = True,
     **options: Unpack[CodecOptions],
 ) -> LibraryCodec:
-    r"""Return the codec of these dataclasses, each with its layer (a class) of scapy, which you install yourself.
+    r"""Return the codec of these dataclasses, each with its scapy layer (a class); you install scapy yourself.
 
-    The field `payload` is the next layer: `bytes`, or a dataclass whose layer is in `parts`. Fields that the dataclass
-    has not, such as lengths and checksums, are computed. The rest is as for `from_construct`.
+    The field `payload` is the next layer: `bytes`, or a dataclass whose layer is in `parts`. Fields missing from the
+    dataclass, such as lengths and checksums, are computed. The rest is as for `from_construct`.
 
     >>> from dataclasses import dataclass
     >>> class Coin:  # stands in for a layer; scapy is under the GPL, and otf never requires it
@@ -63,7 +63,7 @@ def from_scapy(
         def read(packet: Any) -> Sequence[Any]:
             row = [*fetch_all(packet)]
             if type(row[at]) not in classes:
-                # the bytes that no layer took; `bytes(found)` writes a layer, which takes 20 times as long
+                # the bytes that no layer took; `bytes(found)` would write a layer, which takes 20 times as long
                 row[at] = row[at].load if type(row[at]).__name__ == "Raw" else bytes(row[at])
             return row
 
@@ -95,9 +95,9 @@ def from_kaitai(
 ) -> LibraryCodec:
     """Return the codec of these dataclasses, each with its class compiled by Kaitai Struct.
 
-    `parts` has the classes of dataclasses in fields. A class compiled with `--read-write` (0.11) is also written; its
-    lengths and counts, which Kaitai does not compute, are properties of the dataclass, and its constants `ClassVar`s.
-    The rest is as for `from_construct`, but what is not written is not checked for `exact`.
+    `parts` holds the classes of dataclasses in fields. A class compiled with `--read-write` (0.11) can also write.
+    Kaitai does not compute lengths and counts: make them properties of the dataclass, and its constants `ClassVar`s.
+    The rest is as for `from_construct`, but `exact` does not check messages that cannot be written.
     """
     kaitai = import_library("kaitaistruct", "kaitai")
     structs = {**kinds, **(inputs or {}), **(parts or {})}
@@ -126,7 +126,7 @@ def from_kaitai(
 
 
 def _maker(kind: type, struct: Any) -> Callable[[Any, dict[str, Any]], Any]:
-    """Return what makes an object of a class of Kaitai, with its computed fields, and its parts under `_PARTS`."""
+    """Return the function that makes an object of a Kaitai class, with computed fields, and its parts in `_PARTS`."""
     computed = [name for base in kind.__mro__ for name, each in vars(base).items() if isinstance(each, property)]
     holders = [name for name, hint in type_hints(kind).items() if not _is_plain(hint)]
     fresh = dict[str, Any]()
@@ -137,7 +137,7 @@ def _maker(kind: type, struct: Any) -> Callable[[Any, dict[str, Any]], Any]:
         for name in computed:
             fields[name] = getattr(value, name)
         found = struct.__new__(struct)
-        # not by `setattr`, which notes each time that the object has changed: it is checked in any case
+        # not with `setattr`, which notes each change of the object: it is checked in any case
         found.__dict__.update(fresh, **fields)
         found.__dict__[_PARTS] = [*_parts(fields, holders)] if holders else ()
         return found

@@ -1,7 +1,7 @@
-"""A codec made from dataclasses: the annotation of each field says how it is written.
+"""A codec made from dataclasses: the annotation of each field says how to write it.
 
 The formats are in `otf.codec.fields`, lengths and checksums over several fields in `otf.codec.checksums`. A `ClassVar`
-is on the wire and no part of the value: with a value it is a constant, by which messages are told apart.
+is on the wire but not part of the value; with a value it is a constant, which tells messages apart.
 """
 
 import dataclasses
@@ -19,7 +19,7 @@ from otf.errors import CodecError, UsageError
 from otf.values import show
 
 _Covered: TypeAlias = tuple[Computed, int, int, int]
-"""A computed field, its place, and the places of the fields that it covers: the first, and the one after the last."""
+"""A computed field, its index, and those of the fields it covers: the first, and the one after the last."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class RecordCodec:
         return self.name
 
     def encode(self, value: object) -> bytes | PortAction:
-        """Return the bytes of a message, or its action on the port. Raises CodecError if it has none."""
+        """Return the bytes of a message, or its action on the port. Raises CodecError if it has neither."""
         own = self.formats.get(type(value))
         if own is None:
             raise CodecError(f"no message {show(value)}; there are {_names(self.types)}")
@@ -57,7 +57,7 @@ class RecordCodec:
             raise CodecError(f"{show(value)} cannot be written: {error}") from error
 
     def decode(self, port: str, data: bytes) -> object:
-        """Return the message with these bytes, all of them. Raises CodecError if there is none."""
+        """Return the message with exactly these bytes. Raises CodecError if there is none."""
         del port
         if self.outputs is None:
             raise CodecError("the codec has inputs only, and nothing to decode")
@@ -67,9 +67,9 @@ class RecordCodec:
         return value
 
     def seal(self, data: bytes) -> bytes:
-        """Return a frame with the checksum at its end made right; as it is if it is of no record that has one there.
+        """Return a frame with its final checksum corrected; unchanged if no record has a checksum there.
 
-        Malformed inputs use it: behind a wrong checksum, a system looks at nothing else.
+        For malformed inputs: if the checksum is wrong, a system looks at nothing else.
         """
         kinds = (each for each in self.formats.values() if isinstance(each, _Record))
         return next((right for each in kinds if (right := each.sealed(data))), data)
@@ -83,9 +83,9 @@ def records(
 ) -> RecordCodec:
     """Return the codec of these dataclasses, whose annotations are the formats of their fields.
 
-    `kinds` are encoded and decoded; `inputs` are encoded only, where answers have the same bytes as requests;
-    `actions` are inputs that connect or close. Messages that are decoded differ in a constant. Raises UsageError that
-    names the field for a format that does not fit.
+    `kinds` are encoded and decoded; `inputs` are only encoded, for requests with the same bytes as answers; `actions`
+    are inputs that connect or close. Decoded messages must differ in a constant. Raises UsageError that names the field
+    if a format does not fit.
 
     >>> from otf.codec.checksums import checksum, crc16_modbus
     >>> from otf.codec.fields import u8, u16be, u16le
@@ -114,7 +114,7 @@ def records(
 
 @dataclass(frozen=True)
 class _Place:
-    """A field in its message: the bytes that follow it at most, and whether it is a field of the value."""
+    """A field in its message: how many bytes must follow it, and whether it is a field of the value."""
 
     name: str
     format: Format
@@ -163,13 +163,13 @@ class _Record(Format):
         except CodecError as error:
             if len(starts) > len(self.places):
                 raise
-            # the first field without an end is the one that could not be read
+            # the field at fault is the first whose end was not recorded
             raise CodecError(f"{self.kind.__name__}.{self.places[len(starts) - 1].name}: {error}") from error
         except Exception as error:
             raise CodecError(f"no {self.kind.__name__} has these values: {error}") from error
 
     def sealed(self, data: bytes) -> bytes:
-        """Return the bytes with the right checksum at their end; none if the record has none, or begins otherwise."""
+        """Return the bytes with the right checksum at their end; b"" if the record has none, or begins differently."""
         last = len(self.places) - 1
         ours = all(data[key : key + 1] == byte for key, byte in islice(self.bytes_at.items(), 1))
         for computed, at, begin, end in self.spans:
@@ -194,7 +194,7 @@ class _Record(Format):
 
 
 class _Blank(Format):
-    """A computed field while the others are read and written: so many bytes, whatever they are."""
+    """A computed field while the others are read and written: its bytes, whatever they are."""
 
     def __init__(self, number: Number) -> None:
         self.number, self.size = number, number.width
@@ -208,7 +208,7 @@ class _Blank(Format):
 
 
 class _Alternatives(Format):
-    """Records that differ in their constants; `key` is the place of a byte in which most of them differ."""
+    """Records that differ in their constants; `key` is the index of a byte in which most of them differ."""
 
     def __init__(self, kinds: list[_Record], key: int) -> None:
         self.kinds = {each.kind: each for each in kinds}
@@ -222,7 +222,7 @@ class _Alternatives(Format):
         place = at + self.key
         candidates = self.by_key[data[place]] if place < end else ()
         for each in candidates:
-            # a single one compares its constants by itself, and says which differs
+            # a single candidate compares its constants itself, and says which one differs
             if len(candidates) == 1 or all(data[at + key : at + key + 1] == each.bytes_at[key] for key in each.fixed):
                 return each.read(data, at, end)
         raise CodecError(f"{data[at:end][:16].hex()} at byte {at} begins none of {_names(self.kinds)}")
@@ -306,7 +306,7 @@ def _places(kind: type[Any], formats: Mapping[str, Format], own: list[str]) -> I
 
 
 def _spans(kind: type[Any], formats: Mapping[str, Format]) -> Iterator[_Covered]:
-    """Yield the place of each computed field and the fields that it covers, in the order of computation."""
+    """Yield the index of each computed field and the fields that it covers, in the order of computation."""
     names = list(formats)
     computed = {name: form for name, form in formats.items() if isinstance(form, Computed)}
     for name, form in sorted(computed.items(), key=lambda item: not item[1].is_length):
@@ -332,7 +332,7 @@ def _total(formats: Iterable[Format]) -> int | None:
 
 
 def _fixed(places: tuple[_Place, ...]) -> Iterator[tuple[int, int]]:
-    """Yield the bytes of a message that are always the same, as far as their places are fixed."""
+    """Yield the bytes of a message that are always the same, as far as their positions are fixed."""
     at = 0
     for place in places:
         yield from ((at + key, byte) for key, byte in place.format.fixed.items())

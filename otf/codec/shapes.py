@@ -1,6 +1,6 @@
-"""Between dataclasses and the objects of another library: fields have the same names, and their types are checked.
+"""Converts between dataclasses and another library's objects: fields have the same names, and types are checked.
 
-A `ClassVar` with a value is on the wire and no part of the value, as in `otf.codec.records`.
+A `ClassVar` with a value is on the wire but not part of the value, as in `otf.codec.records`.
 """
 
 import dataclasses
@@ -16,7 +16,7 @@ from otf.errors import UsageError
 from otf.values import show
 
 Convert: TypeAlias = Callable[[Any], Any]
-"""A step between a value and what a library has for it. Raises ValueError or TypeError."""
+"""A conversion between a value and the library's object for it. Raises ValueError or TypeError."""
 
 
 class _Never:
@@ -24,9 +24,9 @@ class _Never:
 
 
 class Shape(NamedTuple):
-    """How values of a type are made from what a library has read, and what the library gets to write them.
+    """How to make values of a type from what a library has read, and what to give the library to write them.
 
-    A value whose type is exactly `plain` is both: most fields are such numbers and texts, and need no call.
+    A value whose type is exactly `plain` needs no conversion: most fields are such numbers and texts.
     """
 
     load: Convert
@@ -36,10 +36,10 @@ class Shape(NamedTuple):
 
 @dataclass(frozen=True)
 class Shaper:
-    """Makes shapes. `fetch` reads fields of an object, `make` makes one of a value and its dumped fields.
+    """Makes shapes. `fetch` reads fields of an object; `make` makes an object from a value and its dumped fields.
 
-    `fetch` gets the names once, and returns what reads them all; without `make` a library takes the fields as a dict.
-    `parts` are the library's classes of dataclasses: an object of another class is no such value.
+    `fetch` gets the names once, and returns a function that reads all of them. Without `make`, the library takes the
+    fields as a dict. `parts` maps dataclasses to the library's classes: an object of another class is not such a value.
 
     >>> from dataclasses import dataclass
     >>> from operator import itemgetter
@@ -56,7 +56,7 @@ class Shaper:
     parts: Mapping[type, type] = field(default_factory=dict[type, type])
 
     def shape(self, hint: Any, outer: tuple[type, ...] = ()) -> Shape:
-        """Return the shape of a type. Raises UsageError for a shape that messages cannot have."""
+        """Return the shape of a type. Raises UsageError for a type that messages cannot have."""
         if hint in _PLAIN:
             return _PLAIN[hint]
         origin, arguments = get_origin(hint), get_args(hint)
@@ -91,14 +91,14 @@ class Shaper:
             return dumps[type(value)](value)
 
         loads = [shape.load for shape in shapes]
-        # an object of a part's class can be no other, and the reasons why not are expensive
+        # an object of a part's class cannot be another part, and collecting reasons is expensive
         by_class = {
             self.parts[hint]: shape.load for hint, shape in zip(hints, shapes, strict=True) if hint in self.parts
         }
         return Shape(load, dump)
 
     def record(self, kind: Any, outer: tuple[type, ...] = ()) -> Shape:
-        """Return the shape of a dataclass. Raises UsageError that names the field at fault."""
+        """Return the shape of a dataclass. Raises UsageError that names the faulty field."""
         if kind in outer:
             raise UsageError(f"{kind.__name__} is a part of itself; such messages need a codec of your own")
         hints = type_hints(kind)
@@ -135,7 +135,7 @@ class Shaper:
             return kind(*values)
 
         def check_each(found: Any) -> None:
-            """Raise ValueError that names the field at fault."""
+            """Raise ValueError that names the faulty field."""
             steps = {name: partial(_equal, value) for name, value in fixed.items()} | dict(
                 zip(shapes, loads, strict=True)
             )
@@ -163,7 +163,7 @@ class Shaper:
 
 
 def by_name(getter: Callable[..., Callable[[Any], Any]]) -> Callable[[Sequence[str]], Callable[[Any], Sequence[Any]]]:
-    """Return the `fetch` of a getter of the module operator, which returns no row for one name."""
+    """Return the `fetch` for a getter of the module operator, which returns no row for a single name."""
 
     def fetch(names: Sequence[str]) -> Callable[[Any], Sequence[Any]]:
         if len(names) > 1:
@@ -177,7 +177,7 @@ def by_name(getter: Callable[..., Callable[[Any], Any]]) -> Callable[[Sequence[s
 
 
 def type_hints(kind: Any) -> dict[str, Any]:
-    """Return the types of the fields and constants of a dataclass. Raises UsageError for a name that there is not."""
+    """Return the types of the fields and constants of a dataclass. Raises UsageError for an undefined name."""
     if not (isinstance(kind, type) and dataclasses.is_dataclass(kind)):
         raise UsageError(f"{show(kind)} is no {_KINDS}: a message has these alone")  # pyright: ignore[reportUnknownArgumentType] -- anything
     try:
@@ -191,13 +191,13 @@ def type_hints(kind: Any) -> dict[str, Any]:
 
 
 def constants(kind: type) -> dict[str, Any]:
-    """Return the values of the `ClassVar`s of a dataclass, by which messages are told apart."""
+    """Return the values of the `ClassVar`s of a dataclass, which tell messages apart."""
     names = [name for name, hint in type_hints(kind).items() if get_origin(hint) is ClassVar]
     return {name: getattr(kind, name) for name in names if hasattr(kind, name)}
 
 
 def first_that_fits(attempts: list[Convert], found: Any) -> Any:
-    """Return the result of the first attempt that raises nothing. Raises ValueError with the reasons of all."""
+    """Return the result of the first attempt that succeeds. Raises ValueError with the reasons of all."""
     reasons: list[str] = []
     for attempt in attempts:
         try:
@@ -208,7 +208,7 @@ def first_that_fits(attempts: list[Convert], found: Any) -> Any:
 
 
 def _integer(found: Any) -> int:
-    # libraries have integers of their own: flags, and names with a number
+    # libraries have their own integers: flags, and names with a number
     if type(found) is int:
         return found
     if isinstance(found, (float, bytes)) or type(found) is str:

@@ -1,9 +1,9 @@
-"""Decoders of others, tried in a process of their own: what takes without end there ends there.
+"""Tries other people's decoders in a separate process: what would run forever ends there.
 
-Neither a thread nor a signal handler interrupts a library that is in C code, or catches what interrupts it. So a copy
-of this process decodes first, and the kernel ends it where it takes too much; what it survived is decoded here. Nothing
-comes back but that it survived. A question takes tens of microseconds, so it is asked only where `MessageForm.bounded`
-cannot promise an end.
+Neither a thread nor a signal handler can interrupt a library that runs C code, or that catches the interruption. So a
+copy of this process decodes first, and the kernel ends it if it takes too much; what it survived is decoded here. The
+only answer is that it survived. This takes tens of microseconds, so it happens only if `MessageForm.bounded` cannot
+promise an end.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from typing import Any, Final, NoReturn
 from otf.errors import CodecError
 
 SECONDS: Final = 1.0
-"""CPU time of one message: ordinary ones take microseconds."""
+"""CPU time for one message: ordinary ones take microseconds."""
 MEMORY: Final = 256 << 20
-"""Bytes that decoding may take beyond what the tester has."""
+"""Bytes that decoding may take in addition to the tester's own."""
 WAITING: Final = 60.0
-"""Seconds for an answer: a child that needs them and no CPU time waits for something that is not here."""
+"""Seconds for an answer: a child that takes this long without CPU time waits for something that is not here."""
 TRIALS: Final = set[int]()
 """The processes, which belong to no system under test."""
 
@@ -37,7 +37,7 @@ _PASSED, _TOO_LARGE = b"p", b"m"
 
 
 class DecodeTrial:
-    """A copy of this process that calls `decode`; it is started when first needed. Linux only.
+    """A copy of this process that calls `decode`, started when first needed. Linux only.
 
     >>> trial = DecodeTrial(len)
     >>> trial.check(b"ordinary")
@@ -51,12 +51,12 @@ class DecodeTrial:
         self._pid, self._owner, self._ends = 0, 0, (-1, -1)
 
     def check(self, data: bytes) -> None:
-        """Return if the bytes are decoded, or refused, within the limits. Raises CodecError, RuntimeError.
+        """Return if the bytes are decoded or rejected within the limits. Raises CodecError, RuntimeError.
 
-        RuntimeError is no word about the bytes: no process could be started, or it ended otherwise.
+        RuntimeError says nothing about the bytes: no process could be started, or it ended for another reason.
         """
         with self._lock:
-            # a copy that has been used may be full of what others left, or dead; what a fresh one says counts
+            # a used copy may be full of what others left, or dead; only the answer of a fresh one counts
             is_fresh = self._owner != os.getpid()
             reason = self._asked(data)
             if reason and not is_fresh:
@@ -109,7 +109,7 @@ class DecodeTrial:
         for each in self._ends:
             os.close(each)
         TRIALS.discard(self._pid)
-        with suppress(ProcessLookupError, ChildProcessError):  # somebody waits for all children of this process
+        with suppress(ProcessLookupError, ChildProcessError):  # someone waits for all children of this process
             if kill:
                 os.kill(self._pid, signal.SIGKILL)
             return os.waitstatus_to_exitcode(os.waitpid(self._pid, 0)[1])
@@ -126,7 +126,7 @@ def _write(to: int, data: bytes) -> None:
 
 
 def _serve(decode: Callable[[bytes], object], asked: int, answer: int) -> NoReturn:
-    """Decode in the copy until nobody asks any more; it has no other descriptor of the tester, nor its handlers."""
+    """Decode in the copy until there are no more questions, without the tester's other descriptors or its handlers."""
     try:
         signal.set_wakeup_fd(-1)
         for each in (signal.SIGINT, signal.SIGTERM, signal.SIGPROF, signal.SIGPIPE):
@@ -146,15 +146,15 @@ def _serve(decode: Callable[[bytes], object], asked: int, answer: int) -> NoRetu
 
 
 def _try(decode: Callable[[bytes], object], data: bytes) -> None:
-    signal.setitimer(signal.ITIMER_PROF, SECONDS)  # its signal ends the process, also in C code
-    # refused, which is an answer, or SystemExit and the like: they come again where the message counts
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)  # its signal ends the process, even in C code
+    # rejected, which is an answer; or SystemExit and the like, which come again where the message counts
     with suppress(BaseException):
         decode(data)
     signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def _watch(frame: FrameType, event: str, argument: Any) -> Callable[..., Any]:  # noqa: ANN401 -- as the interpreter has it
-    """End the copy where memory was refused: a library may catch that, and in the tester nothing would be refused."""
+    """End the copy when memory runs out: a library may catch that, but in the tester it would not run out."""
     frame.f_trace_lines = False
     if event == "exception" and issubclass(argument[0], MemoryError):
         os.write(1, _TOO_LARGE)

@@ -1,4 +1,4 @@
-"""HTTP/1.1 and WebSocket as values: for the frames that `http` and `websocket` of `otf.framing.web` cut."""
+"""HTTP/1.1 and WebSocket as values: for the frames cut by `http` and `websocket` of `otf.framing.web`."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ class HttpRequest:
 
 @dataclass(frozen=True, slots=True)
 class HttpResponse:
-    """A response, with those of its headers that the codec keeps; their names are in lower case."""
+    """A response, with only the headers that the codec keeps, their names in lower case."""
 
     status: int
     headers: Headers = ()
     body: bytes = b""
 
     def __post_init__(self) -> None:
-        """Raise UsageError where a body stands in the place of the headers."""
+        """Raise UsageError if a body is passed in the place of the headers."""
         if isinstance(self.headers, bytes | str):
             raise UsageError(f"HttpResponse({self.status}, {self.headers!r}): a body is named: body={self.headers!r}")
 
 
 @dataclass(frozen=True, slots=True)
 class HttpCodec:
-    r"""The codec of requests and responses; of the headers of a response it keeps those named in `keep`.
+    r"""The codec of requests and responses; of a response's headers it keeps those named in `keep`.
 
-    Each response has others that a model cannot know, such as its date. h11 writes and reads them: it refuses a request
-    that breaks the rules of HTTP.
+    A response has headers that a model cannot predict, such as its date. h11 writes and reads messages, and rejects
+    requests that break the rules of HTTP.
 
     >>> HttpCodec("a.org").encode(HttpRequest("PUT", "/x", body=b"1"))
     b'PUT /x HTTP/1.1\r\nhost: a.org\r\ncontent-length: 1\r\n\r\n1'
@@ -58,7 +58,7 @@ class HttpCodec:
     types: tuple[type, ...] = (HttpRequest, HttpResponse)
 
     def __post_init__(self) -> None:
-        """Raise UsageError if h11 is not installed: not only at the first request."""
+        """Raise UsageError at once if h11 is not installed, rather than at the first request."""
         if find_spec("h11") is None:
             raise UsageError("HTTP needs h11: pip install 'otf[http]', or pip install -e '.[http]' in a clone")
 
@@ -106,7 +106,7 @@ class HttpCodec:
 
 
 def _body(connection: Any, data: bytes) -> bytes:  # noqa: ANN401 -- a h11.Connection, imported late
-    """Return the body of a response. Raises h11.RemoteProtocolError if it is not whole."""
+    """Return the body of a response. Raises h11.RemoteProtocolError if it is incomplete."""
     import h11
 
     parts = list[bytes]()
@@ -130,28 +130,28 @@ class WsOpen:
 
 @dataclass(frozen=True, slots=True)
 class WsOpened:
-    """The answer to it: 101 if the connection is open."""
+    """The answer to `WsOpen`: 101 if the connection is open."""
 
     status: int = 101
 
 
 @dataclass(frozen=True, slots=True)
 class WsText:
-    """A message of text."""
+    """A text message."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class WsBytes:
-    """A message of bytes."""
+    """A binary message."""
 
     data: bytes
 
 
 @dataclass(frozen=True, slots=True)
 class WsPing:
-    """A ping; the system is to send the same bytes back in a pong."""
+    """A ping; the system must return the same bytes in a pong."""
 
     data: bytes = b""
 
@@ -165,7 +165,7 @@ class WsPong:
 
 @dataclass(frozen=True, slots=True)
 class WsClose:
-    """The message that closes a connection, and its answer; without a code it is 0."""
+    """The message that closes a connection, and its answer; `code` is 0 if there is none."""
 
     code: int = 1000
     reason: str = ""
@@ -202,7 +202,7 @@ def _frame(value: object) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class WebSocketCodec:
-    r"""The codec of the messages of a WebSocket.
+    r"""The codec of WebSocket messages.
 
     >>> WebSocketCodec().encode(WsText("hi")), WebSocketCodec().decode("", bytes([0]) + b"101")
     (b'\x01hi', WsOpened(status=101))
