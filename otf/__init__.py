@@ -1,12 +1,12 @@
 """otf tests a running system against a model of it, on the fly.
 
 The model is a function (`Spec`, `goto`). A `Bench` puts it together with the ports of the system. `run` drives the
-system and raises when it does what the model does not allow.
+system, and raises if it does something that the model does not allow.
 
-These are the names that nearly every test needs. The rest has its place: what a bench can be made of (`Life`,
-`Barrier`, `PortAction`, `lossy`, …) in `otf.adapter`, adapters in `otf.adapters`, framings in `otf.framing`, events
-and verdicts in `otf.trace`, logical connectives in `otf.logic`, tests of codecs and adapters of your own in
-`otf.testing`, shipped models in `otf.models`.
+These are the names that nearly every test needs. The rest has its place: parts of benches (`Life`, `Barrier`,
+`PortAction`, `lossy`, …) are in `otf.adapter`, adapters in `otf.adapters`, framings in `otf.framing`, events and
+verdicts in `otf.trace`, logical connectives in `otf.logic`, tests for your own codecs and adapters in `otf.testing`,
+and shipped models in `otf.models`.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ __all__ = [
     "trace_may_set",
 ]
 
-if not TYPE_CHECKING:  # type checkers are to find a misspelt name
+if not TYPE_CHECKING:  # lets type checkers find a misspelt name
     __getattr__ = fetching(__name__)
 
 

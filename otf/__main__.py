@@ -1,4 +1,4 @@
-"""`python -m otf` is the command `otf`, of the interpreter that runs it."""
+"""`python -m otf` runs the command `otf` with this interpreter."""
 
 from __future__ import annotations
 

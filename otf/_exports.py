@@ -1,6 +1,6 @@
-"""Names of a package that are fetched from their modules when they are used for the first time.
+"""Fetches the names of a package from their modules at first use.
 
-Importing all of otf takes a third of a second; a model file and a command need a part of it.
+Importing all of otf takes a third of a second; a model file or a command needs only a part of it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from importlib import import_module
 
 
 def fetching(package: str) -> Callable[[str], object]:
-    """Return the `__getattr__` of the package that calls this: its imports under `if TYPE_CHECKING` are its names.
+    """Return the `__getattr__` of the calling package: its imports under `if TYPE_CHECKING` are its names.
 
     >>> import otf
     >>> otf.Accept.__module__
@@ -41,7 +41,7 @@ def fetching(package: str) -> Callable[[str], object]:
             message = f"module {package!r} has no attribute {name!r}"
             raise AttributeError(message)
         found: object = getattr(import_module(homes()[name]), name)
-        setattr(sys.modules[package], name, found)  # asked once: later uses find it there
+        setattr(sys.modules[package], name, found)  # later uses find it there
         return found
 
     return fetch

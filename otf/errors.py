@@ -1,8 +1,8 @@
-"""Errors that are not verdicts: each class names who has to act, and the exit status of the command.
+"""Errors that are not verdicts: each class says who has to act, and has the exit status of the command.
 
-A nonconformance is never an exception inside the engine; it is a verdict with its reason as data. These errors end a
-command: the user called it wrongly, the model is broken, a trace cannot be read, the system under test could not be
-reached. Each message says what happened, where, what was possible and what to do.
+Inside the engine a nonconformance is never an exception, but a verdict with its reason as data. These errors end a
+command: the user called it wrongly, the model is broken, a trace is unreadable, or the system under test is
+unreachable. Each message says what happened, where, what was possible and what to do.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class WriteError(UsageError):
 
 
 class ModelError(OtfError):
-    """The model is broken: it raised an exception, or returned something that is no transition, state or input."""
+    """The model is broken: it raised an exception, or returned something other than a transition, state or input."""
 
 
 class TraceError(OtfError):
@@ -47,7 +47,7 @@ class ContactError(OtfError):
 
 
 class Interruption(BaseException):
-    """Raised by a signal of the user in code that hangs; it is no KeyboardInterrupt, since asyncio handles those."""
+    """Raised by the user's signal in code that hangs; not a KeyboardInterrupt, since asyncio handles those."""
 
 
 USERS_OWN: Final = (KeyboardInterrupt, Interruption)

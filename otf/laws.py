@@ -1,9 +1,9 @@
 """Laws of specs, as properties of a state and an input.
 
 Source: Koopman and Plasmeijer, "Testing with Functions as Specifications", section 4. Each law covers the reachable
-states, in the order of a breadth-first search, and their enabled inputs; it is proven if these come to an end. Pass
-other states and inputs to `check`: `check(deterministic(spec), every(State), every(Input))`. `req` are the requirements
-that a law states; a counterexample cites them.
+states, in breadth-first order, and their enabled inputs; it is proven if these are finite. Pass other states and inputs
+to `check`: `check(deterministic(spec), every(State), every(Input))`. `req` are the requirements that a law states; a
+counterexample cites them.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def deterministic(spec: Spec[Any, Any], req: RequirementIds = ()) -> Quantified:
 
 
 def total(spec: Spec[Any, Any], req: RequirementIds = ()) -> Quantified:
-    """Return the law that every input has a transition in every state: nothing is left open."""
+    """Return the law that every input has a transition in every state: the spec leaves nothing open."""
     model = Model(spec)
 
     def at_least_one(state: object, inp: object) -> bool:
@@ -72,7 +72,7 @@ def invariant(spec: Spec[Any, Any], holds: Callable[[Any], Testable], req: Requi
 
 
 def after(spec: Spec[Any, Any], states: Iterable[Any], inputs: Iterable[Any]) -> list[Any]:
-    """Return the states that a spec may be in after these inputs, one after the other."""
+    """Return the possible states of a spec after these inputs, one after the other."""
     found = list(states)
     for inp in inputs:
         found = [item.state for state in found for item in spec.step(state, inp) if isinstance(item, Transition)]
@@ -85,7 +85,7 @@ def _steps(model: Model) -> Rows:
 
 
 class _Reached(Flat):
-    """Rows about the reachable states, each made when it is needed."""
+    """Rows for the reachable states, each made on demand."""
 
     def __init__(self, model: Model, rows: Callable[[Node], list[tuple[Any, ...]]]) -> None:
         super().__init__(self._walk(model, rows))
@@ -97,7 +97,7 @@ class _Reached(Flat):
             yield from rows(node)
             for target in _targets(model, node):
                 if not isinstance(target, Node):
-                    self.complete = False  # the outputs decide the target, and are not known
+                    self.complete = False  # the outputs decide the target, and are unknown
                 elif target not in seen:
                     seen.add(target)
                     left.append(target)

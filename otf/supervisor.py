@@ -1,9 +1,9 @@
-"""Judge from outside how a program ended: code in the same process can end it at any moment, with any status.
+"""Judge from outside how a program ended, since code in the same process can end it at any moment, with any status.
 
-`supervise` goes on in a child. The process that was called imports nothing more, waits, and believes a status only if
-the child signed it as its last act: `os._exit(0)` in a system, in a codec, in a thread or in an atexit handler signs
-nothing. What the child says of itself lies in memory that both share, so that no descriptor has to stay open, and a
-process that outlives the child keeps nobody waiting.
+`supervise` continues in a child. The original process imports nothing more, waits, and believes a status only if the
+child signed it as its last act: `os._exit(0)` in a system, a codec, a thread or an atexit handler signs nothing. The
+child reports through shared memory, so that no descriptor has to stay open, and a process that outlives the child keeps
+nobody waiting.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from typing import Final, NoReturn
 from otf.errors import FAIL, INCONCLUSIVE
 
 _SIZE: Final = 4096
-_SIGNED, _STATUS, _REPORTED, _HEARD, _PLACE = 0, 1, 2, 3, 4  # where they lie in the memory
-_AGAIN: Final = 1.0  # seconds in which the child must have heard of a signal that is to end it
-_KERNEL: Final = 0x80  # SI_KERNEL: a terminal sends its signals to each process of the group, the child among them
+_SIGNED, _STATUS, _REPORTED, _HEARD, _PLACE = 0, 1, 2, 3, 4  # their places in the shared memory
+_AGAIN: Final = 1.0  # seconds in which the child must notice a signal that should end it
+_KERNEL: Final = 0x80  # SI_KERNEL: a terminal signals each process of the group, including the child
 
 
 class _Child:
-    """The supervised process as it is seen by itself; elsewhere, and in its forks, nothing is noted."""
+    """The supervised process's view of itself; elsewhere, and in its forks, calls note nothing."""
 
     def __init__(self) -> None:
         self.pid = 0
@@ -40,29 +40,29 @@ _CHILD: Final = _Child()
 
 
 def decide(status: int) -> None:
-    """Note the status with which this process wants to end: a failure stays one, however it ends."""
+    """Note the status with which this process wants to end; a failure remains one."""
     _CHILD.decided = True
     _CHILD.write(_STATUS, bytes([status & 0xFF]))
 
 
 def failed() -> None:
-    """Note that a failure was told: if code of the bench ends this process now, it has failed."""
+    """Note that a failure was reported: if code of the bench ends this process now, it has failed."""
     _CHILD.write(_STATUS, bytes([FAIL]))
 
 
 def sign() -> None:
-    """Say that this process ends because it wants to, and has said all; the last that a supervised program does."""
-    # the interpreter reports what could not be written
+    """Declare a deliberate and complete end of this process; the last act of a supervised program."""
+    # the interpreter reports what it could not write
     with suppress(OSError, ValueError, AttributeError):
         sys.stdout.flush()
         sys.stderr.flush()
-    # Py_Exit of C, and an exception on its way out, call the handlers of the exit, too
+    # Py_Exit in C, and an escaping exception, also call the exit handlers
     if _CHILD.decided:
         _CHILD.write(_SIGNED, b"\1")
 
 
 def reported() -> None:
-    """Note that the document of a command with `--json` was printed: there is to be one only."""
+    """Note that a command with `--json` has printed its document: it must print only one."""
     _CHILD.write(_REPORTED, b"\1")
 
 
@@ -72,22 +72,22 @@ def hear() -> None:
 
 
 def working_on(what: str) -> None:
-    """Note what is being done, for the sentence about an end that nobody signed."""
+    """Note the current activity, for the message about an unsigned end."""
     _CHILD.write(_PLACE, what.encode(errors="replace")[: _SIZE - _PLACE - 1] + b"\0")
 
 
 def supervised() -> int:
-    """Return the number of this process if its copies are to end, as where another one supervises it; else 0."""
+    """Return the id of this process if its copies have to end, as when it is supervised; else 0."""
     return _CHILD.pid
 
 
 def end_copies() -> None:
-    """Have each fork of this process end that comes back into the tester."""
+    """End each fork of this process that returns into the tester."""
     _CHILD.pid = os.getpid()
 
 
 def end_copy() -> None:
-    """End a fork of this process that came back into the tester: it would drive and write along."""
+    """End a fork of this process that returned into the tester, or it would drive and write as well."""
     if _CHILD.pid and os.getpid() != _CHILD.pid:
         with suppress(OSError):
             os.write(2, b"otf: code of the bench or its system forked, and did not end the copy: it ends here\n")
@@ -95,17 +95,17 @@ def end_copy() -> None:
 
 
 def supervise(name: str, *, as_json: bool = False, hears: bool = False) -> None:
-    """Go on in a child process; the process that called this ends as the child does. In a debugger it does not.
+    """Continue in a child process; the calling process ends as the child does. In a debugger, do nothing.
 
-    `name` is what the user called; with `as_json` an end that nobody signed is a document on standard output, too. A
-    program that `hears` calls `hear` for each signal that is to end it, and gets a signal again that was lost.
+    `name` is what the user called; with `as_json` an unsigned end also prints a document on standard output. A program
+    that `hears` calls `hear` for each signal that should end it, and gets a lost signal again.
     """
     if _in_debugger():
         return
     try:
         memory, (ours, theirs) = mmap(-1, _SIZE), os.pipe()
         if signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN:
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # else the kernel forgets how a child ended
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # otherwise the kernel forgets how a child ended
         before, parent = signal.pthread_sigmask(signal.SIG_BLOCK, _signals()), os.getpid()
         child = os.fork()
     except OSError as error:
@@ -119,19 +119,19 @@ def supervise(name: str, *, as_json: bool = False, hears: bool = False) -> None:
 
 
 def _in_debugger() -> bool:
-    """Return whether pdb runs the program: it would have two of them to talk to."""
+    """Return whether pdb runs the program: it cannot talk to two processes."""
     bdb, tracing = sys.modules.get("bdb"), getattr(sys.gettrace(), "__self__", None)
     return bdb is not None and isinstance(tracing, bdb.Bdb)
 
 
 def _signals() -> set[signal.Signals]:
-    """Return those that the parent hands on, and that of the end of its child."""
+    """Return the signals that the parent passes on, and the one for the end of its child."""
     names = ("SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGUSR1", "SIGUSR2", "SIGTSTP", "SIGCONT", "SIGCHLD")
     return {signal.Signals[name] for name in names}
 
 
 def _die_with(parent: int, pipe: int) -> None:
-    """Have the kernel kill this process when its parent dies: the pipe has no other writer.
+    """Have the kernel kill this process when its parent, the pipe's only writer, dies.
 
     PDEATHSIG would do the same, and needs ctypes, whose import takes longer than the fork.
     """
@@ -145,14 +145,14 @@ def _die_with(parent: int, pipe: int) -> None:
 
 
 class _Parent:
-    """The process that was called: it waits, hands signals on, and ends as its child does."""
+    """The original process: it waits, passes signals on, and ends as its child does."""
 
     def __init__(self, name: str, memory: mmap | None, *, as_json: bool) -> None:
         self._name, self._memory, self._as_json = name, memory or mmap(-1, _SIZE), as_json
 
     def follow(self, child: int, *, hears: bool) -> NoReturn:
         """Wait for the end of the child, and end with its status."""
-        # what came before there was a child was for it; of what comes now, it has what its terminal sends
+        # earlier signals were for the child; now the terminal sends it its own
         while (early := signal.sigtimedwait(_signals() - {signal.SIGCHLD}, 0)) is not None:
             os.kill(child, early.si_signo)
         sent = 0
@@ -167,10 +167,10 @@ class _Parent:
         self._end(os.waitstatus_to_exitcode(ended[1]))
 
     def _send_again(self, number: int, child: int) -> None:
-        """Send a signal that the child has not heard: Python can lose one that comes just before its code blocks.
+        """Send a signal again that the child missed: Python can lose one that comes just before its code blocks.
 
-        It looks whether a signal came, the signal comes, and it starts to sleep in the kernel: its handler, and any
-        limit of time that hangs on it, has to wait until the sleep ends.
+        Python checks for signals, the signal comes, and then Python sleeps in the kernel: the handler, and any time
+        limit that depends on it, waits until the sleep ends.
         """
         if not self._memory[_HEARD]:
             os.kill(child, number)
@@ -178,7 +178,7 @@ class _Parent:
     def _hand_on(self, came: signal.struct_siginfo, child: int) -> None:
         if came.si_signo == signal.SIGCHLD:
             return
-        # the end of a terminal is told to the leader of its session alone
+        # only the session leader learns that the terminal is gone
         if came.si_code != _KERNEL or came.si_signo == signal.SIGHUP:
             os.kill(child, came.si_signo)
         if came.si_signo == signal.SIGTSTP:
@@ -194,7 +194,7 @@ class _Parent:
             by = f"{_BY}{_ITSELF * (real == INCONCLUSIVE)}{_limits()}"
             self._say(f"was ended from inside with status {real}{self._place()}: {by}; {_worth(status)}. {_ADVICE}")
             os._exit(status or INCONCLUSIVE)
-        # an interpreter without memory may crash before it can say so: that is an end like any other of this cause
+        # an interpreter without memory may crash before it can say so, which counts as any other end for this cause
         limit = _limits() if -real in _CRASHES else ""
         self._say(f"was killed by {_signal_name(-real)}{limit}{self._place()}; {_worth(status)}")
         if limit:
@@ -210,7 +210,7 @@ class _Parent:
         return f" ({what})" if what else ""
 
     def give_up(self, why: str) -> NoReturn:
-        """End as inconclusive, with a sentence."""
+        """End as inconclusive, with a message."""
         self._say(f"{why}; {_worth(0)}")
         os._exit(INCONCLUSIVE)
 
@@ -235,7 +235,7 @@ _CRASHES: Final = frozenset({signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT})
 
 
 def _limits() -> str:
-    """Return that there may have been too little memory: Python itself cannot always say so then."""
+    """Return a note that memory may have been too small, since Python itself cannot always say so."""
     import resource
 
     most, _ = resource.getrlimit(resource.RLIMIT_AS)

@@ -1,9 +1,9 @@
-"""Temporal properties: what has to be true of a whole run, as linear temporal logic of finite runs (LTLf).
+"""Temporal properties: what must be true of a whole run, in linear temporal logic on finite runs (LTLf).
 
-A property is followed by rewriting, step by step: what is left of it after a step is again a property, of the steps
-that follow (Havelund and Rosu, "Monitoring Programs Using Rewriting"). If nothing is left it holds, whatever comes; if
-it is impossible, it is violated. What is left is kept as alternatives, each a set of parts that must all hold, so that
-it cannot grow without end; what grows beyond `MOST` alternatives is no longer known.
+Each step rewrites a property: what is left of it is again a property, of the following steps (Havelund and Rosu,
+"Monitoring Programs Using Rewriting"). If nothing is left, it holds whatever comes; if it is impossible, it is
+violated. The rest is kept as alternatives, each a set of parts that must all hold, so that it cannot grow without end;
+beyond `MOST` alternatives the property counts as open.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from otf.errors import ModelError, UsageError
 from otf.values import as_text, show
 
 MOST: Final = 1_000
-"""Alternatives of what is left of a property; beyond, it is open for the rest of the run."""
+"""Alternatives in the rest of a property; if there are more, it is open for the rest of the run."""
 
 
 class PropertyStep(NamedTuple):
-    """A step of a run: an input (None: the system spoke by itself), and the outputs before the next one, as they came.
+    """A step of a run: an input (None: the system spoke by itself), and the outputs before the next input, in order.
 
     >>> PropertyStep("coin", ("tea",)).outputs
     ('tea',)
@@ -32,7 +32,7 @@ class PropertyStep(NamedTuple):
 
 
 What: TypeAlias = Callable[[PropertyStep], object] | object
-"""What is asked of a step: a value, a class, a function of the step, or a property."""
+"""A statement about a step: a value, a class, a function of the step, or a property."""
 
 Kind: TypeAlias = Literal[
     "now", "not now", "all", "any", "always", "sometimes", "within", "throughout", "until", "release", "then", "last"
@@ -76,7 +76,7 @@ class Formula:
         raise UsageError("a property is not True or False before it is checked: write ~, & and | for not, and, or")
 
     def __repr__(self) -> str:
-        """Return the property as it may be written."""
+        """Return the property as code."""
         if self.atom is not None:
             return f"{self.atom}" if self.kind == "now" else f"not_({self.atom})"
         if self.kind in {"all", "any"}:
@@ -91,12 +91,12 @@ def _inside(part: Formula) -> str:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class StepTest:
-    """What is asked of one step: a function of it, or a class or value that its input or an output is."""
+    """A test of one step: a function of it, or a class or value that its input or an output must match."""
 
     what: Any
 
     def of(self, step: PropertyStep) -> bool:
-        """Return whether it is true of a step. Raises ModelError if the function does."""
+        """Return whether it is true of a step. Raises ModelError if the function raises."""
         what: Any = self.what
         values = (step.input, *step.outputs)
         if isinstance(what, type):
@@ -120,7 +120,7 @@ class Connective(Protocol):
     """A connective of `otf.logic`, such as `implies(…)`, that can be read as a temporal property."""
 
     def temporal(self, of: Callable[[object], Formula]) -> Formula:
-        """Return it as a temporal property; `of` makes one of each part."""
+        """Return it as a temporal property; `of` converts each part."""
         ...
 
 
@@ -140,9 +140,9 @@ def formula(thing: object) -> Formula:
 
 
 def now(what: What) -> Formula:
-    """Return the property that this is true of the present step: a value, a class, or a function of the step.
+    """Return the property that this is true of the current step: a value, a class, or a function of the step.
 
-    A value or a class is the input, or among the outputs.
+    A value or a class must match the input or an output.
 
     >>> left(now("tea"), PropertyStep("button", ("tea",))).truth
     True
@@ -171,7 +171,7 @@ def never(what: What) -> Formula:
 def sometimes(what: What) -> Formula:
     """Return the property that something is true of this step or a later one.
 
-    As a property of a bench it is a goal: it is reported if no run of a campaign reaches it.
+    As a property of a bench it is a goal: the campaign reports it if no run reaches it.
 
     >>> left(sometimes("tea"), PropertyStep("coin")).truth is None
     True
@@ -194,7 +194,7 @@ def within(steps: int, what: What) -> Formula:
 
 
 def until(first: What, what: What) -> Formula:
-    """Return the property that `what` is true of this step or a later one, and `first` of all before that.
+    """Return the property that `what` is true of this step or a later one, and `first` of all steps before that.
 
     >>> left(until("coin", "tea"), PropertyStep("button")).truth
     False
@@ -203,7 +203,7 @@ def until(first: What, what: What) -> Formula:
 
 
 def then(what: What) -> Formula:
-    """Return the property that something is true of the next step: there is one, and from it on this holds.
+    """Return the property that there is a next step, and that something is true from there on.
 
     >>> left(left(then("tea"), PropertyStep("coin")), PropertyStep("button", ("tea",))).truth
     True
@@ -213,7 +213,7 @@ def then(what: What) -> Formula:
 
 _SOME: Final = Formula("then")  # there is a next step
 _NONE: Final = Formula("last")
-_UNKNOWN: Final = Formula("any", (_SOME, _NONE), steps=-1)  # depends on a step that is not known
+_UNKNOWN: Final = Formula("any", (_SOME, _NONE), steps=-1)  # depends on an unknown step
 Alternatives: TypeAlias = frozenset[frozenset[Formula]]
 After: TypeAlias = Callable[[Formula], Alternatives]
 _TRUE: Final[Alternatives] = frozenset({frozenset[Formula]()})
@@ -223,7 +223,7 @@ _OPEN: Final[Alternatives] = frozenset({frozenset({_UNKNOWN})})
 
 @dataclass(frozen=True, slots=True)
 class Residue:
-    """What is left of a property after some steps: the alternatives, and in each the parts that must all hold.
+    """The rest of a property after some steps: the alternatives, each with the parts that must all hold.
 
     >>> Residue.of(always("tea")).ends_well, Residue.of(sometimes("tea")).ends_well
     (True, False)
@@ -233,29 +233,29 @@ class Residue:
 
     @classmethod
     def of(cls, whole: object) -> Residue:
-        """Return what is left before the first step."""
+        """Return the rest before the first step."""
         return cls(_still(formula(whole)))
 
     @property
     def truth(self) -> bool | None:
-        """Return whether it holds or is violated, whatever comes; None if that depends on what comes."""
+        """Return whether it holds (True) or is violated (False) whatever comes; None if that depends."""
         if not self.ways:
             return False
         return True if frozenset() in self.ways else None
 
     @property
     def ends_well(self) -> bool:
-        """Return whether it holds if no step follows: nothing that was promised is outstanding."""
+        """Return whether it holds if no step follows: no promise is outstanding."""
         return any(all(map(_ends, way)) for way in self.ways)
 
     def after(self, step: PropertyStep | None) -> Residue:
-        """Return what is left after a step; None is a step of which nothing is known."""
+        """Return the rest after a step; None stands for an unknown step."""
         known: dict[Formula, Alternatives] = {}
         return Residue(_any(_all(_after(each, step, known) for each in way) for way in self.ways))
 
 
 def left(of: Formula | Residue, step: PropertyStep | None) -> Residue:
-    """Return what is left of a property after a step."""
+    """Return the rest of a property after a step."""
     return (of if isinstance(of, Residue) else Residue.of(of)).after(step)
 
 
@@ -327,7 +327,7 @@ def _both(one: Alternatives, other: Alternatives) -> Alternatives:
 
 
 def _least(ways: Alternatives) -> Alternatives:
-    """Return the ways without those that ask for more than another does."""
+    """Return the ways without those that demand more than another."""
     if frozenset() in ways:
         return _TRUE
     if len(ways) > MOST:
@@ -336,7 +336,7 @@ def _least(ways: Alternatives) -> Alternatives:
 
 
 def _soonest(parts: frozenset[Formula]) -> frozenset[Formula]:
-    """Return parts without those that a shorter term, or a longer prohibition, includes."""
+    """Return the parts without those that a shorter deadline, or a longer prohibition, includes."""
     terms: dict[Hashable, Formula] = {}
     for part in parts:
         if part.kind in {"within", "throughout"}:

@@ -24,8 +24,8 @@ Transitions: TypeAlias = Sequence[Transition[Any]]
 class Product(Spec[States, Any]):
     """A spec that is a product of specs; made by `product`.
 
-    `accepting(states)` returns whether all of them may end there; None: they may end anywhere. `vocabulary` is the set
-    of its actions.
+    `accepting(states)` returns whether all of them may end there; None: anywhere. `vocabulary` is the set of its
+    actions.
 
     >>> from otf.spec import goto
     >>> def stay(state, inp): return [goto(state)]
@@ -44,12 +44,12 @@ def product(
     """Return the product of specs; its state is the tuple of their states.
 
     An action is an input, or a spontaneous output. A shared action happens in all specs that have it, at the same time
-    and with the same outputs. If these specs agree on no outputs, the product raises ModelError; with `disabled` the
-    action cannot happen there, as in PyModel.
+    and with the same outputs. If these specs do not agree on any outputs, the product raises ModelError; with
+    `disabled` the action cannot happen there, as in PyModel.
 
-    `actions` lists the actions of each spec: names, classes or values. If it is left out, or None for a spec, these are
-    the classes that the spec's step function declares for its input, or else the actions of all reachable states.
-    Actions are known by name, as in a scenario: a spec with some `Push` takes part in every `Push`.
+    `actions` lists the actions of each spec: names, classes or values. By default, or if it is None for a spec, these
+    are the classes that the spec's step function declares for its input, or else the actions of all reachable states.
+    Names identify actions, as in a scenario: a spec with some `Push` takes part in every `Push`.
 
     The window of a shared action is the intersection of its windows. The window of a spontaneous output keeps only its
     end: the product does not know when each spec entered its state, so it never calls such an output early. Named
@@ -85,7 +85,7 @@ def product(
         for at, ways in enumerate(alone):
             for way in ways:
                 who = [other for other, each in enumerate(own) if other == at or each.shares(way.outputs)]
-                # where several share it, the first of them that could be first is
+                # if several share it, the first one that could be first
                 if at == who[0]:
                     yield from _together(states, {other: alone[other] for other in who} | {at: [way]}, spontaneous=True)
 
@@ -114,7 +114,7 @@ def _vocabularies(
         raise UsageError(f"{message}, None where the spec itself determines them")
     if len(specs) == 1:
         return [Vocabulary(lambda _: True, lambda _: True)]
-    # if only one spec has spontaneous outputs, they are shared with no other
+    # if only one spec has spontaneous outputs, it shares them with no other
     spontaneous = sum(spec.emits is not None for spec in specs) > 1
     return [
         _vocabulary(spec, spontaneous=spontaneous) if items is None else listed(items)
@@ -126,14 +126,14 @@ def _vocabulary(spec: Spec[Any, Any], *, spontaneous: bool) -> Vocabulary:
     if isinstance(spec, Product):
         return spec.vocabulary
     if isinstance(spec, Restricted):
-        # actions that its scenario never allows are its own all the same
+        # actions that its scenario never allows still belong to it
         return _vocabulary(spec.base, spontaneous=spontaneous)
     own: Sequence[object] | None = getattr(spec, "actions", None)
     return found(spec, spontaneous=spontaneous) if own is None else listed(own)
 
 
 class _Timers:
-    """The owner of each named timer that has occurred: one of the specs."""
+    """The spec that owns each named timer seen so far."""
 
     def __init__(self, specs: Sequence[Spec[Any, Any]]) -> None:
         self._specs = specs
@@ -146,7 +146,7 @@ class _Timers:
         return found
 
     def begun(self, at: int, spec: Spec[Any, Any]) -> Sequence[TimerStart]:
-        """Return the timers that run in a spec from the beginning. Raises ModelError as `of` does."""
+        """Return the initial timers of a spec. Raises ModelError as `of` does."""
         self._own(at, (each.name for each in spec.timers))
         return spec.timers
 
@@ -183,14 +183,14 @@ def _offered(own: Sequence[Vocabulary], rows: list[dict[Hashable, Any]], named: 
 def _together(
     states: States, ways: Mapping[int, Transitions], *, spontaneous: bool = False
 ) -> Iterator[Transition[Any]]:
-    """Yield the common transitions of specs, given by their positions: with the same outputs, within all windows."""
+    """Yield the common transitions of specs, given by position: with the same outputs, within all windows."""
     for each in every(*ways.values()):
         window = _window(each)
         if each and len({likeness(way.outputs) for way in each}) == 1 and (window is None or window[0] <= window[1]):
             moved = dict(zip(ways, each, strict=True))
             after = _after(each)
             if window is not None and spontaneous and len(states) > 1:
-                # the oracle counts from the last move of the product, which may have been a move of another spec
+                # the oracle counts from the last move of the product, which another spec may have made
                 window = None if after else (0.0, window[1])
             yield Transition(
                 tuple(moved[at].state if at in moved else state for at, state in enumerate(states)),

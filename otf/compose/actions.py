@@ -1,4 +1,4 @@
-"""Actions, the patterns of which scenarios consist, and the vocabulary of a model: all its actions."""
+"""Actions, the patterns that make up scenarios, and the vocabulary of a model: all its actions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from otf.values import key, likeness, show
 class Action(NamedTuple):
     """What happens in one transition: an input with its outputs, or spontaneous outputs (then `input` is None).
 
-    `outputs` is None while the outputs are not known.
+    `outputs` is None while the outputs are unknown.
 
     >>> Action("coin", ("tea",)).spontaneous, Action(None, ("beep",), spontaneous=True).outputs
     (False, ('beep',))
@@ -32,8 +32,8 @@ class Action(NamedTuple):
 class Pattern:
     """A set of actions, as an item of a scenario; made by `does`, `out`, `any_action`, a name, a class or a value.
 
-    `matches` returns whether an action is one of them. `concerns` returns whether the scenario controls an action; what
-    it does not control is free. `says` is the text of the pattern.
+    `matches` returns whether an action is one of them. `concerns` returns whether the scenario controls an action;
+    other actions are free. `says` is the text of the pattern.
 
     >>> push = does("push", 1)
     >>> push.matches(Action("push", (1,))), push.matches(Action("push", (2,))), push.concerns(Action("push"))
@@ -65,7 +65,7 @@ def pattern(item: object) -> Pattern:
     if isinstance(item, str):
         return _input_pattern(item, lambda value: item in names(value))
     named, own = key(item), set(names(item))
-    # an action is known by its name: other values of the same name are controlled, not free
+    # the name identifies an action: other values of the same name are controlled, not free
     concerned = _input_pattern("", lambda value: not own.isdisjoint(names(value))).matches
     return Pattern(show(item), concerned, _input_pattern("", lambda value: key(value) == named).matches)
 
@@ -120,18 +120,18 @@ def _input_pattern(says: str, holds: Callable[[Any], bool]) -> Pattern:
 
 
 Owns: TypeAlias = Callable[[Any], bool]
-STATES: Final = 10_000  # of a model that are searched for its actions
+STATES: Final = 10_000  # states of a model to search for its actions
 
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The actions of a model, as functions that return whether an input, or a spontaneous output, is its own."""
+    """The actions of a model, as functions that return whether it owns an input or a spontaneous output."""
 
     inputs: Owns
     spontaneous: Owns
 
     def shares(self, outputs: tuple[Any, ...]) -> bool:
-        """Return whether one of these spontaneous outputs is its own."""
+        """Return whether it owns one of these spontaneous outputs."""
         return any(self.spontaneous(value) for item in outputs for value, _ in outputs_in(item))
 
 
@@ -149,8 +149,8 @@ def listed(items: Iterable[object]) -> Vocabulary:
 def found(spec: Spec[Any, Any], *, spontaneous: bool) -> Vocabulary:
     """Return the vocabulary of a spec, from the types that it declares or the actions of its states.
 
-    `spontaneous`: its spontaneous outputs matter, too. An action is known by its name, as in a scenario: a spec with
-    the input `Push(1)` owns every `Push`. Raises UsageError if the spec has too many states.
+    `spontaneous`: its spontaneous outputs count, too. A name identifies an action, as in a scenario: a spec with the
+    input `Push(1)` owns every `Push`. Raises UsageError if the spec has too many states.
     """
     inputs = _declared(spec)
     if inputs is not None and not spontaneous:
@@ -169,7 +169,7 @@ def called(value: Any) -> Hashable:  # noqa: ANN401 -- any input or output
 
 
 def outputs_in(item: object, port: str = "") -> Iterator[tuple[Any, str]]:
-    """Yield the values that an item of outputs may be, each with the port that it names, "" for none."""
+    """Yield the values that an output item may be, each with the port that it names, "" for none."""
     match item:
         case AnyOrder(items) | OneOf(items):
             for each in items:
@@ -181,7 +181,7 @@ def outputs_in(item: object, port: str = "") -> Iterator[tuple[Any, str]]:
 
 
 def _declared(spec: Spec[Any, Any]) -> Owns | None:
-    """Return the inputs by the classes that `step` declares; None if it declares no classes that name actions."""
+    """Return the inputs of the classes that `step` declares; None if it declares no classes that name actions."""
     kinds = declared(spec.step)
     if not kinds or not all(_names_an_action(kind) for kind in kinds):
         return None
@@ -189,7 +189,7 @@ def _declared(spec: Spec[Any, Any]) -> Owns | None:
 
 
 def _names_an_action(kind: Any) -> bool:  # noqa: ANN401 -- any annotation
-    # a class with subclasses, or whose objects have names of their own, may be the input type of several models
+    # several models may share a class with subclasses, or whose objects have their own names
     if not isinstance(kind, type) or type(kind).__subclasses__(kind):
         return False
     made: Any = kind

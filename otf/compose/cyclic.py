@@ -14,14 +14,14 @@ from otf.values import show
 
 State = TypeVar("State")
 OVER: Final = 10
-"""Periods whose mean is checked by default."""
+"""How many periods to average by default."""
 COUNTED: Final = 1 << 32
-"""Numbers of a counter at most."""
+"""The most numbers of a counter."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cycling(Generic[State]):
-    """A state of a model with a cyclic message: its next number, and how many came since the mean was begun.
+    """A state of a model with a cyclic message: the next number, and how many came since the mean began.
 
     >>> Cycling("on", 3, 1)
     'on' | message 3
@@ -48,7 +48,7 @@ class Cycle:
     first: tuple[float, float] | None
 
     def after(self, periods: int) -> tuple[float, float]:
-        """Return the window of so many periods: each end of them has its jitter."""
+        """Return the window of that many periods, with jitter at each end."""
         seconds, jitter = periods * self.every, 2 * self.jitter
         return max(0.0, seconds * (1 - self.drift) - jitter), seconds * (1 + self.drift) + jitter
 
@@ -59,19 +59,19 @@ class Cycle:
 
     @property
     def begins(self) -> TimerStart:
-        """Return the timer of the first message, at any time in a period unless the model says when."""
+        """Return the timer of the first message: at any time in a period, unless the model says when."""
         lo, hi = self.first or (0.0, self.every * (1 + self.drift) + self.jitter)
         return start(self.name, lo, hi)
 
     @property
     def stops(self) -> list[Any]:
-        """Return what ends it."""
+        """Return the actions that end it."""
         return [stop(self.name), stop(self.mean)]
 
     def next(self, period: int) -> tuple[str, list[TimerStart], int]:
-        """Return the timer that brings a message, the timers that it starts, and the periods since the mean was begun.
+        """Return the timer that brings a message, the timers that it starts, and the periods since the mean began.
 
-        The first message has a timer of its own: so period 0 is before it, and period 1 after it.
+        The first message has its own timer, so period 0 comes before it, and period 1 after it.
         """
         each = [start(self.name, *self.after(1))]
         if self.over < 2:  # noqa: PLR2004 -- a mean of one period is the period
@@ -95,20 +95,20 @@ def cyclic(  # noqa: PLR0913 -- a message has that many attributes; each is give
     first: tuple[float, float] | None = None,
     runs: Callable[[Any], bool] = lambda _state: True,
 ) -> Spec[Any, Any]:
-    """Return the spec of a system that also sends a message again and again, `every` so many seconds.
+    """Return the spec of a system that also sends a message periodically, `every` so many seconds.
 
     Each message comes up to `jitter` seconds before or after its time; jitter does not add up. `drift` is how far the
-    clock of the system may be off, as a share: 100e-6 are 100 ppm. Each period is checked, and the mean of `over`
+    clock of the system may be off, as a share: 100e-6 is 100 ppm. otf checks each period, and the mean of `over`
     periods, which shows a period that is wrong by less than its jitter. So a missing, doubled, early or late message
-    fails, and a period that drifts.
+    fails, and so does a period that drifts.
 
-    `output` is the message, or a function of the state and the number of the message: from 0 at each start, and again
-    after `wraps` messages: 256 for a counter of 8 bits, 15 in profile 1 of AUTOSAR E2E. So a counter that is frozen,
+    `output` is the message, or a function of the state and the message's number. The number is 0 at each start, and
+    again after `wraps` messages: 256 for an 8-bit counter, 15 in profile 1 of AUTOSAR E2E. So a counter that freezes,
     skips or wraps at the wrong number fails.
 
-    `runs(state)` returns whether the message is sent in a state; by default it is in all, from the beginning. It begins
-    `first` seconds after that, which is a window: by default one period. `name` names the timer. A state of the spec is
-    a `Cycling`. Raises UsageError for times or numbers that are none.
+    `runs(state)` returns whether the system sends the message in a state; by default it does in all, from the
+    beginning. The first message comes within the window `first` (seconds) after that, by default one period. `name`
+    names the timer. The states of the spec are `Cycling`. Raises UsageError for impossible times or numbers.
 
     >>> from otf.spec import goto
     >>> node = Spec(lambda on, inp: [goto(not on, "ok")], False, ["switch"], name="node")
@@ -136,7 +136,7 @@ class _Cyclic:
     def spec(self, output: object, wraps: int) -> Spec[Any, Any]:
         base, moved = self.base, self.moved
 
-        # closures that contain the base itself, and not this object: the fingerprint of a model looks for specs there
+        # closures over the base, not over this object: a model's fingerprint looks for specs there
         def step(now: Cycling[Any], inp: Any) -> Iterator[Any]:  # noqa: ANN401 -- any input
             return (moved(now, way) for way in base.step(now.state, inp))
 
@@ -163,14 +163,14 @@ class _Cyclic:
         )
 
     def ticks(self, now: Cycling[Any], output: object, wraps: int) -> Iterator[Transition[Any]]:
-        """Yield the next message, where the state sends it."""
+        """Yield the next message, if the state sends it."""
         if self.runs(now.state):
             message = output(now.state, now.number) if callable(output) else output
             after, timers, period = self.cycle.next(now.period)
             yield goto(Cycling(now.state, (now.number + 1) % wraps, period), message, after=after, timers=timers)
 
     def moved(self, now: Cycling[Any], way: Any) -> Any:  # noqa: ANN401 -- whatever a model yields
-        """Return a transition of the base with what it does to the message."""
+        """Return a transition of the base with its effect on the message."""
         if isinstance(way, Accept):
 
             def then(seen: Sequence[Any]) -> list[Cycling[Any]]:

@@ -1,6 +1,6 @@
 """Scenarios: small machines that restrict the order of actions; and a model under a scenario.
 
-A scenario restricts the inputs of the model only, or all its transitions.
+A scenario restricts either only the model's inputs, or all its transitions.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ MachineRow: TypeAlias = tuple[Any, object, Any]
 class Machine:
     """A finite machine as a scenario: rows of a state, an action and the next state.
 
-    `start` is the state of the first row, unless another is given. `accepting` are the states in which it may end;
-    without them it may end anywhere. Raises UsageError for a wrong row, or for no rows.
+    `start` is the state of the first row, unless another is given. `accepting` are the states in which it may end, by
+    default all. Raises UsageError for a wrong row, or for no rows.
 
     >>> abba = Machine([(0, "a", 1), (1, "b", 0)], accepting=[0])
     >>> abba.ends(abba.after(abba.start, Action("a")))
@@ -57,7 +57,7 @@ def _checked(rows: Iterable[MachineRow]) -> list[MachineRow]:
 
 @dataclass(frozen=True)
 class Scenario:
-    """An order of some actions; made by `scenario`. Actions that none of its patterns concerns are free.
+    """An order of some actions; made by `scenario`. Actions outside all of its patterns are free.
 
     `after(state, action)` returns the next state, None if the action must not follow. `ends(state)` returns whether the
     scenario may end there. `patterns` are all patterns in it.
@@ -109,7 +109,7 @@ State = TypeVar("State")
 
 @dataclass(frozen=True, slots=True)
 class Guided(Generic[State]):
-    """A state of a model together with the state `at` of the scenario; `at=None`: the scenario was left.
+    """A state of a model together with the state `at` of the scenario; `at=None`: the run has left the scenario.
 
     >>> Guided("idle", None)
     'idle' | left
@@ -119,7 +119,7 @@ class Guided(Generic[State]):
     at: Hashable
 
     def __repr__(self) -> str:
-        """Return the state of the model, and what may still follow by the scenario."""
+        """Return the state of the model, and what the scenario still allows."""
         return f"{show(self.state)} | {'left' if self.at is None else show(self.at)}"
 
 
@@ -133,8 +133,8 @@ class Restricted(Spec[Any, Any]):
 def guide(spec: Spec[Any, Any], scenario: Scenario) -> Spec[Any, Any]:
     """Return the spec whose inputs follow the scenario, and which allows everything that the model allows.
 
-    Use it to steer a test. A system that answers otherwise than the scenario is not wrong: then the scenario is left,
-    and the inputs that it controls are no longer offered.
+    Use it to steer a test. A system that departs from the scenario is not wrong: the spec then stops offering the
+    inputs that the scenario controls.
 
     >>> from otf.compose import scenario
     >>> from otf.spec import goto
@@ -147,9 +147,9 @@ def guide(spec: Spec[Any, Any], scenario: Scenario) -> Spec[Any, Any]:
 
 
 def compose(spec: Spec[Any, Any], scenario: Scenario) -> Spec[Any, Any]:
-    """Return the product of a spec and a scenario: actions that the scenario controls happen in both or not at all.
+    """Return the product of a spec and a scenario: controlled actions happen in both or not at all.
 
-    Unlike `guide`, it also removes outputs of the model that do not follow the scenario. Use it to analyse a model.
+    Unlike `guide`, it also removes outputs of the model that depart from the scenario. Use it to analyse a model.
 
     >>> from otf.compose import scenario
     >>> from otf.spec import goto
@@ -221,7 +221,7 @@ def _moved(scenario: Scenario, at: Hashable, action: Action) -> Hashable | None:
 
 
 def check(scenario: Scenario, inputs: Iterable[Any], outputs: Iterable[Any] = ()) -> None:
-    """Raise UsageError for a scenario that names an action which is not among these."""
+    """Raise UsageError if a scenario names an action that is not among these."""
     actions = [Action(inp) for inp in inputs] + [Action(None, (each,), spontaneous=True) for each in outputs]
     for item in scenario.patterns:
         if not any(item.concerns(action) for action in actions):

@@ -1,4 +1,4 @@
-"""Regular expressions over actions, by derivatives: the state of a scenario is the expression of what may still follow.
+"""Regular expressions over actions, by derivatives: a scenario's state is the expression of what may follow.
 
 The method is that of Brzozowski, "Derivatives of Regular Expressions", 1964.
 """
@@ -20,7 +20,7 @@ LONGEST: Final = 10_000  # characters of an expression
 
 @dataclass(frozen=True, repr=False)
 class Regex:
-    """A regular expression over actions; `empty`: it also matches no actions, so a run may end here."""
+    """A regular expression over actions; `empty`: it also matches the empty sequence, so a run may end here."""
 
     empty: bool = False
 
@@ -33,7 +33,7 @@ class Regex:
         return str(self)
 
     def after(self, action: Action) -> Regex:
-        """Return the expression of what may follow an action."""
+        """Return the expression for what may follow an action."""
         del action
         return NEVER
 
@@ -114,7 +114,7 @@ class Many(Regex):
         return f"{self.part}*" if isinstance(self.part, Atom) else f"({self.part})*"
 
     def after(self, action: Action) -> Regex:
-        """Return the rest of one time, then any number of times."""
+        """Return the rest of one repetition, then any number of repetitions."""
         return _then(self.part.after(action), self)
 
     def atoms(self) -> Iterator[Pattern]:
@@ -132,7 +132,7 @@ def atom(item: object) -> Regex:
 
 
 def sequence(parts: Sequence[Regex]) -> Regex:
-    """Return the expression of several, one after the other."""
+    """Return the expression of several parts, one after the other."""
     return reduce(_then, parts, DONE)
 
 
@@ -273,7 +273,7 @@ def _named(token: str) -> Pattern:
 
 def _literals(text: str, token: str) -> tuple[Any, ...]:
     try:
-        found: tuple[Any, ...] = literal_eval(text)  # numbers, strings, bools and tuples of them; it runs no code
+        found: tuple[Any, ...] = literal_eval(text)  # numbers, strings, bools and tuples of them; runs no code
     except (ValueError, SyntaxError, RecursionError, MemoryError) as error:
         raise UsageError(
             f"scenario: {token}: values are numbers, strings in quotation marks, or tuples of them"

@@ -1,7 +1,7 @@
-"""Drafts of benches from recorded conversations: messages, codec and a first model, all of them guessed.
+"""Drafts of benches from recorded conversations: messages, codec and a first model, all guessed.
 
 `draft_bench` reads a capture or a log and returns the text of a file. The recording may come from a stranger: none of
-it is executed, and it gets into the file only as literals and as names of letters and digits.
+it is executed, and it gets into the file only as literals, and as names made of letters and digits.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from otf.draft.texts import text_kinds
 from otf.draft.writing import Draft
 
 _SLOWEST: Final = 5.0
-"""Seconds after which what comes is hardly an answer any more."""
+"""Seconds after which an output is hardly an answer any more."""
 
 
 def draft_bench(file: BinaryIO, recording: str, name: str, url: str = "") -> Draft:
@@ -38,7 +38,7 @@ def draft_bench(file: BinaryIO, recording: str, name: str, url: str = "") -> Dra
     elif all(is_text(each.data) for each in utterances):
         parsed = text_kinds(utterances)
     else:
-        utterances = [each for each in utterances if each.data]  # an empty binary message has no kind
+        utterances = [each for each in utterances if each.data]  # an empty binary message has no type
         parsed = binary_kinds(utterances)
     kinds = _counted(utterances, parsed)
     found = list(exchanges(utterances, parsed))

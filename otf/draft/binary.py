@@ -1,6 +1,6 @@
-"""The kinds of messages in a dialogue of binary messages: which bytes stay, which count, which are lengths or sums.
+"""The types of messages in a binary dialogue: which bytes are constant, which count, which are lengths or checksums.
 
-A byte in which few values recur tells the kinds apart. Everything here is guessed from the values that were seen; only
+A byte with only a few recurring values tells the types apart. Everything here is guessed from the recorded values; only
 lengths and checksums that fit every message are more than a guess.
 """
 
@@ -16,7 +16,7 @@ from otf.draft.dialogue import Utterance
 from otf.draft.kinds import MOST_KINDS, FieldGuess, MessageKind, Parsed, class_name, quoted
 
 ENOUGH: Final = 3
-"""Different messages in which a length, a counter or a checksum must be right."""
+"""How many different messages a length, a counter or a checksum must fit."""
 
 _TAGS_WITHIN: Final = 8
 _TRIED: Final = 500
@@ -38,7 +38,7 @@ _NUMBERS: Final = {1: ("u8",), 2: ("u16be", "u16le"), 4: ("u32be", "u32le")}
 
 
 class ComputedBytes(NamedTuple):
-    """A length or checksum: where it is (a checksum counts from the end), its width, its format and why."""
+    """A length or checksum: its place (a checksum's counts from the end), width, format, and the evidence."""
 
     at: int
     width: int
@@ -47,7 +47,7 @@ class ComputedBytes(NamedTuple):
 
 
 class Layouts(NamedTuple):
-    """What the messages of one direction have in common: the byte that names their kind, and what is computed."""
+    """What the messages of one direction have in common: the byte that names their type, and the computed bytes."""
 
     tag: int | None
     length: ComputedBytes | None
@@ -56,7 +56,7 @@ class Layouts(NamedTuple):
 
 
 def binary_kinds(utterances: Sequence[Utterance]) -> list[Parsed]:
-    """Return each message with its kind; inputs and outputs are always different kinds."""
+    """Return each message with its type; an input and an output never share a type."""
     found: dict[int, Parsed] = {}
     names: list[str] = []
     for sent in (True, False):
@@ -90,7 +90,7 @@ def _layouts(frames: Sequence[bytes]) -> Layouts:
 
 
 def _tells_apart(frames: Sequence[bytes], at: int, length: range) -> bool:
-    """Return whether a byte has few recurring values, and is the first to vary or decides the size of the message."""
+    """Return whether a byte has few recurring values, and is the first to vary or determines the message size."""
     values = {data[at] for data in frames}
     if not 1 < len(values) <= min(MOST_KINDS, len(frames) // 2):
         return False
@@ -137,7 +137,7 @@ def _order(code: str) -> Any:  # noqa: ANN401 -- a literal of the standard libra
 
 
 class BytePart(NamedTuple):
-    """Some bytes of a kind: from `at` to `end` (None: up to `tail` bytes before the end); without a `hint` no value."""
+    """Some bytes of a type: from `at` to `end` (None: `tail` bytes before the end); a value only with a `hint`."""
 
     at: int
     end: int | None
@@ -173,7 +173,7 @@ def _part(frames: Sequence[bytes], layouts: Layouts, at: int, end: int) -> ByteP
     if alike > at:
         return _constant(frames[0][at:alike], at, is_tag=at == layouts.tag)
     varied = _run(frames, layouts, at, end, constant=False)
-    # numbers are mostly at multiples of their size
+    # numbers are usually aligned to their size
     width = next(size for size in (4, 2, 1) if size <= varied - at and at % size == 0)
     codes = _NUMBERS[width]
     code = codes[0] if len(codes) == 1 or _spread(frames, at) <= _spread(frames, at + width - 1) else codes[1]
@@ -181,7 +181,7 @@ def _part(frames: Sequence[bytes], layouts: Layouts, at: int, end: int) -> ByteP
 
 
 def _run(frames: Sequence[bytes], layouts: Layouts, at: int, end: int, *, constant: bool) -> int:
-    """Return the end of the bytes from `at` on that all vary, or all do not; the tag is by itself."""
+    """Return the end of the run of bytes from `at` that all vary or are all constant; the tag is a run of its own."""
     stop = at
     while stop < min(end, at + _LONGEST) and stop != layouts.counter and (_spread(frames, stop) == 1) is constant:
         if layouts.length and stop == layouts.length.at:

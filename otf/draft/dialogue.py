@@ -1,7 +1,7 @@
-"""The messages of a recorded conversation with a system, in both directions: from a capture or from a marked log.
+"""The messages of a recorded conversation with a system, in both directions, from a capture or a marked log.
 
-Recordings come from strangers: packets and lines are bounded, and nothing in them is interpreted. A stream is cut into
-messages by the first of a few framings that leaves no byte over.
+Recordings come from strangers: packets and lines are bounded, and nothing in them is interpreted. The first of a few
+framings that leaves no byte over cuts a stream into messages.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from otf.trace.pcapng import MAGIC as NEXT_MAGIC
 
 Item = TypeVar("Item")
 MOST: Final = 100_000
-"""Messages that are read; what follows is left out, and the draft says so."""
+"""How many messages to read; the draft says if it leaves out later ones."""
 
 LARGEST: Final = 1 << 25
-"""Bytes that are read, as a bound of the memory."""
+"""How many bytes to read, to bound the memory."""
 
 _LONGEST: Final = 1 << 16
 _SYN, _ACK = 2, 16
@@ -41,7 +41,7 @@ FORMS: Final = (
 
 
 class Utterance(NamedTuple):
-    """One message: its direction, bytes, time in seconds, and which client of the system it concerns."""
+    """One message: its direction, bytes, time in seconds, and client of the system."""
 
     sent: bool
     data: bytes
@@ -51,9 +51,9 @@ class Utterance(NamedTuple):
 
 @dataclass
 class Dialogue:
-    """A recorded conversation with one system. `url` is its address, "" if the recording does not have it.
+    """A recorded conversation with one system. `url` is its address, "" if the recording lacks it.
 
-    `is_stream`: the messages are pieces of a stream, which framing still has to cut. `notes` say what was left out.
+    `is_stream`: the messages are pieces of a stream, not yet cut by a framing. `notes` say what was left out.
     """
 
     name: str
@@ -64,7 +64,7 @@ class Dialogue:
 
 
 def read_dialogue(file: BinaryIO, name: str, url: str = "") -> Dialogue:
-    """Read a recording of the system at `url`, by default of the one with the most packets.
+    """Read a recording of the system at `url`, by default the one with the most packets.
 
     Raises UsageError, with the possible formats, if there is no message in it; TraceError for a broken capture.
     """
@@ -94,7 +94,7 @@ def _dialogue_of(capture: Capture, url: str) -> Dialogue:
 
 
 def _first(every: Iterator[Item], size: Callable[[Item], int]) -> Iterator[Item]:
-    """Yield the first items, as many as are read."""
+    """Yield the first items, up to the bounds."""
     total = 0
     for item in islice(every, MOST):
         yield item
@@ -104,7 +104,7 @@ def _first(every: Iterator[Item], size: Callable[[Item], int]) -> Iterator[Item]
 
 
 def _server(packets: list[Packet], url: str, name: str) -> tuple[str, Endpoint]:
-    """Return the system: the target of the first packet of each conversation, in the one with the most packets."""
+    """Return the system: the target of the first packet, in the conversation with the most packets."""
     targets: dict[tuple[str, frozenset[Endpoint]], Endpoint] = {}
     counts = Counter[tuple[str, Endpoint]]()
     for packet in packets:
@@ -163,14 +163,14 @@ def _utterance(match: re.Match[str], *, is_hex: bool) -> Utterance:
 
 WIDTHS: Final = (4, 2, 1)
 ORDERS: Final[tuple[Literal["big", "little"], ...]] = ("big", "little")
-SECONDS: Final = 0.02  # between two messages, if nothing else tells them apart
+SECONDS: Final = 0.02  # between two messages, if nothing else separates them
 GAP: Final = f"framing.silence({SECONDS})"
 CRLF: Final = 'framing.lines(end=b"\\r\\n")'
 _FEW: Final = 2
 
 
 class FramingGuess(NamedTuple):
-    """A framing as code, "" for the default of the port, why it was chosen, and the framing itself."""
+    """A framing as code ("" for the port's default), the reason for it, and the framing itself."""
 
     code: str
     why: str
@@ -178,7 +178,7 @@ class FramingGuess(NamedTuple):
 
 
 def cut(dialogue: Dialogue) -> tuple[Dialogue, FramingGuess]:
-    """Return the dialogue with whole messages, and the framing that made them."""
+    """Return the dialogue as whole messages, and the framing that cut them."""
     if not dialogue.is_stream:
         return dialogue, _of_frames(dialogue)
     for guess in _candidates(dialogue.utterances):
@@ -228,7 +228,7 @@ def _candidates(pieces: list[Utterance]) -> Iterator[FramingGuess]:
 
 
 def _framed(pieces: Iterable[Utterance], framing: Framing) -> Iterator[Utterance | None]:
-    """Yield the frames of both directions; None at the end if the framing does not fit."""
+    """Yield the frames of both directions; None if the framing does not fit."""
     framers: dict[tuple[int, bool], Framer] = {}
     for piece in pieces:
         framer = framers.setdefault((piece.client, piece.sent), framing())

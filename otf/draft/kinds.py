@@ -1,7 +1,7 @@
-"""The kinds of messages in a dialogue, as far as they can be guessed: a name, its fields, and where they are.
+"""Guesses the types of messages in a dialogue: their names, their fields, and where these are.
 
-JSON objects tell their kinds by the names of their members, and by one that names the kind. Only flat objects are read:
-numbers, texts, truth values and null. Others are drafted as text.
+The names of its members, and a member that names the type, give the type of a JSON object. Only flat objects count:
+numbers, texts, truth values and null. Others become text.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from otf.draft.dialogue import Utterance
 from otf.trace.reading import BAD_JSON
 
 MOST_KINDS: Final = 12
-"""Kinds of messages in each direction; those that are seldom are then put together."""
+"""Types of messages in each direction; beyond that, rare ones are merged."""
 
 _WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 _DIGITS: Final = re.compile(r"[0-9]+")
@@ -43,7 +43,7 @@ class FieldGuess(NamedTuple):
 
 @dataclass
 class MessageKind:
-    """A kind of message. `pattern` is its line, or `body` its class in code; `weight` orders patterns that overlap."""
+    """A type of message. `pattern` is its line, or `body` its class as code; `weight` orders overlapping patterns."""
 
     name: str
     fields: tuple[FieldGuess, ...] = ()
@@ -54,18 +54,18 @@ class MessageKind:
     seen: int = 0
     sample: bytes = b""
     values: dict[tuple[Any, ...], int] = field(default_factory=dict[tuple[Any, ...], int])
-    """How often it was sent with which values."""
+    """How often each combination of values was sent."""
 
 
 class Parsed(NamedTuple):
-    """An utterance as a message: its kind, and the values of its fields."""
+    """An utterance as a message: its type, and the values of its fields."""
 
     kind: MessageKind
     values: tuple[Any, ...]
 
 
 def class_name(text: str, taken: Iterable[str]) -> str:
-    """Return the name of a class made of the first words in a text: letters and digits of ASCII, and no name twice.
+    """Return a new class name made of the first words in a text: ASCII letters and digits only.
 
     >>> class_name("set-level", ["Level"]), class_name("level", ["Level"]), class_name("None", [])
     ('SetLevel', 'Level2', 'NoneMessage')
@@ -86,7 +86,7 @@ def _capital(word: str) -> str:
 
 
 def field_name(text: str, taken: Iterable[str]) -> str:
-    """Return the name of a field made of the first word in a text, and no name twice.
+    """Return a new field name made of the first word in a text.
 
     >>> field_name("Temp=", []), field_name("class", []), field_name("temp", ["temp"])
     ('temp', 'class_', 'temp2')
@@ -106,7 +106,7 @@ def _fresh(name: str, taken: Iterable[str]) -> str:
 
 
 def quoted(text: str | bytes) -> str:
-    r"""Return a text or bytes as code of Python, in ASCII, in the quotes that a formatter chooses.
+    r"""Return a text or bytes as Python code, in ASCII, with the quotes that a formatter would choose.
 
     >>> print(quoted('a"b\n'), quoted("it's"), quoted(b"\x00"))
     'a"b\n' "it's" b"\x00"
@@ -127,7 +127,7 @@ def literal(value: object) -> str:
 
 
 NAMING: Final = ("type", "kind", "cmd", "command", "op", "event", "action", "method")
-"""Members whose text names the kind of a message."""
+"""Members whose text names the type of a message."""
 
 _MEMBER: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,20}")
 
@@ -136,7 +136,7 @@ Members: TypeAlias = Mapping[str, Plain]
 
 
 def object_kinds(utterances: Sequence[Utterance]) -> list[Parsed] | None:
-    """Return each message with its kind; inputs and outputs are different kinds. None if some are no flat objects."""
+    """Return each message with its type, inputs and outputs apart; None if some message is not a flat object."""
     found: list[Members] = []
     for each in utterances:
         members = _members(each.data)
@@ -160,7 +160,7 @@ def object_kinds(utterances: Sequence[Utterance]) -> list[Parsed] | None:
 
 
 def _members(data: bytes) -> Members | None:
-    """Return a flat object whose members have names that a field can have; None for anything else."""
+    """Return a flat object whose member names can be field names; None for anything else."""
     try:
         found = msgspec.json.decode(data, type=dict[str, Plain])
     except BAD_JSON:
@@ -174,7 +174,7 @@ def _is_field(name: str) -> bool:
 
 
 def _naming(members: Members) -> str:
-    """Return the text that names the kind of a message, "" if there is none."""
+    """Return the text that names the type of a message, "" if none does."""
     return next((text for name in NAMING if isinstance(text := members.get(name), str)), "")
 
 

@@ -1,12 +1,12 @@
-"""What a system answered in a dialogue: for each kind of input, the kinds of answers that followed it; and states.
+"""What a system answered in a dialogue: for each type of input, the types of answers that followed it; and states.
 
-An answer may be any of the kinds that were seen, with any values, except where a field of the answer always was that of
-the input. A small state is guessed where a recording shows one: the last of one or two exchanges decides later answers.
-A login that succeeded, a session that was opened and closed, a lamp that was switched on: after one of these, another
-input is always answered in one way, and after the other in another way. A guess is made only if a single choice of
-exchanges explains the most answers, and each answer was seen twice in each of its states, to inputs that with the very
-same values were answered in another way too: otherwise values may decide. Everything else stays as it is without a
-state: any answer that was seen. So a draft with states still allows the whole recording.
+An answer may be of any recorded type, with any values, except where a field of it always equalled one of the input. The
+module guesses a small state where a recording shows one, because the last of one or two exchanges decides later
+answers: a successful login, an opened or closed session, a lamp switched on. After one exchange an input always gets
+one answer, after the other it gets another. The guess needs a single choice of exchanges that explains the most
+answers. It also needs two examples of each answer in each state, to inputs whose very same values got another answer
+elsewhere; otherwise the values may decide. Without a guess, any recorded answer is allowed. So a draft with states
+still allows the whole recording.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from otf.draft.dialogue import Utterance
 from otf.draft.kinds import MessageKind, Parsed
 
 MOST_ANSWERS: Final = 4
-"""Different answers to one kind of input; with more of them, the draft leaves the input out."""
+"""Different answers to one type of input; if there are more, the draft leaves the input out."""
 
 _LONGEST_ANSWER: Final = 8
 _ENOUGH: Final = 2
 
 AnswerKinds: TypeAlias = tuple[str, ...]
-"""The names of the kinds of messages that follow an input, in their order."""
+"""The names of the types of messages that follow an input, in order."""
 
 
 Echoes: TypeAlias = tuple[tuple[str, str], ...]
-"""Pairs of fields: one of the answer, and the one of the input whose value it always had."""
+"""Pairs of a field of the answer and the field of the input whose value it always had."""
 
 
 class Exchanged(NamedTuple):
-    """An input with the outputs that followed it, and the seconds until the last of them."""
+    """An input with the outputs that followed it, and the seconds until the last one."""
 
     inp: Parsed
     outputs: tuple[Parsed, ...]
@@ -44,7 +44,7 @@ class Exchanged(NamedTuple):
 
 @dataclass
 class InputRule:
-    """What follows an input of a kind: each answer with how often it came, and the fields that were the same."""
+    """What follows a type of input: each answer, how often it came, and the fields that equal those of the input."""
 
     kind: MessageKind
     answers: dict[AnswerKinds, int]
@@ -54,12 +54,12 @@ class InputRule:
 
     @property
     def varies(self) -> bool:
-        """Return whether its answers vary too much to be listed."""
+        """Return whether its answers vary too much to list."""
         return len(self.answers) > MOST_ANSWERS or any(len(each) > _LONGEST_ANSWER for each in self.answers)
 
 
 def exchanges(utterances: Sequence[Utterance], parsed: Sequence[Parsed]) -> Iterator[Exchanged]:
-    """Yield each input with its outputs, for each client by itself; what comes before a first input is left out."""
+    """Yield each input with its outputs, separately for each client, without outputs before the first input."""
     opened: dict[int, tuple[Utterance, Parsed, list[Parsed], float]] = {}
     for each, message in zip(utterances, parsed, strict=True):
         before = opened.get(each.client)
@@ -75,7 +75,7 @@ def exchanges(utterances: Sequence[Utterance], parsed: Sequence[Parsed]) -> Iter
 
 
 def rules(found: Iterable[Exchanged]) -> list[InputRule]:
-    """Return what follows each kind of input, in the order of their first appearance."""
+    """Return what follows each type of input, in the order of first appearance."""
     kinds: dict[str, MessageKind] = {}
     answers = defaultdict[str, Counter[AnswerKinds]](Counter)
     samples = defaultdict[tuple[str, AnswerKinds], list[Exchanged]](list)
@@ -107,17 +107,17 @@ def _same(samples: Sequence[Exchanged], here: int, there: int) -> bool:
 
 
 START: Final = "start"
-_TWICE: Final = 2  # exchanges that show an answer in a state: one may be chance
+_TWICE: Final = 2  # examples of an answer in a state: one may be chance
 _MOST_SYMBOLS: Final = 40
-_SEARCHED: Final = 2_000  # exchanges in which states are looked for; what is found has to hold for all
+_SEARCHED: Final = 2_000  # exchanges to search for states; a guess has to hold for all
 
 ExchangeKind: TypeAlias = tuple[str, AnswerKinds]
-"""The kinds of an input and of its answers."""
+"""The types of an input and of its answers."""
 
 
 @dataclass(frozen=True)
 class StateGuess:
-    """States named after the exchange that leads to them; `shown` has the answer to an input, by state and input.
+    """States named after the exchange that leads to them; `shown` maps state and input to the answer.
 
     >>> guess = StateGuess("start", {("Login", ("Ok",)): "Login Ok"}, {("start", "Get"): ("No",)})
     >>> guess.then("Login", ("Ok",)), guess.then("Get", ("No",)), guess.excluding("Get", ("Value",))
@@ -133,19 +133,19 @@ class StateGuess:
         return self.entered.get((inp, answer), "")
 
     def excluding(self, inp: str, answer: AnswerKinds) -> list[str]:
-        """Return the states in which an input was always answered in another way."""
+        """Return the states in which an input always got another answer."""
         return [state for (state, name), seen in self.shown.items() if name == inp and seen != answer]
 
 
 def guess_states(found: Sequence[Exchanged]) -> StateGuess | None:
-    """Return the states that a recording of one client shows; None if there are none, or several choices."""
+    """Return the states that a recording of one client shows; None if there are none, or several guesses fit."""
     steps = list(_steps(found))
     symbols = dict.fromkeys(each for each, _ in steps)
     answers = Counter(inp for inp, _ in symbols)
     varying = {inp for inp, count in answers.items() if 1 < count <= MOST_ANSWERS}
     if not varying or len(symbols) > _MOST_SYMBOLS:
         return None
-    # an input with many answers is left out of the draft, and leads nowhere
+    # the draft leaves out an input with many answers, so it leads nowhere
     for guesses in _choices([each for each in symbols if answers[each[0]] <= MOST_ANSWERS]):
         best = _best(guesses, steps[:_SEARCHED], varying)
         if len(best) == 1:
@@ -157,7 +157,7 @@ def guess_states(found: Sequence[Exchanged]) -> StateGuess | None:
 
 
 def _steps(found: Sequence[Exchanged]) -> Iterator[tuple[ExchangeKind, bool]]:
-    """Yield each exchange, and whether its input, with all values, was answered in several ways."""
+    """Yield each exchange, and whether its input, with the same values, got several answers."""
     every = [(each.inp.kind.name, tuple(output.kind.name for output in each.outputs)) for each in found]
     whole = {(each.inp.kind.name, each.inp.values, answer) for each, (_, answer) in zip(found, every, strict=True)}
     several = Counter((name, values) for name, values, _ in whole)
@@ -168,7 +168,7 @@ def _steps(found: Sequence[Exchanged]) -> Iterator[tuple[ExchangeKind, bool]]:
 def _best(
     guesses: Iterable[StateGuess], steps: Sequence[tuple[ExchangeKind, bool]], varying: Iterable[str]
 ) -> list[StateGuess]:
-    """Return the guesses that explain the answers to the most inputs, if any explains some."""
+    """Return the guesses that explain the answers to the most inputs, if to any."""
     split = [(guess, len({inp for _, inp in _shown(steps, guess, varying)})) for guess in guesses]
     most = max((inputs for _, inputs in split), default=0)
     return [guess for guess, inputs in split if inputs == most > 0]
@@ -189,7 +189,7 @@ def _named(symbol: ExchangeKind) -> str:
 def _shown(
     steps: Iterable[tuple[ExchangeKind, bool]], guess: StateGuess, varying: Iterable[str]
 ) -> dict[tuple[str, str], AnswerKinds]:
-    """Return the answers by state and input, for inputs whose answers the states decide; empty if there are none."""
+    """Return the answers by state and input, for inputs whose answers depend on the state."""
     left, state = set(varying), guess.initial
     shown: dict[tuple[str, str], AnswerKinds] = {}
     counts = Counter[tuple[str, str]]()

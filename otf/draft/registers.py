@@ -1,7 +1,7 @@
-"""Registers that are guessed from a recording: a part of an answer that comes back in messages to the system.
+"""Guesses registers from a recording: a part of an answer that recurs in messages to the system.
 
-A guess counts if it held for two different values at least, and whenever such a message was sent after such an answer:
-a number that was equal once is chance.
+A guess needs at least two different values, and has to hold whenever such a message follows such an answer: one equal
+number is chance.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from otf.draft.dialogue import Utterance
 
 _VALUE: Final = re.compile(r"\w*\d\w*")
 _FEW: Final = 2
-RECENT: Final = 64  # places of answers that a message may have its values from
+RECENT: Final = 64  # recent places in answers where the values of a message may come from
 
 
 class TokenPlace(NamedTuple):
-    """Where a word with a digit stands: the words around all such in the text, and the number of this one."""
+    """The place of a word with a digit: the text around all such words, and the number of this one."""
 
     around: tuple[str, ...]
     at: int
@@ -34,7 +34,7 @@ class _Guess:
 
 @dataclass(frozen=True)
 class GuessedRegister:
-    """A register: its name, the pattern of answers with its value, and the messages with its mark."""
+    """A register: its name, the pattern of answers that hold its value, and the messages with its mark."""
 
     name: str
     pattern: str
@@ -42,7 +42,7 @@ class GuessedRegister:
 
 
 def guessed_registers(utterances: Sequence[Utterance]) -> tuple[list[str], list[GuessedRegister]]:
-    r"""Return the messages to the system, each once, with marks of registers; and the registers.
+    r"""Return the distinct messages to the system, with marks of registers; and the registers.
 
     >>> talk = ["> new", "< made 17", "> drop 17", "> new", "< made 18", "> drop 18"]
     >>> messages, found = guessed_registers([Utterance(each[0] == ">", each[2:].encode(), 0.0) for each in talk])
@@ -75,7 +75,7 @@ def _places(text: str) -> Iterator[tuple[TokenPlace, str]]:
 
 
 def _guesses(texts: Sequence[tuple[int, bool, str]]) -> dict[tuple[TokenPlace, TokenPlace], _Guess]:
-    """Return for each place in answers and each in messages which values were in both, and whether others came."""
+    """Return, for each pair of a place in answers and one in messages, the values in both, and whether others came."""
     last = defaultdict[int, dict[TokenPlace, str]](dict)
     found = defaultdict[tuple[TokenPlace, TokenPlace], _Guess](_Guess)
     for client, sent, text in texts:

@@ -1,7 +1,7 @@
-"""The kinds of messages in a dialogue of text lines: words that stay are part of a pattern, what varies is a field.
+"""The types of messages in a dialogue of text lines: constant words belong to the pattern, varying ones are fields.
 
-A line is cut into words, numbers and the signs between them. Lines with the same first word and the same shape are of
-one kind. All of this is guessed: the reader of the draft knows better.
+A line is cut into words, numbers and the signs between them. Lines with the same first word and shape are of one type.
+All of this is a guess: the reader of the draft knows better.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from otf.draft.dialogue import Utterance
 from otf.draft.kinds import MOST_KINDS, FieldGuess, MessageKind, Parsed, class_name, field_name
 
 MOST_SHAPES: Final = 4
-"""Shapes of the lines with one first word: with more of them, what follows the word is one field."""
+"""Shapes of lines with the same first word; if there are more, everything after the word is one field."""
 
 _LONGEST: Final = 200
 _SOME_CODES: Final = 12
@@ -30,9 +30,9 @@ LineShape: TypeAlias = tuple[str, ...]
 
 
 class Token(NamedTuple):
-    """A part of a line: a word, a number, the rest of the line (text), or a sign that is always there.
+    """A part of a line: a word, a number, the rest of the line (text), or a constant sign.
 
-    Digits are a number that Python would write in another way, such as 5.00.
+    `digits` is a number that Python would write differently, such as 5.00.
     """
 
     kind: str
@@ -40,7 +40,7 @@ class Token(NamedTuple):
 
 
 def tokens(line: str) -> list[Token]:
-    """Cut a line into tokens; from a brace on, or after 200 characters, the rest of it is one text.
+    """Cut a line into tokens; after a brace or 200 characters, the rest is one text.
 
     >>> [token.text for token in tokens("set lamp=21.5")], [token.kind for token in tokens("a {b}")]
     (['set', ' ', 'lamp', '=', '21.5'], ['word', 'sign', 'text'])
@@ -59,7 +59,7 @@ def _token(text: str) -> Token:
 
 
 def text_kinds(utterances: Sequence[Utterance]) -> list[Parsed]:
-    """Return each line as a message. A pattern that goes both ways is one kind."""
+    """Return each line as a message. A pattern used in both directions is one type."""
     lines = [tokens(each.data.decode()) for each in utterances]
     ways = {sent: [at for at, each in enumerate(utterances) if each.sent is sent] for sent in (True, False)}
     found: list[Sequence[Token]] = [*lines]
@@ -79,7 +79,7 @@ def text_kinds(utterances: Sequence[Utterance]) -> list[Parsed]:
 
 
 def _values(inputs: Sequence[Sequence[Token]]) -> frozenset[str]:
-    """Return the words that vary in the inputs: where an answer has one of them, it is a value too."""
+    """Return the words that vary in the inputs; in an answer, such a word is a value too."""
     groups = defaultdict[LineShape, list[Sequence[Token]]](list)
     for line in inputs:
         groups[_key(line)].append(line)
@@ -89,18 +89,18 @@ def _values(inputs: Sequence[Sequence[Token]]) -> frozenset[str]:
 
 
 def _key(found: Sequence[Token], values: AbstractSet[str] = frozenset()) -> LineShape:
-    """Return what the lines of a kind have in common: the first word unless it is a value, and the other kinds."""
+    """Return what lines of one type share: the first word unless it is a value, and the types of the other tokens."""
     first = found[0].text if found and found[0].kind == "word" and found[0].text not in values else ""
     return (first, *(token.text if token.kind == "sign" else _shape_of(token) for token in found))
 
 
 def _shape_of(token: Token) -> str:
-    # an int here and a float there are one field
+    # an int in one line and a float in another are one field
     return "{number}" if token.kind in _NUMBERS else "{" + token.kind + "}"
 
 
 def _merged(lines: list[list[Token]]) -> list[Sequence[Token]]:
-    """Return the lines with what varies too much as one text."""
+    """Return the lines with each part that varies too much as one text."""
     lines = _codes(lines)
     shapes = defaultdict[str, set[LineShape]](set)
     for found in lines:
@@ -113,7 +113,7 @@ def _merged(lines: list[list[Token]]) -> list[Sequence[Token]]:
 
 
 def _codes(lines: list[list[Token]]) -> list[list[Token]]:
-    """Take leading numbers for words where there are few of them, and more follows: `220 ready`."""
+    """Treat leading numbers as words if there are few of them and more follows: `220 ready`."""
     leading = {found[0].text for found in lines if len(found) > 1 and found[0].kind == "int"}
     if len(leading) > _SOME_CODES:
         return lines
@@ -136,7 +136,7 @@ def _joined(found: Iterable[Token]) -> str:
 
 
 class _Column(NamedTuple):
-    """The tokens of a kind at one place: a literal text, or a field with its type."""
+    """The tokens at one place of a message type: a literal text, or a field with its type."""
 
     literal: str
     hint: str = ""
@@ -144,7 +144,7 @@ class _Column(NamedTuple):
 
 
 class _Plan(NamedTuple):
-    """How the lines of one shape become messages of a kind: the places of its fields, and their types."""
+    """How lines of one shape become messages of a type: the places and types of its fields."""
 
     kind: MessageKind
     fields: tuple[tuple[int, Callable[[str], Any]], ...]
@@ -173,7 +173,7 @@ def _columns(group: Sequence[Sequence[Token]], values: AbstractSet[str]) -> Iter
     for at, column in enumerate(zip(*group, strict=True)):
         kinds, texts = {token.kind for token in column}, {token.text for token in column}
         if kinds <= _NUMBERS:
-            # a float without a fraction would be written with one, and so on
+            # Python would write a float without a fraction with one, and so on
             yield _Column("", kinds.pop() if len(kinds) == 1 and "digits" not in kinds else "str")
         elif kinds == {"text"} or (kinds == {"word"} and (len(texts) > 1 or (at and not values.isdisjoint(texts)))):
             yield _Column("", "str")

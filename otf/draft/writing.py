@@ -1,6 +1,6 @@
-"""The draft of a bench as a file of Python: formatted, typed, and short, since a reader edits it.
+"""The draft of a bench as a Python file: formatted, typed and short, since a reader edits it.
 
-Nothing of a recording gets into the code except as a literal, or as a name made of letters and digits (`kinds`).
+A recording gets into the code only as literals, and as names made of letters and digits (`kinds`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from otf.draft.kinds import MessageKind, literal, quoted
 from otf.draft.model import AnswerKinds, InputRule, StateGuess
 
 MOST_INPUTS: Final = 5
-"""Inputs of each kind that the draft tries: those that were sent most often."""
+"""Inputs of each type that the draft tries: the most frequent ones."""
 
 _WIDEST: Final = 100
 _SAMPLE: Final = 25
@@ -26,7 +26,7 @@ _SERIAL: Final = "serialport(url, baudrate=115200)"
 
 @dataclass(frozen=True)
 class Draft:
-    r"""What was guessed about a system, ready to be written: `greeting` is what it says before the first input.
+    r"""The guesses about a system, ready to write: `greeting` is what it says before the first input.
 
     >>> from io import BytesIO
     >>> from otf.draft import draft_bench
@@ -48,19 +48,19 @@ class Draft:
 
     @property
     def maker(self) -> str:
-        """Return the function that makes its codec."""
+        """Return the name of the function that makes its codec."""
         return self.library or ("records" if any(kind.body for kind in self.kinds) else "lines")
 
     @property
     def adapter(self) -> str:
-        """Return the call that opens its port, as code."""
+        """Return the code of the call that opens its port."""
         scheme = self.url.partition(":")[0]
         plain = "tcp(url)" if scheme == "tcp" else _ADAPTERS.get(scheme, _SERIAL)
         return f"{plain[:-1]}, framing={self.framing.code})" if self.framing.code else plain
 
     @property
     def state(self) -> str:
-        """Return the type of its states as code: names, or whether it has said its greeting."""
+        """Return the type of its states as code: names, or whether it has sent its greeting."""
         return "str" if self.states else "bool" if self.greeting else "None"
 
     def written(self) -> str:
@@ -204,7 +204,7 @@ def _case(rule: InputRule, kinds: dict[str, MessageKind], states: StateGuess) ->
 
 
 def _guard_lines(lines: Sequence[str], states: Sequence[str]) -> Iterator[str]:
-    """Yield lines for all states but these."""
+    """Yield lines for all states except these."""
     if states:
         which = f"!= {quoted(states[0])}" if len(states) == 1 else f"not in ({', '.join(map(quoted, states))})"
         yield f"            if state {which}:"
@@ -218,7 +218,7 @@ def _items(answer: AnswerKinds, kinds: dict[str, MessageKind]) -> list[str]:
 
 
 def _same(answer: AnswerKinds, rule: InputRule) -> list[str]:
-    """Return the code of an answer in which some fields are those of the input; nothing if there are none."""
+    """Return the code of an answer that copies fields of the input; nothing if it copies none."""
     pairs, tests = list[str](), f"    lambda out: isinstance(out, {''.join(answer)})"
     for theirs, own in rule.echoes.get(answer, ()):
         more = f" and out.{theirs} == {own}"

@@ -1,8 +1,7 @@
 """Exploration: all states and transitions of a spec, within bounds.
 
-What can be done with a graph: laws and scenarios in `otf.explore.analysis`, conformance and equivalence in
-`otf.explore.conform`, timers in `otf.explore.expiring`, pictures in `otf.explore.exports`, files in
-`otf.explore.exports`.
+To use a graph: laws and scenarios are in `otf.explore.analysis`, conformance and equivalence in `otf.explore.conform`,
+timers in `otf.explore.expiring`, pictures and files in `otf.explore.exports`.
 """
 
 from otf.explore.explorer import explore

@@ -1,6 +1,6 @@
 """Laws of an explored model, and scenarios as its unit tests.
 
-A law that is refuted comes with a shortest way to the first state or transition that breaks it.
+A refuted law comes with a shortest way to the first state or transition that breaks it.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from otf.spec import Spec
 from otf.spec.transition import RequirementIds
 from otf.values import as_text, show
 
-SEARCHED: Final = 1_000  # states that are searched for the actions of a scenario
+SEARCHED: Final = 1_000  # states to search for the actions of a scenario
 LIMIT: Final = 20_000
 GENERAL: Final = ("deterministic", "output-deterministic", "total", "input-enabled", "minimal")
 
-# Within a bound of depth or states every state and transition is seen, so a law about single ones is proven within it.
-# A law about all transitions of a state is proven within a depth only: a bound of states leaves some of them out.
+# Within a bound of depth or states we see every state and transition, which proves a law about single ones within it. A
+# law about all transitions of a state is proven only within a depth: a bound of states omits some of them.
 INSIDE: Final = ("depth", "states")
 STEPS: Final = ("depth",)
 
@@ -79,9 +79,9 @@ def unsafe(graph: Graph, holds: Callable[[Any], object]) -> set[int]:
 
 
 def dead(graph: Graph, accepting: Callable[[Any], object] | None = None) -> set[int]:
-    """Return the numbers of the states from which no accepting state can be reached; without a test, of the stuck ones.
+    """Return the numbers of the states that cannot reach an accepting state; without a test, of the stuck ones.
 
-    A state from which a bound cut something off is not dead: an accepting state may lie beyond the bound.
+    A state where a bound cut something off is not dead: an accepting state may lie beyond the bound.
 
     >>> from otf.models.coffee import coffee
     >>> dead(explore(coffee)), dead(explore(coffee), lambda paid: paid > 10)
@@ -100,7 +100,7 @@ def dead(graph: Graph, accepting: Callable[[Any], object] | None = None) -> set[
 def liveness(
     graph: Graph, accepting: Callable[[Any], object] | None = None, law: str = "live", req: RequirementIds = ()
 ) -> Finding:
-    """Check that an accepting state can be reached from every state, so that there is no dead end.
+    """Check that every state can reach an accepting state, so that there is no dead end.
 
     `req` are the requirements that this states.
 
@@ -117,7 +117,7 @@ def liveness(
 
 
 def reachable(graph: Graph, goal: Callable[[Any], object], law: str = "reachable", req: RequirementIds = ()) -> Finding:
-    """Check that some state for which `goal(state)` is true can be reached; if so, `way` leads there.
+    """Check that a state with `goal(state)` can be reached; if so, `way` leads there.
 
     `req` are the requirements that this states.
 
@@ -153,7 +153,7 @@ def general(graph: Graph) -> list[Finding]:
 
 
 def minimal(graph: Graph, law: str = "minimal") -> Finding:
-    """Check that any two states can be told apart by their outputs, now or later.
+    """Check that outputs distinguish any two states, now or later.
 
     >>> from otf.models.coffee import coffee
     >>> bool(minimal(explore(coffee)))
@@ -169,7 +169,7 @@ def minimal(graph: Graph, law: str = "minimal") -> Finding:
 
 
 def _alone(graph: Graph, law: str, kind: Callable[[int], object]) -> Finding:
-    """Check that each state has at most one transition on an input, for each kind of outputs."""
+    """Check that each state has at most one transition on an input, for each form of outputs."""
     for state in range(len(graph.values)):
         met: set[tuple[int, object]] = set()
         for at in range(*graph.span(state)):
@@ -183,7 +183,7 @@ def _alone(graph: Graph, law: str, kind: Callable[[int], object]) -> Finding:
 
 
 def _specified(graph: Graph, law: str, of: int | None) -> Finding:
-    """Check that every state specifies each input that is enabled in it, or each input of the graph (`of`)."""
+    """Check that every state specifies each of its enabled inputs, or each input of the graph (`of`)."""
     for state in range(len(graph.values)):
         there = {graph.input[at] for at in range(*graph.span(state))}
         enabled = range(of) if of is not None else graph.offered(state)
@@ -215,10 +215,10 @@ def allows(
     limit: int = LIMIT,
     req: RequirementIds = (),
 ) -> Finding:
-    """Check that a model can go through a scenario to its end; `way` shows how.
+    """Check that a model can follow a scenario to its end; `way` shows how.
 
-    `script` is a `Scenario`, or what `otf.compose.guided` takes; `limit` bounds the number of states. `req` are the
-    requirements that the scenario shows.
+    `script` is a `Scenario`, or anything that `otf.compose.scenario` takes; `limit` bounds the number of states. `req`
+    are the requirements that the scenario shows.
 
     >>> from otf.spec import goto
     >>> def step(stack, inp):
@@ -239,7 +239,7 @@ def forbids(
     limit: int = LIMIT,
     req: RequirementIds = (),
 ) -> Finding:
-    """Check that a model cannot go through a scenario to its end; if it can, `way` shows how.
+    """Check that a model cannot follow a scenario to its end; if it can, `way` shows how.
 
     >>> from otf.models.coffee import coffee
     >>> bool(forbids(coffee, "Coin(5) Button")), bool(forbids(coffee, "Coin(10) Button"))
@@ -253,9 +253,9 @@ def forbids(
 
 
 def known(spec: Spec[Any, Any], script: Any) -> Scenario:  # noqa: ANN401 -- any notation
-    """Return the scenario. Raises UsageError for one that names an action which the model does not have.
+    """Return the scenario. Raises UsageError if it names an action that the model does not have.
 
-    Where outputs decide the states (`Accept`), those after them are not known, and it may have any action.
+    If outputs decide the states (`Accept`), later states are unknown, so the scenario may name any action.
     """
     made = script if isinstance(script, Scenario) else scenario(script)
     graph = explore(spec, SEARCHED)

@@ -1,10 +1,10 @@
-"""Two models side by side: conformance and equivalence, proven by going through their product, and their differences.
+"""Two models side by side: conformance and equivalence, proven by exploring their product, and their differences.
 
-For conformance each step of the implementation is passed to the monitor that also judges live systems, in every state
-of the product. So everything that a spec can express counts (orders, alternatives, spontaneous outputs), and there is
-one judge only. For the differences both models are followed through the sets of states that they may be in: what counts
-is which answers are possible. Inputs and outputs are then compared as texts, so that a model in a file of another tool
-can be compared with one in Python.
+For conformance, the monitor that also judges live systems gets each step of the implementation, in every state of the
+product. So everything that a spec can express counts (orders, alternatives, spontaneous outputs), and there is only one
+judge. For differences, both models are followed through the sets of their possible states: what counts is which answers
+are possible. This compares inputs and outputs as texts, so that one model may be in a file of another tool and the
+other in Python.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from otf.trace.events import Event, Quiet, Seen
 from otf.values import show
 
 LIMIT: Final = 10_000
-BAG: Final = 6  # outputs; the orders of a larger bag are too many to try
+BAG: Final = 6  # outputs; a larger bag has too many orders to try
 
 
 class _Pair(NamedTuple):
-    """A state of the implementation, the states that the monitor considers possible, and the step that led here."""
+    """A state of the implementation, the states that the monitor considers possible, and the last step."""
 
     state: Any
     ways: MacroSteps
@@ -57,10 +57,10 @@ def conforms(
     routes: Routes | None = None,
     limit: int = LIMIT,
 ) -> Finding:
-    """Check that a model, taken as an implementation, does only what a spec allows, on the inputs that it specifies.
+    """Check that a model, as an implementation, does only what a spec allows, for the inputs that the spec specifies.
 
     `relation`: `uioco`, or `any`, the relation of Koopman and Plasmeijer, "Testing with Functions as Specifications",
-    section 3.4. Proven where the product has at most `limit` states; refuted with a shortest trace.
+    section 3.4. It is proven if the product has at most `limit` states; refuted with a shortest trace.
 
     >>> from otf.spec import OneOf, goto
     >>> free = Spec(lambda state, inp: [goto(state, OneOf("tea", "coffee"))], 0, ["button"], name="free")
@@ -73,15 +73,15 @@ def conforms(
     """
     law = f"{system.name} conforms to {spec.name}"
     if relation == "uioco" and (system.step, system.initial, system.emits) == (spec.step, spec.initial, spec.emits):
-        # its state is always one of the possible ones, and it accepts each input that all of these specify
+        # its state is always possible, and it accepts each input that all possible states specify
         return Finding(law, LawVerdict.PROVEN, "it is the spec itself")
     return compared(system, Oracle(Model(spec, routes or Routes()), relation), limit=limit, law=law)
 
 
 def compared(system: Spec[Any, Any], oracle: Oracle, *, limit: int = LIMIT, law: str = "it conforms") -> Finding:
-    """Check that a model, taken as an implementation, does only what an oracle allows; see `conforms`.
+    """Check that a model, as an implementation, does only what an oracle allows; see `conforms`.
 
-    The oracle remembers: with one for many implementations of a model, most steps are look-ups.
+    The oracle caches: if many implementations of a model share one, most steps are look-ups.
     """
     start = _Pair(system.initial, MacroSteps.start(oracle))
     seen: set[tuple[Hashable, int]] = {(name(system.initial), id(start.ways.belief))}
@@ -96,7 +96,7 @@ def compared(system: Spec[Any, Any], oracle: Oracle, *, limit: int = LIMIT, law:
             if len(seen) >= limit:
                 return Finding(law, LawVerdict.PASSED, f"{len(seen):,} states of the product; there are more")
             seen.add(key)
-            kept.append(found.ways)  # while the beliefs are kept, their ids stay unique
+            kept.append(found.ways)  # keeps the beliefs alive, so that their ids stay unique
             queue.append(found)
     return Finding(law, LawVerdict.PROVEN, f"{len(seen):,} states of the product")
 
@@ -146,7 +146,7 @@ def _spontaneous(oracle: Oracle, ways: MacroSteps, outputs: tuple[Any, ...]) -> 
 
 
 def _choices(ways: Iterable[object]) -> Iterator[tuple[Transition[Any], tuple[Any, ...]]]:
-    """Yield each transition that an implementation may take, once for each list of output values that it allows."""
+    """Yield each transition that an implementation may take, once for each list of output values."""
     for way in ways:
         if isinstance(way, Accept) or not isinstance(way, Transition):
             raise UsageError(f"an implementation must give its outputs as values, not {show(way)}")
@@ -176,7 +176,7 @@ _After: TypeAlias = dict[_Label, tuple[_Set, TakenStep]]
 
 
 def equivalent(one: Spec[Any, Any] | Graph, other: Spec[Any, Any] | Graph) -> Finding:
-    """Check that two finite models specify the same inputs with the same outputs, after whatever trace.
+    """Check that two finite models specify the same inputs with the same outputs, after any trace.
 
     If they do not, `way` is a shortest trace that only one of them has.
 

@@ -1,4 +1,4 @@
-"""What two models answer differently: each kind of difference once, by the nearest way, and on past a difference."""
+"""What two models answer differently: each kind of difference once, nearest first, even past other differences."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _AnswerPath: TypeAlias = tuple[tuple[str, str], ...]
 
 
 class _Pair(NamedTuple):
-    """The states that two models may be in after the same inputs and answers."""
+    """The possible states of two models after the same inputs and answers."""
 
     one: _StateSet
     other: _StateSet
@@ -30,9 +30,9 @@ class _Pair(NamedTuple):
 
 
 class AnswerDifference(NamedTuple):
-    """Answers to an input that only one of two models gives; `way` has the inputs and answers that lead there in both.
+    """Answers to an input that only one of two models gives; `way` has the inputs and answers that lead there.
 
-    `places` counts the pairs of states where that is so.
+    `places` counts the pairs of states with this difference.
     """
 
     way: tuple[tuple[str, str], ...]
@@ -48,16 +48,16 @@ class AnswerDifference(NamedTuple):
 
     @property
     def wider(self) -> str:
-        """Return which side has all answers of the other, and more that this one never gives; "" if neither."""
+        """Return the side that has all answers of the other, and more; "" if neither."""
         one, other = ({*answers} - {LEFT_OPEN} for answers in (self.one, self.other))
         return "B" if one and one < other else "A" if other and other < one else ""
 
 
 @dataclass(frozen=True)
 class Differences:
-    """The differences of two models, the nearest first; `only_one` and `only_other` are inputs that just one has.
+    """The differences of two models, nearest first; `only_one` and `only_other` are inputs that only one model has.
 
-    `whole`: all pairs of states were seen, so that there are no others.
+    `whole`: the search saw all pairs of states, so there are no other differences.
     """
 
     found: list[AnswerDifference]
@@ -72,7 +72,7 @@ class Differences:
 
 
 def differences(one: Graph, other: Graph) -> Differences:
-    """Return what two models answer differently. Raises UsageError where outputs decide the next state.
+    """Return what two models answer differently. Raises UsageError if outputs decide a next state.
 
     >>> from otf.explore import explore
     >>> from otf.spec import Spec, goto
@@ -88,7 +88,7 @@ def differences(one: Graph, other: Graph) -> Differences:
     common = inputs & others
     start = frozenset([0]), frozenset([0])
     seen, queue = {start}, deque[_Pair]([_Pair(*start, ())])
-    # what lies behind a difference is looked at last: the nearest way to a difference has no other before it
+    # look behind differences last, so that the nearest way to a difference has no other before it
     behind = deque[_Pair]()
     kinds = dict[tuple[object, ...], AnswerDifference]()
     while (queue or behind) and len(seen) < PAIRS and len(kinds) <= MOST:
@@ -112,7 +112,7 @@ def differences(one: Graph, other: Graph) -> Differences:
 def _onward(
     ours: Mapping[str, _StateSet], theirs: Mapping[str, _StateSet], way: _AnswerPath, inp: str
 ) -> Iterator[tuple[_Pair, bool]]:
-    """Yield the pairs after an input, and whether the answers were different: those that only one has lead on too."""
+    """Yield the pairs after an input, and whether the answers differed; an answer of only one model leads on too."""
     for answer in ours.keys() & theirs.keys():
         yield _Pair(ours[answer], theirs[answer], (*way, (inp, answer))), False
     left, right = sorted(ours.keys() - theirs.keys()), sorted(theirs.keys() - ours.keys())
@@ -126,7 +126,7 @@ def _onward(
 
 
 def plain(value: object) -> str:
-    """Return an input or output as text: one that is a text as it is."""
+    """Return an input or output as text; a string stays as it is."""
     return value if isinstance(value, str) and value else show(value)
 
 

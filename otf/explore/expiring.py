@@ -1,10 +1,10 @@
-"""What time and order do in a model: where named timers may expire, and whether temporal properties hold.
+"""Time and order in a model: where named timers may expire, and whether temporal properties hold.
 
-The analysis of timers walks over pairs of a state and the timers that run in it. For each timer it keeps an interval in
-which its remaining time lies. When a pair is reached again its intervals grow, and after a few times they become as
-wide as possible: so a tick that comes 10,000 times in a session does not make 10,000 pairs. If inputs take no time, no
-timer expires where this walk does not see it. Where timers are correlated, the walk may see too much. For a temporal
-property the pairs are those of a state and what is left of the property.
+The analysis of timers walks over pairs of a state and the timers running in it. For each timer it keeps an interval for
+the remaining time. Each time it reaches a pair again, the intervals grow, and after a few times they become as wide as
+possible: so 10,000 ticks in a session do not make 10,000 pairs. If inputs take no time, the walk sees every place where
+a timer may expire; if timers are correlated, it may see more. For a temporal property, the pairs are those of a state
+and what is left of the property.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ from otf.values import show
 LOST: Final = "no lost timer"
 UNKNOWN: Final = "no unknown timer"
 LIMIT: Final = 10_000  # pairs
-GROWN: Final = 8  # times that the intervals of a pair grow before they become as wide as possible
+GROWN: Final = 8  # how often the intervals of a pair grow before they become as wide as possible
 ROUNDING: Final = 1e-9
 FOREVER: Final = float("inf")
 
 Interval: TypeAlias = tuple[float, float]
 Left: TypeAlias = Mapping[str, Interval]
-"""The timers that run, each with the seconds until it expires: at least and at most."""
+"""The running timers, each with the least and the greatest number of seconds until it expires."""
 
 TimedNode: TypeAlias = tuple[Node, frozenset[str]]
 
 
 class TimedMove(NamedTuple):
-    """An event that may happen after so many seconds: a move, or (None) a timer that expires without effect."""
+    """An event that may happen after a time in seconds: a move, or (None) a timer that expires without effect."""
 
     taken: TakenStep
     move: Move | None
@@ -51,9 +51,9 @@ class TimedMove(NamedTuple):
 
 @dataclass
 class Expiring:
-    """The walk: `lost` are timers that expired where no transition is for them, `named` those that an `after` names.
+    """The walk: `lost` are timers that expired without a transition, `named` those that an `after` names.
 
-    `bounds` are timers that expire without a transition only if the system is wrong.
+    `bounds` are timers that expire without a transition only in a wrong system.
     """
 
     model: Model
@@ -100,7 +100,7 @@ class Expiring:
         for inp in self.model.enabled_inputs(node):
             for move in self.model.moves(node, inp):
                 if move.target is node and not (move.starts or move.stops):
-                    continue  # only time passes: the next event says how much; followed, it would tear timers apart
+                    continue  # a mere wait: the next event says how long; following it would decorrelate timers
                 yield TimedMove(TakenStep(inp.value, move.texts), move, (0.0, last))
         for move in spontaneous:
             if move.after:
@@ -124,8 +124,7 @@ class Expiring:
                 return  # only in a wrong system
             self.lost.setdefault(passing.timer, pair)
         elif move.target is None:
-            self.whole = False  # its next state depends on outputs that only a run has
-            return
+            self.whole = False  # its next state depends on outputs, which exist only in a run return
         else:
             target = move.target
             self.bounds.update(each.name for each in move.starts if isinstance(each, BoundStart))
@@ -153,7 +152,7 @@ class Expiring:
 
 
 def _after(left: Left, passing: TimedMove) -> Left | None:
-    """Return the timers after an event; None if one of them must have expired before."""
+    """Return the timers after an event; None if one of them must have expired earlier."""
     begin, end = passing.seconds
     rest = {name: (max(0.0, lo - end), hi - begin) for name, (lo, hi) in left.items() if name != passing.timer}
     if any(hi < -ROUNDING for _, hi in rest.values()):
@@ -219,11 +218,11 @@ def _upheld(walk: Expiring, law: str) -> Finding:
     return Finding(law, LawVerdict.PASSED, f"{counted}; not all were seen")
 
 
-FACTOR: Final = 100  # as many pairs of a state and what is left, for each state
+FACTOR: Final = 100  # pairs of a state and the rest of a property, per state
 
 
 class _Pair(NamedTuple):
-    """A state with what is left of a property there, and the pair and the transition that led there."""
+    """A state with what is left of a property, and the pair and transition that led there."""
 
     state: int
     left: Residue
@@ -232,11 +231,11 @@ class _Pair(NamedTuple):
 
 
 def temporal(graph: Graph, name: str, what: Formula) -> Finding:
-    """Return whether a property holds for each run of a model, with a shortest run that violates it.
+    """Return whether a property holds for every run of a model; if not, with a shortest run that violates it.
 
-    A property `sometimes(…)` is a goal: it holds if a run reaches it, and the way is such a run. Runs are finite: a
-    promise that is never kept violates nothing. Transitions whose outputs are only described (`Where`, a class) leave
-    the property open. Raises ModelError if a function of the property does.
+    A property `sometimes(…)` is a goal: it holds if a run reaches it, and the way is such a run. Runs are finite, so a
+    promise that is never kept violates nothing. Transitions that only describe their outputs (`Where`, a class) leave
+    the property open. Raises ModelError if a function of the property raises.
 
     >>> from otf.explore import explore
     >>> from otf.logic import never
@@ -274,7 +273,7 @@ class _Search:
         self._most = FACTOR * max(1, len(graph.values))
 
     def pairs(self) -> Iterator[_Pair]:
-        """Yield each pair once, those that are near the start first."""
+        """Yield each pair once, nearest to the start first."""
         pairs = [_Pair(0, self._start)]
         seen = {pairs[0][:2]}
         for pair in pairs:
@@ -296,7 +295,7 @@ class _Search:
             known = not any(vague(each) or isinstance(each, Accept) for each in outputs)
             self.vague = self.vague or not known
             left = pair.left.after(PropertyStep(inp, tuple(outputs)) if known else None)
-            # the outputs decide the next state: what follows was not explored, but this step was
+            # the outputs decide the next state: this step was explored, but not what follows
             if arc.target != OPEN:
                 yield _Pair(arc.target, left, pair, arc)
 

@@ -20,7 +20,7 @@ from otf.values.all_values import name_of
 
 Progress = Callable[[int, int], None]
 END: Final = object()
-REMEMBERED: Final = 100  # tuples of inputs: a spec whose inputs never change returns the same tuple in every state
+REMEMBERED: Final = 100  # tuples of inputs: a spec with constant inputs returns the same tuple in every state
 TURN: Final = 5_000  # states between two reports of progress
 
 
@@ -37,11 +37,11 @@ def explore(  # noqa: PLR0913 -- each is a bound; past the second they are given
 ) -> Graph:
     """Return the graph of a spec within bounds.
 
-    `limit` bounds the number of states, `depth` the steps from the initial state; `is_late()` is asked before each
-    state, and true when the time is up; `states(state)` is false for states to leave out. `inputs` replaces the inputs
-    that the spec enables; `values` gives the values of types inside the declared input type. `progress(done, found)` is
-    called now and then. If a bound cut something off, the graph has a `frontier`. Raises ModelError, with the call, if
-    the model fails; UsageError for a bound below its least value.
+    `limit` bounds the number of states, `depth` the steps from the initial state; `is_late()`, asked before each state,
+    returns True when time is up; `states(state)` is false for states to leave out. `inputs` replaces the inputs that
+    the spec enables; `values` gives the values of types inside the declared input type. It calls `progress(done,
+    found)` now and then. If a bound cut something off, the graph has a `frontier`. Raises ModelError, with the call, if
+    the model fails, and UsageError for a bound below its minimum.
 
     >>> from otf.spec import goto
     >>> def step(paid, inp): return [goto(min(paid + 1, 2))] if inp == "coin" else [goto(0, "coffee")]
@@ -86,7 +86,7 @@ def _check(limit: int, depth: int | None) -> None:
 
 
 def _reached(level: int, depth: int | None, is_late: Callable[[], bool] | None) -> str:
-    """Return the bound that is reached before a state of this level; "" if none is."""
+    """Return the bound that ends the search before a state of this level, "" if none does."""
     if depth is not None and level >= depth:
         return "depth"
     return "time" if is_late is not None and is_late() else ""
@@ -114,7 +114,7 @@ class _Explorer:
         self._cut = False
 
     def run(self, depth: int | None, progress: Progress | None, is_late: Callable[[], bool] | None) -> None:
-        """Explore until it is late: the loop goes through the list of states while it grows."""
+        """Explore until it is late: the loop walks the list of states while it grows."""
         graph, level, end = self.graph, 0, 1
         self._add(self._spec.initial, name(self._spec.initial), 0)
         for number, state in enumerate(graph.values):

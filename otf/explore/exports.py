@@ -1,6 +1,6 @@
 """Graphs as files: GraphML, Aldebaran for model checkers, tables, JSON; and as pictures for Graphviz and Mermaid.
 
-Marks say which states stand out, labels are short enough to read.
+Marks show special states; labels are short enough to read.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from otf.spec import Accept, AnyOrder, On, Where
 from otf.values import show
 
 LONGEST: Final = 56  # characters of a label
-LINES: Final = 5  # of the labels of one arrow
+LINES: Final = 5  # lines in the label of one arrow
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Marks:
 def marks(
     graph: Graph, accepting: Callable[[Any], object] | None = None, safe: Callable[[Any], object] | None = None
 ) -> Marks:
-    """Return the marks of a graph. Without `accepting` a run may end in any state, and none is marked."""
+    """Return the marks of a graph. Without `accepting` a run may end in any state, and no state has that mark."""
     test = accepting or graph.accepting
     ends = frozenset(number for number, value in enumerate(graph.values) if test is not None and test(value))
     bad = frozenset(unsafe(graph, safe)) if safe is not None else frozenset[int]()
@@ -80,13 +80,13 @@ def times_text(graph: Graph, arc: Arc) -> str:
 
 
 def lines(texts: list[str], most: int = LINES) -> list[str]:
-    """Return the first `most` texts, shortened; the last line counts those left out."""
+    """Return the first `most` texts, shortened; the last line counts the rest."""
     shown = [short(text) for text in texts[:most]]
     return shown if len(texts) <= most else [*shown[:-1], f"… {len(texts) - most + 1} more"]
 
 
 def compact(value: Any) -> str:  # noqa: ANN401 -- any value
-    """Return a value as short as it can be read: no field names, no quotation marks.
+    """Return a value as briefly as possible: no field names, no quotation marks.
 
     >>> compact(("n1", 2, frozenset())), compact(AnyOrder("b", "a"))
     ('(n1, 2, {})', '{b, a}')
@@ -108,7 +108,7 @@ def _record(value: Any) -> str:  # noqa: ANN401 -- a dataclass
 
 
 def _item(value: object) -> str:
-    """Return the text of an item of outputs that is not a value; "" for a value."""
+    """Return the text of an output item that is not a value; "" for a value."""
     match value:
         case AnyOrder(items):
             return f"{{{', '.join(map(compact, items))}}}"
@@ -137,7 +137,7 @@ def arc_label(graph: Graph, arc: Arc) -> str:
 
 
 def arrows(graph: Graph) -> dict[tuple[int, int], list[Arc]]:
-    """Return the transitions between each two states, which one arrow shows together."""
+    """Return the transitions between each two states, which share an arrow."""
     found: dict[tuple[int, int], list[Arc]] = {}
     for arc in graph.arcs():
         if arc.target != OPEN:
@@ -149,7 +149,7 @@ _KEYS = (("text", "node"), ("marks", "node"), ("label", "edge"))
 
 
 def graphml(graph: Graph, marks: Marks | None = None) -> str:
-    """Return a graph as GraphML: states with their text and marks, transitions with their label, none that is open."""
+    """Return a graph as GraphML: states with text and marks, transitions with labels, without open transitions."""
     root = ET.Element("graphml", xmlns="http://graphml.graphdrawing.org/xmlns")
     for name, kind in _KEYS:
         ET.SubElement(root, "key", {"id": name, "for": kind, "attr.name": name, "attr.type": "string"})
@@ -176,7 +176,7 @@ def _clean(text: str) -> str:
 
 
 def listed(graph: Graph, marks: Marks | None = None) -> str:
-    """Return a graph as a table: each state with its marks, and below it its transitions.
+    """Return a graph as a table: each state with its marks, followed by its transitions.
 
     >>> from otf.explore import explore
     >>> from otf.spec import Spec, goto
@@ -259,8 +259,8 @@ def _escaped(text: str) -> str:
 def dot(graph: Graph, marks: Marks | None = None) -> str:
     r"""Return a graph in the DOT language: an arrow leads to the initial state, accepting states have two rims.
 
-    Unsafe states are red, dead ones orange, those from which a bound cut something off have a dashed rim. Long labels
-    are cut; the tooltip has the whole text.
+    Unsafe states are red, dead ones orange; states where a bound cut something off have a dashed rim. Long labels are
+    cut; the tooltip has the whole text.
 
     >>> from otf.explore import explore
     >>> from otf.spec import Spec, goto
@@ -313,7 +313,7 @@ def _dot_escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 
-# Mermaid gives these characters a meaning of its own: each becomes one that looks similar
+# these characters mean something in Mermaid, so each becomes a similar one
 _HARMLESS = str.maketrans(
     {'"': "'", "<": "(", ">": ")", "&": "+", "#": "*", ":": ",", ";": ",", "{": "(", "}": ")", "`": "'"}
 )

@@ -15,9 +15,9 @@ from otf.values import show
 class LawVerdict(StrEnum):
     """The verdict on a law.
 
-    `PROVEN`: it holds, and all states were seen. `WITHIN`: it holds in all states within the bounds on steps, states or
-    values. `PASSED`: it holds in the states that were seen, and there are more. `REFUTED`: a way shows that it fails.
-    `UNDECIDED`: the state that was sought may lie beyond the bounds.
+    `PROVEN`: it holds, and the search saw all states. `WITHIN`: it holds in all states within the bounds on steps,
+    states or values. `PASSED`: it holds in the states that the search saw, and there are more. `REFUTED`: a way shows
+    that it fails. `UNDECIDED`: the state in question may lie beyond the bounds.
     """
 
     PROVEN = "proven"
@@ -42,7 +42,7 @@ class TakenStep(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The verdict on one law: `says` gives the grounds in a line, `way` the steps to where the law fails.
+    """The verdict on one law: `says` gives the reason in a line, `way` the steps to where the law fails.
 
     `req` are the requirements that the law states.
     """
@@ -54,7 +54,7 @@ class Finding:
     req: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
-        """Return whether the law holds as far as is known: `assert safety(graph, …)` is a test."""
+        """Return whether the law holds as far as we know: `assert safety(graph, …)` is a test."""
         return self.verdict in {LawVerdict.PROVEN, LawVerdict.WITHIN, LawVerdict.PASSED}
 
     def __str__(self) -> str:
@@ -66,7 +66,7 @@ class Finding:
         return "\n".join([*lines, *(f"  {number:3}  {step}" for number, step in enumerate(self.way, 1))])
 
     def citing(self, req: RequirementIds) -> Finding:
-        """Return the finding as one on these requirements."""
+        """Return the finding with these requirements."""
         return replace(self, req=requirements(req)) if req else self
 
 

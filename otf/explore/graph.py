@@ -1,4 +1,4 @@
-"""The graph of a spec: numbers in arrays, so that a million states fit in memory; objects are made on demand."""
+"""The graph of a spec: numbers in arrays, so that a million states fit in memory, and objects only on demand."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ class Graph:
     """States in the order of a breadth-first search, with their transitions.
 
     `values` are the states, `inputs` and `outputs` those of the transitions; `arcs` yields the transitions in numbers.
-    `states` and `transitions` hold the same as objects. `frontier` are the states from which a bound cut something off,
-    `cuts` counts how often each bound did; `whole` is true if none did. `bounds` names the bounds in words.
+    `states` and `transitions` hold the same as objects. `frontier` are the states where a bound cut something off,
+    `cuts` counts how often each bound did; `whole` is true if none did. `bounds` describes the bounds.
 
     >>> from otf.explore import explore
     >>> from otf.spec import Spec, goto
@@ -87,12 +87,12 @@ class Graph:
     bounds: dict[str, str] = field(default_factory=dict[str, str])
     edge: list[int] = field(default_factory=list[int])
     accepting: Any = None
-    # windows and timers in words, of the transitions that have some
+    # descriptions of windows and timers, for transitions that have some
     times: dict[Arc, str] = field(default_factory=dict[Arc, str])
 
     @property
     def whole(self) -> bool:
-        """Return whether the graph has every state that can be reached, so that laws can be proven on it."""
+        """Return whether the graph has every reachable state, so that laws can be proven on it."""
         return not self.edge and OPEN not in self.target
 
     def within(self) -> list[str]:
@@ -106,7 +106,7 @@ class Graph:
                 yield Arc(source, self.input[at], self.output[at], self.target[at])
 
     def offered(self, state: int) -> tuple[int, ...]:
-        """Return the numbers of the inputs that were tried in a state."""
+        """Return the numbers of the inputs tried in a state."""
         return self.lists[self.offer[state]] if self.offer[state] >= 0 else ()
 
     def span(self, state: int) -> tuple[int, int]:
@@ -115,7 +115,7 @@ class Graph:
 
     @cached_property
     def states(self) -> tuple[Node, ...]:
-        """Return the states, in the order in which they were reached."""
+        """Return the states, in the order of discovery."""
         return tuple(Node(value, key(value)) for value in self.values)
 
     @cached_property
@@ -125,7 +125,7 @@ class Graph:
 
     @cached_property
     def transitions(self) -> tuple[Edge, ...]:
-        """Return the transitions, by state in their order, by input in the order of the spec."""
+        """Return the transitions, in the order of the states, then of the spec's inputs."""
         states, symbols = self.states, self.symbols
         return tuple(
             Edge(
@@ -162,7 +162,7 @@ class Graph:
 
 
 def reaching(arrows: Iterable[tuple[T, T]], goals: Iterable[T]) -> set[T]:
-    """Return what leads to one of the goals along arrows, each a source and a target; the goals included.
+    """Return everything that leads to a goal along arrows, each a source and a target, including the goals.
 
     >>> sorted(reaching([("a", "b"), ("b", "c"), ("d", "d")], ["c"]))
     ['a', 'b', 'c']

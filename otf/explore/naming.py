@@ -1,7 +1,7 @@
-"""Names of states and outputs for looking them up: equal exactly if `otf.values.key` gives equal keys.
+"""Names of states and outputs for look-ups: equal exactly if `otf.values.key` gives equal keys.
 
 Exploration looks every target up. For tuples of plain values, which most states are, this is four times as fast as
-`key`: their types are compared as one tuple that is kept once.
+`key`: it compares their types as one interned tuple.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from otf.spec import AnyOrder
 from otf.values import as_text, key, likeness, show
 
 _Kinds = tuple[type, ...]
-# no float: nan differs from itself, which `key` takes care of
+# no float: nan differs from itself, which only `key` handles
 _PLAIN: Final = frozenset({int, str, bool, bytes, type(None)})
 _REMEMBERED: Final = 10_000
 _FLAT: Final[dict[_Kinds, _Kinds]] = {}
@@ -39,7 +39,7 @@ def name(value: Any) -> Hashable:  # noqa: ANN401 -- any state
 
 
 def output_name(outputs: Any) -> Hashable:  # noqa: ANN401 -- outputs, or an item of them
-    """Return the name of outputs. Unlike states, they may have no hash (a list): then their likeness is the name."""
+    """Return the name of outputs. Unlike states, they may be unhashable (a list); then their text is the name."""
     try:
         return name(outputs)
     except ModelError:
@@ -47,7 +47,7 @@ def output_name(outputs: Any) -> Hashable:  # noqa: ANN401 -- outputs, or an ite
 
 
 def is_flat(named: Any) -> bool:  # noqa: ANN401 -- any name
-    """Return whether a name is that of a tuple of plain values, so that nothing in it is compared by identity."""
+    """Return whether a name is that of a tuple of plain values, which compares nothing by identity."""
     return named.__class__ is tuple and named[0].__class__ is tuple
 
 
@@ -59,7 +59,7 @@ def _noted(kinds: _Kinds) -> _Kinds | None:
 
 
 class Alike:
-    """Finds states that look the same and are not equal: their class lacks `__eq__`.
+    """Finds states that look the same but are not equal, because their class lacks `__eq__`.
 
     Without this check exploration would go on for ever, and no message would say why.
     """
@@ -68,7 +68,7 @@ class Alike:
         self._seen: set[tuple[type, str]] = set()
 
     def check(self, state: object) -> None:
-        """Check a new state. Raises ModelError if one that looks the same was there before."""
+        """Check a new state. Raises ModelError if an earlier one looks the same."""
         for part in _compared_by_identity(state):
             look = type(part), show(sorted(_contents(part).items()), 10_000)
             if look in self._seen:
@@ -105,9 +105,9 @@ def _slots(kind: type) -> tuple[str, ...]:
 
 
 def observed(outputs: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return outputs as they are observed: bags sorted, a bag of one as its item, empty bags left out.
+    """Return outputs as a tester sees them: bags sorted, a bag of one as its item, empty bags left out.
 
-    Two transitions whose outputs are written differently may so look the same.
+    So two transitions with differently written outputs may look the same.
 
     >>> observed((AnyOrder("b", "a"), AnyOrder("c"), AnyOrder()))
     (AnyOrder(items=('a', 'b')), 'c')

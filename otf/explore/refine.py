@@ -1,7 +1,7 @@
-"""Smaller graphs: states that are alike (bisimilar), or that agree in some of their fields, become one.
+"""Smaller graphs: bisimilar states, or states that agree in some of their fields, become one.
 
-Partition refinement: only states whose successors moved are examined again. Of the parts of a split set the largest
-keeps its number, so that each state moves at most log n times (Hopcroft 1971; Valmari 2009).
+Partition refinement: it examines only states whose successors moved. The largest part of a split set keeps its number,
+so that each state moves at most log n times (Hopcroft 1971; Valmari 2009).
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from otf.explore.naming import observed, output_name
 from otf.trace.result import counted
 from otf.values import key, show
 
-DRAWN: Final = 300  # states that are drawn one by one: Graphviz takes 3 s for 300, and more than 30 s for a thousand
+DRAWN: Final = 300  # states to draw one by one: Graphviz takes 3 s for 300, and more than 30 s for a thousand
 Arcs: TypeAlias = Sequence[Sequence[tuple[Hashable, int]]]  # for each state, labels and next states
 _BlockSignature: TypeAlias = frozenset[tuple[Hashable, int]]
 
-CUT: Final = -2  # instead of the number of an input: what a state has beyond a bound
+CUT: Final = -2  # instead of the number of an input: anything beyond a bound
 
 
 def refine(arcs: Arcs) -> list[int]:
@@ -38,7 +38,7 @@ def refine(arcs: Arcs) -> list[int]:
 
 
 class _Parts:
-    """The sets, as stretches of one list of states; the states of a set that are examined again come first in it."""
+    """The sets, as stretches of one list of states; states to examine again come first in their set."""
 
     def __init__(self, arcs: Arcs) -> None:
         size = len(arcs)
@@ -55,7 +55,7 @@ class _Parts:
     def look_again(self) -> None:
         """Split the sets of all states whose successors have moved."""
         marked = self._marked()
-        # all are examined before any is moved: the signatures of untouched states stay valid meanwhile
+        # examine all before moving any: the signatures of untouched states stay valid meanwhile
         groups = [self._groups(block, count) for block, count in marked.items()]
         self.moved = set()
         for block, parts in zip(marked, groups, strict=True):
@@ -71,7 +71,7 @@ class _Parts:
         return counts
 
     def _groups(self, block: int, count: int) -> list[list[int]]:
-        """Return the marked states of a set by signature; those that are like the unmarked ones come last."""
+        """Return the marked states of a set by signature; those that match the unmarked ones come last."""
         begin, end = self._stretch[block]
         groups = defaultdict[_BlockSignature, list[int]](list)
         for state in self._states[begin : begin + count]:
@@ -113,7 +113,7 @@ def _length(stretch: tuple[int, int]) -> int:
 
 
 def blocks(graph: Graph) -> list[int]:
-    """Return for each state of a graph the number of its block of bisimilar states; one that a bound cut is alone."""
+    """Return for each state the number of its block of bisimilar states; a state that a bound cut is alone."""
     seen: dict[Any, int] = {}
     labels = [seen.setdefault(output_name(observed(each)), len(seen)) for each in graph.outputs]
     rows = [
@@ -147,9 +147,9 @@ def quotient(graph: Graph, groups: Sequence[Hashable], texts: Sequence[str] = ()
 
 
 def drawable(graph: Graph, most: int = DRAWN) -> tuple[Graph, str]:
-    """Return a graph that is small enough to draw, and a note on how it was made smaller; "" if it was not.
+    """Return a graph that is small enough to draw, and a note on how it was reduced, "" if it was not.
 
-    States that are alike become one; if that is not enough, states of the same type at the same distance do.
+    Bisimilar states become one; if that is not enough, states of the same type at the same distance do.
     """
     if len(graph.values) <= most:
         return graph, ""
@@ -174,14 +174,14 @@ def depths(graph: Graph) -> list[int]:
     return found
 
 
-DEEPEST: Final = 3  # records inside records whose fields are shown one by one
+DEEPEST: Final = 3  # levels of nested records whose fields are shown one by one
 CLIPPED: Final = 200  # characters of a field
 
 
 class StateParts(NamedTuple):
-    """A state by its fields: the name of its type, and each field by its path; a field that is a record has its own.
+    """A state by its fields: the name of its type, and each field by its path, down into nested records.
 
-    A state without fields is one field without a name.
+    A state without fields counts as one nameless field.
 
     >>> state_parts(("n1", 2))
     StateParts(kind='tuple', fields={'0': 'n1', '1': 2})
@@ -200,7 +200,7 @@ def state_parts(value: Any) -> StateParts:  # noqa: ANN401 -- any state
 
 def _parts(value: Any, path: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:  # noqa: ANN401 -- as above
     for name, part in _named(value):
-        # a record in a record: its type, and its own fields
+        # a nested record: its type, and its fields
         split = depth < DEEPEST and is_record(part)
         yield f"{path}{name}", type(part) if split else part
         if split:
@@ -233,7 +233,7 @@ def _ordered(value: Any) -> str:  # noqa: ANN401 -- as above
 
 
 def clipped(text: str, longest: int = CLIPPED) -> str:
-    """Return a text of at most about `longest` characters, cut between tokens, with the number of those left out.
+    """Return a text of about `longest` characters at most, cut between tokens, with the number of those left out.
 
     >>> clipped("(first, second, third)", 12)
     '(first, … (14 more characters)'
@@ -245,16 +245,16 @@ def clipped(text: str, longest: int = CLIPPED) -> str:
 
 
 def is_record(value: object) -> bool:
-    """Return whether a value is a dataclass that says no more of itself than its fields."""
-    # a class with a `__repr__` of its own knows better
+    """Return whether a value is a dataclass without a `__repr__` of its own."""
+    # a class with its own `__repr__` knows better
     made = getattr(type(value).__repr__, "__wrapped__", None)
     return is_dataclass(value) and not isinstance(value, type) and made is not None
 
 
 def grouped(graph: Graph, by: Sequence[str]) -> Graph:
-    """Return the graph of the groups of states that have the same values in these fields; `type` is that of the state.
+    """Return the graph of groups of states with the same values in these fields; `type` is the state's type.
 
-    Raises UsageError, with the fields that there are, for one that no state has.
+    Raises UsageError, with the existing fields, for one that no state has.
 
     >>> from otf.explore import explore
     >>> from otf.spec import Spec, goto

@@ -1,4 +1,4 @@
-"""The states and transitions of a model, within bounds, and which of them runs visited."""
+"""The states and transitions of a model, within bounds, and those that runs visited."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from otf.trace.events import Event, Sent
 from otf.trace.result import counted
 from otf.values import show
 
-MOST: Final = 2_000  # states that are explored
-PAIRS: Final = 20_000  # states with inputs: asking a model takes time, and no one reads a longer list
-AHEAD: Final = 200  # states that spontaneous transitions lead to, between two moments in which the state is known
+MOST: Final = 2_000  # states to explore
+PAIRS: Final = 20_000  # pairs of state and input: asking a model takes time, and nobody reads a longer list
+AHEAD: Final = 200  # states reached by spontaneous transitions, between two moments when the state is known
 
 StatePair = tuple[Hashable, Hashable]
 EdgeKey = tuple[Hashable, Hashable, Hashable]
@@ -85,8 +85,7 @@ def _asked(model: Model, node: Node, found: Space) -> Iterator[Node]:
             )
             found.pairs.setdefault((node.key, inp.key), []).append(way)
             if target is None:
-                found.whole = False  # only the outputs determine the states behind it
-                continue
+                found.whole = False  # only the outputs determine the next states continue
             found.edges.setdefault((node.key, inp.key, target.key), way)
             yield target
 
@@ -106,9 +105,9 @@ def _outputs(texts: tuple[str, ...]) -> str:
 
 
 class CoveredPart(NamedTuple):
-    """How many were visited, how many of them are among those that were `explored`, and whether these are all.
+    """How many parts were visited, how many of them were also `explored`, and whether these are all.
 
-    A state may lie outside of all: other inputs lead there than those that exploring tries.
+    A visited state may lie outside, if inputs lead there that exploring does not try.
 
     >>> str(CoveredPart(36, 36, 37, whole=True)), str(CoveredPart(189, 117, 120, whole=True))
     ('36 of 37', '117 of 120, and 72 outside of these')
@@ -123,7 +122,7 @@ class CoveredPart(NamedTuple):
 
     @property
     def is_share(self) -> bool:
-        """Return whether what was visited is a part of a whole that is known."""
+        """Return whether the visited parts are a share of a known whole."""
         return self.whole and self.visited == self.within
 
     def __str__(self) -> str:
@@ -145,7 +144,7 @@ class VisitedParts(NamedTuple):
     transitions: CoveredPart
 
     def __str__(self) -> str:
-        """Return it in a line: the totals only where all are known."""
+        """Return it in a line, with totals only where they are known."""
         whole = self.states.is_share
         parts = ((self.states, "state"), (self.transitions, "transition"))
         each = (f"{part} {what}s" if whole else counted(part.visited, what) for part, what in parts)
@@ -158,10 +157,10 @@ class VisitedParts(NamedTuple):
 
 @dataclass
 class VisitedSpace:
-    """What all runs together visited, whether or not it lies within the space.
+    """Everything that all runs visited, within the space or not.
 
-    A transition counts if some explanation of the observed outputs contains it. What a completed model adds (ignoring
-    unspecified inputs) does not count.
+    A transition counts if some explanation of the observed outputs contains it. Ignored unspecified inputs of a
+    completed model do not count.
     """
 
     space: Space
@@ -169,11 +168,11 @@ class VisitedSpace:
     pairs: set[StatePair] = field(default_factory=set[StatePair])
     edges: set[EdgeKey] = field(default_factory=set[EdgeKey])
     inputs: set[Hashable] = field(default_factory=set[Hashable])
-    """Every input that was sent, also where the model does not say to which state it led."""
+    """Every input sent, even if the model does not say where it led."""
 
     @property
     def coverage(self) -> VisitedParts:
-        """Return how much was visited, and how much of that lies within the space."""
+        """Return how much was visited, and how much of it lies within the space."""
         found, whole = self.space, self.space.whole
         return VisitedParts(
             CoveredPart(len(self.states), len(self.states & found.states.keys()), len(found.states), whole),
@@ -182,7 +181,7 @@ class VisitedSpace:
         )
 
     def tried(self, node: Node, inp: Symbol, model: Model) -> bool:
-        """Note that an input was sent in a state; return whether the model itself specifies it there."""
+        """Note that an input was sent in a state; return whether the original model specifies it there."""
         pair = node.key, inp.key
         if pair not in self.pairs and model.specified(node, inp):
             self.pairs.add(pair)
@@ -196,7 +195,7 @@ class VisitedSpace:
 
 
 class Walker:
-    """Follows one run: gets each event, with the monitor after that event."""
+    """Follows one run: gets each event, and the monitor after it."""
 
     def __init__(self, visits: VisitedSpace, model: Model) -> None:
         self._visits, self._model = visits, model
@@ -205,7 +204,7 @@ class Walker:
         visits.states.add(model.initial.key)
 
     def event(self, event: Event, monitor: Monitor) -> None:
-        """Follow an event. When the belief is settled, the inputs since the last time led to the current states."""
+        """Follow an event. When the belief is settled, the inputs since then led to the current states."""
         if isinstance(event, Sent):
             self._inputs.append(self._model.symbol(event.input))
             self._visits.inputs.add(self._inputs[-1].key)
@@ -213,7 +212,7 @@ class Walker:
             self._settle(frozenset(monitor.states))
 
     def end(self) -> None:
-        """Note the end of the run: the last inputs were tried, but where they led is unknown."""
+        """Note the end of the run: the last inputs were tried, but nobody knows where they led."""
         nodes = self._nodes
         for inp in self._inputs:
             for node in nodes:
@@ -228,12 +227,12 @@ class Walker:
 
     def _walk(self, now: frozenset[Node]) -> None:
         layers = [_closed(self._model, self._nodes)]
-        # after an Accept the outputs choose the state: known of the last input only
+        # after an Accept the outputs choose the state, known only for the last input
         chosen: list[AbstractSet[Node]] = [*(set[Node]() for _ in self._inputs[1:]), now]
         for inp, states in zip(self._inputs, chosen, strict=True):
             after = (target for node in layers[-1] for target in self._targets(node, inp, states))
             layers.append(_closed(self._model, after))
-        # backwards: of the possible states only those remain that lead to the current ones
+        # backwards: keep only states that lead to the current ones
         right: AbstractSet[Node] = layers[-1].keys() & now or layers[-1].keys()
         for index in reversed(range(len(self._inputs))):
             right = self._through(layers[index], self._inputs[index], _before(layers[index + 1], right), chosen[index])
@@ -250,7 +249,7 @@ class Walker:
         return used
 
     def _targets(self, node: Node, inp: Symbol, chosen: Iterable[Node]) -> list[Node]:
-        """Return where an input leads; an Accept leads to the `chosen` states, and counts as tried in any case."""
+        """Return where an input leads; an Accept leads to the `chosen` states, and always counts as tried."""
         moves = list(self._model.moves(node, inp))
         found = [move.target for move in moves if isinstance(move.target, Node)]
         if len(found) < len(moves):
@@ -260,9 +259,9 @@ class Walker:
 
 
 def _closed(model: Model, nodes: Iterable[Node]) -> dict[Node, list[Node]]:
-    """Return nodes and those that spontaneous transitions lead to, each with where these lead from it.
+    """Return nodes and their spontaneous successors, each with its spontaneous transitions.
 
-    Only the nearest are followed: a heartbeat with a number leads to new states for ever.
+    It follows only the nearest: a numbered heartbeat leads to new states for ever.
     """
     left = deque(dict.fromkeys(nodes))
     most = len(left) + AHEAD
@@ -280,5 +279,5 @@ def _closed(model: Model, nodes: Iterable[Node]) -> dict[Node, list[Node]]:
 
 
 def _before(ways: Mapping[Node, Iterable[Node]], ends: AbstractSet[Node]) -> AbstractSet[Node]:
-    """Return the nodes from which spontaneous transitions lead to one of `ends`, these included."""
+    """Return the nodes from which spontaneous transitions lead to one of `ends`, including `ends`."""
     return reaching(((node, target) for node, targets in ways.items() for target in targets), ends)

@@ -1,1 +1,1 @@
-"""Learning models from running systems: what is asked, driven and remembered, and the files that are made of it."""
+"""Learning models from running systems: queries, paths, answers, and the files made from them."""

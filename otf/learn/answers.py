@@ -1,8 +1,7 @@
-"""What a system answered to sequences of inputs: a tree of all paths, and the symbols of answers.
+"""A system's answers to sequences of inputs: a tree of all paths, and the symbols of answers.
 
-What varies from path to path, such as a time or a number, is left out of a symbol. An answer whose outputs differ from
-path to path, and only in the fields of a message or in words with digits, is one answer: these parts are masked from
-then on, in every answer of that form.
+A symbol leaves out parts that vary from path to path, such as a time or a number. If an answer varies only in fields of
+a message or in words with digits, these parts are masked from then on, in every answer of that form.
 """
 
 from __future__ import annotations
@@ -20,17 +19,17 @@ from otf.trace.events import Ended
 from otf.values import show
 
 PortOutputs: TypeAlias = tuple[tuple[str, Any], ...]
-"""PortOutputs, each with its port."""
+"""Outputs, each with its port."""
 
 SILENT: Final = "nothing"
-"""The answer to an input that no output followed until the system rested."""
+"""The answer to an input without any output until the system rested."""
 
 MASK: Final = "*"
 _VARIABLE: Final = re.compile(r"[^\s,;=<>\[\](){}\"']*\d[^\s,;=<>\[\](){}\"']*")
 
 
 class OutputForm(NamedTuple):
-    """The form of an output, and its parts that may vary: `names` are the fields of a message, () in a text."""
+    """The form of an output, and its parts that may vary: `names` are the fields of a message, () for a text."""
 
     kind: str
     parts: tuple[str, ...]
@@ -55,14 +54,14 @@ def form(value: object) -> OutputForm:
 
 
 class Symbols:
-    """The texts of answers, and the outputs that each stands for.
+    """The texts of answers, and the outputs behind each.
 
     >>> symbols = Symbols()
     >>> one, two = (("net", "001 at 17:01"),), (("net", "001 at 17:02"),)
     >>> symbols.text(one), symbols.mask([one, two]), symbols.text(two)
     ('001 at 17:01', True, '001 at *')
 
-    All parts of outputs that match `mask` vary from the start on.
+    All parts of outputs that match `mask` count as varying from the start.
     """
 
     def __init__(self, mask: str = "") -> None:
@@ -74,7 +73,7 @@ class Symbols:
         """Return the text of an answer."""
         found = ", ".join(self.value(value) for _, value in outputs) or SILENT
         if len(self.outputs.setdefault(found, outputs)) != len(outputs):
-            # the text "nothing" is no silence, and "a, b" is not "a" and "b"
+            # the text "nothing" is not silence, and "a, b" is not "a" and "b"
             found = ", ".join(repr(self.value(value)) for _, value in outputs)
             self.outputs.setdefault(found, outputs)
         return found
@@ -100,7 +99,7 @@ class Symbols:
         return {at for at in range(len(parts)) if (kind, at) in self.masked}
 
     def mask(self, answers: Sequence[PortOutputs]) -> bool:
-        """Mask the parts in which answers of the same form differ; return whether that makes fewer of them."""
+        """Mask the parts in which answers of the same form differ; return whether that leaves fewer answers."""
         groups = defaultdict[tuple[tuple[str, str], ...], list[list[OutputForm]]](list)
         for answer in answers:
             forms = [(port, form(value)) for port, value in answer]
@@ -113,7 +112,7 @@ class Symbols:
         return len(self.masked) > before
 
     def item(self, port: str, value: object) -> Any:  # noqa: ANN401 -- an item of outputs
-        """Return an output as a model has it: the value, what it has in common with others, or the end of a port."""
+        """Return an output as a model states it: the value, the common part of several, or the end of a port."""
         if isinstance(value, Ended):
             return on(port, Ended) if port else Ended
         if not self.hidden(value):
@@ -140,22 +139,23 @@ class Symbols:
 
 
 CLOSED: Final = "\0closed"
-"""The answer to an input that is not sent, since its connection has ended; it changes nothing. No output is like it."""
+"""The answer to an input that was not sent, since its connection has ended; it changes nothing. No output equals it."""
 
 CLEAR: Final = 3
-"""How many times as often as all others an answer has to come to be the answer."""
+"""How many times as often as all others together an answer must come to count."""
 
 FEW: Final = 4
-"""Paths after which one looks at what differs in answers that are not clear."""
+"""After this many paths, unclear answers are compared."""
 
 MOST: Final = 40
-"""Paths after which an answer that is not clear yet is a choice of the system. With a loss in 100, and ten silent
-inputs before it, one path in eight has another answer, and it would be clear by then."""
+"""After this many paths, an unclear answer counts as the system's choice. With one loss in 100, and ten silent inputs
+before it, one path in eight has another answer; the right one would be clear by then.
+"""
 
 
 @dataclass(slots=True)
 class AnswerNode:
-    """One answer to an input: how often it came, and what was asked after it."""
+    """One answer to an input: how often it came, and the inputs after it."""
 
     count: int = 0
     after: dict[int, AnswersThere] = field(default_factory=dict[int, "AnswersThere"])
@@ -163,13 +163,13 @@ class AnswerNode:
 
 @dataclass(slots=True)
 class AnswersThere:
-    """All answers to one input after the same inputs and answers; `given` is the one that a learner was told."""
+    """All answers to one input after the same inputs and answers; `given` is the one that the learner got."""
 
     answers: dict[str, AnswerNode] = field(default_factory=dict[str, AnswerNode])
     given: str | None = None
 
     def best(self, needed: int) -> str | None:
-        """Return the answer that came clearly more often than the others, None if there is none."""
+        """Return the answer that came clearly more often than the others, None if none did."""
         if len(self.answers) == 1:
             ((only, way),) = self.answers.items()
             return only if way.count >= needed else None
@@ -192,10 +192,10 @@ class Parted(NamedTuple):
 
 
 class Closing:
-    """Which inputs cannot be sent after which answers: here all can. `ended` are the ports whose connection ended."""
+    """Which inputs cannot be sent after which answers; here all can. `ended` are the ports whose connection ended."""
 
     def start(self) -> frozenset[str]:
-        """Return the ports that have no connection at the start."""
+        """Return the ports without a connection at the start."""
         return frozenset()
 
     def after(self, ended: frozenset[str], inp: int, out: str) -> frozenset[str]:
@@ -210,10 +210,11 @@ class Closing:
 
 
 class AnswerTree:
-    """The answers of a system to words, each a sequence of inputs after a reset.
+    """A system's answers to words, each a sequence of inputs after a reset.
 
-    At first one path decides. Once the same inputs had two different answers, `needed` equal ones do, and one that came
-    less often than a third as often counts as lost on the line. `changed`: a learner was told what no longer holds.
+    At first one path decides. Once the same inputs have had two different answers, it takes `needed` equal ones, and an
+    answer less than a third as frequent counts as a loss on the line. `changed`: an answer that the learner got no
+    longer holds.
 
     >>> answers = AnswerTree()
     >>> answers.add((0, 1), ["on", "off"])
@@ -232,7 +233,7 @@ class AnswerTree:
         self._root = AnswerNode()
 
     def add(self, word: Word, outputs: Sequence[str]) -> None:
-        """Add what a path showed."""
+        """Add the answers of a path."""
         self.paths += 1
         way = self._root
         for inp, out in zip(word, outputs, strict=True):
@@ -246,7 +247,7 @@ class AnswerTree:
             way.count += 1
 
     def known(self, word: Word) -> list[str] | None:
-        """Return the answers to a word, None if a path has to be driven to know them."""
+        """Return the answers to a word, None if that takes another path."""
         found = [CLOSED] * len(word)
         for at, ways, best in self._along(word):
             if best is None:
@@ -256,12 +257,12 @@ class AnswerTree:
         return found
 
     def count(self, word: Word) -> int:
-        """Return how often the answer to a word came that counts."""
+        """Return how often the accepted answer to a word came."""
         counts = [ways.answers[best].count for _, ways, best in self._along(word) if best is not None]
         return counts[-1] if counts else 0
 
     def parted(self, word: Word) -> Parted | None:
-        """Return the first inputs of a word whose answer is unclear after several paths, None if there are none."""
+        """Return the shortest prefix of a word whose answer is unclear after several paths, None if there is none."""
         for at, ways, best in self._along(word):
             if best is None:
                 counts = {out: each.count for out, each in ways.answers.items()}
@@ -269,7 +270,7 @@ class AnswerTree:
         return None
 
     def _along(self, word: Word) -> Iterator[tuple[int, AnswersThere, str | None]]:
-        """Yield the place of each input that can be sent, its answers, and the one that counts, up to where none is."""
+        """Yield the place of each input that can be sent, its answers and the accepted one, up to the first gap."""
         way, ended = self._root, self.closing.start()
         for at, inp in enumerate(word):
             if self.closing.shut(ended, inp):
@@ -283,7 +284,7 @@ class AnswerTree:
             way = ways.answers[best]
 
     def lost(self) -> Iterator[Parted]:
-        """Yield where some answers came less often than the one that counts."""
+        """Yield the places with answers rarer than the accepted one."""
         left: list[tuple[Word, AnswerNode]] = [((), self._root)]
         while left:
             word, way = left.pop()
@@ -295,7 +296,7 @@ class AnswerTree:
                     left.append(((*word, inp), ways.answers[best]))
 
     def contradiction(self, next_: list[list[int]], out: list[list[str]]) -> Word | None:
-        """Return the inputs of a path that a machine answers otherwise, the first found; None if it explains all."""
+        """Return the inputs of the first path that a machine answers differently; None if it explains all paths."""
         left: list[tuple[Word, int, AnswerNode]] = [((), 0, self._root)]
         for word, state, way in left:
             for inp, ways in way.after.items():

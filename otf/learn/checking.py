@@ -1,4 +1,4 @@
-"""Black-box checking: properties of a learnt machine, each counterexample tried on the system that it was learnt from.
+"""Black-box checking: properties of a learnt machine, with each counterexample tried on the real system.
 
 After Peled, Vardi and Yannakakis, "Black Box Checking" (2002).
 """
@@ -19,9 +19,9 @@ from otf.values import key
 
 @dataclass(frozen=True)
 class CheckedProperty:
-    """What is true of a property in the machine, and whether the system `confirms` that it is violated.
+    """Whether the machine has a property, and whether the system `confirms` a violation.
 
-    It confirms nothing, None, where the machine violates nothing.
+    `confirms` is None if the machine does not violate the property.
     """
 
     finding: Finding
@@ -36,9 +36,9 @@ class CheckedProperty:
 
 
 async def checked(driver: PathDriver, learnt: LearntSystem, properties: Mapping[str, Formula]) -> list[CheckedProperty]:
-    """Return what is true of properties, after a path on the system for each that the machine violates.
+    """Return which properties hold, after a path on the system for each that the machine violates.
 
-    Raises ContactError where nothing can be decided about such a path.
+    Raises ContactError if such a path decides nothing.
     """
     graph, found = explore(learnt.spec(), learnt.machine.size + 1), list[CheckedProperty]()
     for name, what in properties.items():

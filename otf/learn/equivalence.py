@@ -1,10 +1,10 @@
-"""Looking for what a learnt machine has wrong: suites for k more states, and walks.
+"""Looking for errors of a learnt machine: suites for k more states, and walks.
 
-A test of the suite for k leads to a state of the machine, on by k + 1 inputs, and identifies the state there: the words
-of the method HSI (Petrenko and others 1993), in an order drawn by a seed, and without a list of them, which would fill
-the memory. Beside each of these is a walk that prefers inputs which change the state: what is refused leads nowhere.
-Before them, after each transition all inputs are sent that are said to change nothing: together they cost little, and
-what the machine has yet to learn is often that one of them does, as a name before its password.
+A test of the suite for k leads to a state of the machine, continues with k + 1 inputs, and identifies the state there.
+These are the words of the HSI method (Petrenko and others 1993), in an order drawn by a seed, without listing them,
+which would fill the memory. Beside each test goes a walk that prefers inputs which change the state, since refused
+inputs lead nowhere. Before all tests, all inputs that should change nothing are sent after each transition: that costs
+little, and often one of them does change the state, such as a name before its password.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from otf.suite.complete import cover
 from otf.suite.identify import Splitting
 from otf.suite.machine import NumberedMachine, Word
 
-ONWARD: Final = 0.8  # of the inputs of a walk change the state, where some do
-LENGTHS: Final = (2, 4, 8, 16)  # inputs of a walk, on average: the longer find what is deep, and the shorter are many
+ONWARD: Final = 0.8  # share of a walk's inputs that change the state, where possible
+LENGTHS: Final = (2, 4, 8, 16)  # average lengths of walks: longer ones go deep, and shorter ones are many
 WALKS: Final = 60
-"""Walks at least: the suites of a machine of one state are hardly longer than its single inputs."""
+"""The least number of walks: for a machine with one state, the suites hardly go beyond single inputs."""
 
 
 @dataclass(slots=True)
 class SuiteProgress:
-    """Which suite is under way: for `extra` states more than the machine has, and how much of it is done."""
+    """The suite in progress, for `extra` more states than the machine has, and how much of it is done."""
 
     extra: int = 0
     done: int = 0
@@ -35,13 +35,13 @@ class SuiteProgress:
 
     @property
     def complete(self) -> int | None:
-        """Return for how many extra states the suites passed; None if the suite for no extra state has not passed."""
+        """Return the number of extra states for which the suites passed; None if not even that for 0 has."""
         passed = self.extra if self.done >= self.total > 0 else self.extra - 1
         return passed if passed >= 0 else None
 
 
 class SuiteWords:
-    """The tests of a machine, one after another; `progress` says how far they have come.
+    """The tests of a machine, one after another; `progress` says how far they are.
 
     >>> lamp = NumberedMachine("lamp", ["off", "on"], ["press", "look"], next=[[1, 0], [0, 1]], out=[[0, 1], [0, 2]])
     >>> tests = SuiteWords(lamp, Random(1), extra=0)
@@ -63,7 +63,7 @@ class SuiteWords:
         self._starts = [state for state, onward in enumerate(self._onward) if onward] or [0]
 
     def __iter__(self) -> Iterator[Word]:
-        """Yield what stays, then all tests up to the last suite, each with a walk beside it; at least WALKS walks."""
+        """Yield the words of `_stays`, then all tests up to the last suite, each with a walk; at least WALKS walks."""
         left = WALKS
         yield from self._stays()
         for extra in range(self._extra + 1):
@@ -75,7 +75,7 @@ class SuiteWords:
             yield self._walk()
 
     def _stays(self) -> Iterator[Word]:
-        """Yield after each transition the inputs that keep the state, in a drawn order; after one to a sink, none."""
+        """Yield after each transition the inputs that keep the state, in random order; none after one to a sink."""
         next_, width = self._machine.next, len(self._machine.inputs)
         for number in _shuffled(len(next_) * width, self._random):
             state, inp = divmod(number, width)
@@ -83,12 +83,12 @@ class SuiteWords:
             if self._onward[then] or then == state:
                 word = (*self._ways[state], inp)
                 kept = [each for each in range(width) if next_[then][each] == then]
-                # the order is that of the last hypothesis, whose answers are known
+                # in the order of the last hypothesis, whose answers are known
                 Random(str(word)).shuffle(kept)
                 yield (*word, *kept, *self._tree.identifiers(then)[0])
 
     def _suite(self, extra: int) -> Iterator[Word]:
-        """Yield the words of a suite that the one before does not have."""
+        """Yield the words of a suite that the previous suite lacks."""
         wide = len(self._machine.inputs) ** (extra + 1)
         total = len(self._ways) * wide + (0 if extra else len(self._ways))
         self.progress.extra, self.progress.done, self.progress.total = extra, 0, total
@@ -125,7 +125,7 @@ class SuiteWords:
 
 
 def _shuffled(count: int, random: Random) -> Iterator[int]:
-    """Yield the numbers below `count` in a drawn order, without a list of them: neighbours are far apart."""
+    """Yield the numbers below `count` in a random order without a list of them; neighbours end up far apart."""
     stride = next(each for each in iter(lambda: random.randrange(1, count + 1), None) if gcd(each, count) == 1)
     start = random.randrange(count)
     return ((start + number * stride) % count for number in range(count))

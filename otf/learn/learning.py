@@ -1,4 +1,4 @@
-"""Learning a machine: an algorithm of AALpy asks, paths answer, and suites and walks look for what is still wrong."""
+"""Learning a machine: an AALpy algorithm asks, paths answer, and suites and walks look for remaining errors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ALGORITHMS: Final = {
     "lsharp": "apartness in a tree of all answers (Vaandrager and others 2022)",
     "lstar": "a table (Angluin 1987)",
 }
-BATCH: Final = 8  # tests that are asked at once, if that many paths may run at once
+BATCH: Final = 8  # tests to ask at once, if that many paths may run at once
 
 
 DriveWords: TypeAlias = Callable[[Sequence[Word]], Sequence[Sequence[str]]]
@@ -29,11 +29,11 @@ DriveWords: TypeAlias = Callable[[Sequence[Word]], Sequence[Sequence[str]]]
 
 
 class OverError(Exception):
-    """The time is over, or the inputs are spent: what is known by then is the result."""
+    """The time or the inputs are used up: the result is what is known so far."""
 
 
 class ChoiceError(Exception):
-    """The system chooses: the same inputs have several answers, and none is clear."""
+    """The system chooses: the same inputs have several answers, none of them clear."""
 
     def __init__(self, parted: Parted) -> None:
         self.parted = parted
@@ -41,7 +41,7 @@ class ChoiceError(Exception):
 
 
 class _ChangedError(Exception):
-    """What an algorithm was told no longer holds: it begins anew, from what is known by now."""
+    """An answer that the algorithm got no longer holds: it starts again from what is known now."""
 
 
 @dataclass
@@ -74,10 +74,10 @@ class LearntMachine:
 
 
 class Learner:
-    """Learns the machine of a system with `width` inputs. `drive` drives paths; `over` says when it has to end.
+    """Learns the machine of a system with `width` inputs. `drive` drives paths; `over` says when to stop.
 
-    `best` is the last hypothesis, `asked` the inputs sent for it, `sent` all of them. `told` is called with each new
-    hypothesis.
+    `best` is the last hypothesis, `asked` the number of inputs sent for it, `sent` that of all inputs. It calls `told`
+    with each new hypothesis.
 
     >>> def lamp(words): return [["on" if at % 2 == 0 else "off" for at in range(len(word))] for word in words]
     >>> learning = Learner(1, lamp)
@@ -103,7 +103,7 @@ class Learner:
         self.asked: int = 0
         # the words driven for the next hypothesis; None while the last one is tested
         self.since: list[Word] | None = []
-        # whether answers that are not clear differ only in parts that may vary
+        # whether unclear answers differ only in parts that may vary
         self.varies: Callable[[Parted], bool] = lambda _: False
         self._width = width
         self._drive = drive
@@ -113,10 +113,10 @@ class Learner:
         self._told = told
 
     def run(self, algorithm: str = "kv", extra: int = 1) -> LearntMachine:
-        """Learn, until the suites for `extra` more states pass; return the machine.
+        """Learn until the suites for `extra` more states pass; return the machine.
 
-        Raises OverError, with `best` as far as it was known, ChoiceError where the system chooses, UsageError without
-        AALpy.
+        Raises OverError, after which `best` is what is known so far; ChoiceError if the system chooses; UsageError
+        without AALpy.
         """
         run = _algorithm(algorithm)
         while True:
@@ -130,11 +130,11 @@ class Learner:
             return self.best
 
     def ask(self, word: Word) -> list[str]:
-        """Return the answers to a word, driving as many paths as that takes."""
+        """Return the answers to a word, after as many paths as that takes."""
         return self.ask_all([word])[0]
 
     def ask_all(self, words: Sequence[Word]) -> list[list[str]]:
-        """Return the answers to several words, of which the paths may be driven at once."""
+        """Return the answers to several words, whose paths may run at once."""
         while left := [word for word in dict.fromkeys(words) if self.answers.known(word) is None]:
             if self._over():
                 raise OverError
@@ -155,7 +155,7 @@ class Learner:
         self.answers.add(word, outputs)
 
     def counterexample(self, hypothesis: LearntMachine, extra: int) -> Word | None:
-        """Return inputs that the system answers otherwise than a hypothesis; None if the suites pass."""
+        """Return inputs that the system answers differently from a hypothesis; None if the suites pass."""
         if self.best is None or (hypothesis.next, hypothesis.out) != (self.best.next, self.best.out):
             self.asked = self.sent
         self.best = hypothesis
@@ -175,7 +175,7 @@ class Learner:
         return None
 
     def _confirm(self, word: Word, hypothesis: LearntMachine) -> Word | None:
-        """Return a counterexample that was driven twice: what was lost on the line once is none."""
+        """Return a counterexample confirmed by a second path, so that a loss on the line does not count."""
         if self.answers.count(word) == 1:
             (outputs,) = self._drive([word])
             self._heard(word, outputs)
@@ -185,7 +185,7 @@ class Learner:
 
 
 def _sides(learning: Learner, extra: int) -> tuple[Any, Any]:
-    """Return the two sides of AALpy: the system that is asked, and the oracle of equivalence."""
+    """Return AALpy's two sides: the system to ask, and the equivalence oracle."""
     base: Any = import_module("aalpy.base")
 
     class System(base.SUL):  # type: ignore[misc]  # AALpy has no types
@@ -220,7 +220,7 @@ def _sides(learning: Learner, extra: int) -> tuple[Any, Any]:
 
 
 def as_learnt(automaton: Any) -> LearntMachine:  # noqa: ANN401 -- AALpy has no declared types
-    """Return a Mealy machine of AALpy."""
+    """Return the machine of AALpy's Mealy machine."""
     order = [automaton.initial_state]
     numbers = {automaton.initial_state.state_id: 0}
     for state in order:
@@ -243,5 +243,5 @@ def _algorithm(name: str) -> Callable[..., Any]:
         raise UsageError("learning needs AALpy: pip install 'otf[learn]'")
     made: Any = import_module("aalpy.learning_algs")
     run = {"kv": made.run_KV, "lsharp": made.run_Lsharp, "lstar": made.run_Lstar}[name]
-    # the tree of answers is the cache, and notices what contradicts it
+    # the tree of answers is the cache, and notices contradictions
     return partial(run, automaton_type="mealy", cache_and_non_det_check=False, print_level=0)

@@ -1,4 +1,4 @@
-"""A learnt system: its machine with values, states named by what leads to them, its timers, and its picture."""
+"""A learnt system: its machine with values, states named by what leads to them, timers, and a picture."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LONGEST: Final = 60  # characters of a state's name
 
 @dataclass(frozen=True)
 class LearntSystem:
-    """What was learnt: `symbols` has the outputs of each answer of the machine, `greeting` what comes before any input.
+    """The result: `symbols` has the outputs of each answer of the machine, `greeting` those before any input.
 
     >>> symbols = Symbols()
     >>> machine = LearntMachine([[1], [0]], [[symbols.text((("sut", each),))] for each in ("on", "off")])
@@ -49,7 +49,7 @@ class LearntSystem:
 
     @property
     def names(self) -> list[str]:
-        """Return the names of the states: as many of the last inputs on a shortest way as tell them apart."""
+        """Return the names of the states: as many of the last inputs on a shortest way as distinguish them."""
         ways = [[plain(self.inputs[inp]) for inp in word] for word in cover(self.machine.numbered())]
         names = [START] + [""] * (len(ways) - 1)
         for length in range(1, max(map(len, ways), default=0) + 1):
@@ -61,7 +61,7 @@ class LearntSystem:
         return [f"{each} ({at})" if short.count(each) > 1 else each for at, each in enumerate(short)]
 
     def rows(self) -> list[tuple[str, Any, str, str]]:
-        """Return state, input, answer and next state of every transition; what cannot be sent has none."""
+        """Return state, input, answer and next state of every transition, without inputs that cannot be sent."""
         names, machine = self.names, self.machine
         return [
             (names[state], inp, machine.out[state][at], names[machine.next[state][at]])
@@ -77,16 +77,16 @@ class LearntSystem:
         return table(rows, initial=GREETING if greets else START, spontaneous=greets, name=self.name)
 
     def items(self, answer: str) -> list[Any]:
-        """Return the outputs of an answer as a model has them."""
+        """Return the outputs of an answer as a model states them."""
         return [self.symbols.item(*each) for each in self.symbols.outputs[answer]]
 
     def timer(self, state: int, inp: int) -> LearntTimer | None:
-        """Return the timer that an input lets expire in a state, if that input waits."""
+        """Return the timer that expires in a state during an input, if that input is a wait."""
         waits = isinstance(self.inputs[inp], Elapse)
         return next((each for each in self.timers if waits and state in each.states), None)
 
     def actions(self, state: int, inp: int, *, perhaps: bool = False) -> list[str]:
-        """Return what a transition does to timers, as code; `perhaps` with what it may do."""
+        """Return the code for what a transition does to timers; with `perhaps`, also for what it may do."""
         then, expired = self.machine.next[state][inp], self.timer(state, inp)
         found = list[str]()
         for each in self.timers:
@@ -99,7 +99,7 @@ class LearntSystem:
         return found
 
     def dot(self) -> str:
-        """Return the machine in the language of Graphviz, which `read_dot` and other tools for learning read."""
+        """Return the machine in Graphviz format, which `read_dot` and other learning tools read."""
         names = self.names
         numbers = {name: at for at, name in enumerate(names)}
         lines = [

@@ -1,4 +1,4 @@
-"""Driving a system of which nothing is known: a model that allows everything, and a path for each word of inputs."""
+"""Driving an unknown system: a model that allows everything, and a path for each word of inputs."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from otf.suite.machine import Word
 from otf.trace.events import Closed, Ended, Event, Seen, Sent
 from otf.values import key, show
 
-TRIES: Final = 5  # of a path that comes to no end: the line was at fault, or the system could not be started
+TRIES: Final = 5  # tries of a path without a result: the line failed, or the system did not start
 
 
 def listening(bench: Bench, inputs: Sequence[Any]) -> tuple[Bench, Oracle]:
-    """Return a bench with its system and no more: each of these inputs may be sent, and any output may come.
+    """Return a bench of the same system with a model that allows each of these inputs and any output.
 
     >>> from otf.models.coffee import Button, bench
     >>> bare, _ = listening(bench(), [Button()])
@@ -57,7 +57,7 @@ def listening(bench: Bench, inputs: Sequence[Any]) -> tuple[Bench, Oracle]:
 
 @dataclass(slots=True)
 class Heard:
-    """What came in a path: before its first input, and after each."""
+    """What came on a path: before its first input, and after each."""
 
     bench: Bench
     greeting: list[tuple[str, Any]] = field(default_factory=list[tuple[str, Any]])
@@ -85,16 +85,16 @@ class Heard:
                 self.outputs[-1].append((event.port, output))
                 self.times[-1].append(event.at)
             elif not (self.asked and isinstance(output, Ended)):
-                # a port without a connection ends when something is sent there: that is no greeting
+                # a port without a connection ends when we send there: that is not a greeting
                 self.greeting.append((event.port, output))
 
     def answers(self) -> list[PortOutputs]:
-        """Return the outputs after each input; those on several ports, which have no order, by port."""
+        """Return the outputs after each input, sorted by port, since ports have no order between them."""
         return [tuple(sorted(each, key=lambda seen: seen[0])) for each in self.outputs]
 
 
 def action(bench: Bench, inp: object) -> PortAction | None:
-    """Return what an input does to its port, None if it sends bytes."""
+    """Return the action of an input on its port, None if it sends bytes."""
     if bench.codec is None or isinstance(inp, Elapse):
         return None
     done = bench.codec.encode(inp)
@@ -102,7 +102,7 @@ def action(bench: Bench, inp: object) -> PortAction | None:
 
 
 def acts(bench: Bench, inp: object) -> bool:
-    """Return whether an input acts on its port, for which no connection is needed."""
+    """Return whether an input acts on its port, which needs no connection."""
     return action(bench, inp) is not None
 
 
@@ -116,7 +116,7 @@ def after(bench: Bench, ended: frozenset[str], inp: object) -> frozenset[str]:
 
 
 class _Chooser:
-    """Sends the inputs of a word; `left_out` are the numbers of those whose connection has ended."""
+    """Sends the inputs of a word; `left_out` are the numbers of those whose connection had ended."""
 
     def __init__(self, inputs: Sequence[Any], heard: Heard) -> None:
         self.left_out: set[int] = set()
@@ -127,7 +127,7 @@ class _Chooser:
     def choose(self, view: View) -> Symbol | None:
         heard, bench = self._heard, self._heard.bench
         if self._at - len(self.left_out) > len(heard.inputs):
-            # its port had no connection, as was seen when it was to be sent
+            # its port turned out to have no connection when it was due
             self.left_out.add(self._at - 1)
         heard.asked = True
         while self._at < len(self._inputs):
@@ -140,7 +140,7 @@ class _Chooser:
 
 
 class ConnectionEnds(Closing):
-    """Which inputs cannot be sent on a bench: those to a port whose connection has ended, if they do not open it."""
+    """Which inputs a bench cannot send: those to a port whose connection has ended, unless they open it."""
 
     def __init__(self, bench: Bench, inputs: Sequence[Any], symbols: Symbols, unopened: AbstractSet[str]) -> None:
         self._bench = bench
@@ -166,7 +166,7 @@ class ConnectionEnds(Closing):
 
 
 class PathDriver:
-    """Drives paths on a bench and returns what came; each leaves a trace in the folder, of which the bench is judge.
+    """Drives paths on a bench and returns what came; each leaves a trace in the folder, which the bench can judge.
 
     `greetings` counts what came before the first input of a path. `inputs_sent` counts inputs, `paths` paths.
     """
@@ -178,11 +178,11 @@ class PathDriver:
         self.bench = bench
         self.inputs_sent: int = 0
         self.silence: str = ""
-        # of the last path, when each input was sent and its outputs came
+        # of the last path: when it sent each input, and when the outputs came
         self.times: list[list[float]] = []
         self.unopened: set[str] = set()
         self._opened: set[str] = set()  # ports that took the first input of a path
-        # seconds before each path, for a system that takes time to end what the last connection left
+        # a pause before each path, for a system that takes time to clean up after a connection
         self.settle: float = 0.0
         self.greetings: dict[PortOutputs, int] = {}
         self._settings = Settings(out=folder, reference=reference, mode="strict")
@@ -191,7 +191,7 @@ class PathDriver:
         self.paths: int = begin
 
     def stored(self) -> Iterator[tuple[Word, list[PortOutputs]]]:
-        """Yield the paths that are in the folder already; those that came to no end are left out."""
+        """Yield the paths already in the folder, without unfinished ones."""
         numbers = {key(inp): number for number, inp in enumerate(self.inputs)}
         for trace in sorted(self._folder.glob("path-*.jsonl")):
             self.paths = max(self.paths, int(trace.stem.removeprefix("path-")))
@@ -207,7 +207,7 @@ class PathDriver:
                 yield word, heard.answers()
 
     async def drive(self, word: Word) -> list[PortOutputs | None]:
-        """Drive a path; return the outputs after each input, None where it could not be sent. Raises ContactError."""
+        """Drive a path; return the outputs after each input, None if it could not be sent. Raises ContactError."""
         why, early = "", set[str]()
         for _ in range(TRIES):
             self.paths = number = self.paths + 1  # other paths begin while this one settles
@@ -221,7 +221,8 @@ class PathDriver:
             self.inputs_sent += len(heard.inputs)
             self.silence = run.silence
             if early != (early := heard.unopened - self.unopened) or not self._can_stay_closed(early):
-                # once is no rule: a server that is busy, or has not forgotten the last connection, ends one at once
+                # once proves nothing: a server may close at once if it is busy, or has not forgotten the last
+                # connection
                 why = "a connection ended before its first input"
                 continue
             self.unopened |= early
@@ -243,7 +244,7 @@ class PathDriver:
         )
 
     def forget(self) -> None:
-        """Set the paths aside that were driven without time to settle: their answers are not those after a reset."""
+        """Set aside the paths driven without time to settle: their answers are not those after a reset."""
         for trace in self._folder.glob("path-*.jsonl"):
             trace.replace(trace.with_name(f"hasty-{trace.name}"))
         self.greetings.clear()
@@ -256,7 +257,7 @@ class PathDriver:
 
 
 async def answers_to(bench: Bench, inputs: Sequence[Any]) -> list[PortOutputs | None]:
-    """Return what the system of a bench answers to each of these inputs, in one path; None where it cannot be sent."""
+    """Return the system's answers to each of these inputs on one path; None for those that cannot be sent."""
     with TemporaryDirectory() as folder:
         driver = PathDriver(bench, inputs, Path(folder), bench.name)
         async with keeping():

@@ -1,4 +1,4 @@
-"""The file of Python of a learnt system: a bench with a model as a person would write it, which the system passes."""
+"""The Python file of a learnt system: a bench that the system passes, with a model as a person would write it."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from otf.spec import Elapse
 from otf.trace.events import Ended
 
 _PLAIN: Final = (bool, int, float, str, bytes, type(None))
-_PREFIX: Final = "otf_bench_"  # of the modules of files
+_PREFIX: Final = "otf_bench_"  # for module names of files
 _WIDEST: Final = 110
 
 
 class ValueCode:
-    """Values as code; `names` are those that the code needs, by module."""
+    """Values as code; `names` are those that the code has to import, by module."""
 
     def __init__(self, symbols: Symbols) -> None:
         self.symbols = symbols
         self.names: defaultdict[str, set[str]] = defaultdict(set)
 
     def of(self, value: object) -> str:
-        """Return a value as an expression, which is a pattern too. Raises UsageError for one that has no such form."""
+        """Return a value as an expression that is also a pattern. Raises UsageError if it has no such form."""
         kind = type(value)
         if kind in _PLAIN:
             return literal(value)
@@ -79,7 +79,7 @@ class ValueCode:
 
 
 def written(learnt: LearntSystem, head: Sequence[str], bench: Sequence[str], imports: Sequence[str] = ()) -> str:
-    """Return the file; `head` are lines about it, `bench` those that make the bench, `imports` what these need."""
+    """Return the file: `head` are lines about it, `bench` those that make the bench, `imports` their imports."""
     code = ValueCode(learnt.symbols)
     model = [*_step(learnt, code), *_rest(learnt, code)]
     known = {
@@ -102,7 +102,7 @@ def written(learnt: LearntSystem, head: Sequence[str], bench: Sequence[str], imp
         f"from otf import {', '.join(public)}",
         *(line for module, line in known.items() if not module.startswith(_PREFIX)),
         *imports,
-        # the module of a file has its name once the file is loaded
+        # the name of the module, once the file is loaded
         *(line for module, line in known.items() if module.startswith(_PREFIX)),
         "",
         *model,
@@ -119,7 +119,7 @@ def _step(learnt: LearntSystem, code: ValueCode) -> Iterator[str]:
     yield from ("", "def step(state: str, inp: object) -> Iterator[Transition[str]]:", "    match state, inp:")
     everywhere = _everywhere(learnt)
     for inp, answer in everywhere.items():
-        # first the states, since a pattern for any state would hide what follows it
+        # states first, since a pattern for any state would hide later ones
         learnt_input = learnt.inputs[inp]
         yield f"        case _, {code.of(learnt_input)}:"
         yield f"            yield goto({', '.join(['state', *_items(learnt, answer, code)])})"
@@ -130,7 +130,7 @@ def _step(learnt: LearntSystem, code: ValueCode) -> Iterator[str]:
 
 
 def _everywhere(learnt: LearntSystem) -> dict[int, str]:
-    """Return the inputs that each state answers in the same way without changing, with the answer."""
+    """Return the inputs that every state answers in the same way without changing, with the answer."""
     machine, found = learnt.machine, dict[int, str]()
     if machine.size == 1:
         return found

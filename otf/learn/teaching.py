@@ -1,4 +1,4 @@
-"""A bench that answers a learner: paths are driven and remembered, and what varies in their outputs is masked."""
+"""Lets a bench answer a learner: drives and remembers paths, and masks what varies in their outputs."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from otf.learn.timers import LearntTimer, TimerMeasurement
 from otf.spec import Elapse
 from otf.suite.machine import Word
 
-SETTLE: Final = (0.1, 1.0)  # seconds before each path, tried one after the other once a system seems to choose
-UNSTABLE: Final = 200  # times that parts are masked: then nothing that the system says is the same twice
+SETTLE: Final = (0.1, 1.0)  # pauses before each path, to try in turn once a system seems to choose
+UNSTABLE: Final = 200  # after masking this often: nothing that the system says recurs
 
 
 class Pupil:
-    """Learns the system of a bench; `learning` has what is known so far, also after an interruption.
+    """Learns the system of a bench; `learning` has what is known so far, even after an interruption.
 
-    `inputs` are the alphabet; the traces of all paths are in `folder`, and those that are there already are read first.
+    `inputs` are the alphabet; `folder` holds the traces of all paths, and existing ones are read first.
     """
 
     def __init__(  # noqa: PLR0913 -- what learning needs, each once
@@ -63,7 +63,7 @@ class Pupil:
         self.learning.varies = lambda parted: self.symbols.mask([self.symbols.outputs[each] for each in parted.answers])
 
     async def run(self, algorithm: str = "kv", extra: int = 1) -> None:
-        """Learn in a thread of its own; the paths are driven on this event loop."""
+        """Learn in a separate thread, and drive the paths on this event loop."""
         for word, outputs in self.driver.stored():
             self._paths.append((word, [*outputs]))
             self.resumed += 1
@@ -71,7 +71,7 @@ class Pupil:
         await run_sync(self._learn, algorithm, extra, abandon_on_cancel=True)
 
     async def measure(self, folder: Path) -> None:
-        """Measure the timers, where waiting is one of the inputs, by paths whose traces are in a folder."""
+        """Measure the timers, if waiting is one of the inputs, by paths whose traces go to a folder."""
         best = self.learning.best
         if best is not None and any(isinstance(inp, Elapse) for inp in self.driver.inputs):
             measurement = TimerMeasurement(self._bench, self.driver.inputs, best, self.symbols, folder)
@@ -110,14 +110,14 @@ class Pupil:
             return
 
     def _settle(self, seconds: float) -> None:
-        """Begin again with a pause before each path: the last connection may still be there for the system."""
+        """Start again with a pause before each path: the system may not have noticed that the last connection ended."""
         self.driver.settle = seconds
         self.driver.forget()
         self._paths.clear()
         self._retell()
 
     def _drive(self, words: Sequence[Word]) -> list[list[str]]:
-        """Drive paths, several at once; called in the thread of the algorithm."""
+        """Drive paths, several at once; called from the algorithm's thread."""
         found = run_in_loop(self._uninterrupted, words)
         if found is None:
             raise OverError
@@ -125,7 +125,7 @@ class Pupil:
         return [self._texts(each) for each in found]
 
     async def _uninterrupted(self, words: Sequence[Word]) -> list[list[PortOutputs | None]] | None:
-        """Drive paths; return None if that is cancelled, which the thread has to be told as a result."""
+        """Drive paths; return None if cancelled, since the thread has to get a result."""
         found: list[list[PortOutputs | None]] = [[] for _ in words]
         slots = anyio.CapacityLimiter(max(1, self._jobs))
 
@@ -145,7 +145,7 @@ class Pupil:
         return [CLOSED if each is None else self.symbols.text(each) for each in outputs]
 
     def _retell(self) -> None:
-        """Make the tree of answers anew: their texts have changed."""
+        """Rebuild the tree of answers, whose texts have changed."""
         answers = AnswerTree(ConnectionEnds(self._bench, self.driver.inputs, self.symbols, self.driver.unopened))
         for word, outputs in self._paths:
             answers.add(word, self._texts(outputs))

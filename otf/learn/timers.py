@@ -1,9 +1,8 @@
-"""Timers of a learnt system: what it does by itself in a wait, measured, with the inputs that start it again.
+"""Timers of a learnt system: measures what it does by itself in a wait, and which inputs restart the timer.
 
-Waiting is one of the inputs with which a system is learnt (`Elapse`). If a wait had an effect, a timer expired. When
-its outputs come is measured. When a silent change happens is found by halving the time that is still open. Then for
-each input that leads from one state of a timer to another: does the timer run on, or start again? Half of its time, the
-input, and half of its time again tell.
+Waiting (`Elapse`) is one of the inputs. If a wait had an effect, a timer expired. The module measures when its outputs
+come, and finds the time of a silent change by bisection. Then, for each input that leads from one state of a timer to
+another, does the timer run on or restart? Half of its time, the input, and half of its time again show that.
 """
 
 from __future__ import annotations
@@ -24,17 +23,17 @@ from otf.suite.identify import Splitting
 from otf.suite.machine import Word
 from otf.values import show
 
-TIMES: Final = 3  # paths by which an output is measured
-TRIES: Final = 6  # paths by which it is told whether an input starts a timer again, if the machine is late
-HALVINGS: Final = 6  # waits by which a silent change is found: to a 64th of the whole wait
-PART: Final = 0.6  # of a timer, before an input and after it: together more than the timer, each alone less
+TIMES: Final = 3  # paths that measure an output
+TRIES: Final = 6  # paths to decide whether an input restarts a timer, if the machine is late
+HALVINGS: Final = 6  # waits to find a silent change, to a 64th of the whole wait
+PART: Final = 0.6  # share of a timer before and after an input: together more than the timer, each alone less
 FEWER: Final = 0.8
-MARGIN: Final = 0.1  # of the times that were measured, which bounds are wider to either side
-LEAST: Final = 0.02  # seconds of that
+MARGIN: Final = 0.1  # share of the measured times by which to widen the bounds on either side
+LEAST: Final = 0.02  # the least such margin, in seconds
 
 
 class _Probe(NamedTuple):
-    """Whether a timer had expired; when that was seen, since it was started and since the last input; what was late."""
+    """Whether a timer had expired; when that showed, since its start and since the last input; and the lateness."""
 
     expired: bool
     since_start: float
@@ -44,9 +43,9 @@ class _Probe(NamedTuple):
 
 @dataclass
 class LearntTimer:
-    """A timer: its bounds in seconds, the states in which it runs, and the transitions that start it again.
+    """A timer: its bounds in seconds, the states in which it runs, and the transitions that restart it.
 
-    Of the `unsure` ones it could not be told whether they do.
+    Whether the `unsure` ones do is unknown.
     """
 
     name: str
@@ -72,7 +71,7 @@ class LearntTimer:
 
 
 class TimerMeasurement:
-    """Measures the timers of a learnt machine, by paths of their own; `notes` say what is left as a wait."""
+    """Measures the timers of a learnt machine, by separate paths; `notes` say which waits remain."""
 
     def __init__(
         self, bench: Bench, inputs: Sequence[Any], machine: LearntMachine, symbols: Symbols, folder: Path
@@ -90,7 +89,7 @@ class TimerMeasurement:
         self._tree = Splitting(numbered)
 
     async def run(self) -> None:
-        """Measure; the traces are in a folder of their own."""
+        """Measure; the traces go to a folder of their own."""
         for state in range(self._machine.size):
             out, then = self._machine.out[state][self._wait], self._machine.next[state][self._wait]
             if out == CLOSED or (out == SILENT and then == state):
@@ -113,7 +112,7 @@ class TimerMeasurement:
         return self.timers[-1]
 
     async def _heard(self, state: int) -> tuple[float, float] | None:
-        """Return when the outputs of a wait came after the last input; None if they are of several moments."""
+        """Return when the outputs of a wait came, since the last input; None if they came at several moments."""
         first, last = list[float](), list[float]()
         for _ in range(TIMES):
             *before, (_, *came) = (await self._drive((*self._ways[state], self._wait)))[1]
@@ -130,9 +129,9 @@ class TimerMeasurement:
         return min(first), max(last)
 
     async def _silent(self, state: int, then: int) -> tuple[float, float]:
-        """Return between which moments a state changes without an output.
+        """Return the interval in which a state changes without an output.
 
-        What counts is when the next input was sent, since the machine may be late; `late` is by how much it was.
+        What counts is when the next input was sent, since the machine may be late, by `late` seconds.
         """
         lo, hi, late = 0.0, self._whole, 0.0
         for _ in range(HALVINGS):
@@ -145,9 +144,9 @@ class TimerMeasurement:
         return lo, max(lo, hi)
 
     async def _probe(self, way: Word, state: int, then: int, *waits: float, between: Word = ()) -> _Probe:
-        """Return whether a timer has expired after waits, with an input between them.
+        """Return whether a timer has expired after waits with an input between them.
 
-        A wait at the end has its output; else inputs that tell the two states apart show it.
+        The output of a final wait shows that, or inputs that distinguish the two states.
         """
         heard = self._machine.out[state][self._wait] != SILENT
         apart = (self._wait,) if heard else self._tree.apart(state, then)
@@ -155,7 +154,7 @@ class TimerMeasurement:
         waiting = [(*between * (at > 0), first + at) for at in range(len(waits))]
         word = (*way, *(inp for each in waiting for inp in each), *(between if heard else ()), *apart)
         outputs, times = await self._drive(word, [*map(Elapse, waits)])
-        if len(times) < len(word):  # the connection had ended by then, since the timer had expired too early
+        if len(times) < len(word):  # the connection had ended by then: the timer had expired too early
             return _Probe(expired=True, since_start=inf, since_input=0.0, late=0.0)
         seen = [CLOSED if each is None else self._symbols.text(each) for each in outputs[-len(apart) :]]
         began = times[len(way) - 1][0] if way else 0.0
@@ -173,7 +172,7 @@ class TimerMeasurement:
         return found
 
     async def _restarts(self, timer: LearntTimer, state: int) -> None:
-        """Find the inputs in a state of a timer that start it again."""
+        """Find the inputs that restart a timer in one of its states."""
         machine = self._machine
         for inp, then in enumerate(machine.next[state]):
             if inp == self._wait or then not in timer.states or machine.out[state][inp] == CLOSED:
@@ -186,7 +185,7 @@ class TimerMeasurement:
                 timer.restarted.add((state, inp))
 
     async def _restarted(self, timer: LearntTimer, state: int, inp: int) -> bool | None:
-        """Return whether an input starts a timer again: if not it expires too early for that, else too late."""
+        """Return whether an input restarts a timer: if not, it expires too early for that, else too late."""
         then, part = self._machine.next[state][inp], PART * timer.lo
         after = self._machine.next[then][self._wait]
         waits = [part] if timer.answer != SILENT else [part, part]

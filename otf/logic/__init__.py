@@ -1,6 +1,6 @@
-"""Logical properties: functions from values to True or False, checked systematically.
+"""Logical properties: functions from values to True or False, which `check` tests systematically.
 
-The quantifiers go through values in their order, until one fails or enough were tried.
+The quantifiers try values in order, until one fails or they have tried enough.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ B = TypeVar("B")
 TESTS: Final = 1000
 """The number of tests of `check`, unless the caller gives another."""
 
-TRIES: Final = 10  # rows that are evaluated for each requested test, rejected rows included
+TRIES: Final = 10  # rows to evaluate for each requested test, including rejected rows
 
 
 @overload
@@ -65,12 +65,12 @@ def check(
 ) -> PropertyResult:
     """Check a property: a function from typed arguments to True or False, or a `Property` of `otf.logic`.
 
-    All values of the arguments are tried, small before large and fairly interleaved, until `tests` of them have not
-    been rejected. `sources` replace the types of the first arguments: by another type, an iterable or a Hypothesis
-    strategy. `values` replaces a type wherever it occurs. `seed` selects another order. Values for which the property
-    raises an exception are a counterexample. The result is true if the property was proven or passed: so
-    `assert check(prop)` is a test. Raises UsageError if the property has an argument without values.
-    Source: Koopman and Plasmeijer, "Testing with Functions as Specifications", section 2.
+    It tries the values of the arguments, small before large and fairly interleaved, until it has accepted `tests` of
+    them. `sources` replace the types of the first arguments by another type, an iterable or a Hypothesis strategy.
+    `values` replaces a type wherever it occurs. `seed` selects another order. Values for which the property raises an
+    exception are a counterexample. The result is true if the property is proven or passed, so `assert check(prop)` is a
+    test. Raises UsageError if the property has an argument without values. Source: Koopman and Plasmeijer, "Testing
+    with Functions as Specifications", section 2.
 
     >>> def absolute(number: int) -> bool: return abs(number) == number
     >>> check(absolute)
@@ -91,7 +91,7 @@ async def check_async(
 ) -> PropertyResult:
     """Check a property as `check` does; the property may be an `async def`, or return something to await.
 
-    One row of values is tried after the other, all on the event loop of the caller.
+    It tries one row of values after the other, all on the caller's event loop.
 
     >>> import anyio
     >>> async def below_two(number: int) -> bool:
@@ -122,7 +122,7 @@ def quantify(prop: Testable, sources: Sequence[object] = (), values: Values | No
 
 
 def checking(subject: Quantified, tests: int, seed: int | None, *, waits: bool) -> Waiting[PropertyResult]:
-    """Check a property; the generator yields what is to be awaited, and returns the result.
+    """Check a property; the generator yields what to await, and returns the result.
 
     With `waits=False` the property must not be asynchronous; then Hypothesis may search for a simpler counterexample.
 
@@ -158,8 +158,8 @@ def for_all(*sources_and_function: Any, values: Values | None = None) -> Quantif
     """Return the property that a function holds for all values: `for_all(range(3), lambda i: ...)`.
 
     The function is the last argument. Before it come the sources of its first arguments: types, iterables, Hypothesis
-    strategies, or results of `every`. Its other arguments take all values of their declared types, or of the sources
-    in `values`.
+    strategies, or results of `every`. Its other arguments take the values of their declared types, or of the sources in
+    `values`.
 
     >>> from otf.logic import check
     >>> check(for_all(range(3), bool, lambda number, up: number + up >= number))
@@ -228,7 +228,7 @@ OFFERED: Final = 1000  # values of an enumeration from which Hypothesis may choo
 
 
 class Trial(NamedTuple):
-    """The result for one row: the truth, and the exception that was raised."""
+    """The result for one row: the truth, and the exception, if any."""
 
     finding: Truth
     error: Exception | None = None
@@ -248,7 +248,7 @@ def tried(subject: Quantified, row: tuple[Any, ...], tests: int) -> Waiting[Tria
 
 
 def by_name(values: Assignment) -> Mapping[str, object]:
-    """Return values by name; an argument of an inner quantifier gets a mark if its name is taken.
+    """Return values by name; an inner quantifier's argument gets a mark if its name is taken.
 
     >>> by_name((("x", 1), ("y", 2), ("x", 3)))
     {'x': 1, 'y': 2, "x'": 3}
@@ -283,7 +283,7 @@ class Tally:
             self.undecided += 1
 
     def result(self, *, complete: bool, witness: bool) -> PropertyResult:
-        """Return the verdict; `complete`: no row is left; `witness`: the values of the last row prove the property."""
+        """Return the verdict; `complete`: no row is left; `witness`: the last row's values prove the property."""
         outcome = PropertyOutcome.PROOF if complete and self.sure else PropertyOutcome.PASSED
         return PropertyResult(
             outcome if self.tests else PropertyOutcome.NOTHING,
@@ -307,7 +307,7 @@ def minimal(
 ) -> Waiting[tuple[Assignment, Trial]]:
     """Return the first row that fails in the order of the enumeration, with its values by name.
 
-    Without a seed it was found in that order. With a seed, all rows of earlier blocks have been tried; this tries the
+    Without a seed, the search used that order. With a seed, it has tried all rows of earlier blocks; this tries the
     earlier rows of its own block.
     """
     table = subject.table
@@ -320,7 +320,7 @@ def minimal(
 
 
 def simplest(subject: Quantified, tests: int) -> tuple[Assignment, Trial] | None:
-    """Return the simplest failing row that Hypothesis finds; None if no source is a strategy, or it finds none."""
+    """Return the simplest failing row that Hypothesis finds; None if it finds none, or no source is a strategy."""
     columns = subject.table.columns
     if all(column.origin is None for column in columns):
         return None

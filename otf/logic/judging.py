@@ -1,9 +1,9 @@
 """Properties, their connectives, and how they are evaluated.
 
-A property is a bool, a `Property`, a function with typed arguments, or an awaitable. An evaluation is a generator: it
-yields what is to be awaited, and is sent the result. So one piece of code serves ordinary and asynchronous properties,
-and depends on no event loop. The connectives are those of Koopman and Plasmeijer, "Testing with Functions as
-Specifications", section 2.
+A property is a bool, a `Property`, a function with typed arguments, or an awaitable. An evaluation is a generator that
+yields what to await, and receives the result. So the same code serves ordinary and asynchronous properties, and needs
+no event loop. The connectives are those of Koopman and Plasmeijer, "Testing with Functions as Specifications", section
+2.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Waiting: TypeAlias = Generator[Awaitable[Any], Any, T]
-"""An evaluation that returns a T: it yields what is to be awaited, and is sent the result."""
+"""An evaluation that returns a T: it yields what to await, and receives the result."""
 
 Join: TypeAlias = Callable[[Truth, Truth], Truth]
 
@@ -75,8 +75,8 @@ class BrokenError(Exception):
 class Quantified(Property):
     """A function quantified over rows of arguments; returned by `for_all` and `exists`.
 
-    `join` combines the truths of the rows, and `usual` is the truth without any row. The first row that decides the
-    opposite for sure ends the evaluation. The result is not sure if rows are left untried. `req` are the ids of the
+    `join` combines the truths of the rows, and `usual` is the truth without any row. The first row that surely decides
+    the opposite ends the evaluation. With untried rows left, the result is not sure. `req` are the ids of the
     requirements that the property states.
 
     >>> from otf.logic import exists, for_all
@@ -115,11 +115,11 @@ class Quantified(Property):
 def judge(thing: object, tests: int) -> Waiting[Truth]:
     """Evaluate a property; a function holds if it holds for all its arguments.
 
-    Raises BrokenError if the property raises an exception, and UsageError for anything that is no property.
+    Raises BrokenError if the property raises an exception, and UsageError for anything that is not a property.
     """
     if isinstance(thing, Property):
         return (yield from thing.judged(tests))
-    if isinstance(thing, bool) or getattr(thing, "dtype", None) == "bool":  # numpy has truths of its own
+    if isinstance(thing, bool) or getattr(thing, "dtype", None) == "bool":  # numpy has its own bools
         return HOLDS if thing else FAILS
     if isawaitable(thing):
         return (yield from judge((yield thing), tests))
@@ -183,7 +183,7 @@ class Not(Property):
 
 @dataclass(frozen=True)
 class Joined(Property):
-    """Properties joined from left to right; the first that is `enough` for sure ends the evaluation."""
+    """Properties joined from left to right; the first that is surely `enough` ends the evaluation."""
 
     parts: tuple[Testable | Formula, ...]
     join: Join
@@ -208,7 +208,7 @@ class Joined(Property):
 
 @dataclass(frozen=True)
 class Implies(Property):
-    """If the left side holds, the right side must hold; otherwise the values are rejected."""
+    """If the left side holds, the right side must hold; otherwise it rejects the values."""
 
     condition: Testable | Formula
     part: Testable | Formula
@@ -229,7 +229,7 @@ class Implies(Property):
 def implies(condition: Testable | Formula, part: Testable | Formula) -> Property:
     """Return the property "if `condition`, then `part`".
 
-    Values that do not meet the condition are rejected, and do not count as a test. Write `lambda: ...` if the right
+    It rejects values that do not meet the condition, and does not count them as tests. Write `lambda: ...` if the right
     side can only be evaluated when the left one holds.
 
     >>> from otf.logic import check
@@ -241,7 +241,7 @@ def implies(condition: Testable | Formula, part: Testable | Formula) -> Property
 
 
 def all_of(first: Testable | Formula, *others: Testable | Formula) -> Property:
-    """Return the property that each of these holds; values are rejected if all of them reject the values.
+    """Return the property that each of these holds; it rejects values that all of them reject.
 
     >>> from otf.logic import check
     >>> def prop(number: int): return all_of(number >= 0, number < 3)

@@ -1,6 +1,6 @@
 """Truths and verdicts: the results of evaluating a property once, and of checking it.
 
-A value is rejected by an implication if the left side is false: then nothing was tested. So a rejection is never a
+An implication rejects a value if the left side is false: then it tested nothing. So a rejection is never a
 counterexample and never counts as a test; `and` ignores it, and the other connectives pass it on.
 """
 
@@ -17,7 +17,7 @@ Assignment: TypeAlias = tuple[tuple[str, object], ...]
 
 
 class Truth(NamedTuple):
-    """The result of one evaluation: `truth` is None after a rejection; `sure` is false if values were not tried.
+    """The result of one evaluation: `truth` is None after a rejection; `sure` is false if values remain untried.
 
     `values` are those of inner quantifiers that decided the truth: a counterexample, or the witness of `exists`.
     """
@@ -40,7 +40,7 @@ def all_hold(one: Truth, other: Truth) -> Truth:
 
 
 def one_holds(one: Truth, other: Truth) -> Truth:
-    """Return the truth of `or`: a part that holds for sure decides, then one that holds, then a rejection."""
+    """Return the truth of `or`: a part that surely holds decides, then one that holds, then a rejection."""
     holding = [each for each in (one, other) if each.truth]
     if holding:
         return max(holding, key=lambda each: each.sure)
@@ -48,7 +48,7 @@ def one_holds(one: Truth, other: Truth) -> Truth:
 
 
 def opposite(one: Truth) -> Truth:
-    """Return the truth of `not`; the witness of the one is the counterexample of the other."""
+    """Return the truth of `not`; a witness becomes a counterexample, and the reverse."""
     return one if one.truth is None else one._replace(truth=not one.truth)
 
 
@@ -73,21 +73,21 @@ class PropertyOutcome(StrEnum):
     """The property holds for all values."""
 
     PASSED = "passed"
-    """The property holds for all values that were tried; others are left."""
+    """The property holds for all tried values; others remain."""
 
     COUNTEREXAMPLE = "counterexample"
     """The property fails for the values in the result."""
 
     NOTHING = "nothing tested"
-    """All values that were tried were rejected."""
+    """The property rejected all tried values."""
 
 
 @dataclass(frozen=True, slots=True)
 class PropertyResult:
     """The verdict on a property, with its evidence; returned by `check`, and true if the outcome is PROOF or PASSED.
 
-    `tests` is the number of rows of arguments that were tested, `rejections` of those that an implication rejected, and
-    `undecided` of those for which an inner quantifier ran out of tests. `values` are the arguments of the smallest
+    `tests` is the number of tested rows of arguments, `rejections` that of rows which an implication rejected, and
+    `undecided` that of rows for which an inner quantifier ran out of tests. `values` are the arguments of the smallest
     counterexample, or the witness of a proof by `exists`; `found` are the arguments of the first counterexample.
     `error` is the exception that the property raised for `values`. `req` are the requirements that the property states.
 
@@ -107,7 +107,7 @@ class PropertyResult:
     req: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
-        """Return whether the property was proven or passed: `assert check(prop)` is a test."""
+        """Return whether the property is proven or passed: `assert check(prop)` is a test."""
         return self.outcome in {PropertyOutcome.PROOF, PropertyOutcome.PASSED}
 
     def __str__(self) -> str:

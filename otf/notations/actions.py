@@ -1,4 +1,4 @@
-"""A model as actions with enabling conditions over a state object: the model programs of Jacky's PyModel."""
+"""A model as actions with enabling conditions over a state object, like the model programs of Jacky's PyModel."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ class _Action:
 def action(enabled: Enabled = None, **domains: object) -> Callable[[ActionMethod], ActionMethod]:
     """Mark a method as an action that the tester calls; its result is the output (None: no output).
 
-    `enabled(self, *arguments)` returns whether it may be called; None: always. Each argument has a domain, given by its
-    name: a list of values, or a function of the state object that returns one. Raises UsageError for an argument
-    without a domain. See `actions` for an example of a whole class.
+    `enabled(self, *arguments)` returns whether the tester may call it; None: always. Each argument has a domain, under
+    its name: a list of values, or a function from the state object to one. Raises UsageError for an argument without a
+    domain. See `actions` for an example of a whole class.
 
     >>> class Door:
     ...     def __init__(self): self.open = False
@@ -99,8 +99,8 @@ def _domains(method: Callable[..., Any], domains: Mapping[str, Any]) -> dict[str
 def actions(make: Callable[[], Any], accepting: Callable[[Any], bool] | None = None, name: str = "") -> Written:
     """Return the spec of a class whose methods are actions; the state consists of the attributes of its object.
 
-    `make` returns the object in its initial state. `accepting(object)` returns whether a run may end in this state;
-    without it, in any. Raises UsageError for a class without actions.
+    `make` returns the object in its initial state. `accepting(object)` returns whether a run may end in this state; by
+    default, it may in any. Raises UsageError for a class without actions.
 
     >>> class Stack:
     ...     def __init__(self): self.items = []

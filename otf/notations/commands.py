@@ -1,7 +1,7 @@
 """A model as commands with precondition, next state, run and postcondition, as in kiri-check and similar tools.
 
 A command is an input. It defines when it is enabled, what it does to the model, how it runs on the system, and which
-results are right. Inputs may be generated on the model alone, before the system runs; or on the fly, as usual in otf.
+results are right. You may generate inputs on the model alone, before the system runs, or on the fly, as usual in otf.
 """
 
 from __future__ import annotations
@@ -70,8 +70,8 @@ class Commands:
     `inputs` are all commands, or a function from the state to commands. `set_up` makes a fresh system for each path,
     and `tear_down` receives it at the end of the path. `initialize_precondition(initial)` must be true.
 
-    A state that is mutable, or does not compare, needs `copy` (default: a deep copy), `same` (default: `==`) or both.
-    Then `next_state` receives a copy, may change it, and need not return it.
+    A state that is mutable, or has no `==`, needs `copy` (default: a deep copy), `same` (default: `==`) or both. Then
+    `next_state` receives a copy, may change it, and need not return it.
 
     >>> @dataclass(frozen=True)
     ... class Push(Command):
@@ -112,7 +112,7 @@ class Commands:
         return self.inputs(state.value) if callable(self.inputs) else self.inputs
 
     def system(self) -> Callable[[Command], tuple[Result, ...]]:
-        """Return a function that runs commands on a fresh system; it is torn down when the function is released."""
+        """Return a function that runs commands on a fresh system; releasing the function tears the system down."""
         system = self.set_up()
 
         def act(command: Command) -> tuple[Result, ...]:
@@ -137,7 +137,7 @@ class Kept:
         return isinstance(other, Kept) and bool(self._same(self.value, other.value))
 
     def __hash__(self) -> int:
-        """Return the same number for all: nothing else is known to be equal for two same states."""
+        """Return the same number for all: two same states need not have anything else in common."""
         return hash(Kept)
 
     def __repr__(self) -> str:
@@ -168,7 +168,7 @@ def _right(state: Any, command: Command) -> Where:  # noqa: ANN401 -- any state
 
 
 def generate(spec: Spec[Any, Any], cycles: int, steps: int, seed: int = 0) -> list[list[Any]]:
-    """Return random inputs for `cycles` paths of at most `steps` steps, generated on the model alone.
+    """Return random inputs for `cycles` paths of at most `steps` inputs, generated on the model alone.
 
     >>> from otf.spec import goto
     >>> up = Spec(lambda state, inp: [goto(state + 1)] if state < 3 else [], 0, ["up"])

@@ -16,8 +16,8 @@ from otf.notations.table import Written, table
 SILENT: Final = frozenset({"", "-", "nothing", "no output", "epsilon", "ε", "λ"})
 INNER: Final = frozenset({"i", "tau", "τ"})
 LONGEST: Final = 50_000_000  # characters of a file
-ROUNDED: Final = 0.1  # how far from 1 the sum of rounded probabilities may be
-SPONTANEOUS: Final = frozenset({"(spontaneous)", "(unasked)"})  # the second is the word of older files
+ROUNDED: Final = 0.1  # how far the sum of rounded probabilities may be from 1
+SPONTANEOUS: Final = frozenset({"(spontaneous)", "(unasked)"})  # older files use the second word
 
 
 class Label(NamedTuple):
@@ -53,7 +53,7 @@ def outputs(text: str) -> tuple[str, ...]:
 
 
 def split(text: str, separator: str) -> list[str]:
-    """Return the parts of a text, where a separator in parentheses separates nothing: `SYN(0,1)` is one output."""
+    """Return the parts of a text; a separator inside parentheses does not count: `SYN(0,1)` is one output."""
     parts, depth = [""], 0
     for each in text:
         depth += (each in "([{") - (each in ")]}")
@@ -63,7 +63,7 @@ def split(text: str, separator: str) -> list[str]:
             parts.append("")
         else:
             parts[-1] += each
-    # parentheses without their partners are ordinary characters
+    # unmatched parentheses are ordinary characters
     return parts if not depth else text.split(separator)
 
 
@@ -71,7 +71,7 @@ _CHANCE: Final = re.compile(r"(?:(.*):)?\s*([01]?\.\d+|[01])\s*", re.DOTALL)
 
 
 def is_probabilistic(edges: list[tuple[str, str, str]]) -> bool:
-    """Return whether each of these labels ends with a probability: those of an input in a state have the sum 1.
+    """Return whether each of these labels ends with a probability, with the sum 1 for each input in each state.
 
     A Markov chain has no inputs: its labels are probabilities alone.
     """
@@ -81,12 +81,12 @@ def is_probabilistic(edges: list[tuple[str, str, str]]) -> bool:
         if found is None:
             return False
         sums[source, split(found[1] or "", "/")[0].strip()] += float(found[2])
-    # whole numbers alone, as in door:1, are names
+    # whole numbers, as in door:1, are names
     return any("." in text for _, text, _ in edges) and all(abs(each - 1) <= ROUNDED for each in sums.values())
 
 
 def whole(rows: list[tuple[Any, Label, Any]], initial: object, name: str, text: str) -> Written:
-    """Return the spec of rows with labels; its source is the text."""
+    """Return the spec of rows with labels; `text` is its source."""
     moves = [(source, each.input, each.outputs, target) for source, each, target in rows if each.input is not None]
     alone = [(source, each.outputs, target) for source, each, target in rows if each.input is None]
     made = table(moves, initial=initial, spontaneous=alone, name=name)
@@ -153,12 +153,12 @@ _WORDS: Final = frozenset({"node", "edge", "graph"})
 
 
 def read_dot(text: str, name: str = "dot") -> Written:
-    """Return the spec in the text of a DOT file, as AALpy, LearnLib and other tools for automata learning write it.
+    """Return the spec in the text of a DOT file, as AALpy, LearnLib and other learning tools write it.
 
     In a Mealy machine the labels of edges are `input/output`. In a Moore machine the labels of nodes are `name|output`
-    and those of edges are inputs: the output is that of the state after the edge. The initial state is the target of
-    the edge from a node `__start0`, or else the first state. `name` is the name of the spec, and the beginning of
-    errors. Raises UsageError with the line of the first error.
+    and those of edges are inputs; the output belongs to the state after the edge. The initial state is the target of
+    the edge from a node `__start0`, or else the first state. `name` names the spec, and begins each error. Raises
+    UsageError with the line of the first error.
 
     >>> one = read_dot('digraph { __start0 -> s0; s0 -> s1 [label="a/x"]; }')
     >>> one.initial, list(one.step("s0", "a"))
@@ -245,7 +245,7 @@ def _label(attributes: str, *, raw: bool = False) -> str:
     if found is None:
         return ""
     if found[1].startswith("<"):
-        # a label in HTML: what breaks its lines says something, other tags do not
+        # a label in HTML: line breaks mean something, other tags do not
         return unescape(re.sub(r"<(?!br\b)[^<>]*>", "", found[1][1:-1], flags=re.IGNORECASE))
     if raw and found[1].startswith('"'):
         return re.sub(r'\\(["\\])', r"\1", found[1][1:-1])

@@ -1,6 +1,6 @@
 """A model as a table of transitions: figure 8.1 of Koopman and Plasmeijer, "Testing Reactive Systems with GAST".
 
-And immutable copies of mutable values, and back: so the state of an object can be stored and compared.
+It also turns mutable values into immutable copies, and back, so that an object's state can be stored and compared.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Written(Spec[Any, Any]):
     """A spec that was not written as a function; returned by `table`, `actions`, `read_aut` and `read_dot`.
 
     `accepting(state)` returns whether a run may end in a state; None: in any state. `actions` are the names of its
-    actions; None: unknown. `sources` are the texts that it was read from.
+    actions; None: unknown. `sources` are the texts of the files behind it.
 
     >>> tea = table([("idle", "coin", [], "paid")], accepting=["paid"])
     >>> isinstance(tea, Written), tea.accepting("idle")
@@ -48,7 +48,7 @@ def table(
 
     `initial` is the initial state, by default that of the first row. `accepting` are the states in which a run may end,
     by default all. `spontaneous` are rows `(state, outputs, next_state)` of transitions without an input. Raises
-    UsageError for a wrong row, and ModelError for a state or input without a hash.
+    UsageError for a wrong row, and ModelError for an unhashable state or input.
 
     >>> tea = table([("idle", "coin", [], "paid"), ("paid", "button", ["tea"], "idle")])
     >>> list(tea.step("paid", "button"))
@@ -114,7 +114,7 @@ class Frozen(NamedTuple):
 
 
 class Copied:
-    """A copy of an object that is mutable, or does not define `==`; compared by its contents."""
+    """A copy of an object that is mutable, or lacks `==`; compared by its contents."""
 
     __slots__ = ("_holds", "_value")
 
@@ -156,7 +156,7 @@ def frozen(value: Any) -> Any:  # noqa: ANN401 -- any value of a state
         return Frozen("set", frozenset(map(frozen, value)))
     if kind is dict:
         pairs = [(frozen(each), frozen(item)) for each, item in value.items()]
-        # the order of its items does not matter when two dicts are compared
+        # dicts compare regardless of the order of their items
         return Frozen("dict", tuple(sorted(pairs, key=lambda pair: repr(key(pair[0])))))
     return value if _lasts(value, kind) else Copied(value)
 
@@ -175,7 +175,7 @@ def thawed(value: Any) -> Any:  # noqa: ANN401 -- as above
 
 
 def _all(values: Iterable[Any]) -> tuple[Any, ...]:
-    # most values are plain, and each transition freezes and thaws a state
+    # a fast path: most values are plain, and each transition freezes and thaws a state
     return tuple([each if each.__class__ in _PLAIN else frozen(each) for each in values])
 
 
@@ -184,14 +184,14 @@ def _fresh(values: Iterable[Any]) -> list[Any]:
 
 
 def _lasts(value: Any, kind: Any) -> bool:  # noqa: ANN401 -- any value and its class
-    """Return whether a value can be part of a state without a copy: it defines `==`, or there is only one of it."""
+    """Return whether a value can be part of a state without a copy: it defines `==`, or is a singleton."""
     if callable(value) or isinstance(value, Enum | ModuleType | Frozen | Copied):
         return True
     return kind.__hash__ is not None and kind.__eq__ is not object.__eq__
 
 
 def _contents(value: Any) -> Any:  # noqa: ANN401 -- any object
-    """Return the contents of an object, as pickle would collect them; nothing is pickled."""
+    """Return the contents of an object, as pickle would collect them, without pickling."""
     made: Any = value.__reduce_ex__(4)
     if isinstance(made, str):
         return made  # the name of a global

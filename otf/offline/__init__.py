@@ -1,4 +1,4 @@
-"""Judging offline: recorded traces, captures and the logs of other programs, by the same oracle as live."""
+"""Judging offline: recorded traces, captures and logs of other programs, with the same oracle as live."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ OnStep = Callable[[TracedEvent, Monitor], None]
 
 
 class Patience:
-    """A bound for the time to judge a trace: its author can make every event as expensive as the limits allow."""
+    """A bound on the time to judge a trace: its author can make every event as expensive as the limits allow."""
 
     verdict: Final = Verdict(
         "inconclusive", why=f"it takes longer to judge than {SECONDS:g} s and {EACH * 1e3:g} ms an event"
@@ -43,7 +43,7 @@ class Patience:
         self._began, self._spent = monotonic(), process_time()
 
     def over(self) -> bool:
-        """Count an event; return whether the time is over. On a busy machine only our own CPU time counts."""
+        """Count an event; return whether time is up. On a busy machine only our own CPU time counts."""
         self._events += 1
         most = SECONDS + EACH * self._events
         self.ended = monotonic() - self._began > most and process_time() - self._spent > most
@@ -54,9 +54,9 @@ class Patience:
 class Judgement:
     """The result of a replay: today's verdict, the recorded one (None: the trace was cut), and the events.
 
-    `changed`: the spec has changed since the trace was recorded. A pass says nothing of the system where events are
-    missing, for which `doubt` has the reason, nor where there are none that test it, as `untested` says; else both are
-    "". So many were `dropped` in the middle, since the trace grew too long: what follows them is not judged.
+    `changed`: the spec has changed since the recording. A pass says nothing about the system if events are missing
+    (`doubt` says why), or if none of them tests it (`untested` says why); both are "" otherwise. `dropped` is the
+    number of events left out of the middle of a long trace; those after them are not judged.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -84,7 +84,7 @@ class Judgement:
 
     @property
     def conclusion(self) -> Verdict:
-        """Return the verdict, which is inconclusive where a pass would say nothing of the system."""
+        """Return the verdict: inconclusive if a pass would say nothing about the system."""
         why = self.doubt or self.untested
         return Verdict("inconclusive", why=why) if why else self.verdict
 
@@ -142,7 +142,7 @@ def judge(reader: TraceReader, bench: Bench, *, keep: bool = False, on_step: OnS
 
 
 def _doubt(reader: TraceReader, sent: int) -> str:
-    """Return why a trace with so many inputs may lack a failure, where the model allows all of it."""
+    """Return why a trace with `sent` inputs may lack a failure although the model allows all of it."""
     claimed = None if reader.end is None else reader.end.get("steps")
     if reader.dropped:
         return DROPPED.format(reader.dropped)
@@ -168,7 +168,7 @@ NOTHING: Final = "it has no input, and no output was seen: nothing was tested"
 
 
 class EventTally:
-    """Counts what was sent and seen of a run: `take` its events; `nothing` says why they test nothing.
+    """Counts what a run sent and saw: `take` its events; `nothing` says why they test nothing.
 
     >>> from otf.spec import goto
     >>> tally = EventTally(Spec(lambda state, _: [goto(state)], 0, ["a"]))
@@ -182,7 +182,7 @@ class EventTally:
     def __init__(self, spec: Spec[Any, Any]) -> None:
         self.sent: int = 0
         self._seen = self._malformed = 0
-        # where the model says what follows them, malformed inputs test as others do
+        # if the model says what follows them, malformed inputs test the system as others do
         self._says_nothing = spec.malformed is None
 
     def take(self, event: Event, *, free: bool = False) -> None:
@@ -194,9 +194,9 @@ class EventTally:
             self._seen += isinstance(event, Seen | Closed) and not free
 
     def nothing(self, *, truncated: bool) -> str:
-        """Return why a run that passes tests nothing, "" if it tests something; `truncated` as in its verdict."""
+        """Return why a passing run tests nothing, "" if it tests something; `truncated` is as in its verdict."""
         if not self.sent and not self._seen:
             return NOTHING
-        # outputs that came before an unspecified input were judged; what answers a malformed one was not
+        # outputs before an unspecified input were judged; answers to a malformed one were not
         is_judged = self._seen and not self._malformed
         return "" if is_judged else untested(self.sent, self._malformed, int(truncated))

@@ -1,7 +1,7 @@
 """Logs of CAN buses: candump, and the ASC and BLF files of python-can and other tools.
 
 Each frame has the bytes that the CAN adapter gives it: those of LINKTYPE_CAN_SOCKETCAN. Frames that a log marks as sent
-were inputs; the others were seen on the bus, where those of the tester are as well.
+were inputs. The others were seen on the bus, which also shows the tester's own.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ def frame_entry(  # noqa: PLR0913 -- what a frame has
     flags: int = 0,
     unit: float = 0.0,
 ) -> LogEntry:
-    """Return the entry of a frame; a `remote` one asks for so many bytes."""
+    """Return the entry of a frame; a `remote` frame asks for that many bytes."""
     if remote is not None:
         number, data = number | _REMOTE, bytes(remote)
     return LogEntry(at, _HEAD.pack(number & 0xFFFF_FFFF, len(data), flags) + data, way, place, is_frame=True, unit=unit)
 
 
 def candump(source: Iterable[bytes], name: str) -> Iterator[LogEntry]:
-    """Yield the frames of a log of `candump -L`, or of what `candump` prints. Raises TraceError that names the line."""
+    """Yield the frames in the output of `candump -L` or `candump`. Raises TraceError that names the line."""
     for place, line in numbered(source, name):
         if found := _LOGGED.fullmatch(line):
             yield _logged_entry(found, place)
@@ -87,7 +87,7 @@ def _shown(found: re.Match[bytes], place: int) -> LogEntry:
 
 
 def _number(text: bytes) -> int:
-    # eight digits are an identifier of 29 bits, however small
+    # eight digits are a 29-bit identifier, however small
     return int(text, 16) | (_EXTENDED if len(text) == 8 and int(text, 16) < 1 << 29 else 0)  # noqa: PLR2004 -- the same
 
 
@@ -99,7 +99,7 @@ _CANFD = re.compile(
 
 
 def asc(source: Iterable[bytes], name: str) -> Iterator[LogEntry]:
-    """Yield the frames of an ASC file. Events of other kinds are skipped. Raises TraceError that names the line."""
+    """Yield the frames of an ASC file. It skips other events. Raises TraceError that names the line."""
     base, is_relative, last = 16, False, 0.0
     for place, line in numbered(source, name):
         if line.startswith(b"base "):
@@ -138,7 +138,7 @@ def _direction(is_sent: bool) -> Way:  # noqa: FBT001 -- the caller has named it
 
 _LOBJ, _CONTAINER = b"LOBJ", 10
 _OBJECT: Final = struct.Struct("<4sHHII")
-_MOST: Final = 1 << 24  # bytes of a container, also unpacked: writers begin a new one after 128 KiB
+_MOST: Final = 1 << 24  # bytes of a container, even unpacked: writers begin a new one after 128 KiB
 _FRAME, _FD_FRAME, _FD_64 = struct.Struct("<HBBI8s"), struct.Struct("<HBBIIBBB5x64s"), struct.Struct("<BBBBIII16xHBB4x")
 _SIZES: Final = (0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 20, 24, 32, 48, 64)
 
@@ -187,7 +187,7 @@ def _unpack(data: bytes, where: str) -> bytes:
 
 
 def _objects(data: bytes, places: Iterator[int], name: str) -> Generator[LogEntry, None, bytes]:
-    """Yield the frames among the objects; return the bytes of an object that goes on in the next container."""
+    """Yield the frames among the objects; return the bytes of an object that continues in the next container."""
     at = 0
     while (at := data.find(_LOBJ, at, at + 8)) >= 0 and at + _OBJECT.size <= len(data):
         _, head, _, size, kind = _OBJECT.unpack_from(data, at)

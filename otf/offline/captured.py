@@ -1,4 +1,4 @@
-"""From the records of other programs to events: the packets of a capture, or the lines of a log in JSON Lines."""
+"""Turns the packets of a capture, or the lines of a JSON Lines log, into events."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FORM: Final = "say where it was: --sut PORT=udp://HOST:PORT?bind=HOST:PORT, or -
 
 @dataclass(frozen=True, slots=True)
 class CapturedPort:
-    """The addresses of a port in a capture: the system's, and ours if it is known."""
+    """The addresses of a port in a capture: the system's, and ours if known."""
 
     port: str
     kind: str
@@ -68,7 +68,7 @@ class _Connection:
 class Captured:
     """The events of a bench in a capture; iterate over it. `strange` counts packets of other addresses.
 
-    `cut`: it ends inside a frame that only silence would have ended.
+    `cut`: the capture ends inside a frame that only silence would have ended.
     """
 
     def __init__(self, capture: Capture, bench: Bench, port: str = "") -> None:
@@ -86,10 +86,10 @@ class Captured:
         self._connections: dict[tuple[Endpoint, Endpoint], _Connection] = {}
 
     def __iter__(self) -> Iterator[Noted]:
-        """Yield the events with the numbers of their packets. Raises TraceError for bytes that are no known input."""
+        """Yield the events with their packet numbers. Raises TraceError if sent bytes are not a known input."""
         for packet in self._capture:
             if packet.kind == "can":
-                # the frames that other nodes sent may be those of the tester
+                # frames from other nodes may be the tester's
                 way: Way = "sent" if packet.sent else "unknown"
                 yield from self.bus.events(LogEntry(packet.at, packet.data, way, packet.number, is_frame=True))
                 continue
@@ -100,7 +100,7 @@ class Captured:
         yield from self._last()
 
     def _last(self) -> Iterator[Noted]:
-        """Yield the events of the last frames; the capture may end inside one, which is then no message."""
+        """Yield the events of the last frames, without one that the end of the capture cuts."""
         with suppress(TraceError):
             for noted in self._ended(UNTIMED):
                 if isinstance(noted.event, Seen) and isinstance(noted.event.output, Undecodable):
@@ -111,7 +111,7 @@ class Captured:
         self.cut = True
 
     def _ended(self, at: float, only: _Connection | None = None) -> Iterator[Noted]:
-        """Yield the events of the frames that silence has ended before this time, in their order."""
+        """Yield, in order, the events of frames that silence ended before this time."""
         for (connection, sent), last in sorted(self._begun.items(), key=lambda item: item[1].at):
             framer = connection.framers[sent]
             if at - last.at > framer.gap and only in {None, connection}:
@@ -121,12 +121,12 @@ class Captured:
 
     @property
     def has_bus(self) -> bool:
-        """Return whether there were such frames."""
+        """Return whether the capture had bus frames."""
         return "bus" in vars(self)
 
     @cached_property
     def bus(self) -> Entries:
-        """Return what judges frames that have no addresses."""
+        """Return the judge of frames without addresses."""
         return Entries((), self._bench, self._capture.name, self._port)
 
     @cached_property
@@ -183,7 +183,7 @@ class Captured:
         if framer.gap and packet.data:
             self._begun[connection, sent] = packet
         if is_over:
-            # of both directions: an answer must not come before its input
+            # both directions together: an answer must not come before its input
             yield from (noted.event for noted in self._ended(UNTIMED, connection))
         if is_over and not connection.closed:
             connection.closed = True
@@ -205,7 +205,7 @@ class Captured:
         return None, False
 
     def _free(self, system: Endpoint, other: Endpoint) -> CapturedPort | None:
-        """Return the port of a new connection: of several at one address, the first without a connection."""
+        """Return the port of a new connection: among several at one address, the first without a connection."""
         at = [each for each in self._ports if each.kind == "tcp" and each.system == system]
         fit = [each for each in at if each.ours in {None, other}]
         used = {each.captured for each in self._connections.values() if not each.closed}
@@ -217,10 +217,10 @@ class Captured:
 
 
 def listed(source: Iterable[bytes], name: str, bench: Bench) -> Iterator[Noted]:
-    """Yield the events that the bench's `foreign` makes from the lines of a log, with their line numbers.
+    """Yield the events that the bench's `foreign` makes from the lines of a log, with line numbers.
 
-    Raises TraceError, with the line number, if a line is no JSON object or the mapping fails; UsageError if the bench
-    has no such mapping.
+    Raises TraceError, with the line number, if a line is not a JSON object or `foreign` fails; UsageError if the bench
+    has no `foreign`.
     """
     if bench.foreign is None:
         message = (

@@ -1,7 +1,7 @@
-"""From the entries of other tools' logs to events: through the framing and the codec of the bench.
+"""Turns the entries of other tools' logs into events, through the framing and the codec of the bench.
 
-A log often does not say which messages were sent to the system. Then their bytes decide: those of an input of the model
-were sent, and what decodes as anything else was received.
+A log often does not say which messages went to the system. Then the bytes decide: a message with the bytes of a model's
+input was sent, and any other that decodes was received.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from otf.trace.events import Event, Seen, Sent, Undecodable
 from otf.values import as_text, show
 
 Way: TypeAlias = Literal["sent", "seen", "shown", "unknown"]
-"""What a log says of an entry: "shown" was received too, but a terminal shows there what was sent as well."""
+"""What a log says about an entry. "shown" means received, from a terminal that also shows what was sent."""
 
 UNTIMED: Final = float("inf")
-"""The unit of the times in a log without times: anything may have come between two entries."""
-KNOWN: Final = 100_000  # inputs whose bytes are kept
+"""The unit of time in a log without times: any pause may lie between two entries."""
+KNOWN: Final = 100_000  # inputs whose bytes we keep
 _CACHED: Final = 10_000
 _CHANNELS: Final = 100
 
@@ -33,7 +33,7 @@ _CHANNELS: Final = 100
 class LogEntry(NamedTuple):
     """A part of a log: bytes of a stream, or a whole frame if `is_frame`; `place` is its line, packet or message.
 
-    `at` is in seconds, rounded down to a multiple of `unit`; streams of several channels are cut by themselves.
+    `at` is in seconds, rounded down to a multiple of `unit`. The stream of each channel is cut separately.
     """
 
     at: float
@@ -47,10 +47,10 @@ class LogEntry(NamedTuple):
 
 @dataclass
 class InputFinder:
-    """Finds the input that some bytes encode: a codec only decodes outputs, so all inputs are encoded once.
+    """Finds the input that some bytes encode: a codec decodes only outputs, so this encodes all inputs once.
 
-    If there are too many inputs, a codec may have a method `decode_input(port, data)` instead. An input that the codec
-    cannot encode is none that a log contains: the first of them is named where bytes are unknown.
+    If there are too many inputs, the codec may have a method `decode_input(port, data)` instead. A log cannot contain
+    an input that the codec cannot encode; errors about unknown bytes name the first such input.
     """
 
     bench: Bench
@@ -67,7 +67,7 @@ class InputFinder:
         return self._known.get((port, data), Undecodable(data, f"no input of the model has these bytes{self._refused}"))
 
     def has(self, kind: type) -> bool:
-        """Return whether the inputs, and they alone, have this type; they do not where messages have one type only."""
+        """Return whether only inputs have this type; False if all messages have one type."""
         kinds = {type(inp) for inp in self._known.values()}
         types = self.bench.codec.types if self.bench.codec is not None else ()
         return kind in kinds and not kinds.issuperset(types)
@@ -79,7 +79,7 @@ class InputFinder:
             if number > KNOWN:
                 return
             if isinstance(inp, Elapse):
-                continue  # it is time that passes, and has no bytes
+                continue  # a wait has no bytes
             try:
                 data, port = codec.encode(inp), self.bench.port(inp)
             except Exception as error:  # noqa: BLE001 -- a codec may raise anything, and other inputs have bytes
@@ -92,7 +92,7 @@ class InputFinder:
 
 
 def decoded(decode: object, port: str, data: bytes) -> object:
-    """Return the value of some bytes, `Undecodable` if there is none or the codec raises: a log may have any bytes."""
+    """Return the value of some bytes; `Undecodable` if there is none, or if the codec raises."""
     try:
         return decode(port, data) if callable(decode) else None
     except CodecError as error:
@@ -104,8 +104,8 @@ def decoded(decode: object, port: str, data: bytes) -> object:
 class Entries:
     """The events in the entries of a log; iterate over it.
 
-    `strange` counts messages that are neither an input nor an output, if the log does not say which they are; `unit` is
-    the unit of the times so far, and `cut` tells that the log ends inside a frame, which is ignored.
+    If the log does not mark directions, `strange` counts messages that are neither input nor output. `unit` is the unit
+    of time so far. `cut`: the log ends inside a frame, which is ignored.
     """
 
     def __init__(self, entries: Iterable[LogEntry], bench: Bench, name: str, port: str = "") -> None:
@@ -124,11 +124,11 @@ class Entries:
         self._known: dict[tuple[Way, bytes], Sent | Seen | None] = {}
 
     def __iter__(self) -> Iterator[Noted]:
-        """Yield the events with their places. Raises TraceError for bytes that were sent and are no known input."""
+        """Yield the events with their places. Raises TraceError if sent bytes are not a known input."""
         for entry in self._entries:
             yield from self.events(entry)
         for noted in self._ended(UNTIMED):
-            # the log may end before its last message does, and then it is not judged
+            # the log may end inside its last message, which is then not judged
             if isinstance(noted.event, Seen) and isinstance(noted.event.output, Undecodable):
                 self.cut = True
             else:
@@ -168,7 +168,7 @@ class Entries:
             message = f"{self._name}: silence ends the frames of this port, and the log does not show it"
             raise UsageError(f"{message}: its times are in units of {entry.unit:g} s")
         if entry.way == "sent" and isinstance(framer, LineFraming):
-            # a terminal sends another line end than the one that a system sees
+            # a terminal sends a different line end from the one that the system sees
             data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         if framer.gap:
             self._waiting[entry.channel, entry.way == "sent"] = entry
@@ -186,7 +186,7 @@ class Entries:
 
     def _found(self, frame: Frame, entry: LogEntry) -> Sent | Seen | None:
         if frame.trouble:
-            # what was sent, or may have been, is no output that is wrong
+            # anything that was or may have been sent is not a wrong output
             is_output = entry.way in {"seen", "shown"}
             return Seen(Undecodable(frame.data, frame.trouble), "", 0.0) if is_output else None
         key = entry.way, frame.data
@@ -197,7 +197,7 @@ class Entries:
         return self._known[key]
 
     def _judged(self, data: bytes, entry: LogEntry) -> Sent | Seen | None:
-        """Return the event of a frame; None if it is an echo, or neither an input nor an output."""
+        """Return the event of a frame; None for an echo, and for what is neither input nor output."""
         inp = self._finder.of(self._port, data)
         is_input = not isinstance(inp, Undecodable)
         if entry.way == "sent":
@@ -242,11 +242,11 @@ def _chosen(bench: Bench, port: str, name: str) -> str:
 
 
 def _framers(bench: Bench, port: str) -> tuple[Framer, Framer]:
-    """Return what cuts the received and the sent bytes of a port."""
+    """Return the framers of the received and the sent bytes of a port."""
     opener = bench.ports.get(port)
     framing = (opener.framing if isinstance(opener, Port) else None) or lines()
     incoming = framing()
-    # a prompt ends an answer of a system; what is sent to it are lines
+    # a prompt ends an answer; inputs are lines
     outgoing = lines()() if isinstance(incoming, (LineFraming, Prompt)) else framing()
     return incoming, outgoing
 

@@ -1,4 +1,4 @@
-"""The formats of other tools' logs: their names, how each is recognized, and what reads it."""
+"""The formats of other tools' logs: their names, how to recognise each, and what reads it."""
 
 from __future__ import annotations
 
@@ -18,22 +18,23 @@ from otf.values import show
 
 
 class LogSource(Protocol):
-    """A file, or one that still grows."""
+    """A file, which may still be growing."""
 
     def read(self, size: int, /) -> bytes:
-        """Return so many bytes, fewer only at the end."""
+        """Return exactly that many bytes, fewer only at the end of the file."""
         ...
 
     def lines(self) -> Iterable[bytes]:
-        """Return the lines, an endless one cut above the bound."""
+        """Return the lines; an endless one is cut at the bound."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class LogFormat:
-    """A format: what it is, how its first bytes look, and what yields the entries of its lines or of its file.
+    """A format: what it is, what its first bytes look like, and what yields the entries of its lines or file.
 
-    `option` says what may follow the name after a colon. Captures have another reader, since they have addresses.
+    `option` describes what may follow the name after a colon. Captures have a different reader, since they have
+    addresses.
     """
 
     about: str
@@ -92,19 +93,19 @@ FORMATS: Final = {
         "bytes without times, as picocom and minicom capture them", _first(rb"Script started on "), file=raw
     ),
 }
-"""By their names; the first that looks right is guessed."""
+"""The formats by name; the first whose test accepts the beginning of a log is the guess."""
 
 ALIASES: Final = {"picocom": "raw", "minicom": "raw", "journald": "text", "csv": "saleae"}
 _LIST: Final = ", ".join([*FORMATS, "jsonl (by `foreign` of the bench)"])
 
 
 def guessed(head: bytes) -> str:
-    """Return the name of the format that a log with this beginning has; empty if none is plain."""
+    """Return the name of the format that the beginning of a log shows, "" if none is obvious."""
     return next((name for name, each in FORMATS.items() if each.looks(head)), "")
 
 
 def named(word: str) -> tuple[str, str]:
-    """Return the name of a format and its option, of NAME or NAME:OPTION. Raises UsageError for an unknown one."""
+    """Return the name and the option of a format, given NAME or NAME:OPTION. Raises UsageError for an unknown one."""
     name, _, option = word.partition(":")
     name = ALIASES.get(name, name)
     if name not in {*FORMATS, "jsonl"}:
@@ -115,6 +116,6 @@ def named(word: str) -> tuple[str, str]:
 
 
 def unknown(name: str, head: bytes) -> TraceError:
-    """Return the error for a log whose format is not plain."""
+    """Return the error for a log whose format is not obvious."""
     why = f"this is no trace of otf, and no log whose format is plain: it begins with {show(head[:40])}"
     return TraceError(f"{name}: {why}; name its format with --format, one of {_LIST}")

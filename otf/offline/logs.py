@@ -1,7 +1,7 @@
-"""Logs that otf did not write: their events, and the silences between them, judged with the same oracle as live.
+"""Logs that otf did not write: it judges their events, and the silences between them, with the same oracle as live.
 
-Foreign logs do not record quiescence: it follows from the times. A pause between two events that is as long as a tester
-would have waited is silence; if silence would fail, the pause must be ten times as long.
+Foreign logs do not record quiescence, so it follows from the times. A pause is silence if a tester would have waited
+that long; if silence would fail, the pause must be ten times as long.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from otf.strategy import Script
 from otf.trace.events import Closed, Event, Guess, Quiet, Seen, Sent, Stalled, Taken
 from otf.trace.verdict import Verdict
 
-MOST: Final = 10_000  # states in which the system may be if the start of a log is lost
+MOST: Final = 10_000  # possible states if the start of a log is lost
 UNIT: Final = 5e-6
-"""Seconds by which the times of other tools may be off: many write microseconds."""
+"""How far the times of other tools may be off, in seconds: many write microseconds."""
 
 
 class Noted(NamedTuple):
-    """An event of a foreign log, and its place in it: the number of a line or packet."""
+    """An event of a foreign log, and the number of its line or packet."""
 
     event: Event
     place: int
@@ -36,10 +36,10 @@ class Noted(NamedTuple):
 
 @dataclass(slots=True)
 class Opinion:
-    """The result for a foreign log; `place` is that of the deciding event, or of the last one before a silence decided.
+    """The result for a foreign log; `place` is that of the deciding event, or of the last before a deciding silence.
 
     `skipped`: the number of events before the first silence, if the start is lost. `cut`: the log ends inside an event.
-    `strange`: the number of messages that are neither an input nor an output, and were ignored.
+    `strange`: the number of ignored messages, neither input nor output.
     """
 
     verdict: Verdict = field(default_factory=lambda: Verdict("pass"))
@@ -54,9 +54,9 @@ class Opinion:
 def judge_foreign(log: Iterable[Noted], bench: Bench, *, lost: bool = False, ended: bool = False) -> Opinion:
     """Judge a foreign log in constant memory.
 
-    `lost`: its start is lost, and the system may be in any state of the spec, which must have a bounded number of them.
-    Events before the first silence are skipped, since they may answer inputs that are lost. `ended`: there was silence
-    after the last event; otherwise that is unknown, and outstanding outputs at the end make the log inconclusive.
+    `lost`: the start is lost, so the system may be in any state of the spec, which must have a bounded number of
+    states. Events before the first silence are skipped, since they may answer lost inputs. `ended`: silence followed
+    the last event; otherwise nobody knows, and outputs outstanding at the end make the log inconclusive.
     """
     judge = ForeignJudge(bench, lost=lost)
     for each in log:
@@ -67,7 +67,7 @@ def judge_foreign(log: Iterable[Noted], bench: Bench, *, lost: bool = False, end
 
 
 class ForeignJudge:
-    """The judge of one foreign log: it takes events, and the current time."""
+    """The judge of one foreign log, which takes events and the current time."""
 
     def __init__(self, bench: Bench, *, lost: bool) -> None:
         self.opinion: Opinion = Opinion()
@@ -97,7 +97,7 @@ class ForeignJudge:
         return self._session.verdict is not None or self._session.monitor.belief.done
 
     def take(self, noted: Noted, unit: float = 0.0) -> None:
-        """Take an event, and the silence before it; `unit` is that of the log's times, in seconds, if it is coarse.
+        """Take an event, and the silence before it; `unit` is the unit of the log's times in seconds, if coarse.
 
         Raises UsageError if the model has times, which such a log cannot show.
         """
@@ -118,7 +118,7 @@ class ForeignJudge:
         self._tell(event)
 
     def _check(self, unit: float) -> None:
-        # a model shows that it has times when it comes to them
+        # a model shows its times only when it reaches them
         if unit > self._bench.latency and self._session.monitor.oracle.model.timed:
             has = "has no times" if unit == FOREVER else f"has times in units of {unit:g} s"
             raise UsageError(f"the model says when outputs come, and this log {has}; record it with finer ones")
@@ -175,7 +175,7 @@ class ForeignJudge:
 
 
 def _anywhere(bench: Bench, oracle: Oracle) -> Belief:
-    """Return the belief that the system may be in any state of the spec, and is quiet."""
+    """Return the belief that the system is quiet, in any state of the spec."""
     graph = explore(bench.spec, MOST)
     if not graph.whole:
         message = (
@@ -188,7 +188,7 @@ def _anywhere(bench: Bench, oracle: Oracle) -> Belief:
 
 
 def timed(noted: Iterable[Noted]) -> Iterator[Noted]:
-    """Yield the events with times that start at 0 and never decrease: another tool's clock may be set back."""
+    """Yield the events with times that start at 0 and never decrease, since another tool's clock may go back."""
     zero: float | None = None
     last = 0.0
     for event, place in noted:
@@ -198,7 +198,7 @@ def timed(noted: Iterable[Noted]) -> Iterator[Noted]:
 
 
 def _at(event: Event, at: float) -> Event:  # noqa: PLR0911 -- one for each kind of event
-    # not by `replace`, which takes five times as long: there may be millions of events
+    # `replace` would take five times as long, and there may be millions of events
     match event:
         case Sent(value, port):
             return Sent(value, port, at)

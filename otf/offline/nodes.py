@@ -1,7 +1,7 @@
-"""Logs of several nodes: one order by what happened before what, judged by a model of all of them.
+"""Logs of several nodes: puts their events into one causal order, and judges them by a model of all nodes.
 
-The clocks of nodes differ, so that times order nothing. What a node does comes in the order of its log, and a message
-is sent before it is received (Lamport 1978). Events that are not ordered by that keep the order in which they came.
+The clocks of nodes differ, so times do not order events. A node's events come in the order of its log, and a message is
+sent before it is received (Lamport 1978). Otherwise events keep the order in which they came.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from otf.offline.entries import LogEntry
 from otf.spec import Spec
 from otf.trace.verdict import Verdict
 
-TRIES: Final = 2_000  # slices of a log that are tried
+TRIES: Final = 2_000  # slices of a log to try
 UNSENT: Final = "a message was received that no log says was sent, or not so often"
 
 Forget = Callable[[Any, str], Any]
-"""Makes of a state one in which nothing is known of a node, and of its messages that are under way."""
+"""Returns the state with everything about a node, and about its messages in flight, forgotten."""
 
 
 @dataclass(frozen=True, slots=True)
 class NodeEvent:
-    """What the log of a node says of one step; `place` is its line.
+    """What the log of a node says about one step; `place` is its line.
 
-    The model takes the event as its input, and looks at its `action`; `shows` is what the log has of the output.
-    `sends` and `receives` name a message; one that was sent twice has the same name twice.
+    The model takes the event as its input, and looks at its `action`; `shows` is the part of the output that the log
+    has. `sends` and `receives` name a message; if it was sent twice, it has the same name twice.
 
     >>> NodeEvent("1", "timeout", Some(term=2)).node
     '1'
@@ -46,7 +46,7 @@ class NodeEvent:
 
 @dataclass(frozen=True, slots=True)
 class NodesOpinion:
-    """The verdict on the logs of several nodes: `at` is the index in `order` of the deciding event, `why` says why."""
+    """The verdict on the logs of several nodes: `order[at]` is the deciding event, `why` the reason."""
 
     verdict: Verdict
     order: tuple[NodeEvent, ...]
@@ -54,7 +54,7 @@ class NodesOpinion:
     why: str = ""
 
     def __str__(self) -> str:
-        """Return the verdict on a line."""
+        """Return the verdict as one line."""
         if self.at < 0:
             return f"{self.verdict.outcome.upper()}: {len(self.order):,} events{f'; {self.why}' if self.why else ''}"
         event = self.order[self.at]
@@ -62,9 +62,9 @@ class NodesOpinion:
 
 
 def in_order(events: Iterable[NodeEvent]) -> list[NodeEvent]:
-    """Return events in an order that respects what happened before what.
+    """Return the events in a causal order.
 
-    Raises TraceError if there is none: a message was received before what led to its sending.
+    Raises TraceError if there is none, because a node received a message before the events that led to its sending.
 
     >>> [each.node for each in in_order([NodeEvent("2", "b", receives="m"), NodeEvent("1", "a", sends="m")])]
     ['1', '2']
@@ -94,7 +94,7 @@ def in_order(events: Iterable[NodeEvent]) -> list[NodeEvent]:
 
 
 def _pairs(given: Sequence[NodeEvent]) -> Iterable[tuple[int, int]]:
-    """Yield what happened before what, by index: on one node, and from a sending to the receipt."""
+    """Yield pairs of indices, the earlier event first: neighbours on one node, and a sending with its receipt."""
     last = dict[str, int]()
     sent = defaultdict[Hashable, deque[int]](deque)
     for at, event in enumerate(given):
@@ -105,7 +105,7 @@ def _pairs(given: Sequence[NodeEvent]) -> Iterable[tuple[int, int]]:
             sent[event.sends].append(at)
     for at, event in enumerate(given):
         if event.receives is not None and (found := sent.get(event.receives)):
-            # the last sending has to do for all further receipts
+            # the last sending serves all further receipts
             yield (found.popleft() if len(found) > 1 else found[0]), at
 
 
@@ -134,10 +134,10 @@ def judge_nodes(
 
 
 def smallest_slice(opinion: NodesOpinion, spec: Spec[Any, Any], forget: Forget) -> list[NodeEvent]:
-    """Return a part of failing logs that still fails, whatever happened in the parts left out; [] if none failed.
+    """Return a part of failing logs that still fails, whatever happened in the rest; [] if the logs do not fail.
 
-    Of a node whose events are left out nothing is known from there on, so that a part that fails explains the failure
-    alone. No single event of the result can be left out.
+    Where events of a node are left out, nothing is known about it from there on, so the remaining part explains the
+    failure alone. Without any single event of the result, it would not fail.
     """
     if opinion.at < 0:
         return []
@@ -148,7 +148,7 @@ def smallest_slice(opinion: NodesOpinion, spec: Spec[Any, Any], forget: Forget) 
 
 
 class _Slicing:
-    """The search for a small part that fails: first the last events, then fewer of them."""
+    """The search for a small failing part: first the last events, then fewer of them."""
 
     def __init__(self, opinion: NodesOpinion, spec: Spec[Any, Any], forget: Forget) -> None:
         self._order = opinion.order[: opinion.at + 1]
@@ -157,13 +157,13 @@ class _Slicing:
         self._tries = 0
 
     def smallest(self) -> list[NodeEvent]:
-        """Return the events of a part that fails."""
+        """Return the events of a failing part."""
         end, size = len(self._order), 1
         while size < end and not self._fails(range(end - size, end)):
             size *= 2
         kept = list(range(max(0, end - size), end))
         if size >= end and not self._fails(kept):
-            return list(self._order)  # what is known of the start is needed
+            return list(self._order)  # the failure needs the known start
         chunk = len(kept) // 2
         while chunk and self._tries < TRIES:
             fewer = self._without(kept, chunk)
@@ -172,7 +172,7 @@ class _Slicing:
         return [self._order[at] for at in kept]
 
     def _without(self, kept: list[int], chunk: int) -> list[int]:
-        """Return the events without the chunks that are not needed; the last event stays."""
+        """Return the events without unneeded chunks; the last event stays."""
         at = 0
         while at < len(kept) - 1 and self._tries < TRIES:
             fewer = [*kept[:at], *kept[min(at + chunk, len(kept) - 1) :]]
@@ -183,7 +183,7 @@ class _Slicing:
         return kept
 
     def _fails(self, kept: Sequence[int]) -> bool:
-        """Return whether these events fail in whatever state the nodes were before them."""
+        """Return whether these events fail from whatever state of the nodes."""
         self._tries += 1
         state = self._spec.initial
         for node in self._nodes:
@@ -200,10 +200,10 @@ class _Slicing:
 
 @dataclass(frozen=True, slots=True)
 class NodeLogs:
-    """How `otf replay --nodes` reads the logs of several nodes, and what judges them.
+    """How `otf replay --nodes` reads and judges the logs of several nodes.
 
-    `event(entry, name)` makes an event of an entry of a log (a line, or what the format of the log has), given the name
-    of the file, or None for one that says nothing. `forget` makes slices possible; `copies` and `unsent` are those of
+    `event(entry, name)` turns an entry of a log (a line, or an entry of the log's format) and the name of the file into
+    an event, or None for an entry to ignore. `forget` makes slices possible; `copies` and `unsent` are as in
     `judge_nodes`.
 
     >>> from otf.spec import goto

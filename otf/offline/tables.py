@@ -1,7 +1,6 @@
 """Logs in parts: `script` with its timing file, and the tables that logic analysers export.
 
-A table has the bytes that the analyser has decoded, or the levels of wires, which are decoded here as
-a UART does: eight data bits, no parity.
+A table has decoded bytes, or wire levels, which this module decodes as a UART: eight data bits, no parity.
 """
 
 from __future__ import annotations
@@ -26,9 +25,9 @@ _BITS: Final = 10  # of a byte, with start and stop
 
 
 def script(source: Iterable[bytes], name: str, typescript: str = "") -> Iterator[LogEntry]:
-    """Yield what a terminal sent and showed, by the timing file of `script`; `typescript` is what it belongs to.
+    """Yield what a terminal sent and showed, from the timing file of `script` and its `typescript`.
 
-    The newer form of a timing file names its files, which are in the same folder. Raises TraceError.
+    A timing file of the newer form names its files, which must be in the same folder. Raises TraceError.
     """
     files, at, way_of_output = dict[str, BinaryIO](), 0.0, "unknown"
     folder = Path(name).parent
@@ -39,7 +38,7 @@ def script(source: Iterable[bytes], name: str, typescript: str = "") -> Iterator
             if kind == "H":
                 key, _, value = rest.partition(" ")
                 if key in {"OUTPUT_LOG", "INPUT_LOG"}:
-                    # a log must not choose which file is read: its folder is that of the timing file
+                    # a log must not choose which file we read, except in the folder of the timing file
                     files[key[0]] = _begun(files, folder / Path(value.strip()).name)
                 way_of_output = "shown" if "I" in files else "unknown"
             elif kind in {"I", "O"}:
@@ -80,10 +79,10 @@ def _begun(files: dict[str, BinaryIO], path: Path) -> BinaryIO:
         raise TraceError(f"{path}: this is no file; it is to be a part of the log of `script`")
     try:
         opened = path.open("rb")
-    except (OSError, ValueError) as error:  # a name with a zero byte is no name
+    except (OSError, ValueError) as error:  # a name with a zero byte
         why = error.strerror if isinstance(error, OSError) else error
         raise TraceError(f"{show(str(path))}: {why}; it is a part of the log of `script`") from error
-    opened.readline(LONGEST)  # "Script started on …", which the times do not count
+    opened.readline(LONGEST)  # "Script started on …", which the times leave out
     return opened
 
 
@@ -94,7 +93,7 @@ def _bytes(file: BinaryIO, size: str, where: str) -> bytes:
 
 
 class _Table(NamedTuple):
-    """Which columns of a table have the time, the byte, and the name of its channel; -1: there is none."""
+    """The columns of a table that have the time, the byte, and the name of its channel; -1: none."""
 
     time: int
     data: int
@@ -102,7 +101,7 @@ class _Table(NamedTuple):
 
 
 def table(source: Iterable[bytes], name: str, baud: str = "") -> Iterator[LogEntry]:
-    """Yield the bytes in a table of Saleae's Logic or of sigrok: decoded ones, or by `baud` those of levels of wires.
+    """Yield the bytes in a table of Saleae's Logic or sigrok: decoded bytes, or wire levels at a rate of `baud`.
 
     Raises TraceError that names the line; UsageError if the baud rate is missing.
     """
@@ -225,7 +224,7 @@ def _baud(text: str, name: str) -> float:
 
 @dataclass
 class _Uart:
-    """Decodes the levels of a wire: eight data bits, the least first, between a low start bit and a high stop bit."""
+    """Decodes the levels of a wire: a low start bit, eight data bits, least significant first, and a high stop bit."""
 
     baud: float
     name: str
@@ -234,7 +233,7 @@ class _Uart:
     bits: list[bool] = field(default_factory=list[bool])
 
     def take(self, at: float, level: bool, place: int) -> Iterator[LogEntry]:  # noqa: FBT001 -- a level
-        """Take the level from a time on; yield a byte that ended before it."""
+        """Take a change of the level at a time; yield the byte that ended before it, if any."""
         while self.since is not None and at >= self.since + (len(self.bits) + 0.5) / self.baud:
             self.bits.append(self.level)
             if len(self.bits) == _BITS:

@@ -1,7 +1,7 @@
-"""Logs of lines: with times, of journald, and captures of terminals, which have no times.
+"""Logs of lines: with times, from journald, and terminal captures, which have no times.
 
-Times are those of the log; where they are whole seconds, say, a pause between two lines may be a second shorter than
-it looks, and that is how it is judged.
+Times are the log's. If they are whole seconds, say, a pause between two lines may be a second shorter than it looks,
+and is judged accordingly.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _MARK = re.compile(rb"(?:(TX|->)|(RX|<-))(?::| )\s?")
 _DIRECTION: Final = re.compile(
     rb"(?:(>{1,3}|-{1,2}>|(?:tx|sent|send)\b:?)|(<-{1,2}|<{1,3}|(?:rx|received|recv)\b:?))[ \t]?", re.IGNORECASE
 )
-FIRST: Final = 9  # lines that tell how a log is written
+FIRST: Final = 9  # lines that show the form of a log
 _MONTHS: Final = (b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec")
 
 
@@ -70,7 +70,7 @@ def stamped(line: bytes) -> bool:
 
 
 def text(source: Iterable[bytes], name: str) -> Iterator[LogEntry]:
-    """Yield the lines with their times; those without one have that of the line before, and are dropped before it.
+    """Yield the lines with their times; a line without a time has that of the line before, and is dropped at the start.
 
     "TX" or "->" after the time means sent, "RX" or "<-" received.
     """
@@ -78,9 +78,9 @@ def text(source: Iterable[bytes], name: str) -> Iterator[LogEntry]:
 
 
 def directed(source: Iterable[bytes], name: str) -> Iterator[LogEntry]:
-    """Yield lines that begin with a direction, or with a time and a direction: what `otf new --from` reads.
+    """Yield the lines that begin with a direction, or a time and a direction, as `otf new --from` reads them.
 
-    ">" or "sent" means sent, "<" or "received" received, and so do the marks of `text`, in capitals or not.
+    ">" and "sent" mean sent, "<" and "received" mean received. The marks of `text` work too, in upper or lower case.
     """
     lines = numbered(source, name)
     first = next(lines, None)
@@ -98,7 +98,7 @@ def directed(source: Iterable[bytes], name: str) -> Iterator[LogEntry]:
 def has_directions(head: bytes) -> bool:
     """Return whether most of the first lines of a log begin with a direction, after a time or without one.
 
-    Not all: a stray line is no message, and would hide those around it.
+    Not all need to: one stray line must not hide those around it.
     """
     lines = [line for line in head.splitlines()[:FIRST] if line.strip()]
     ends = (0 if (stamp := _stamp(line)) is None else stamp.end for line in lines)
@@ -163,7 +163,7 @@ def _line(said: bytes) -> bytes:
 
 
 def raw(file: Bounded, name: str) -> Iterator[LogEntry]:
-    """Yield the bytes of a terminal's capture, which has no times; the place is the number of the line."""
+    """Yield the bytes of a terminal's capture, which has no times; the place is the line number."""
     del name
     place = 1
     while data := file.read(_CHUNK):
@@ -187,7 +187,7 @@ def journal_json(source: Iterable[bytes], name: str) -> Iterator[LogEntry]:
 
 
 def journal_export(file: Bounded, name: str) -> Iterator[LogEntry]:
-    """Yield the messages of `journalctl -o export`; the place is the number of the entry."""
+    """Yield the messages of `journalctl -o export`; the place is the entry number."""
     fields, place = dict[bytes, bytes](), 1
     for key, value in _exported(file, name):
         if key in {b"MESSAGE", b"__REALTIME_TIMESTAMP"}:
@@ -202,7 +202,7 @@ def journal_export(file: Bounded, name: str) -> Iterator[LogEntry]:
 
 
 def _exported(file: Bounded, name: str) -> Iterator[tuple[bytes, bytes]]:
-    """Yield the fields, and an empty name after each entry."""
+    """Yield the fields; an empty name ends each entry."""
     reader = _Lines(file)
     while line := reader.line():
         key, is_text, value = line.rstrip(b"\n").partition(b"=")
@@ -219,13 +219,13 @@ def _exported(file: Bounded, name: str) -> Iterator[tuple[bytes, bytes]]:
 
 
 class _Lines:
-    """Reads lines and numbers of bytes in turn."""
+    """Reads lines, and given numbers of bytes, in turn."""
 
     def __init__(self, file: Bounded) -> None:
         self._file, self._held = file, b""
 
     def line(self) -> bytes:
-        """Return the next line; an endless one is cut above the bound."""
+        """Return the next line; an endless one is cut at the bound."""
         while b"\n" not in self._held and len(self._held) <= LONGEST and (more := self._file.read(_CHUNK)):
             self._held += more
         end = self._held.find(b"\n") + 1

@@ -1,8 +1,8 @@
-"""What inputs led to, as the answers show it: all that anyone can see of the state of the system.
+"""Learns from the answers what inputs led to: the only visible sign of the system's state.
 
-A model that allows any answer has one state: each input is enabled in it, and counts of its states say nothing about
-where the system is. There the answers so far tell: what was sent and answered on a path, without the steps that led
-nowhere, is a state of the system as far as anyone can see.
+A model that allows any answer has one state, which enables each input, so counting its states does not show where the
+system is. The answers do: the inputs and answers of a path, without the steps that led nowhere, stand for the system's
+state.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from otf.values import show
 Steps: TypeAlias = tuple[str, ...]
 """Steps that led somewhere: inputs with their answers, as digests."""
 
-REPEATED: Final = 10  # times that an input got the same answer twice in a row, before that is taken to lead nowhere
-LAST: Final = (6, 4, 2, 1, 0)  # last steps by which a place is known that was not reached before
-COUNTED: Final = 6  # last steps after which trials count too: what is rare is tried rather
-REFUSED: Final = 0.2  # how likely an input leads somewhere that was refused once after the same last steps
-UNLIKELY: Final = 0.0001  # the same for one that was refused in the very same place: a system may change its mind
-REPEATS: Final = 3.0  # the weight of what followed the same step before
-LOOPED: Final = 0.1  # the same for one that was not tried behind a loop yet: counters and limits show there
-KEPT: Final = 500_000  # trials that are remembered
+REPEATED: Final = 10  # repeats of an input and its answer in a row, before the input counts as leading nowhere
+LAST: Final = (6, 4, 2, 1, 0)  # last steps that identify a place not reached before
+COUNTED: Final = 6  # last steps after which trials count too, so that rare inputs get a chance
+REFUSED: Final = 0.2  # the chance that an input leads somewhere although refused once after the same last steps
+UNLIKELY: Final = 0.0001  # the same for one refused in the very same place: a system may change its mind
+REPEATS: Final = 3.0  # the weight of an input that followed the same step before
+LOOPED: Final = 0.1  # the same for one not yet tried after a loop: counters and limits show there
+KEPT: Final = 500_000  # trials to remember
 
 
 class Answered:
-    """What inputs led to on many paths, by the steps before them.
+    """Where inputs led on many paths, by the steps before them.
 
-    A path is a text: for each input its digest, that of its answer, and whether that led anywhere.
+    A path is a text: for each input its digest, the digest of its answer, and whether it led anywhere.
 
     >>> answered = Answered()
     >>> answered.add("in out 1 in no 0")
@@ -62,7 +62,7 @@ class Answered:
             steps = (*steps, last) if leads == "1" else steps
 
     def repeated(self, last: str, inp: str, answer: str) -> None:
-        """Note whether an answer came again, if the last input was the same."""
+        """Note whether an answer recurred, if the last input was the same."""
         before, _, came = last.partition("/")
         if before == inp:
             self.again[came] += 1
@@ -81,7 +81,7 @@ class Answered:
             self._trials[last, inp] = trials + 1, led + leads
 
     def exactly(self, steps: Steps, inp: str) -> tuple[int, str]:
-        """Return how often an input was sent after exactly these steps, and an answer: one that leads, if any does."""
+        """Return how often an input was sent after exactly these steps, and an answer: a leading one, if any."""
         return self._exactly.get((steps, inp), (0, ""))
 
     def trials(self, last: Steps, inp: str) -> tuple[int, int]:
@@ -90,14 +90,14 @@ class Answered:
 
 
 def _lasts(steps: Steps) -> Iterator[Steps]:
-    """Yield where the system is after these steps, as far as the last few tell, most exactly first."""
+    """Yield the last few of these steps as a place, from the most exact to the vaguest."""
     yield from (steps[len(steps) - last :] for last in LAST if last <= len(steps))
 
 
 class LearntAnswers:
-    """The answers of a lane: those of its own paths, and of other paths as far as it may know them.
+    """The answers that a lane knows: those of its own paths, and of others as far as it may know them.
 
-    An answer *leads nowhere* if the same input got it again whenever it was sent twice in a row.
+    An answer *leads nowhere* if the input got it again each time it was sent twice in a row.
 
     >>> answers = LearntAnswers()
     >>> for inp, output in [("press", "refused")] * 20 + [("coin", "thanks")]:
@@ -116,17 +116,17 @@ class LearntAnswers:
         self._seen: list[str] = []
         # the inputs that led somewhere, by the step before them
         self._followed = defaultdict[str, set[str]](set)
-        # the inputs left of a loop that is gone through once more; None: no step of the path has come twice
+        # the remaining inputs of the loop being repeated; None: no step of the path has recurred
         self._loop: list[str] | None = None
         self._looping = self._behind = False
 
     def begin(self) -> None:
-        """Note that a path begins, and the answer that the last one ended with."""
+        """Note that a path begins, and the answer that ended the last one."""
         self.settle()
         self._steps, self._last, self._sent = (), "", ""
         self._path.clear()
         self._followed.clear()
-        self._looping = not self._looping  # each second path: where loops lead nowhere, they take the place of all else
+        self._looping = not self._looping  # only each second path: useless loops would crowd out everything else
         self._loop, self._behind = (None if self._looping else []), False
 
     def observe(self, event: Event) -> None:
@@ -154,7 +154,7 @@ class LearntAnswers:
             self._loop = []
 
     def _follow(self, inp: str) -> None:
-        """Go on in the loop. The first step of a path that comes again closes one."""
+        """Go on in the loop. The first step of a path that recurs closes a loop."""
         self._followed[self._step()].add(inp)
         left, steps = self._loop, self._steps
         self._behind = left == [inp]
@@ -171,10 +171,10 @@ class LearntAnswers:
         return path
 
     def weight(self, value: object) -> float:
-        """Return how much an input is to be preferred: likely to lead somewhere, and tried little in this place.
+        """Return the weight of an input: high if it probably leads somewhere and was tried little in this place.
 
-        Counters show after loops. On each second path, the first loop is gone through once more, and all is tried
-        behind it; on the others what followed the last step before is preferred.
+        Counters show after loops. Each second path repeats the first loop once and then tries everything; the others
+        prefer inputs that followed the last step before.
         """
         inp = digest(show(value))
         if self._loop:
@@ -202,9 +202,9 @@ class LearntAnswers:
         return sum(each.again[answer] for each in self._all()) < REPEATED
 
     def _likely(self, inp: str) -> float:
-        """Return the probability that an input leads somewhere, from the most exact place that knows.
+        """Return the probability that an input leads somewhere, from the most exact known place.
 
-        What was always refused there may lead somewhere all the same: the place is not known exactly.
+        An input that was always refused there may still lead somewhere, since the place is not exact.
         """
         for last in _lasts(self._steps):
             trials, led = self._trials(last, inp)
@@ -219,5 +219,5 @@ class LearntAnswers:
 
 @lru_cache(10_000)
 def digest(text: str) -> str:
-    """Return a short name of a text: the same in each process."""
+    """Return a short name of a text, the same in each process."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=5).hexdigest()

@@ -1,4 +1,4 @@
-"""The goals of a campaign: coverage of states, transitions, inputs, outputs and pairs of these; and a long uptime."""
+"""The goals of a campaign: coverage of states, transitions, inputs, outputs and their pairs; and a long uptime."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _Step = tuple[Node, Symbol, Node]
 
 @dataclass(slots=True)
 class Coverage:
-    """The parts of the model covered so far, compared with its graph if that is whole.
+    """How much of the model has been covered, compared with its graph if that is whole.
 
     The last step of a path counts only if a further input is chosen after it.
 
@@ -43,7 +43,7 @@ class Coverage:
 
     @property
     def seen(self) -> int:
-        """Return how many states, transitions and outputs were covered in all: it grows with everything new."""
+        """Return the sum of covered states, transitions and outputs, which grows with everything new."""
         return len(self.states) + len(self.steps) + len(self.texts)
 
     def note(self, before: View | None, chosen: Symbol | None, now: View) -> None:
@@ -52,7 +52,7 @@ class Coverage:
         if before is None or chosen is None:
             return
         nodes, place = set(now.nodes), now.model.place
-        # inputs that the model leaves open may be tried as well, but are no part of it
+        # the strategy may also try inputs that the model leaves open, but they are not part of the model
         for node in (node for node in before.nodes if before.model.specified(node, chosen)):
             for move in before.model.moves(node, chosen):
                 if isinstance(move.target, Node) and move.target in nodes:
@@ -67,7 +67,7 @@ class Coverage:
         return dict(zip(KINDS, counts, strict=True))
 
     def all(self) -> dict[str, int]:
-        """Return the total of each kind, nothing if it is not known."""
+        """Return the total of each kind, empty if unknown."""
         if self.graph is None or not self.graph.whole:
             return {}
         edges = [edge for edge in self.graph.transitions if edge.input is not None and edge.target is not None]
@@ -88,7 +88,7 @@ class Coverage:
         return {node: node.key if places is None else key(places.of(node.value)) for node in states}
 
     def never(self) -> list[str]:
-        """Return the inputs that never ran, of those that the model specifies in some state."""
+        """Return the inputs that some state of the model specifies and that never ran."""
         if self.graph is None:
             return []
         ran, symbols = {inp for _, inp in self.pairs}, self.graph.symbols
@@ -107,8 +107,8 @@ class Coverage:
 class Until:
     """The coverage at which a campaign ends: a share (up to 1) of one of `KINDS`, or a number of them.
 
-    With `nothing-new` it ends after that number of seconds without a new state, transition or output. Raises UsageError
-    at once if it can never be reached.
+    With `nothing-new` the campaign ends after that many seconds without a new state, transition or output. Raises
+    UsageError at once if it can never be reached.
 
     >>> from otf.explore import explore
     >>> from otf.spec import Spec, goto
@@ -122,7 +122,7 @@ class Until:
     number: float | None = None
 
     def check(self, graph: Graph, places: Uncounted | None = None) -> None:
-        """Raise UsageError if the model does not have that much."""
+        """Raise UsageError if the model has less than that."""
         if self.what == NOTHING_NEW:
             return
         if self.what not in KINDS or not 0 < self.share <= 1:
@@ -148,9 +148,9 @@ class Until:
 def covering(
     kind: StrategyKind, coverage: Coverage, until: Until | None = None, clock: Callable[[], float] | None = None
 ) -> StrategyKind:
-    """Return the strategy with its coverage recorded; with `until` its paths end as soon as that is reached.
+    """Return the strategy with its coverage recorded; with `until` its paths end as soon as they reach that.
 
-    No path begins after that. `clock` returns seconds, for the goal `nothing-new`; that time begins with this call.
+    No path begins after that. `clock` returns seconds, for the goal `nothing-new`, whose time starts with this call.
 
     >>> from otf.strategy.kinds import script
     >>> covering(script(["press"]), Coverage()).name
@@ -170,7 +170,7 @@ def covering(
 
 
 class _NothingNew:
-    """Returns whether nothing new was covered for so many seconds."""
+    """Returns whether nothing new has been covered for a number of seconds."""
 
     def __init__(self, coverage: Coverage, seconds: float, clock: Callable[[], float] | None) -> None:
         if clock is None:
@@ -204,7 +204,7 @@ class _Noting:
     def choose(self, view: View) -> Symbol | None:
         """Return the choice of the other chooser, None if the coverage is enough."""
         if view.relation != "guess":
-            # where a state was guessed, nobody knows what is covered
+            # after a guess nobody knows what was covered
             self.coverage.note(self.before, self.chosen, view)
         self.before = view
         self.chosen = None if self.stop() else self.chooser.choose(view)
@@ -212,15 +212,15 @@ class _Noting:
 
 
 UPTIME: Final = "uptime"
-ENDED: Final = 10  # paths in a row that end since there is nothing to send, after which no other path begins
+ENDED: Final = 10  # paths in a row that end for lack of inputs, after which no other path begins
 
 
 def lasting(kind: StrategyKind, seconds: float, clock: Callable[[], float]) -> StrategyKind:
-    """Return the strategy; a path ends once it has lasted so many seconds, and no other path begins then.
+    """Return the strategy; a path ends once it has lasted that many seconds, and then no other path begins.
 
-    Give its paths no bound of inputs. A path that fails earlier ends as always, and the next one begins at 0. None
-    begins so long after the first: a system that fails never lasts. Nor after ten in a row that ended where there was
-    nothing to send. `clock` returns seconds.
+    Give its paths no bound on inputs. A path that fails earlier ends as usual, and the next one starts from 0. No path
+    begins that long after the first, since a failing system never lasts; nor after ten in a row that ended for lack of
+    inputs. `clock` returns seconds.
 
     >>> from otf.strategy.kinds import script
     >>> lasting(script(["press"]), 3600.0, clock=lambda: 0.0).done()
@@ -241,7 +241,7 @@ class _Goal:
 
     @property
     def starved(self) -> bool:
-        """Return whether the last paths all ended where there was nothing to send: the next would not last either."""
+        """Return whether the last paths all ended for lack of inputs: the next would not last either."""
         return len(self.paths) == ENDED and all(each.ended for each in self.paths)
 
     @property
@@ -272,6 +272,6 @@ class _Lasting:
         self.goal.began = now if self.goal.began is None else self.goal.began
         self.goal.reached = self.goal.reached or now - self.since >= self.goal.seconds
         chosen = None if self.goal.reached else self.chooser.choose(view)
-        # asked again where an output leads to a state with an input
+        # asked again once an output leads to a state with an input
         self.ended = chosen is None
         return chosen

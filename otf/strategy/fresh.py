@@ -1,4 +1,4 @@
-"""The values that a path sends in place of those of a sample: strategies choose an input, and this its value."""
+"""The values that a path sends in place of a sample's: a strategy chooses an input, and this module its value."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from otf.spec.redrawing import Redraw, Redrawn
 
 
 class FreshValues:
-    """What one path sends where a strategy of Hypothesis generates the values; its seed is that of the path.
+    """The values that a Hypothesis strategy generates for one path, with the path's seed.
 
-    Five of eight inputs of the sample stand for another value on each path. The others, which strategies count, send
-    the edges first.
+    On each path, five of eight inputs of the sample stand for other values. The rest keep theirs, which strategies
+    count, with the smallest and largest first.
     """
 
     def __init__(self, redraw: Redraw, seed: str) -> None:
-        # now, and not at the first choice: it takes some 20 ms, for which a running system would wait
+        # now, not at the first choice: it takes some 20 ms, which would keep a running system waiting
         self._redrawn: Redrawn = redraw(seed)
         self._edges = set[object]()
 
     def instead(self, view: View, chosen: Symbol) -> Symbol:
-        """Return what is sent for a chosen input: the input itself, if the model does not allow the other as well."""
+        """Return what to send for a chosen input: the input itself, unless the model also allows its replacement."""
         found = next(filter(None, (self._redrawn(node.value, chosen.value) for node in view.nodes)), None)
         if found is None:
             return chosen

@@ -29,10 +29,10 @@ Maker: TypeAlias = Callable[[Pool, VisitCounts], Chooser]
 
 @dataclass(frozen=True, slots=True)
 class StrategyKind:
-    """A strategy: its name, a line of description, and the makers of choosers, used in turn for its paths.
+    """A strategy: its name, a one-line description, and the makers of choosers, which its paths use in turn.
 
-    `done` returns whether its goal is reached, so that a campaign begins no more paths. `reached` and `req` are the
-    goal of its paths and the requirements that a path shows which reaches it.
+    `done` returns whether the goal is reached, so that the campaign starts no more paths. `reached` is the goal of its
+    paths, and `req` the requirements that a path shows by reaching it.
 
     >>> STRATEGIES["random"].name
     'random'
@@ -41,12 +41,12 @@ class StrategyKind:
     name: str
     says: str
     makers: tuple[Maker, ...]
-    done: Callable[[], bool] = bool  # without a goal a strategy goes on
+    done: Callable[[], bool] = bool  # without a goal a strategy never ends
     reached: Callable[[Any], bool] | None = None
     req: tuple[str, ...] = ()
     # whether its choices depend on the events of the path
     listens: bool = False
-    # whether it looks for what was tried least: then its paths wait for timers to come there
+    # whether it prefers the least tried: then its paths wait for timers to get there
     covers: bool = False
 
     def __str__(self) -> str:
@@ -68,7 +68,7 @@ def weighted(weights: Weights) -> StrategyKind:
 def goal(reached: Callable[[Any], bool], req: RequirementIds = ()) -> StrategyKind:
     """Return the strategy that goes to a state for which `reached` is true, then tries the least tried inputs.
 
-    The requirements `req` are covered by a path after which every possible state is such a state.
+    A path covers the requirements `req` if, after it, every possible state is such a state.
 
     >>> goal(lambda state: state == "full", req="R1").req
     ('R1',)
@@ -80,7 +80,7 @@ def goal(reached: Callable[[Any], bool], req: RequirementIds = ()) -> StrategyKi
 def script(*paths: Iterable[Any], skip: bool = True) -> StrategyKind:
     """Return the strategy that sends these inputs, one list for each path.
 
-    An input that the model does not allow at its turn is skipped; without `skip` it raises ModelError.
+    It skips an input that the model does not allow at its turn; with `skip=False` it raises ModelError.
 
     >>> script(["coin", "button"], ["button"]).name
     'script'
@@ -110,7 +110,7 @@ def own(make: Callable[[], Chooser]) -> StrategyKind:
 
 
 class _Own:
-    """A chooser of the user's. Whatever its code raises is a ModelError that says where."""
+    """The user's chooser. An exception in its code becomes a ModelError that says where."""
 
     def __init__(self, make: Callable[[], Chooser]) -> None:
         self._chooser = _asked(make)
@@ -130,7 +130,7 @@ def _asked(call: Callable[[], Answered]) -> Answered:
 
 
 def _covering(name: str, *makers: Maker) -> StrategyKind:
-    """Return a strategy that covers what it counts, and what only time changes; what has changed comes first."""
+    """Return a strategy that covers what it counts, changed transitions first, and what only time changes."""
     return StrategyKind(name, SAYS[name], tuple(map(_changed_first, makers)), covers=True)
 
 
@@ -143,7 +143,7 @@ def _changed_first(maker: Maker) -> Maker:
 
 
 _KINDS: Final = (
-    # the two find different mutants: the least tried input covers transitions, the least visited state goes deep
+    # they find different mutants: the least tried input covers transitions, the least visited state goes deep
     _covering("alternating", LeastInput, LeastNext),
     _covering("least-input", LeastInput),
     _covering("least-next", LeastNext),
@@ -169,13 +169,13 @@ class Strategy:
     mode: InputMode
     seed: int
     visits: VisitCounts = field(default_factory=VisitCounts)
-    # how long a system may wait while a path is planned
+    # how long a system may wait while we plan a path
     patience: PlanPatience = endless
-    # what the first paths look for; only strategies that cover what they count do
+    # what the first paths look for, if the strategy covers what it counts
     changed: ChangedFirst | None = None
-    # how paths draw values anew, `redraw_of` the inputs; None: they send the sample
+    # how paths draw new values: `redraw_of` the inputs; None: they send the sample
     redraw: Redraw | None = None
-    # what has failed so far, for a path that begins
+    # the failures so far, for a new path
     steering: Callable[[], FailingIn | None] = lambda: None
     kind: StrategyKind = field(init=False)
 

@@ -1,4 +1,4 @@
-"""Choosers by what was tried before: the least tried input, the least visited state; and what only time changes."""
+"""Choosers by earlier trials: the least tried input, the least visited state; and changes that only time makes."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ STAYS: Final = 0.05  # the chance, before each step, that a path stops going dee
 
 
 Rank: TypeAlias = Callable[[Symbol], Any]
-"""How little an input is to be preferred."""
+"""The rank of an input: the lower, the better."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeastInput:
-    """Chooses the input that was tried least in the possible states; ties by chance.
+    """Chooses the input tried least in the possible states; breaks ties at random.
 
     >>> from random import Random
     >>> from otf.core import Model, Oracle
@@ -46,12 +46,12 @@ class LeastInput:
 
 @dataclass(slots=True)
 class LeastNext:
-    """Goes to the least visited state, and from a random moment on tries the least tried inputs there.
+    """Goes to the least visited state, and from a random moment on chooses the least tried inputs.
 
-    Without that moment it would never leave deep states: those beyond them were always visited less. In simulation, of
-    ten mutants of a machine that counts money without bound, with ten seeds each, five of the hundred were missed in
-    10,000 steps by the default strategy; with it none, and the conference's 27 mutants took 1,343 steps instead of
-    1,569 (means of 30 seeds, summed). Ties go to the input that was tried least.
+    Without that moment it would never leave deep states, since those beyond were always visited less. We simulated ten
+    mutants of a machine that counts money without bound, with ten seeds each. Without the moment, the default strategy
+    missed five of these hundred in 10,000 steps; with it, none. The conference's 27 mutants took 1,343 steps instead of
+    1,569 (means of 30 seeds, summed). Ties go to the least tried input.
 
     >>> from random import Random
     >>> from otf.core import Model, Oracle
@@ -87,7 +87,7 @@ class LeastNext:
 
 @dataclass(frozen=True, slots=True)
 class LeastState:
-    """Chooses the input that leads to the least visited state; ties by chance."""
+    """Chooses the input that leads to the least visited state; breaks ties at random."""
 
     pool: Pool
     visits: VisitCounts
@@ -121,9 +121,9 @@ def _choose(
 
 @dataclass(frozen=True, slots=True)
 class LeastAction:
-    """Chooses among the inputs of the kind used least, whatever the state; ties by chance.
+    """Chooses among the inputs of the least used type, whatever the state; breaks ties at random.
 
-    As `ActionNameCoverage` of Jacky's PyModel.
+    This is `ActionNameCoverage` of Jacky's PyModel.
     """
 
     pool: Pool
@@ -148,10 +148,10 @@ class LeastAction:
 
 
 def _draw(pool: Pool, visits: VisitCounts, view: View, rank: Rank, lowest: object) -> Symbol | None:
-    """Return the candidate of the least rank, the first of several; the `lowest` rank there is ends the search.
+    """Return the candidate with the least rank, the first of several; the `lowest` possible rank ends the search.
 
-    Candidates are drawn independently, so the first is any of the least with the same probability. With 31 drawn for
-    each one chosen, all of 250 inputs are tried within 300 choices.
+    Candidates are drawn independently, so each of the least ranked is equally likely to come first. With 31 draws for
+    each choice, 300 choices try all of 250 inputs.
     """
     best, least = None, None
     for inp in pool.candidates(view):
@@ -185,25 +185,25 @@ def _visits_of(visits: VisitCounts, view: View) -> Rank:
 
 
 def action(inp: Symbol) -> str:
-    """Return the kind of an input: its class, its name if it is a member of an enumeration, or the word itself."""
+    """Return the type of an input: its class, the name of an enumeration member, or a string itself."""
     value = message_of(inp.value)
     if isinstance(value, Enum):
         return f"{type(value).__name__}.{value.name}"
     return value if isinstance(value, str) else getattr(value, "name", None) or type(value).__name__
 
 
-PASSES: Final = 1 / 16  # the chance that time passes, before a step in a state that time would change
-LISTED: Final = 1_000  # inputs up to which all are looked at for a wait, or for what shows its effect
+PASSES: Final = 1 / 16  # the chance of a wait before a step, in a state that time would change
+LISTED: Final = 1_000  # up to this many inputs, look at all of them for a wait, or for one that shows its effect
 
 
 @dataclass(slots=True)
 class AfterWaits:
-    """Chooses as another chooser, and looks for changes that only time makes: an item that expires, for one.
+    """Chooses like another chooser, but also looks for changes that only time makes, such as an expired item.
 
-    Coverage alone hardly looks: the state without the item was visited before, and so were all its inputs. A wait that
-    changes the state is followed by an input whose outputs differ from those before. And where a known wait would
-    change the state, and was not tried there, it is chosen now and then: with a hundred inputs, five of six waits
-    that a chooser draws change nothing.
+    Coverage alone hardly would, since it already knows the state without the item, and all its inputs. After a wait
+    that changes the state, this chooses an input whose outputs differ from those before. Now and then it also chooses a
+    known wait that would change the state and was not tried there: of the waits that a chooser draws among a hundred
+    inputs, five of six change nothing.
     """
 
     chooser: Chooser
@@ -232,7 +232,7 @@ class AfterWaits:
         return planned
 
     def _showing_input(self, view: View) -> Symbol | None:
-        """Return an input that shows what the last wait changed, None if it changed nothing that an input shows."""
+        """Return an input that shows what the last wait changed; None if no input would show it."""
         if not self.before or set(self.before) == set(view.nodes):
             return None
         return next((inp for inp in self._draw(view) if _shown(view, self.before, inp)), None)
@@ -240,7 +240,7 @@ class AfterWaits:
     def _draw(self, view: View) -> Iterable[Symbol]:
         if view.enabled.size > LISTED:
             return self.pool.candidates(view)
-        # all of them: the wait itself took longer than it takes to ask about each
+        # all of them: asking about each takes less time than the wait did
         enabled = self.pool.of(view)
         return self.pool.random.sample(enabled, len(enabled))
 
@@ -253,7 +253,7 @@ class AfterWaits:
 
 
 def _shown(view: View, before: tuple[Node, ...], inp: Symbol) -> bool:
-    """Return whether the model's outputs to an input differ from those that it had in the nodes before."""
+    """Return whether the model's outputs to an input differ from those in the earlier nodes."""
     then, now = (
         {(move.emitted, move.opening and move.opening.ports) for node in nodes for move in view.model.moves(node, inp)}
         for nodes in (before, view.nodes)

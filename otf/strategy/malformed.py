@@ -1,4 +1,4 @@
-"""Malformed inputs on purpose: a strategy whose inputs are now and then damaged before they are sent."""
+"""Malformed inputs on purpose: a strategy that now and then damages an input before sending it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from otf.strategy.kinds import Maker, StrategyKind
 from otf.strategy.pool import Pool, VisitCounts
 
 SALT: Final = 0x6D616C66
-MISPLACED: Final = 8  # of so many malformed inputs, one is a message of another state, if there is any
+MISPLACED: Final = 8  # one in this many malformed inputs is a message of another state, if there is one
 KEPT: Final = 50  # earlier inputs
 
 
@@ -21,18 +21,18 @@ class Damager(Protocol):
     """Makes malformed inputs; `otf.codec.malformed.MalformedCodec` is one."""
 
     def damaged(self, value: object, random: Random, sent: Sequence[object] = ()) -> object | None:
-        """Return a malformed input made of an input, None if it cannot; `sent` are earlier inputs."""
+        """Return a malformed input made from an input, None if that is impossible; `sent` are earlier inputs."""
         ...
 
     def misplaced(self, value: object) -> object | None:
-        """Return an input as it is, for a state that does not specify it; None if it cannot."""
+        """Return an unchanged input for a state that does not specify it; None if that is impossible."""
         ...
 
 
 def malforming(kind: StrategyKind, share: float, damager: Damager) -> StrategyKind:
     """Return the strategy with this share of its inputs damaged, or taken from another state.
 
-    The other strategy chooses as if its own input had been sent.
+    The strategy chooses as if its own input had been sent.
 
     >>> from otf.codec.malformed import MalformedCodec
     >>> from otf.models.coffee import codec
@@ -46,7 +46,7 @@ def malforming(kind: StrategyKind, share: float, damager: Damager) -> StrategyKi
 
 def _with_damage(maker: Maker, share: float, damager: Damager) -> Maker:
     def make(pool: Pool, visits: VisitCounts) -> Chooser:
-        # draws of its own: the other strategy chooses the same inputs as without damage
+        # its own random numbers: the strategy chooses the same inputs as without damage
         return _Malforming(maker(pool, visits), Random(pool.random.getrandbits(64) ^ SALT), share, damager)
 
     return make
@@ -61,7 +61,7 @@ class _Malforming:
     sent: dict[Symbol, None] = field(default_factory=dict[Symbol, None])
 
     def choose(self, view: View) -> Symbol | None:
-        """Return the choice of the other strategy, or a malformed input made of it."""
+        """Return the strategy's choice, or a malformed input made from it."""
         chosen = self.chooser.choose(view)
         if chosen is None or isinstance(chosen.value, Elapse):
             return chosen
@@ -72,7 +72,7 @@ class _Malforming:
             chosen.value, self.random, [each.value for each in self.sent]
         )
         symbol = chosen if bad is None else view.model.symbol(bad)
-        # what some possible state says nothing about is not sent
+        # never send what some possible state leaves open
         return symbol if all(view.model.specified(node, symbol) for node in view.nodes) else chosen
 
     def _remember(self, symbol: Symbol) -> None:

@@ -43,17 +43,17 @@ Weights: TypeAlias = Callable[[Any], float] | Mapping[Any, float]
 
 @dataclass(frozen=True, slots=True)
 class Weighted:
-    """Draws among the inputs of the pool by weight; an input of weight 0 is never drawn."""
+    """Draws among the inputs of the pool by weight; it never draws an input of weight 0."""
 
     pool: Pool
     weights: Weights
-    # of the last list that is shared by all states: its inputs, and the sums of their weights
+    # for the last list shared by all states: its inputs, and the sums of their weights
     _known: list[tuple[EnabledInputs, Sequence[Symbol], list[float]]] = field(
         default_factory=list[tuple[EnabledInputs, Sequence[Symbol], list[float]]]
     )
 
     def choose(self, view: View) -> Symbol | None:
-        """Return the next input, None if none is enabled, or all weigh nothing."""
+        """Return the next input, None if none is enabled or all have weight 0."""
         chosen = self._chosen(view)
         sent = self.pool.sent(view, chosen)
         return sent if sent is None or self._weight(sent.value) else chosen
@@ -66,7 +66,7 @@ class Weighted:
         return self.pool.random.choices(enabled, heavy)[0] if any(heavy) else None
 
     def _drawn(self, view: View) -> Symbol | None:
-        """Draw by weight from all inputs until one is wanted: the model is asked about those drawn."""
+        """Draw by weight from all inputs until one is wanted; this asks the model only about drawn inputs."""
         wanted, random = self.pool.wanted(view), self.pool.random
         inputs, sums = self._weighed(view.enabled)
         for _ in range(DRAWN if sums[-1] else 0):
@@ -93,12 +93,12 @@ class Weighted:
 
 
 class Script:
-    """Chooses the given inputs in order; those that the model does not allow (any more) are skipped.
+    """Chooses the given inputs in order, skipping those that the model does not allow (any more).
 
-    In a state without enabled inputs, which an output may leave, the next one is kept.
+    In a state without enabled inputs, which an output may leave, it keeps the next one for later.
 
-    Skipping instead of stopping makes shrinking work: an input that has become disabled does not remove those after it.
-    Without `skip` such an input raises ModelError when it is chosen.
+    Skipping instead of stopping makes shrinking work: a disabled input does not remove those after it. With
+    `skip=False` such an input raises ModelError.
 
     >>> from otf.core import Model, Oracle
     >>> from otf.spec import Spec, goto

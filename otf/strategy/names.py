@@ -1,4 +1,4 @@
-"""The strategies by name, each in words: a list and a page of help must not wait for the engine."""
+"""The strategies by name, with a description of each, without importing the engine: lists and help must be fast."""
 
 from __future__ import annotations
 

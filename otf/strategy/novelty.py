@@ -1,4 +1,4 @@
-"""Novelty: learn from the answers which inputs a system refuses, where the model has too few states to tell."""
+"""Novelty: learn from the answers which inputs a system refuses, when the model has too few states to tell."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from otf.strategy.pool import Pool, VisitCounts
 
 @dataclass(slots=True)
 class Novelty:
-    """Chooses by weight the inputs that lead somewhere, rather those that were tried little after the same steps."""
+    """Chooses by weight: prefers inputs that lead somewhere and were tried little after the same steps."""
 
     pool: Pool
     visits: VisitCounts

@@ -11,17 +11,17 @@ from otf.core import FEW, Chooser, Node, Symbol, View
 from otf.strategy.least import LeastInput
 from otf.strategy.pool import DRAWN, ChangedFirst, Pool, VisitCounts
 
-FAR: Final = 20_000  # states considered for one plan
-REPLANNED: Final = 3  # times that a path plans its way to a changed transition anew
+FAR: Final = 20_000  # states to consider for one plan
+REPLANNED: Final = 3  # how often a path replans its way to a changed transition
 
 WantedStep = Callable[[Node], "Symbol | bool"]
 
 
 @dataclass(slots=True)
 class Nearest:
-    """Goes the shortest way to a state with an untried input, and tries it; without one, tries the least tried input.
+    """Takes the shortest way to a state with an untried input, and sends it; without one, sends the least tried input.
 
-    If the system takes another way than planned, a new way is planned from there.
+    If the system takes another way, it plans a new one from there.
     """
 
     pool: Pool
@@ -62,7 +62,7 @@ class Nearest:
 
 @dataclass(slots=True)
 class Goal:
-    """Goes the shortest way to a goal, and then tries the least tried inputs."""
+    """Takes the shortest way to a goal, and then chooses the least tried inputs."""
 
     pool: Pool
     visits: VisitCounts
@@ -86,7 +86,7 @@ class Goal:
 
 @dataclass(slots=True)
 class ToChanged:
-    """Goes to the nearest changed transition while there is one, then chooses as another chooser does."""
+    """Goes to the nearest changed transition while there is one, then chooses like another chooser."""
 
     chooser: Chooser
     pool: Pool
@@ -120,9 +120,9 @@ class ToChanged:
 
 @dataclass(slots=True)
 class _Plan:
-    """The rest of a planned way: inputs, each with the state in which to send it.
+    """The rest of a planned way: inputs, each with the state to send it in.
 
-    `left` counts how often the system left a way since one was gone to its end.
+    `left` counts how often the system left a way since the last completed one.
     """
 
     pool: Pool
@@ -130,7 +130,7 @@ class _Plan:
     left: int = 0
 
     def next(self, view: View, wanted: WantedStep) -> Symbol | None:
-        """Return the next input on the way, planned anew if the system left it; None without a way."""
+        """Return the next input on the way, replanned if the system left it; None without a way."""
         if not self.steps or self.steps[0][0] not in view.nodes:
             over = self.pool.patience()
             self.left = self.left + 1 if self.steps else 0
@@ -142,7 +142,7 @@ class _Plan:
 
 
 def _way(view: View, start: Node, wanted: WantedStep, over: Callable[[], bool]) -> deque[tuple[Node, Symbol]]:
-    """Return the shortest way to a wanted step, empty if there is none, or if the search is `over` before."""
+    """Return the shortest way to a wanted step; empty if there is none, or if the search is `over` first."""
     came: dict[Node, tuple[Node, Symbol] | None] = {start: None}
     queue = deque([start])
     while queue and len(came) < FAR:

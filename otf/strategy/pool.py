@@ -1,4 +1,4 @@
-"""What all choosers share: the inputs to choose from, and how often each was tried over the paths of a campaign."""
+"""What all choosers share: the inputs to choose from, and how often the paths of a campaign tried each."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
 
 HALF = 0.5
 DRAWN: Final = 128
-"""Inputs drawn to find one of the wanted kind; if none is, all are looked at."""
+"""Draws to find a wanted input; if none succeeds, look at all inputs."""
 
 SELDOM: Final = 0.1
-"""The share of choices in which inputs that failed in this state are among the others: what follows them is known."""
+"""The share of choices that include inputs which failed in this state: we know what follows them."""
 RARELY: Final = 0.01
-"""The same where a path ends at its failure, as in a model with times: of ten inputs one would end each path."""
+"""The same if a path ends at its failure, as in a model with times: one bad input in ten would end every path."""
 
 WantedInput: TypeAlias = Callable[[Symbol], bool]
 
 FailingIn: TypeAlias = Callable[[View], WantedInput | None]
-"""Returns the test for inputs that failed where they may be taken now; None if none did."""
+"""Returns the test for inputs that failed in a currently possible state; None if none did."""
 
 PlanPatience: TypeAlias = Callable[[], Callable[[], bool]]
-"""Is called when a system begins to wait for its next input; returns a function: has it waited long enough?"""
+"""Called when a system begins to wait for its next input; returns a function: has it waited long enough?"""
 
 
 def endless() -> Callable[[], bool]:
@@ -41,15 +41,14 @@ def endless() -> Callable[[], bool]:
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """The inputs of a mode: the specified ones, all, or by the toss of a coin either these or the others.
+    """The inputs of a mode: the specified ones, all, or, by the toss of a coin, either these or the others.
 
-    Half of each finds most: specified inputs reach deep states, unspecified ones test what should be ignored there.
-    `random` belongs to the path, so that a seed gives one path.
+    Half of each finds most: specified inputs reach deep states, and unspecified ones test what the system should ignore
+    there. `random` belongs to the path, so that a seed determines the path.
 
-    `of` has all inputs to choose from, and asks the model about each. Where more than `FEW` are enabled, strategies
-    use `candidates`: these are drawn, and the model is asked about them alone. The draws depend on nothing that is
-    remembered or forgotten, so that a seed gives one path; only where the model takes longer than the system's
-    `patience`, fewer are drawn.
+    `of` returns all inputs to choose from, and asks the model about each. If more than `FEW` are enabled, strategies
+    use `candidates`: these are drawn, and only they are looked up in the model. Draws do not depend on caches, so a
+    seed determines the path, except that there are fewer draws if the model takes longer than the system's `patience`.
 
     >>> from random import Random
     >>> from otf.core import Model, Oracle
@@ -64,11 +63,11 @@ class Pool:
     random: Random
     patience: PlanPatience = endless
     failing: FailingIn | None = None
-    # what is sent in place of the inputs of a sample
+    # what to send in place of the inputs of a sample
     fresh: FreshValues | None = None
 
     def sent(self, view: View, chosen: Symbol | None) -> Symbol | None:
-        """Return what is sent for a chosen input: of a sample that stands for more values, perhaps another one."""
+        """Return what to send for a chosen input: perhaps another value, if it belongs to a sample."""
         return chosen if self.fresh is None or chosen is None else self.fresh.instead(view, chosen)
 
     def of(self, view: View) -> tuple[Symbol, ...]:
@@ -77,7 +76,7 @@ class Pool:
         return inputs if left is None else tuple(inp for inp in inputs if not left(inp)) or inputs
 
     def _left_out(self, view: View, failing: FailingIn) -> WantedInput | None:
-        """Return the test for inputs that are left out, as they failed here; most of the time, if there are others."""
+        """Return the test for inputs to leave out, most of the time, because they failed here and there are others."""
         left = failing(view)
         share = RARELY if view.model.timed else SELDOM
         return left if left is not None and self.random.random() >= share else None
@@ -97,7 +96,7 @@ class Pool:
                 assert_never(self.mode)
 
     def candidates(self, view: View) -> Iterator[Symbol]:
-        """Yield up to `FEW` inputs to choose from, without those that failed here, if there are others."""
+        """Yield up to `FEW` inputs to choose from, without those that failed here if there are others."""
         left_out = None if self.failing is None else self._left_out(view, self.failing)
         if left_out is None:
             return self._draw(view)
@@ -107,18 +106,18 @@ class Pool:
     def _draw(self, view: View) -> Iterator[Symbol]:
         """Yield up to `FEW` inputs to choose from, each drawn independently; none if none is enabled.
 
-        Half of the draws are uniform, and half are uniform in a kind of inputs that is drawn first: of `begin` and a
-        hundred different `put`, `begin` would else be one choice in a hundred.
+        Half of the draws are uniform over all inputs; the other half first draw a type. Otherwise, beside a hundred
+        different `put`, `begin` would be one choice in a hundred.
 
-        An input that is drawn and not wanted is dropped, which leaves the others equally likely. One that is drawn
-        again counts, and is not yielded again: no comparison needs it twice.
+        Dropping an unwanted draw leaves the others equally likely. A repeated draw counts but is not yielded again: no
+        comparison needs it twice.
         """
         wanted, enabled, random = self._side(), view.enabled, self.random.random
         size, at, kinds, left, over, known = enabled.size, enabled.at, enabled.kinds, FEW, self.patience(), view.known
         specifies, looked_for = view.specifies, SPECIFIED if wanted else LEFT_OPEN
         drawn, whole = set[int](), range(size)
         for _ in range(DRAWN if size else 0):
-            # as `choice` draws an index, at half the cost
+            # draws an index as `choice` does, at half the cost
             row = kinds[int(random() * len(kinds))] if kinds and random() < HALF else whole
             index = row[int(random() * len(row))]
             if wanted is not None:
@@ -146,7 +145,7 @@ class Pool:
         return _test(view, wanted=self._side())
 
     def _side(self) -> bool | None:
-        """Return whether inputs to choose from now are those that the model specifies, or the others; None: all."""
+        """Return whether to choose among the specified inputs (True) or the others (False); None: among all."""
         match self.mode:
             case "uioco" | "any":
                 return True
@@ -159,7 +158,7 @@ class Pool:
                 assert_never(self.mode)
 
     def rest(self, view: View, wanted: WantedInput) -> Sequence[Symbol]:
-        """Return all wanted inputs, and in the mode `mixed` the others if there are none; it asks about all."""
+        """Return all wanted inputs or, in the mode `mixed`, the others if there are none; this asks about all."""
         inputs = view.enabled.all
         found = [inp for inp in inputs if wanted(inp)]
         return found or (inputs if self.mode == "mixed" else ())
@@ -176,15 +175,15 @@ def _every(_inp: Symbol) -> bool:
     return True
 
 
-PATHS: Final = 10  # of a lane that look for changed transitions, and two more for each of these
-STATES: Final = 50_000  # states with counts; of more, those visited once are forgotten, since they may never come again
-WIDE: Final = 1_000  # states visited, of which few inputs are drawn too: most states do not come again then
+PATHS: Final = 10  # paths of a lane that look for changed transitions, and two more for each transition
+STATES: Final = 50_000  # states with counts; beyond, forget those visited once, which may never recur
+WIDE: Final = 1_000  # visited states after which we draw even from few inputs: most states then do not recur
 
 Key = TypeVar("Key", bound=Hashable)
 
 
 class PathCounts(Counter[Key]):
-    """How often each key came on one path; of too many, those that came once are dropped: a path may last all night."""
+    """How often each key occurred on one path; if there are too many, drops those that occurred once."""
 
     def note(self, key: Key) -> None:
         """Count a key."""
@@ -201,7 +200,7 @@ def _counts() -> defaultdict[Node, defaultdict[Symbol, int]]:
 
 @dataclass(slots=True)
 class VisitCounts:
-    """The number of visits of each state, trials of each input there, and uses of each kind of input.
+    """The number of visits of each state, trials of each input there, and uses of each type of input.
 
     >>> from otf.core import Model, Oracle
     >>> from otf.spec import Spec, goto
@@ -216,17 +215,17 @@ class VisitCounts:
     states: defaultdict[Node, int] = field(default_factory=lambda: defaultdict[Node, int](int))
     inputs: defaultdict[Node, defaultdict[Symbol, int]] = field(default_factory=_counts)
     actions: defaultdict[str, int] = field(default_factory=lambda: defaultdict[str, int](int))
-    # inputs that only wait, of those chosen so far
+    # the chosen inputs that only wait
     waits: dict[Symbol, None] = field(default_factory=dict[Symbol, None])
-    # the choices of this path, for a journal that takes them
+    # the choices of this path, for a journal
     log: PathCounts[tuple[Node, Symbol]] | None = None
-    # what inputs led to, by the answers; None until a strategy asks
+    # where inputs led, by the answers; None until a strategy asks
     answers: LearntAnswers | None = None
-    # transitions that the path to come looks for before anything else
+    # transitions that the next path looks for first
     changed: ChangedFirst | None = None
-    # how often a state was visited for the first time
+    # the number of first visits
     firsts: int = 0
-    # the last state whose trials were looked up, and those: a choice is noted where its trials were compared
+    # the state whose trials were last looked up, and the trials: `note` counts the choice there
     _node: Node | None = field(default=None, init=False, repr=False)
     _trials: dict[Symbol, int] = field(default_factory=dict[Symbol, int], init=False, repr=False)
 
@@ -244,14 +243,14 @@ class VisitCounts:
                     self._forget()
 
     def fresh(self, view: View) -> bool:
-        """Return whether all its states are visited for the first time, of many: they may never come again.
+        """Return whether all its states are new, after many others: they may never recur.
 
-        Then inputs are drawn even if few are enabled: of ten, nine would be asked about for nothing.
+        Then strategies draw even from few inputs: of ten, they would ask about nine for nothing.
         """
         return self.firsts > WIDE and not any(map(self.states.get, view.places))
 
     def _forget(self) -> None:
-        # by what the paths visited alone: a seed gives one path, whatever else is remembered
+        # only by what the paths visited: a seed determines the path, whatever the caches hold
         kept = [node for node, times in self.states.items() if times > 1][-STATES // 2 :]
         states, inputs = self.states.copy(), self.inputs.copy()
         self._node = None
@@ -261,10 +260,10 @@ class VisitCounts:
         self.inputs.update((node, inputs[node]) for node in kept if node in inputs)
 
     def tried(self, view: View, enabled: Sequence[Symbol]) -> list[int]:
-        """Return how often each input was tried, in the node where that is least."""
+        """Return how often each input was tried, in the node with the fewest trials."""
         places = view.places
         if len(places) == 1:
-            # nearly always: a deterministic system, or one that has shown what it chose
+            # nearly always: the system is deterministic, or has shown its choice
             self._node = places[0]
             self._trials = trials = self.inputs[self._node]
             return list(map(trials.__getitem__, enabled))
@@ -272,16 +271,16 @@ class VisitCounts:
         return [min(table[inp] for table in tables) for inp in enabled]
 
     def reached(self, view: View, enabled: Sequence[Symbol]) -> list[int]:
-        """Return for each input how often the least visited state that it may lead to was visited."""
+        """Return for each input the number of visits of the least visited state that it may lead to."""
         times, place = self.states.get, view.model.place
         return [min(map(times, map(place, view.targets(inp)), repeat(0)), default=0) for inp in enabled]
 
 
 class ChangedFirst:
-    """What comes first on the paths of a lane: transitions that changed, by names of states and inputs.
+    """What the paths of a lane try first: changed transitions, by names of states and inputs.
 
-    `name` names a state or input by its key; paths up to the number `paths` look for them, so that those which none
-    reaches cost little.
+    `name` names a state or input by its key. Only paths up to the number `paths` look for them, so that unreachable
+    ones cost little.
 
     >>> changed = ChangedFirst([("s1", "i1"), ("s1", "i2")], str)
     >>> sorted(changed.left["s1"]), changed.paths
@@ -292,12 +291,12 @@ class ChangedFirst:
         self.left: dict[str, set[str]] = {}
         for state, inp in changed:
             self.left.setdefault(state, set()).add(inp)
-        # by number alone: a campaign that is continued drives the same paths
+        # by number alone, so that a continued campaign drives the same paths
         self.paths: int = lanes * (PATHS + 2 * sum(map(len, self.left.values()))) if self.left else 0
         self.name = name
 
     def untried(self, view: View, visits: VisitCounts, node: Node) -> list[Symbol]:
-        """Return the changed inputs of a state that no path has tried there."""
+        """Return the changed inputs of a state that no path has tried yet."""
         wanted = self.left.get(self.name(node.key))
         if not wanted:
             return []

@@ -1,10 +1,10 @@
-"""Names that the system chooses, such as ids: the inputs of an earlier run, as they are in a run that chose others.
+"""Names that the system chooses, such as ids: translates the inputs of an earlier run to a run with other names.
 
-An id that the system draws is another one in each run: a run of the same inputs asks for what was never there, and
-passes. Load testers call the remedy correlation, QuickCheck's state machines symbolic variables. Here nothing is
-declared. A word of an input is such a name if no input has it that the model offers at the beginning, and an output
-came with it before. In the new run, what stands in its place in the same output is its new name. An input is exchanged
-only where the model does not offer it, for one that it does offer.
+If the system draws ids, each run has others: a run with the same inputs would ask for ids that do not exist, and pass.
+Load testers call the remedy correlation, QuickCheck's state machines call it symbolic variables. Here it needs no
+declaration. A word of an input is such a name if an earlier output contains it and none of the model's initial inputs
+does. Its new name is the word in the same place of the same output of the new run. An input is replaced only if the
+model does not offer it, and only by one that it offers.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from otf.values.identity import key
 from otf.values.words import TextWords, words
 
 MOST: Final = 10_000
-"""Inputs that are offered in one state: more are not looked through for the one with the new name."""
+"""Offered inputs in one state; if there are more, the search for the one with the new name is skipped."""
 
 Asked = TypeVar("Asked")
 
 
 class Attribution(Generic[Asked]):
-    """Which input an output answers: of those sent to its port the first one left, else the last one there or anywhere.
+    """Which input an output answers: the first open one on its port, else the last one there or anywhere.
 
     >>> asked = Attribution[str]()
     >>> asked.sent("a", "get"); asked.sent("a", "put")
@@ -41,7 +41,7 @@ class Attribution(Generic[Asked]):
         self._latest: Asked | None = None
 
     def sent(self, port: str, asked: Asked) -> None:
-        """Note an input to a port, as what `by` returns it."""
+        """Note an input to a port, in the form that `by` returns."""
         self._waiting[port].append(asked)
         self._latest = asked
 
@@ -50,7 +50,7 @@ class Attribution(Generic[Asked]):
         self._waiting.clear()
 
     def by(self, port: str) -> Asked | None:
-        """Return the input that the next output of a port answers; None if there was none."""
+        """Return the input that the next output of a port answers; None without inputs."""
         waiting = self._waiting[port]
         if waiting:
             self._last[port] = waiting.popleft()
@@ -59,14 +59,14 @@ class Attribution(Generic[Asked]):
 
 @dataclass(frozen=True, slots=True)
 class NamedRun:
-    """An earlier run: the names that the system chose in it, and the outputs after each time that an input was sent."""
+    """An earlier run: the names that the system chose, and the outputs after each input sent."""
 
     chosen: frozenset[str]
     answers: dict[TextWords, list[list[TextWords]]]
 
     @staticmethod
     def of(oracle: Oracle, events: Iterable[Event]) -> NamedRun | None:
-        """Return the names in a run; None if no input has one."""
+        """Return the run with its names; None if no input has one."""
         offered = oracle.view(oracle.start()).enabled
         if isinstance(oracle.model.spec.inputs, Always) or offered.size > MOST:
             return None
@@ -93,7 +93,7 @@ class NamedRun:
 
 @dataclass(slots=True)
 class _Request:
-    """An input of the new run: what came after the inputs that it stands for in earlier ones, and how much since."""
+    """An input of the new run: the outputs after its counterparts in earlier runs, and how many came since."""
 
     answers: list[list[TextWords]]
     seen: int = 0
@@ -101,7 +101,7 @@ class _Request:
 
 @dataclass(slots=True)
 class Renames:
-    """What the names of earlier runs are in a new one: `observe` its events, and ask for each input what it is `now`.
+    """Translates names of earlier runs to a new one: `observe` its events, and ask what each input is `now`.
 
     >>> from otf.core import Model
     >>> from otf.spec import Spec, goto
@@ -137,7 +137,7 @@ class Renames:
                 pass
 
     def _stands_for(self, given: TextWords) -> Iterator[list[TextWords]]:
-        """Yield the outputs after the inputs for which one stands: some of equal ones may be left out this time."""
+        """Yield the outputs after the inputs that one may stand for: this run may lack some of several equal ones."""
         meant = self._meant.get(given, given)
         number = self._sent[meant]
         self._sent[meant] += 1
@@ -146,7 +146,7 @@ class Renames:
             yield from answers[min(number, len(answers) - 1) :]
 
     def _note(self, request: _Request, now: TextWords) -> None:
-        """Note what stands in the places of chosen names now."""
+        """Note the new words in the places of chosen names."""
         for answers in request.answers:
             then = answers[request.seen] if request.seen < len(answers) else ()
             if len(then) == len(now):
@@ -157,13 +157,13 @@ class Renames:
         return any(word in run.chosen for run in self.runs)
 
     def now(self, inp: Symbol, view: View) -> Symbol:
-        """Return what an input is now: itself, unless the model offers it under its new names alone."""
+        """Return what an input is now: itself, unless the model offers it only under its new names."""
         if not any(map(self._is_name, words(inp.key))) or view.enabled.size > MOST or inp in view.enabled.all:
             return inp
         return self.renamed(inp, view.enabled.all)
 
     def renamed(self, inp: Symbol, offered: Iterable[Symbol]) -> Symbol:
-        """Return the one of these inputs that differs from it in the fewest words, all of them names; else itself."""
+        """Return the input among these that differs in the fewest words, all of them names; else the input itself."""
         old = words(inp.key)
         found = {each: sum(map(str.__ne__, old, words(each.key))) for each in offered if self._is(old, words(each.key))}
         if not found:
@@ -179,13 +179,13 @@ class Renames:
 
 @runtime_checkable
 class Repeating(Protocol):
-    """A chooser that sends the inputs of an earlier run, under the `names` that they have now."""
+    """A chooser that sends the inputs of an earlier run under their new `names`."""
 
     names: Renames | None
 
 
 def renaming(chooser: Chooser, earlier: Iterable[NamedRun | None]) -> Callable[[Event], None] | None:
-    """Give a chooser the names of earlier runs; return what has to get the events of the new one, None if nothing.
+    """Give a chooser the names of earlier runs; return the observer for the new run's events, None if not needed.
 
     >>> from otf.strategy import Script
     >>> renaming(Script(["press"]), [None])

@@ -1,4 +1,4 @@
-"""Suites made before anything runs: inputs that cover a model, or prove a system correct within bounds.
+"""Suites made in advance: inputs that cover a model, or prove a system correct within bounds.
 
 `suite` makes fixed lists of inputs for deterministic models, by one of `METHODS`, and states what a pass proves;
 `adaptive` makes tests whose next input depends on the outputs, for models that leave the system a choice, by one of
@@ -25,7 +25,7 @@ from otf.suite.machine import NOTHING, NumberedMachine, Word, blocks, complete_m
 from otf.suite.tour import Leg, checked, tour, transitions
 from otf.trace.result import counted
 
-PATHS: Final = 100_000  # of a suite by A2: their number explodes
+PATHS: Final = 100_000  # paths of an A2 suite: their number explodes
 Base = Literal["specified", "complete_machine", "minimal"]
 Made = tuple[list[Word], tuple[str, ...]]
 
@@ -34,10 +34,10 @@ Made = tuple[list[Word], tuple[str, ...]]
 class Method:
     """A method by which suites are made.
 
-    `says` is what it does, in a line. `make(machine, extra)` returns paths and notes; `base` says for which machine:
-    as specified, completed, or completed and minimised. `complete`: a system that passes is correct if it has no more
-    states than are allowed for. `extra`: it takes a number of states that the system may have more than the model.
-    `wider`: its suites are k-A-complete, which includes some systems that are larger.
+    `says` describes it in a line. `make(machine, extra)` returns paths and notes; `base` says for which machine: as
+    specified, completed, or completed and minimised. `complete`: a passing system is correct if it has no more states
+    than allowed. `extra`: the method can allow the system more states than the model. `wider`: its suites are
+    k-A-complete, which includes some larger systems.
 
     >>> METHODS["tour"].says
     'every transition, in as few paths and inputs as possible'
@@ -97,7 +97,7 @@ def _optimal(machine: NumberedMachine, legs: list[Leg]) -> Made:
 
 
 def _uios(machine: NumberedMachine) -> tuple[list[Word], tuple[str, ...]]:
-    """Return for each state a word of specified inputs that only this state answers so; () if it has none."""
+    """Return for each state a word of specified inputs that only this state answers in its way; () if none exists."""
     whole, home = complete_machine(machine), distances(machine)
     numbers = blocks(whole)
     words: list[Word] = []
@@ -144,10 +144,10 @@ ASSUMED = "it is deterministic, and reset before each path"
 
 @dataclass(frozen=True)
 class Suite:
-    """The paths of a suite; `words` are the same in numbers of the machine's inputs.
+    """The paths of a suite; `words` are the same paths as numbers of the machine's inputs.
 
-    `guarantee` says in words what is known of a system that passes; `notes` say how the machine differs from the model.
-    `ignores`: the paths may have inputs that the model does not specify, and a system is expected to ignore them.
+    `guarantee` says in words what passing proves; `notes` say how the machine differs from the model. `ignores`: the
+    paths may have inputs that the model does not specify, which the system has to ignore.
 
     >>> from otf.models.coffee import coffee
     >>> made = suite(coffee, "tour")
@@ -179,7 +179,7 @@ class Suite:
         return max(map(len, self.words), default=0)
 
     def cost(self, reset_cost: float = 1.0) -> float:
-        """Return what the suite costs in inputs, with a reset before each path.
+        """Return the cost of the suite in inputs, including a reset before each path.
 
         >>> from otf.models.coffee import coffee
         >>> suite(coffee, "tour").cost(10.0)
@@ -197,15 +197,14 @@ class Suite:
 
 AUTO: Final = "auto"
 RIVALS: Final = ("chain", "spy", "hsi", "h")
-"""The methods of which `auto` takes the shortest suite, that of the first where several are as short."""
+"""The methods from which `auto` takes the shortest suite, the first of equally short ones."""
 
 
 def suite(model: Spec[Any, Any] | Graph, method: str = "chain", extra: int = 0, *, reset_cost: float = 1.0) -> Suite:
-    """Return the suite of a model by one of `METHODS`; a system may have `extra` states more than the model.
+    """Return the suite of a model by one of `METHODS`; a system may have `extra` more states than the model.
 
-    The method `auto` takes the shortest of those by chain, SPY, HSI and H, where a reset costs as much as `reset_cost`
-    inputs: all of these are n-complete. Raises UsageError, with the reason, for a model from which the method cannot
-    make a suite.
+    The method `auto` takes the shortest suite of chain, SPY, HSI and H, all of which are n-complete; a reset costs as
+    much as `reset_cost` inputs. Raises UsageError, with the reason, if the method cannot make a suite from this model.
 
     >>> from otf.spec import goto
     >>> def step(paid, inp): return [goto(min(paid + 1, 2))] if inp == "coin" else [goto(0, paid)]
@@ -242,7 +241,7 @@ def _known(method: str, extra: int) -> Method:
 
 
 def guarantee(method: Method, made: NumberedMachine, extra: int) -> str:
-    """Return in words what is known of a system that passes."""
+    """Return in words what passing proves."""
     if not method.complete:
         return f"a system that passes has taken every specified transition with the right outputs, if {ASSUMED}"
     within = f"passed for every implementation with at most {made.size + extra} states, if {ASSUMED}"
@@ -250,10 +249,10 @@ def guarantee(method: Method, made: NumberedMachine, extra: int) -> str:
 
 
 def wider(extra: int) -> str:
-    """Return in words for which larger systems a suite is complete too, for 1 extra state or more.
+    """Return in words for which larger systems a suite is also complete, with at least 1 extra state.
 
-    W, Wp and HSI are k-A-complete (Vaandrager and Melse 2024); of H and SPY they have counterexamples. For k = 0 no
-    system is larger: each state is reached by the way to a state of the model.
+    W, Wp and HSI are k-A-complete (Vaandrager and Melse 2024), who give counterexamples for H and SPY. For k = 0 no
+    system is larger: the ways to the model's states reach all of its states.
 
     >>> wider(1).partition(" by ")[2]
     'a shortest way to a state of the model and at most 1 input more'

@@ -1,13 +1,13 @@
-"""Suites for observable models that leave the system a choice: the outputs decide what a test sends next.
+"""Suites for observable models that leave the system a choice: outputs decide what a test sends next.
 
 Why `state-counting` is complete (Hierons, "Testing from a nondeterministic finite state machine using adaptive state
-counting", 2004): consider a wrong system, and the pairs of a model state and a system state that can occur together.
-A sure way reaches its state whatever the system chooses. Some shortest way to a wrong output starts from a pair at the
-end of a sure way; it meets no pair twice, and no pair at the end of another sure way. In a group of states that can be
-told apart pairwise, at most one goes with each of the system's m states, or a test that tells them apart fails. So the
-way meets states of such a group at most m times, less the number of those that have sure ways. Tests that try
-everything until some group was met once more contain this way. All this holds for answers that were seen: no test can
-judge an answer that the system never gave.
+counting", 2004): consider a wrong system, and the pairs of a model state and a system state that can occur together. A
+sure way reaches its state whatever the system chooses. Some shortest way to a wrong output starts from a pair at the
+end of a sure way; it meets no pair twice, and no pair at the end of another sure way. Take a group of pairwise
+distinguishable states. At most one of them goes with each of the system's m states; otherwise a test that distinguishes
+two of them fails. So the way meets states of the group at most m times, less the number of those that have sure ways.
+Tests that try everything until they have met some group once more contain this way. All this holds only for answers
+that came: no test can judge an answer that the system never gave.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ from otf.values import show
 
 RUNS: Final = 20
 Met = tuple[int, ...]
-"""How often each group of states was met."""
+"""How often a way has met each group of states."""
 
 
 @dataclass(frozen=True)
 class AdaptiveSuite:
-    """Tests that decide by the outputs what to send next.
+    """Tests whose next input depends on the outputs.
 
-    `tests` are numbers of rows of `decisions`, where each test begins. `guarantee` says in words what is known of a
-    system that passes `runs` runs of each test; `notes` say what else matters.
+    `tests` are the numbers of the rows of `decisions` where the tests begin. `guarantee` says in words what a system
+    proves by passing `runs` runs of each test; `notes` say what else matters.
 
     >>> from otf.explore import explore
     >>> from otf.models.coffee import coffee
@@ -72,7 +72,7 @@ class AdaptiveSuite:
 
     @property
     def steps(self) -> int:
-        """Return the largest number of inputs that all tests send together, each run once."""
+        """Return the largest number of inputs that all tests send together in one run each."""
         return sum(self.decisions.depth[test] for test in self.tests)
 
     def __str__(self) -> str:
@@ -85,7 +85,7 @@ class AdaptiveSuite:
 
 @dataclass(frozen=True, slots=True)
 class _Sure:
-    """The sure ways of a machine, the inputs that tell states apart, and groups of states told apart pairwise."""
+    """The sure ways of a machine, the inputs that distinguish states, and groups of pairwise distinguishable states."""
 
     machine: Observable
     ways: dict[int, dict[int, int]]
@@ -94,7 +94,7 @@ class _Sure:
 
 
 def _counting(trials: Trials, parts: _Sure, extra: int) -> None:
-    """Try every input until some group was met often enough; tell the states of each group apart on the way."""
+    """Try every input until a way has met some group often enough; distinguish the states of each group on the way."""
     limits = [parts.machine.size + extra - len(group & parts.ways.keys()) for group in parts.groups]
     left: list[tuple[TrialNode, Met]] = [(end, (0,) * len(limits)) for end in _ends(trials, parts)]
     while left:
@@ -108,7 +108,7 @@ def _counting(trials: Trials, parts: _Sure, extra: int) -> None:
 
 
 def _covering(trials: Trials, parts: _Sure, _extra: int) -> None:
-    """Try each input at the end of each sure way, and tell its target from all states that it can be told from."""
+    """Try each input at the end of each sure way, and distinguish its target from all states where possible."""
     for end in _ends(trials, parts):
         for after in _onward(trials, parts, end):
             _separate(trials, parts, after, set(range(parts.machine.size)))
@@ -136,10 +136,10 @@ ADAPTIVE: Final[Mapping[str, Callable[[Trials, _Sure, int], None]]] = {
 
 
 def adaptive(graph: Graph, method: str = "state-counting", extra: int = 0, runs: int = RUNS) -> AdaptiveSuite:
-    """Return the adaptive suite of an observable model, for systems with at most `extra` states more than it.
+    """Return the adaptive suite of an observable model, for systems with at most `extra` more states.
 
-    Each test is run `runs` times. `ADAPTIVE` has the methods. Raises UsageError for a model that has no adaptive suite,
-    with the reason, and for a suite that is too large.
+    Each test runs `runs` times. `ADAPTIVE` has the methods. Raises UsageError, with the reason, if the model has no
+    adaptive suite or the suite is too large.
 
     >>> from otf.explore import explore
     >>> from otf.spec import OneOf, Spec, goto
@@ -165,7 +165,7 @@ def assembled(machine: Observable, method: str, extra: int = 0, runs: int = RUNS
 
 
 def unknown(what: str, name: str, known: Collection[str]) -> UsageError:
-    """Return the error for a name that is not known."""
+    """Return the error for an unknown name."""
     near = get_close_matches(name, known, n=1)
     hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
     return UsageError(f"there is no {what} {show(name)}; {hint}")
@@ -206,7 +206,7 @@ def _times(runs: int) -> str:
 
 
 class Deciding:
-    """The chooser of one test: it chooses inputs by the state that the model is in after the outputs."""
+    """The chooser of one test: it chooses inputs by the model's state after the outputs."""
 
     def __init__(self, suite: AdaptiveSuite, numbers: Mapping[Node, int], test: int) -> None:
         self._suite = suite
@@ -224,7 +224,7 @@ class Deciding:
         row = self._suite.decisions.rows[decision]
         self._next = dict(row.then)
         inp = view.model.symbol(self._suite.machine.inputs[row.input])
-        # a test that was changed in its file may have an input that the model does not specify here
+        # a test edited in its file may have an input that the model does not specify here
         return inp if view.allows(inp) else None
 
     def _state(self, view: View) -> int:

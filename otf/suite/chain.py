@@ -1,13 +1,13 @@
-"""A suite that is complete for as many states as the model has, in few long paths.
+"""A suite of few long paths, complete for systems with as many states as the model.
 
-A test of a transition needs a way to its start. Any way will do that leads there in every system that passes, not only
-the one from the reset. So transitions that earlier tests have confirmed become ways, and a test begins where the last
-one ended. The idea is that of SPY (Simão, Petrenko and Yevtushenko, "On reducing test length for
-FSMs with extra states", 2012); the walk to the nearest open transition is ours.
+A test of a transition needs a way to its start. Any way will do that leads there in every passing system, not only the
+way from the reset. So confirmed transitions become ways, and a test begins where the last one ended. The idea is that
+of SPY (Simão, Petrenko and Yevtushenko, "On reducing test length for FSMs with extra states", 2012); the walk to the
+nearest open transition is ours.
 
-Why it is complete: the states after the cover are told apart, so a system with no more states than the model has only
-these. A transition is confirmed when its target passes a check that every other state fails; the first tests try each
-check in all states. Confirming a transition relies only on transitions that were confirmed before.
+Why it is complete: the suite distinguishes the states after the cover, so a system with no more states than the model
+has only these. A transition is confirmed when its target passes a check that every other state fails; the first tests
+try each check in all states. Confirming a transition relies only on transitions confirmed earlier.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ Checks: TypeAlias = list[list[Word]]
 def short(machine: NumberedMachine) -> Checks:
     """Return for each state a word whose answer no other state gives, with a short way back to the state.
 
-    All words begin with one adaptive experiment, so that they have much in common and few words are needed to tell each
-    state from all others; states that the experiment leaves together get an ending each. A state without such a word
-    gets the harmonised identifiers of a splitting tree.
+    All words begin with one adaptive experiment, so that they have much in common, and few words distinguish each state
+    from all others. States that the experiment leaves together each get an ending. A state without such a word gets the
+    harmonised identifiers of a splitting tree.
     """
     root = experiment(machine, immediate=True)
     homes = distances(machine)
     found: dict[int, Word] = {}
     for word, leaf in leaves(root or Choice()):
         for first, now in leaf.pairs:
-            # the distance from each state to where this one began
+            # the distance from each state to the start of this word
             home = [row[first] for row in homes]
             rest = [other for at, other in leaf.pairs if at != first]
             ending = uio(machine, now, rest, home=home) if rest else ()
@@ -54,7 +54,7 @@ def _mixed(machine: NumberedMachine, found: dict[int, Word]) -> Checks:
 
 
 def trial_words(machine: NumberedMachine, checks: Checks) -> list[set[Word]]:
-    """Return for each state the words to try in it, so that the check of every other state tells it apart."""
+    """Return for each state the words to try in it, so that the check of every other state distinguishes it."""
     words: list[set[Word]] = [set(each) for each in checks]
     for state, own in enumerate(checks):
         for other in range(machine.size):
@@ -100,7 +100,7 @@ class _Chain:
             self._confirm(state, inp)
 
     def states(self, words: list[set[Word]]) -> None:
-        """Add the words that tell all states apart, each after its own way from the reset."""
+        """Add the words that distinguish all states, each after its own way from the reset."""
         for root, each in zip(self._roots, words, strict=True):
             for word in sorted(each):
                 self.words.add(word, root)
@@ -130,7 +130,7 @@ class _Chain:
             self._confirm(state, inp)
 
     def _test(self, node: int, state: int, inp: int) -> int:
-        """Add the transition with each check of its target; return where the last one ends."""
+        """Add the transition with each check of its target; return where the last check ends."""
         words = [(inp, *check) for check in self._checks[self.machine.next[state][inp]]]
         end = self.words.add(words[0], node)
         for word in words[1:]:

@@ -1,9 +1,9 @@
-"""The classical complete suites: W, Wp, HSI, H and SPY, for systems with up to k states more than the model.
+"""The classical complete suites W, Wp, HSI, H and SPY, for systems with up to k more states than the model.
 
 Chow 1978 (W); Fujiwara and others 1991 (Wp); Petrenko and others 1993 (HSI); Dorofeeva, El-Fakih and Yevtushenko 2005
 (H); Simão, Petrenko and Yevtushenko 2012 (SPY). All take a complete, minimal, connected machine.
 
-A suite is a set of words of inputs as a tree, which holds equal beginnings once, so that they are sent once.
+A suite is a set of words of inputs as a tree, which holds equal beginnings only once.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Words:
         return node
 
     def step(self, node: int, inp: int) -> int:
-        """Return the node after one more input, which is made if missing."""
+        """Return the node after one more input; make it if missing."""
         found = self.after[node].get(inp)
         if found is None:
             found = self.after[node][inp] = len(self.state)
@@ -45,7 +45,7 @@ class Words:
         return found
 
     def new(self, word: Word, node: int = 0) -> int:
-        """Return how many inputs a word would add to the paths."""
+        """Return how many inputs the word would add to the paths."""
         for at, inp in enumerate(word):
             found = self.after[node].get(inp)
             if found is None:
@@ -87,7 +87,7 @@ def reach(table: list[dict[int, int]], starts: Iterable[int], size: int) -> list
 
 
 def onward(table: list[dict[int, int]], starts: Iterable[int]) -> Iterator[tuple[int, Word]]:
-    """Yield each state that can be reached from one of the starts, the nearest first, with a shortest word to it."""
+    """Yield each state reachable from one of the starts, nearest first, with a shortest word to it."""
     queue = deque[tuple[int, Word]]((start, ()) for start in starts)
     seen = {state for state, _ in queue}
     while queue:
@@ -100,7 +100,7 @@ def onward(table: list[dict[int, int]], starts: Iterable[int]) -> Iterator[tuple
 
 
 def distances(machine: NumberedMachine) -> list[list[int]]:
-    """Return the distance from each state to each other, in inputs; more than there are states if there is no way."""
+    """Return the distance between each two states, in inputs; more than the number of states if there is no way."""
     table, far = neighbours(machine), machine.size + 1
     return [
         [far if word is None else len(word) for word in reach(table, [state], machine.size)]
@@ -114,14 +114,14 @@ def used_transitions(words: list[Word], machine: NumberedMachine) -> set[tuple[i
 
 
 class _Waiting(NamedTuple):
-    """The rest of a word after a node whose state is known, as soon as one more transition is confirmed."""
+    """The rest of a word after a node whose state is known, to follow once one more transition is confirmed."""
 
     node: int
     rest: Word
 
 
 class ConfirmedNodes:
-    """The nodes whose state is known in every system that passes: after the cover, and on along confirmed transitions.
+    """The nodes whose state is known in every passing system: after the cover, and along confirmed transitions.
 
     A word for a state may go after any of its nodes.
     """
@@ -134,7 +134,7 @@ class ConfirmedNodes:
         self._waiting = defaultdict[tuple[int, int], list[_Waiting]](list)
 
     def add(self, state: int, word: Word) -> None:
-        """Add a word after a node of that state; after the end of another word no input is sent again."""
+        """Add a word after a node of that state, if possible at the end of another word, which repeats no input."""
         words, ends = self._words, self._ends[state]
         while ends and words.after[ends[-1]]:
             ends.pop()
@@ -162,7 +162,7 @@ class ConfirmedNodes:
 
 
 def w(machine: NumberedMachine, extra: int = 0) -> list[Word]:
-    """Return the W suite: after each transition and up to k more inputs, all words that tell states apart."""
+    """Return the W suite: after each transition and up to k more inputs, all words that distinguish states."""
     tree, words = Splitting(machine), Words(machine)
     for node in _middles(machine, words, extra + 1):
         _add(words, node, tree.characterising())
@@ -181,7 +181,7 @@ def wp(machine: NumberedMachine, extra: int = 0) -> list[Word]:
 
 
 def hsi(machine: NumberedMachine, extra: int = 0) -> list[Word]:
-    """Return the HSI suite: after each transition the words that identify its target, harmonised."""
+    """Return the HSI suite: after each transition the harmonised words that identify its target."""
     tree, words = Splitting(machine), Words(machine)
     for node in _middles(machine, words, extra + 1):
         _add(words, node, tree.identifiers(words.state[node]))
@@ -189,7 +189,7 @@ def hsi(machine: NumberedMachine, extra: int = 0) -> list[Word]:
 
 
 def h(machine: NumberedMachine, extra: int = 0) -> list[Word]:
-    """Return the H suite: for any two nodes that lead to different states, one word after both tells them apart."""
+    """Return the H suite: for any two nodes of different states, one word after both distinguishes them."""
     tree, words = Splitting(machine), Words(machine)
     roots = [words.add(word) for word in cover(machine)]
     for at, root in enumerate(roots):
@@ -204,7 +204,7 @@ def h(machine: NumberedMachine, extra: int = 0) -> list[Word]:
 
 
 def spy(machine: NumberedMachine, extra: int = 0) -> list[Word]:
-    """Return the SPY suite: identifying words are spread over all nodes that are known to be in the same state."""
+    """Return the SPY suite: it spreads identifying words over all nodes known to be in the same state."""
     tree, words = Splitting(machine), Words(machine)
     roots = [words.add(word) for word in cover(machine)]
     for root in roots:
@@ -228,7 +228,7 @@ def _add(words: Words, node: int, endings: Iterable[Word]) -> None:
 
 
 def _lanes(words: Words, root: int, length: int) -> Iterator[list[int]]:
-    """Yield the nodes on each way of so many inputs."""
+    """Yield the nodes on each way of `length` inputs."""
     for ending in product(range(len(words.machine.inputs)), repeat=length):
         lane = [root]
         for inp in ending:
@@ -237,7 +237,7 @@ def _lanes(words: Words, root: int, length: int) -> Iterator[list[int]]:
 
 
 def _separate(words: Words, tree: Splitting, one: int, other: int) -> None:
-    """Make sure that some word after two nodes that lead to different states tells these apart."""
+    """Make sure that some word after two nodes of different states distinguishes them."""
     if words.state[one] != words.state[other] and not _separated(words, one, other):
         word = tree.apart(words.state[one], words.state[other])
         words.add(word, one)
@@ -257,7 +257,7 @@ def _separated(words: Words, one: int, other: int) -> bool:
 
 
 def _middles(machine: NumberedMachine, words: Words, length: int) -> list[int]:
-    """Return the nodes after the cover and up to so many more inputs."""
+    """Return the nodes after the cover and up to `length` more inputs."""
     return list(
         dict.fromkeys(words.add(root + ending) for root in cover(machine) for ending in _endings(machine, length))
     )

@@ -13,11 +13,11 @@ from typing import Final
 from otf.suite.complete import neighbours, onward
 from otf.suite.machine import NOTHING, NumberedMachine, Word
 
-ORDERS: Final = 10  # of the inputs, of which the one with the fewest paths is taken
+ORDERS: Final = 10  # orders of the inputs to try; the one with the fewest paths wins
 
 
 def a2(machine: NumberedMachine) -> Iterator[Word]:
-    """Yield every path in which no transition occurs twice and which cannot be made longer.
+    """Yield every path in which no transition occurs twice and that cannot be extended.
 
     Their number explodes: 118 for nine transitions, 27,848 for eighteen.
     """
@@ -57,7 +57,7 @@ def a4(machine: NumberedMachine, check: Callable[[int], Word]) -> list[Word]:
 
 
 def _covering(machine: NumberedMachine, times: int, check: Callable[[int], Word]) -> list[Word]:
-    # how many paths there are depends on the order of the inputs, which the paper does not state
+    # the number of paths depends on the order of the inputs, which the paper does not state
     random, inputs = Random(0), range(len(machine.inputs))
     orders = [inputs, *(random.sample(inputs, len(inputs)) for _ in range(1, ORDERS))]
     found = (list(_first_available(machine, times, check, order)) for order in orders)

@@ -1,8 +1,8 @@
 """Words that identify states: UIOs, distinguishing sequences, splitting trees, and the sets of words from these.
 
 A node of a splitting tree is a set of states with a word on which not all of them give the same outputs; below it are
-the sets that do (Lee and Yannakakis 1996). For two states the word at the node where they part tells them apart, so the
-words on the way to a leaf identify its state, and for any two states they have one in common (harmonised).
+the sets that do (Lee and Yannakakis 1996). The word at the node where two states part distinguishes them. So the words
+on the way to a leaf identify its state, and the words of any two states share one that distinguishes them (harmonised).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from otf.suite.machine import NOTHING, NumberedMachine, Word
 from otf.values import show
 
 TRIED: Final = 20_000  # sets of states that the search for one word examines
-Pairs: TypeAlias = tuple[tuple[int, int], ...]  # of the first state and the state now
+Pairs: TypeAlias = tuple[tuple[int, int], ...]  # the first state and the current one
 Sets = TypeVar("Sets", bound=Hashable)
 PairFilter: TypeAlias = Callable[[int, int], bool]
 
@@ -29,10 +29,10 @@ def uio(
     allowed: PairFilter | None = None,
     home: list[int] | None = None,
 ) -> Word | None:
-    """Return a shortest word whose outputs `state` gives and none of the others does; None if none was found.
+    """Return a shortest word whose outputs only `state` gives and none of the others; None if none was found.
 
-    `allowed(state, input)` is true of the inputs that may be used on the way. `home` has the distance home from each
-    state; with it, the word with the shortest way there and back is chosen.
+    `allowed(state, input)` is true of the inputs that the word may use. `home` has the distance home from each state;
+    if given, the result is the word with the shortest way there and back.
     """
     start = (state, frozenset(others))
     seen = {start}
@@ -63,7 +63,7 @@ def _steps(
             continue
         seen = machine.out[now][inp]
         left = frozenset([machine.next[each][inp] for each in rest if machine.out[each][inp] == seen])
-        # once another state has merged with this one, no input tells the two apart
+        # once another state has merged with this one, no input distinguishes the two
         if end not in left:
             yield inp, end, left
 
@@ -81,7 +81,7 @@ class Choice:
 def experiment(machine: NumberedMachine, *, immediate: bool = False) -> Choice | None:
     """Return an adaptive distinguishing sequence, None if a bounded search found none.
 
-    With `immediate` it goes only as far as single inputs split the states that are left; a leaf may have several.
+    With `immediate` it goes only as far as single inputs split the remaining states; a leaf may have several.
     """
     root = Choice(pairs=tuple((state, state) for state in range(machine.size)))
     left = [root]
@@ -118,7 +118,7 @@ def _after(machine: NumberedMachine, pairs: Pairs, word: Word) -> dict[tuple[int
 
 
 def _best(machine: NumberedMachine, pairs: Pairs) -> int | None:
-    """Return the input that splits a set into most parts without merging states; of several, one that moves fewest."""
+    """Return the input that splits a set into most parts without merging states, and moves as few as possible."""
     best, score = None, (1, 0)
     for inp in range(len(machine.inputs)):
         ends = {(machine.out[now][inp], machine.next[now][inp]) for _, now in pairs}
@@ -198,11 +198,11 @@ class Splitting:
             open_ = left
 
     def apart(self, one: int, other: int) -> Word:
-        """Return the word that tells two states apart."""
+        """Return the word that distinguishes two states."""
         return self._meet([one, other]).word
 
     def identifiers(self, state: int) -> list[Word]:
-        """Return the words on the way to a state's leaf: they identify it, and are harmonised.
+        """Return the words on the way to a state's leaf, which identify it and are harmonised.
 
         The state of a machine with one state has the empty word, so that suites still add the nodes before it.
         """
@@ -214,12 +214,12 @@ class Splitting:
         return _longest(words) or [()]
 
     def characterising(self) -> list[Word]:
-        """Return the words that tell any two states apart."""
+        """Return words that distinguish any two states."""
         every = {word: None for state in range(self._machine.size) for word in self.identifiers(state)}
         return _longest(every)
 
     def _split(self, node: SplitNode) -> list[SplitNode]:
-        """Split a set if possible; return the parts that are still to be split."""
+        """Split a set if possible; return the parts still to split."""
         word = self._word(node)
         if not word:
             return [node]
@@ -234,7 +234,7 @@ class Splitting:
         return [part for part in node.parts if len(part.states) > 1]
 
     def _word(self, node: SplitNode) -> Word:
-        """Return a shortest word that splits a set, by the tree so far; () if none does."""
+        """Return a shortest word that splits a set, given the tree so far; () if none does."""
         machine = self._machine
         best: Word = ()
         for inp in range(len(machine.inputs)):
@@ -266,6 +266,6 @@ class Splitting:
 
 
 def _longest(words: dict[Word, None]) -> list[Word]:
-    """Return the words that are not the beginning of another."""
+    """Return the words that are not prefixes of others."""
     beginnings = {word[:length] for word in words for length in range(len(word))}
     return [word for word in words if word not in beginnings]

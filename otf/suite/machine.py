@@ -1,6 +1,6 @@
 """Finite deterministic machines in numbers, from which suites are made: completing and minimising them.
 
-Outputs become labels: two outputs that may look the same get the same one.
+Outputs become labels: outputs that may look the same share one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ COARSE: Final = "outputs that the model gives as a class or a test are not used 
 
 
 class Labels(NamedTuple):
-    """Labels of a graph's outputs, by number: two outputs have different labels if they can be told apart.
+    """Labels of a graph's outputs, by number: two outputs have different labels if a test can distinguish them.
 
     `silent` is the label of no output. `exact` has labels that differ for any two different outputs; 0 is no output.
     """
@@ -47,18 +47,18 @@ def labels(graph: Graph) -> Labels:
 
 
 def lookalikes(outputs: list[tuple[Any, ...]]) -> Iterator[tuple[int, int]]:
-    """Yield the pairs of outputs, by index, that may look the same."""
+    """Yield the pairs of indices of outputs that may look the same."""
     return ((one, other) for one, other in _suspects(outputs) if alike(outputs[one], outputs[other]))
 
 
 def alike(one: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
-    """Return whether two outputs may look the same. In doubt they may: order is ignored.
+    """Return whether two outputs may look the same. In doubt they may; their order is ignored.
 
     >>> from otf.spec import AnyOrder
     >>> alike(("a", "b"), (AnyOrder("b", "a"),)), alike(("a",), (str,)), alike(("a",), (int,)), alike(("a",), ())
     (True, True, False, False)
     """
-    # only the bench knows which values share a port, and so have an order
+    # only the bench knows which values share a port, and so are ordered
     here, there = _values(one), _values(other)
     return len(here) == len(there) and _each_in(here, there) and _each_in(there, here)
 
@@ -89,7 +89,7 @@ def _merged(flat: list[tuple[Any, ...]], numbers: list[int]) -> list[int]:
 
 
 def _suspects(flat: list[tuple[Any, ...]]) -> Iterator[tuple[int, int]]:
-    """Yield the pairs to compare: those with the same values, and those of which one is vague."""
+    """Yield the pairs to compare: those with the same values, and those where one is vague."""
     buckets = defaultdict[Any, list[int]](list)
     unclear: list[int] = []
     for at, outputs in enumerate(flat):
@@ -106,7 +106,7 @@ def _may_match(one: Any, other: Any) -> bool:  # noqa: ANN401 -- items of output
     if not (vague(one) or vague(other)):
         return output_name(one) == output_name(other)
     for this, that in ((one, other), (other, one)):
-        # a class matches only its instances; of a test nothing is known
+        # a class matches only its instances; a test may match anything
         if isinstance(this, type) and not vague(that):
             return isinstance(that, this)
     return True
@@ -120,9 +120,9 @@ Word: TypeAlias = tuple[int, ...]
 class NumberedMachine:
     """A deterministic machine as tables: `next[state][input]` and `out[state][input]`, both -1 where unspecified.
 
-    The initial state is 0. Outputs are numbers of labels: two with different numbers can always be told apart; `silent`
-    is the label of no output. `exact` has the sets of outputs that the model allows, with a number for each different
-    one. `notes` say how the machine differs from the model, and what limits a guarantee.
+    The initial state is 0. Outputs are numbers of labels; different numbers can always be distinguished. `silent` is
+    the label of no output. `exact` numbers the different sets of outputs that the model allows. `notes` say how the
+    machine differs from the model, and what limits a guarantee.
 
     >>> made = NumberedMachine("lamp", ["off", "on"], ["press", "look"], next=[[1, 0], [0, 1]], out=[[0, 1], [0, 2]])
     >>> made.size, made.complete, made.run((0, 1)), made.values((0, 1))
@@ -155,7 +155,7 @@ class NumberedMachine:
         return len(self.transitions) == self.size * len(self.inputs)
 
     def run(self, word: Word, state: int = 0) -> tuple[list[int], int]:
-        """Return the outputs on a word, and the state after it; every input on the way must be specified."""
+        """Return the outputs for a word, and the state after it; the machine must specify every input on the way."""
         outputs: list[int] = []
         for inp in word:
             outputs.append(self.out[state][inp])
@@ -220,7 +220,7 @@ def whole(graph: Graph) -> None:
 
 
 def complete_machine(machine: NumberedMachine) -> NumberedMachine:
-    """Return the machine in which unspecified inputs are ignored: no output, no change of state.
+    """Return the machine that ignores unspecified inputs: no output, no change of state.
 
     >>> from otf.explore import explore
     >>> from otf.models.coffee import coffee
@@ -246,10 +246,10 @@ def complete_machine(machine: NumberedMachine) -> NumberedMachine:
 
 
 def minimise(machine: NumberedMachine) -> NumberedMachine:
-    """Return the smallest machine with the same behaviour: states that no inputs can tell apart become one.
+    """Return the smallest machine with the same behaviour: states that no inputs can distinguish become one.
 
-    An unspecified input counts as an output of its own. Raises UsageError if two states cannot be told apart although
-    their outputs differ.
+    An unspecified input counts as an output of its own. Raises UsageError if no inputs can distinguish two states
+    although their outputs differ.
 
     >>> twins = NumberedMachine("twins", ["a", "b"], ["press"], next=[[1], [0]], out=[[1], [1]])
     >>> minimise(twins).size
@@ -274,7 +274,7 @@ def minimise(machine: NumberedMachine) -> NumberedMachine:
 
 
 def _refuse_unclear(machine: NumberedMachine, heads: list[int]) -> None:
-    """Raise UsageError if states would become one whose outputs differ, but may look the same."""
+    """Raise UsageError if states would become one although their outputs differ, because these may look the same."""
     for state, head in enumerate(heads):
         if machine.exact and _allowed(machine, state) != _allowed(machine, head):
             one, other = show(machine.states[head]), show(machine.states[state])
@@ -285,11 +285,11 @@ def _refuse_unclear(machine: NumberedMachine, heads: list[int]) -> None:
 
 
 def _allowed(machine: NumberedMachine, state: int) -> list[frozenset[int]]:
-    # an input that is not specified has no output, which is 0
+    # an unspecified input has no output, which is 0
     return [each or frozenset({0}) for each in machine.exact[state]]
 
 
 def blocks(machine: NumberedMachine) -> list[int]:
-    """Return for each state the number of its block of states that no inputs can tell apart."""
+    """Return for each state the number of its block of states that no inputs can distinguish."""
     rows = zip(machine.next, machine.out, strict=True)
     return refine([list(zip(enumerate(out), next_, strict=True)) for next_, out in rows])

@@ -1,14 +1,14 @@
-"""Observable machines: the model leaves the system a choice, and the outputs show which one it took.
+"""Observable machines: the model leaves the system a choice, and the outputs show what it chose.
 
-From each state at most one next state fits the outputs after an input. So the model's state is known after each step,
-and a test can depend on it.
+In each state, at most one next state fits an input and its outputs. So the model's state is known after each step, and
+a test can depend on it.
 
-Whatever the system chooses, some states can be reached and some pairs told apart. Both are games against the system: a
-position is won if after some input every position that the system can choose is won. Alur, Courcoubetis and Yannakakis,
-"Distinguishing tests for nondeterministic and probabilistic machines", 1995; Petrenko and Yevtushenko, "Adaptive
-testing of nondeterministic systems with FSM", 2014.
+Some states can be reached, and some pairs distinguished, whatever the system chooses. Both are games against the
+system: a position is won if after some input every position that the system can choose is won. Alur, Courcoubetis and
+Yannakakis, "Distinguishing tests for nondeterministic and probabilistic machines", 1995; Petrenko and Yevtushenko,
+"Adaptive testing of nondeterministic systems with FSM", 2014.
 
-An adaptive suite is a tree of everything to try, taken apart into tests that send one input at a time.
+An adaptive suite is a tree of everything to try, cut into tests that send one input at a time.
 """
 
 from __future__ import annotations
@@ -26,14 +26,15 @@ from otf.values import show
 
 MOST: Final = 1_000_000  # nodes of a tree, and decisions
 Ends = dict[int, int]
-"""The next state for each output that may come, by number."""
+"""The next state for each possible output, by number."""
 
 
 @dataclass(frozen=True)
 class Observable:
     """A machine as a table: `ends[state][input]` has the next state for each output; unspecified inputs are missing.
 
-    `same` has the pairs of outputs, by number, that may look the same, each with itself too. The initial state is 0.
+    `same` has the pairs of numbers of outputs that may look the same, including each output with itself. The initial
+    state is 0.
     """
 
     name: str
@@ -49,11 +50,11 @@ class Observable:
         return len(self.ends)
 
     def targets(self, state: int, inp: int) -> list[int]:
-        """Return the states that an input may lead to, each once."""
+        """Return the distinct states that an input may lead to."""
         return list(dict.fromkeys(self.ends[state][inp].values()))
 
     def both(self, one: int, other: int, inp: int) -> list[tuple[int, int]]:
-        """Return the pairs of next states that two states may be in after the same outputs."""
+        """Return the pairs of states that two states may lead to with the same outputs."""
         here, there = self.ends[one][inp], self.ends[other][inp]
         return list(
             dict.fromkeys((to, also) for a, to in here.items() for b, also in there.items() if (a, b) in self.same)
@@ -102,11 +103,11 @@ Options = Iterable[tuple[P, int, list[P]]]
 Sends = dict[int, int]
 """The input to send in each state."""
 SeparatingInputs = dict[tuple[int, int], int]
-"""For each pair of states, in both orders, the input to send where the system may be in either."""
+"""For each pair of states, in both orders, the input to send if the system may be in either."""
 
 
 def won(options: Options[P], goals: Iterable[P] = ()) -> dict[P, int]:
-    """Return the input to send in each won position, goals aside; the shortest games are found first."""
+    """Return the input to send in each won position except the goals; it finds the shortest games first."""
     strategy, fresh = dict[P, int](), deque(goals)
     done, game = set(fresh), _Game(options)
     while fresh or game.ready:
@@ -120,7 +121,7 @@ def won(options: Options[P], goals: Iterable[P] = ()) -> dict[P, int]:
 
 
 class _Game(Generic[P]):
-    """How many positions each choice still waits for; `ready` are the choices that wait for none."""
+    """How many positions each choice still waits for; `ready` has the choices that wait for none."""
 
     def __init__(self, options: Options[P]) -> None:
         self.ready: deque[tuple[P, int]] = deque()
@@ -148,7 +149,7 @@ def reaching(machine: Observable) -> dict[int, Sends]:
 
 
 def separating(machine: Observable) -> SeparatingInputs:
-    """Return the first input to send for each pair of states that can be told apart whatever the system chooses.
+    """Return the first input to send for each pair of states that can be distinguished whatever the system chooses.
 
     No system conforms in both states of such a pair: its last answer is wrong in one of them.
     """
@@ -157,7 +158,7 @@ def separating(machine: Observable) -> SeparatingInputs:
 
 
 def _pairs(machine: Observable) -> Options[tuple[int, int]]:
-    """Return the games of all pairs; inputs that tell many apart come first, so that tests have more in common."""
+    """Return the games of all pairs; inputs that distinguish many come first, so that tests have more in common."""
     enough(machine.size * (machine.size - 1) // 2 * len(machine.inputs))
     options = [
         (pair, inp, sorted({(min(after), max(after)) for after in machine.both(*pair, inp)}))
@@ -169,9 +170,9 @@ def _pairs(machine: Observable) -> Options[tuple[int, int]]:
 
 
 def groups(size: int, apart: SeparatingInputs, sure: set[int]) -> list[frozenset[int]]:
-    """Return sets of states that can be told apart pairwise, at least one set with each state; any such sets will do.
+    """Return sets of pairwise distinguishable states, at least one set containing each state; any such sets will do.
 
-    States that can surely be reached are added first: the more of them a set has, the sooner a test may end.
+    Surely reachable states are added first: the more of them a set has, the sooner a test may end.
     """
     ranked = sorted(range(size), key=lambda state: (state not in sure, state))
     found: dict[frozenset[int], None] = {}
@@ -200,7 +201,7 @@ class Decisions:
     _known: dict[Decision, int] = field(default_factory=dict[Decision, int])
 
     def add(self, inp: int, then: Iterable[tuple[int, int]]) -> int:
-        """Return the number of a decision, which is added if it is new. Raises UsageError if there are too many."""
+        """Return the number of a decision; add it if it is new. Raises UsageError if there are too many."""
         row = Decision(inp, tuple(sorted(then)))
         number = self._known.setdefault(row, len(self.rows))
         if number == len(self.rows):
@@ -212,7 +213,7 @@ class Decisions:
 
 @dataclass(slots=True)
 class TrialNode:
-    """A node of the tree: the model's state there, and for each input that is tried the node after each next state."""
+    """A node of the tree: the model's state, and for each tried input the node after each next state."""
 
     state: int
     after: dict[int, dict[int, TrialNode]] = field(default_factory=dict[int, dict[int, "TrialNode"]])
@@ -220,7 +221,7 @@ class TrialNode:
 
 
 class Trials:
-    """The tree of everything to try, from the reset on; equal beginnings are shared."""
+    """The tree of everything to try, from the reset on; paths share equal beginnings."""
 
     def __init__(self, machine: Observable) -> None:
         self.machine = machine
@@ -228,7 +229,7 @@ class Trials:
         self._nodes = [self.root]
 
     def step(self, node: TrialNode, inp: int) -> Iterable[TrialNode]:
-        """Return the nodes after an input, which are made if missing. Raises UsageError if there are too many."""
+        """Return the nodes after an input; make them if missing. Raises UsageError if there are too many."""
         found = node.after.get(inp)
         if found is None:
             found = node.after[inp] = {state: TrialNode(state) for state in self.machine.targets(node.state, inp)}
@@ -237,7 +238,7 @@ class Trials:
         return found.values()
 
     def walk(self, node: TrialNode, strategy: dict[int, int], goal: int) -> Iterator[TrialNode]:
-        """Add the way to a state by a strategy; yield the nodes where the state has been reached."""
+        """Add the way to a state by a strategy; yield the nodes where it reaches the state."""
         left = [node]
         while left:
             here = left.pop()
@@ -247,7 +248,7 @@ class Trials:
                 left += self.step(here, strategy[here.state])
 
     def part(self, node: TrialNode, other: int, apart: dict[tuple[int, int], int]) -> None:
-        """Add the inputs that tell the state of a node from another state."""
+        """Add the inputs that distinguish the state of a node from another state."""
         left = [(node, other)]
         while left:
             here, there = left.pop()
@@ -256,7 +257,7 @@ class Trials:
             left += [(after[to], also) for to, also in self.machine.both(here.state, there, inp)]
 
     def tests(self, table: Decisions) -> list[int]:
-        """Return tests that try everything: after each input, as many as the next node with most tests needs."""
+        """Return tests that try everything: after each input as many as the next node that needs most."""
         for node in reversed(self._nodes):
             for inp, after in node.after.items():
                 together = zip_longest(*(each.tests for each in after.values()))

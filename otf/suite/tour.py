@@ -1,8 +1,8 @@
 """Optimal tours: every transition, or each with a check of its target, in as few paths and inputs as possible.
 
-The transitions to walk are the arcs of a graph. The cheapest additional arcs that give every state as many ways in as
-out are a flow; with them one walk goes through all arcs (the Chinese postman; Edmonds and Johnson 1973). If the arcs to
-walk are not connected (the rural postman), their parts are joined, and the tour may not be the shortest.
+The transitions to walk are the arcs of a graph. A flow gives the cheapest additional arcs with which every state has as
+many ways in as out; then one walk goes through all arcs (the Chinese postman; Edmonds and Johnson 1973). If the arcs to
+walk are not connected (the rural postman), the module joins their parts, and the tour may not be the shortest.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from otf.explore.graph import reaching
 from otf.suite.complete import neighbours, reach
 from otf.suite.machine import NumberedMachine, Word
 
-RESET: Final = 1 << 20  # inputs that a reset costs as much as: first few paths, then few inputs
+RESET: Final = 1 << 20  # the cost of a reset, in inputs: prefer few paths, then few inputs
 MANY: Final = 1 << 40
 
 
@@ -49,7 +49,7 @@ class Flow:
         return number
 
     def used(self, arc: int) -> int:
-        """Return how often an arc is used."""
+        """Return how often the flow uses an arc."""
         return self.room[arc + 1]
 
     def balance(self, surplus: list[int]) -> None:
@@ -62,7 +62,7 @@ class Flow:
             self._push(left, reached_by, end)
 
     def _nearest(self, left: list[int], price: list[int]) -> tuple[dict[int, int], dict[int, int], int]:
-        """Return distances, the arcs by which nodes were reached, and the nearest node with a deficit."""
+        """Return distances, the arcs that reached each node, and the nearest node with a deficit."""
         queue = [(0, node) for node, amount in enumerate(left) if amount > 0]
         done: dict[int, int] = {}
         best = {node: 0 for _, node in queue}
@@ -100,7 +100,7 @@ class Flow:
 
 @dataclass(frozen=True, slots=True)
 class Leg:
-    """A part of a tour that must be walked: a word from one state to another; an empty word is a reset."""
+    """A part that a tour must walk: a word from one state to another; an empty word is a reset."""
 
     start: int
     word: Word
@@ -155,12 +155,12 @@ def _balancing_legs(size: int, legs: list[Leg], ways: list[Leg], reset: int) -> 
 
 
 def _joined(machine: NumberedMachine, legs: list[Leg]) -> tuple[list[Leg], bool]:
-    """Return the legs with round trips to the parts that are not connected to the initial state."""
+    """Return the legs, and round trips to the parts not connected to the initial state."""
     joined = False
     while lost := {leg.start for leg in legs} - (there := reaching(((leg.end, leg.start) for leg in legs), [0])):
         word, start = _cheapest(machine, there, lost)
         end = machine.run(word, start)[1]
-        # walk there and back, or from there by a reset to where the trip began
+        # walk there and back, or come back by a reset
         back = reach(neighbours(machine), [end], machine.size)[start]
         legs = [*legs, *_steps(machine, start, word), *(_steps(machine, end, back) if back else [Leg(end, (), 0)])]
         if not back:
