@@ -15,9 +15,10 @@ import anyio
 import pytest
 
 from otf.adapter import Bench, Expect, Life, Listening, Opener
-from otf.adapter.child import guard
 from otf.adapter.child.server import Server
 from otf.adapter.kept import keeping
+from otf.adapter.observed_rest import owners
+from otf.adapter.observed_rest.sockets import receiving
 from otf.adapters import inprocess, tcp, udp
 from otf.codec import lines
 from otf.errors import ContactError
@@ -101,7 +102,7 @@ async def test_when_a_server_is_ready(kind: str, way: str) -> None:
 
     def third() -> bool:
         calls.append(1)
-        return len(calls) > 2 and bool(guard.bound(HOST, port, udp=kind == "udp"))
+        return len(calls) > 2 and bool(receiving("udp" if kind == "udp" else "tcp", (HOST, port)))
 
     ready: dict[str, Any] = {
         "port": Listening(port, udp=kind == "udp"),
@@ -109,7 +110,7 @@ async def test_when_a_server_is_ready(kind: str, way: str) -> None:
         "function": third,
     }
     async with bench(Life(server=command(port, kind), ready=ready[way]), to(port, kind)).open() as opened:
-        assert guard.bound(HOST, port, udp=kind == "udp")
+        assert receiving("udp" if kind == "udp" else "tcp", (HOST, port))
         assert opened["p"].receive() == []
 
 
@@ -129,16 +130,26 @@ async def test_a_server_that_is_never_ready(ready: Any, why: str) -> None:  # no
 
 
 @pytest.mark.real
-async def test_a_server_that_has_died_is_no_system() -> None:
+async def test_a_server_that_has_died_is_no_system(tmp_path: Path) -> None:
     """Also where nothing shows that it is ready: what it printed is named."""
+    number = tmp_path / "pid"
 
     async def late() -> None:
         import anyio
 
-        await anyio.sleep(0.3)
+        while not number.exists() or _runs(number.read_text()):  # noqa: ASYNC110 -- it waits for another process
+            await anyio.sleep(0.01)
 
-    life = Life(server=python("import sys; sys.exit('no licence')"), health=late)
+    code = f"import os, sys; open({str(number)!r}, 'x').write(str(os.getpid())); sys.exit('no licence')"
+    life = Life(server=python(code), health=late)
     assert "has ended (exit status 1)\n  printed: no licence" in await refused(life, silent())
+
+
+def _runs(pid: str) -> bool:
+    try:
+        return not pid or ") Z " not in Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
 
 
 @pytest.mark.real
@@ -177,10 +188,30 @@ async def test_a_failure_has_the_last_words_of_the_server() -> None:
 
 async def test_what_cannot_be_known_accuses_no_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Where there is no /proc, no port has a holder and no process a start."""
-    monkeypatch.setattr(guard, "PROC", tmp_path)
-    assert guard.bound(HOST, 80, udp=False) == frozenset()
-    assert guard.start_of(1) == 0
-    assert not guard.stranger(HOST, 80, 0, udp=False)
+    monkeypatch.setattr(owners, "PROC", tmp_path)
+    assert owners.start_of(1) == 0
+    with socket.create_server((HOST, 0)) as held:
+        address = HOST, int(held.getsockname()[1])
+        assert receiving("tcp", address)
+        assert not owners.stranger("tcp", address, 1, 0)
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(
+    ("bound", "asked", "there"),
+    [
+        ("127.0.0.1", "127.0.0.1", True),
+        ("127.0.0.1", "127.0.0.2", False),
+        ("127.0.0.1", "localhost", True),
+        ("127.0.0.1", "::ffff:127.0.0.1", True),
+        ("0.0.0.0", "127.0.0.1", True),  # noqa: S104 -- both ends are here
+    ],
+)
+def test_who_receives_what_is_sent_to_a_port(bound: str, asked: str, there: bool) -> None:
+    """A socket of this address, or of all; a host with a name may have any. A connection receives nothing there."""
+    with socket.create_server((bound, 0)) as held, socket.create_connection(("127.0.0.1", held.getsockname()[1])):
+        found = receiving("tcp", (asked, int(held.getsockname()[1])))
+        assert (found == {str(os.fstat(held.fileno()).st_ino)}) is there
 
 
 def board(answers: dict[bytes, list[Any]]) -> Opener:

@@ -19,9 +19,11 @@ from typing import Final, TypeAlias
 import anyio
 
 from otf.adapter.child import Child, Program, words
-from otf.adapter.child.guard import bound, start_of, stranger
 from otf.adapter.child.hook import obey
 from otf.adapter.line import Line
+from otf.adapter.observed_rest.owners import start_of, stranger
+from otf.adapter.observed_rest.place import Bound, Transport
+from otf.adapter.observed_rest.sockets import receiving
 from otf.errors import ContactError
 
 _LAST: Final = 5.0  # seconds that SIGKILL may take
@@ -56,8 +58,8 @@ The function is called again and again until then; it may be `async`.
 """
 
 
-Peer: TypeAlias = tuple[str, int, bool]
-"""The host and port that a line is connected to, and whether it is UDP."""
+Peer: TypeAlias = tuple[Transport, Bound]
+"""The transport of a line, and the host and port that it is connected to."""
 
 
 class Server:
@@ -84,14 +86,14 @@ class Server:
             while not await self._is_ready(ready, seconds):
                 if ended := self._gone(ready):
                     await self._heard(ended)
-                    raise self._unready(f"was never ready: {ended}{self._stranger(ready)}")
+                    raise self._unready(f"was never ready: {ended}{self._advice(ready)}")
                 await anyio.sleep(_LOOK)
             return
-        raise self._unready(f"{_missing(ready)} within {seconds:g} s{self._stranger(ready)}")
+        raise self._unready(f"{_missing(ready)} within {seconds:g} s{self._advice(ready)}")
 
     async def check(self, peers: list[Peer]) -> None:
         """Raise ContactError if the server has ended, or if another process holds the ports we are connected to."""
-        held = [found for host, port, udp in peers if (found := stranger(host, port, self._since, udp=udp))]
+        held = [found for transport, address in peers if (found := self._stranger(transport, address))]
         ended = self._gone(None)
         if held or ended:
             await self._heard(ended)
@@ -147,18 +149,21 @@ class Server:
             case str() | re.Pattern():
                 return self._said
             case Listening(port, host, udp):
-                there = bound(host, port, udp=udp)
-                return bool(there) and not stranger(host, port, self._since, udp=udp)
+                where: Peer = "udp" if udp else "tcp", (host, port)
+                return bool(receiving(*where)) and not self._stranger(*where)
             case _:
                 with suppress(ContactError):
                     await obey(ready, "ready", seconds)
                     return not self._gone(ready)
                 return False
 
-    def _stranger(self, ready: Ready) -> str:
+    def _stranger(self, transport: Transport, address: Bound) -> str:
+        return stranger(transport, address, self.child.pid, self._since)
+
+    def _advice(self, ready: Ready) -> str:
         if not isinstance(ready, Listening):
             return ""
-        held = stranger(ready.host, ready.port, self._since, udp=ready.udp)
+        held = self._stranger("udp" if ready.udp else "tcp", (ready.host, ready.port))
         return f"; {held}: stop that, or give another port" if held else ""
 
     def _unready(self, why: str) -> ContactError:
@@ -229,6 +234,6 @@ def _peer(line: Line, descriptor: int) -> Peer | None:
             # a UDP socket is rarely connected, but its line knows the peer
             known = getattr(line, "peer", None) if udp else None
             address = known or found.getpeername()
-            return str(address[0]), int(address[1]), udp
+            return "udp" if udp else "tcp", (str(address[0]), int(address[1]))
     except OSError:  # not a socket, or not connected
         return None

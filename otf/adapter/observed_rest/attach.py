@@ -10,9 +10,10 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from otf.adapter.observed_rest.owners import holders, is_local, outside, owners, shown
+from otf.adapter.observed_rest.owners import holders, owners
 from otf.adapter.observed_rest.place import Bound, Place, Placed, Transport, Unseen
 from otf.adapter.observed_rest.process import RING, Process
+from otf.adapter.observed_rest.sockets import is_local, outside, shown
 from otf.adapter.observed_rest.system import SystemProcesses
 from otf.adapter.observed_rest.threads import CALLS, Gone, Hidden
 

@@ -2,39 +2,20 @@
 
 from __future__ import annotations
 
-import ipaddress
 import os
-import socket
-import struct
-import sys
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic
 from typing import Final, NamedTuple
 
 from otf.adapter.observed_rest.place import Bound, Transport
-from otf.values.identity import light
+from otf.adapter.observed_rest.sockets import bound_to, receiving
 
-_PROC: Final = Path("/proc")
-_LOCAL: Final = 1
-_REMOTE: Final = 2
-_STATE: Final = 3
-_INODE: Final = 9
-_CONNECTED: Final = "01"
-_FAMILIES: Final = {"tcp": socket.AF_INET, "tcp6": socket.AF_INET6}
-_SOCK_DIAG, _BY_FAMILY, _DUMP, _DONE, _ERROR = 4, 20, 0x301, 3, 2  # numbers of linux/netlink.h and linux/sock_diag.h
-_OWNED: Final = 0xFFF & ~(1 << 6)  # the states to list: a connection in TIME_WAIT belongs to no process
-_HEADER: Final = struct.Struct("=IHHII")  # struct nlmsghdr
-_REQUEST: Final = struct.Struct("=BBBxI48x")  # struct inet_diag_req_v2
-_ROW: Final = struct.Struct("=BB2x2s2s16s16s12x16xI")  # struct inet_diag_msg
-_UNIX_REQUEST: Final = struct.Struct("=B3xI4xI8x")  # struct unix_diag_req
-_UNIX_ROW: Final = struct.Struct("=4xI8x")  # struct unix_diag_msg
-_ATTRIBUTE: Final = struct.Struct("=HHI")  # struct nlattr, with a number
-_EVERY, _WITH_PEER, _PEER = 0xFFFF_FFFF, 4, 2  # numbers of linux/unix_diag.h
-_PATIENCE: Final = 1.0  # seconds for an answer of the kernel, which comes at once
+PROC: Final = Path("/proc")
 _AGAIN: Final = 1.0  # seconds after which all processes are asked again
 _KEPT: Final = 100  # addresses for which it is known who was asked
+_START: Final = 19  # the field of /proc/PID/stat after the name of the program: its start, in clock ticks
 
 
 def owners(transport: Transport, address: Bound, among: Iterable[int]) -> set[int]:
@@ -76,25 +57,11 @@ def holders(transport: Transport, address: Bound) -> set[int]:
 def everybody() -> list[int]:
     """Return all visible processes of this machine except the tester."""
     own = str(os.getpid())
-    return [int(each) for each in os.listdir(_PROC) if each.isdigit() and each != own]  # noqa: PTH208 -- the same
-
-
-def shown(remote: str) -> str:
-    """Return an address from the kernel's tables as people write it."""
-    host, _, port = remote.rpartition(":")
-    return f"{_address(host)}:{int(port, 16)}"
-
-
-def is_local(host: str) -> bool:
-    """Return whether an address leads to this machine over the loopback."""
-    try:
-        return ipaddress.ip_address(host.partition("%")[0]).is_loopback
-    except ValueError:
-        return False
+    return [int(each) for each in os.listdir(PROC) if each.isdigit() and each != own]  # noqa: PTH208 -- the same
 
 
 def _holds(pid: int, wanted: set[str]) -> bool:
-    folder = f"/proc/{pid}/fd"
+    folder = f"{PROC}/{pid}/fd"
     with suppress(OSError):
         for each in os.listdir(folder):  # noqa: PTH208 -- names, and no paths
             with suppress(OSError):
@@ -103,150 +70,29 @@ def _holds(pid: int, wanted: set[str]) -> bool:
     return False
 
 
-def outside(of: Collection[str], sockets: Collection[str]) -> str:
-    """Return the address of a connection from sockets `of` a system (inodes) to none of `sockets`, or "".
+def start_of(pid: int) -> int:
+    """Return when a process started, in clock ticks since the boot; 0 if unknown."""
+    try:
+        return int((PROC / str(pid) / "stat").read_bytes().rpartition(b")")[2].split()[_START])
+    except (OSError, IndexError, ValueError):
+        return 0
 
-    It has the kernel's form: see `shown`.
 
-    A connection to a closed port of this machine does not count. For example, a TFTP client closes its socket after
-    each transfer, and the server's stays connected to it.
-    """
-    rows = [*_rows("udp"), *_rows("udp6")]
-    datagrams, used = {row.inode for row in rows}, {_port(row.local) for row in rows}
-    known = datagrams | _unix()
-    if any(each not in known for each in of):
-        rows += [*_rows("tcp"), *_rows("tcp6")]
-    ends = {(_plain(row.local), _plain(row.remote)): row.inode for row in rows if row.state == _CONNECTED}
-    # an unconnected UDP socket hears everybody, and a connection not yet accepted belongs to its listener
-    bound = {_port(row.local) for row in rows if row.state != _CONNECTED and row.inode in sockets}
-    for row in rows:
-        if row.inode not in of or row.state != _CONNECTED:
-            continue
-        if ends.get((_plain(row.remote), _plain(row.local))) in sockets or _port(row.remote) in bound:
-            continue
-        host, _, port = row.remote.rpartition(":")
-        closed = row.inode in datagrams and port not in used and _address(host).is_loopback
-        if not closed:
-            return row.remote
+def stranger(transport: Transport, address: Bound, server: int, since: int) -> str:
+    """Return the process that holds a port, if it started before `since`, when the server did; "" if none is known."""
+    for inode in receiving(transport, address):
+        # all processes are asked only if the server itself does not hold it
+        wanted = {f"socket:[{inode}]"}
+        held = [] if _holds(server, wanted) else [pid for pid in (*everybody(), os.getpid()) if _holds(pid, wanted)]
+        if held and all(start_of(pid) < since for pid in held):
+            who = ", ".join(f"{pid} ({_name_of(pid)})" for pid in held)
+            where = f"{transport.upper()} port {address[0]}:{address[1]}"
+            return f"the {where} is held by the process {who}, started before it"
     return ""
 
 
-def _plain(address: str) -> str:
-    """Return an address with IPv4 not written as IPv6, as by a server that listens for both."""
-    return address.removeprefix(_MAPPED)
-
-
-def _port(address: str) -> str:
-    return address.rpartition(":")[2]
-
-
-@light
-class _SocketRow:
-    """A socket in a table of the kernel."""
-
-    local: str
-    remote: str
-    state: str
-    inode: str
-
-
-def _rows(name: str) -> list[_SocketRow]:
-    """Return the sockets in a table; for TCP without those in TIME_WAIT, if the kernel can leave them out."""
-    if name in _FAMILIES:
-        # the text of this table takes 5 ms, however few connections there are: the kernel scans 262,144 slots
-        with suppress(OSError, struct.error):
-            return list(_listed(_FAMILIES[name]))
+def _name_of(pid: int) -> str:
     try:
-        lines = (_PROC / "net" / name).read_text(encoding="ascii").splitlines()[1:]
+        return (PROC / str(pid) / "comm").read_text(errors="replace").strip()
     except OSError:
-        return []
-    words = [line.split() for line in lines]
-    return [_SocketRow(each[_LOCAL], each[_REMOTE], each[_STATE], each[_INODE]) for each in words]
-
-
-def _listed(family: int) -> Iterator[_SocketRow]:
-    """Yield the TCP sockets of a family by netlink, in a tenth of the time. Raises OSError if not permitted."""
-    request = _REQUEST.pack(family, socket.IPPROTO_TCP, 0, _OWNED)
-    return (_row(answer, at) for answer, at, _ in _dumped(request))
-
-
-def _dumped(request: bytes) -> Iterator[tuple[bytes, int, int]]:
-    """Yield what the kernel answers to a question for sockets, each with where it begins and ends. Raises OSError."""
-    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _SOCK_DIAG) as diag:
-        diag.settimeout(_PATIENCE)
-        diag.sendto(_HEADER.pack(_HEADER.size + len(request), _BY_FAMILY, _DUMP, 1, 0) + request, (0, 0))
-        while True:
-            answer, at = diag.recv(1 << 16), 0
-            while at < len(answer):
-                size, kind, *_ = _HEADER.unpack_from(answer, at)
-                if kind == _DONE:
-                    return
-                if kind == _ERROR or size < _HEADER.size:
-                    raise OSError
-                yield answer, at + _HEADER.size, at + size
-                at += (size + 3) & ~3
-
-
-def unix_peers() -> dict[str, str]:
-    """Return the unix sockets of this machine, each with the one that it is connected to, or "". Raises OSError."""
-    found = dict[str, str]()
-    for answer, begin, end in _dumped(_UNIX_REQUEST.pack(socket.AF_UNIX, _EVERY, _WITH_PEER)):
-        (inode,), at, peer = _UNIX_ROW.unpack_from(answer, begin), begin + _UNIX_ROW.size, 0
-        while at < end:
-            size, kind, value = _ATTRIBUTE.unpack_from(answer, at)
-            peer = value if kind == _PEER else peer
-            at += max(4, (size + 3) & ~3)
-        found[str(inode)] = str(peer or "")  # one that was closed has the number 0
-    return found
-
-
-def internet() -> set[str]:
-    """Return the sockets of TCP and UDP on this machine."""
-    return {row.inode for name in ("tcp", "tcp6", "udp", "udp6") for row in _rows(name)}
-
-
-def _row(answer: bytes, at: int) -> _SocketRow:
-    family, state, port, remote_port, local, remote, inode = _ROW.unpack_from(answer, at)
-    words = 1 if family == socket.AF_INET else 4
-    ends = [f"{_written(host, words)}:{its.hex().upper()}" for host, its in ((local, port), (remote, remote_port))]
-    return _SocketRow(ends[0], ends[1], f"{state:02X}", str(inode))
-
-
-def _written(host: bytes, words: int) -> str:
-    """Return an address as in the tables of `/proc/net`: in words of this machine."""
-    return "".join(f"{word:08X}" for word in struct.unpack_from(f"={words}I", host))
-
-
-_MAPPED: Final = _written(bytes(10) + b"\xff\xff", 3)
-
-
-def _unix() -> set[str]:
-    try:
-        lines = (_PROC / "net" / "unix").read_text(encoding="utf-8", errors="replace").splitlines()[1:]
-    except OSError:
-        return set()
-    return {line.split()[6] for line in lines}
-
-
-def bound_to(transport: Transport, address: Bound) -> set[str]:
-    """Return the inodes of the sockets bound to an address, or to its port at every address."""
-    found = set[str]()
-    for row in [*_rows(transport), *_rows(f"{transport}6")]:
-        host, _, port = row.local.rpartition(":")
-        if int(port, 16) == address[1] and _same(host, address[0]):
-            found.add(row.inode)
-    return found - {"0"}
-
-
-def _same(written: str, host: str) -> bool:
-    """Return whether a socket's address, in the kernel's form, is that of a host, or any."""
-    bound, asked = _address(written), ipaddress.ip_address(host.partition("%")[0])
-    mapped = bound.ipv4_mapped if isinstance(bound, ipaddress.IPv6Address) else None
-    return bound.is_unspecified or asked in {bound, mapped}
-
-
-def _address(written: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
-    raw = bytes.fromhex(written)
-    if sys.byteorder == "little":
-        raw = b"".join(raw[at : at + 4][::-1] for at in range(0, len(raw), 4))
-    return ipaddress.ip_address(raw)
+        return "ended"

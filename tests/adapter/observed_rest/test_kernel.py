@@ -14,17 +14,10 @@ import pytest
 from otf.adapter.observed_rest import owners as owners_of
 from otf.adapter.observed_rest.attach import attached, detours, examine, unfit
 from otf.adapter.observed_rest.orphans import OURS, adopting, ended, started, starting
-from otf.adapter.observed_rest.owners import (
-    _rows,  # pyright: ignore[reportPrivateUsage] -- the two ways behind it
-    everybody,
-    holders,
-    is_local,
-    outside,
-    owners,
-    shown,
-)
+from otf.adapter.observed_rest.owners import everybody, holders, owners
 from otf.adapter.observed_rest.place import Place, Unseen, Unsent
 from otf.adapter.observed_rest.process import Process
+from otf.adapter.observed_rest.sockets import is_local, outside, rows, shown
 from otf.adapter.observed_rest.system import MOST, Orphans, Rest, SystemProcesses
 from otf.adapter.observed_rest.threads import Gone
 from otf.testing.leaks import children
@@ -274,9 +267,9 @@ def test_both_ways_to_list_sockets_list_the_same(host: str, monkeypatch: pytest.
         port = server.getsockname()[1]
         with socket.create_connection((host, port)), server.accept()[0]:
             name, number = "tcp6" if ":" in host else "tcp", f":{port:04X}"
-            fast = [row for row in _rows(name) if number in row.local + row.remote]
+            fast = [row for row in rows(name) if number in row.local + row.remote]
             monkeypatch.setattr(socket, "SOCK_RAW", -1)  # as where such a socket is refused
-            text = [row for row in _rows(name) if number in row.local + row.remote]
+            text = [row for row in rows(name) if number in row.local + row.remote]
     assert len(fast) == 3
     assert {repr(row) for row in fast} == {repr(row) for row in text}
 
