@@ -20,9 +20,9 @@ from benchmarks.measure import command, positive, save
 from benchmarks.shrink_classical import ALGORITHMS, OWN, algorithms
 from benchmarks.shrink_optimum import optimum
 from benchmarks.shrink_peers import hypothesis_shrinks
-from benchmarks.shrink_simulated import drive
+from benchmarks.shrink_simulated import drive, unpaused
 from benchmarks.shrink_subjects import SYSTEMS, Subject
-from otf.shrink import Setting, again, shrinking
+from otf.shrink import Setting, again
 
 SEEDS: Final = 10
 PEERS: Final = 3  # seeds for Hypothesis, which takes longer than all others together, with failing runs of its own
@@ -53,7 +53,7 @@ def rows(subject: Subject, seed: int, names: Iterable[str]) -> Iterable[Row]:
     known = algorithms(subject.inputs, seed)
     for name in names:
         system = subject.simulated(seed)
-        found = drive(shrinking(issue, Setting(system.oracle), known[name]), system.shows)
+        found = drive(unpaused(issue, Setting(system.oracle), known[name]), system.shows)
         assert found.signature == issue.signature
         took = sum(system.lengths), len(system.lengths)
         rate = None

@@ -18,8 +18,9 @@ from itertools import pairwise
 from random import Random
 from typing import Final
 
+from benchmarks.shrink_simulated import Unpaused
 from otf.core import Chooser, InputMode, Oracle, Symbol, View
-from otf.shrink import Algorithm, AllowedInputs, Candidate, Issue, ModelStep, Shrinking, by_model
+from otf.shrink import Algorithm, AllowedInputs, Candidate, Issue, ModelStep, by_model
 from otf.shrink.issue import NodeSet, kind
 from otf.strategy import Pool, Script, Uniform
 from otf.trace.verdict import Signature
@@ -45,11 +46,11 @@ def algorithms(mode: InputMode = "uioco", seed: int = 0) -> dict[str, Algorithm]
     return {OWN: by_model} | {name: _of_one_failure(search) for name, search in found.items()}
 
 
-def _of_one_failure(search: Callable[[Issue, Oracle], Shrinking]) -> Algorithm:
+def _of_one_failure(search: Callable[[Issue, Oracle], Unpaused]) -> Algorithm:
     return lambda issue, setting: only(search(issue, setting.oracle), issue.signature)
 
 
-def only(search: Shrinking, signature: Signature | None) -> Shrinking:
+def only(search: Unpaused, signature: Signature | None) -> Unpaused:
     """Hide failures with another signature from a search: the shorter trace must be of the same bug."""
     try:
         candidate = next(search)
@@ -81,12 +82,12 @@ def inputs(*parts: Iterable[ModelStep], truncates: bool = False) -> AllowedInput
     return TruncatedInputs(symbols) if truncates else AllowedInputs(symbols)
 
 
-def _both(issue: Issue, *, truncates: bool = False) -> Shrinking:
+def _both(issue: Issue, *, truncates: bool = False) -> Unpaused:
     issue = yield from cycles(issue)
     return (yield from elements(issue, truncates=truncates))
 
 
-def ddmin(issue: Issue) -> Shrinking:
+def ddmin(issue: Issue) -> Unpaused:
     """Yield each of n parts of the issue, then each complement; n is 2 at first, and doubles when none fails."""
     parts = 2
     while len(issue) > 1:
@@ -123,7 +124,7 @@ def _bounds(length: int, parts: int) -> Iterator[tuple[int, int]]:
     return pairwise(marks)
 
 
-def cycles(issue: Issue) -> Shrinking:
+def cycles(issue: Issue) -> Unpaused:
     """Yield the issue without each of its cycles in turn, the largest first; after a success, those of what is left.
 
     A cycle leads from a state of the model back to it.
@@ -149,7 +150,7 @@ def _cycles(steps: tuple[ModelStep, ...]) -> Iterator[tuple[int, int]]:
         at[step.nodes].append(index)
 
 
-def elements(issue: Issue, *, truncates: bool = False) -> Shrinking:
+def elements(issue: Issue, *, truncates: bool = False) -> Unpaused:
     """Yield the issue without each of its inputs in turn, until none can be left out any more.
 
     With `truncates` candidates end as those of the paper do. One pass goes from left to right: inputs that become
@@ -162,7 +163,7 @@ def elements(issue: Issue, *, truncates: bool = False) -> Shrinking:
     return issue
 
 
-def _pass(issue: Issue, *, truncates: bool) -> Shrinking:
+def _pass(issue: Issue, *, truncates: bool) -> Unpaused:
     at = 0
     while at < len(issue):
         smaller = yield inputs(issue.steps[:at], issue.steps[at + 1 :], truncates=truncates)
@@ -186,7 +187,7 @@ class Wander:
         return Uniform(Pool(self.mode, Random(self.seed)))
 
 
-def halving(issue: Issue, random: Random, mode: InputMode) -> Shrinking:
+def halving(issue: Issue, random: Random, mode: InputMode) -> Unpaused:
     """Yield random runs half as long as the last that failed, or half-way between that and a length that passed."""
     too_short = 0
     while len(issue) - too_short > 1:
@@ -199,7 +200,7 @@ def halving(issue: Issue, random: Random, mode: InputMode) -> Shrinking:
     return issue
 
 
-def partial(issue: Issue, oracle: Oracle) -> Shrinking:
+def partial(issue: Issue, oracle: Oracle) -> Unpaused:
     """Yield thirds of the issue as long as one fails; then it without single inputs; then with simpler values."""
     while (smaller := (yield from _failing_third(issue))) is not None:
         issue = smaller
@@ -217,7 +218,7 @@ def _failing_third(issue: Issue) -> Generator[Candidate, Issue | None, Issue | N
     return None
 
 
-def _simpler_values(issue: Issue, oracle: Oracle) -> Shrinking:
+def _simpler_values(issue: Issue, oracle: Oracle) -> Unpaused:
     at = 0
     while at < len(issue):
         for inp in _simpler(issue.steps[at], oracle):

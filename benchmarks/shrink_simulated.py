@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from otf.core import Chooser, Oracle
 from otf.core.walk import Act, Walk
-from otf.shrink.issue import Candidate, Issue, Shrinking, issue_of
+from otf.shrink import Algorithm, Setting, by_model, shrinking
+from otf.shrink.issue import Candidate, Issue, issue_of
 
 
 @dataclass(slots=True)
@@ -30,7 +32,24 @@ class Simulated:
         return issue_of(self.oracle, walk.events()) if verdict.failed else None
 
 
-def drive(search: Shrinking, shows: Callable[[Candidate], Issue | None]) -> Issue:
+Unpaused: TypeAlias = Generator[Candidate, Issue | None, Issue]
+"""A search without pauses."""
+
+
+def unpaused(issue: Issue, setting: Setting, algorithm: Algorithm = by_model) -> Unpaused:
+    """Yield the candidates of a search without its pauses."""
+    search = shrinking(issue, setting, algorithm)
+    answer: Issue | None = None
+    try:
+        while True:
+            candidate = search.send(answer)
+            answer = None if candidate is None else (yield candidate)
+    except StopIteration as done:
+        result: Issue = done.value
+        return result
+
+
+def drive(search: Unpaused, shows: Callable[[Candidate], Issue | None]) -> Issue:
     """Return the result of a search whose candidates are judged by `shows`."""
     try:
         candidate = next(search)

@@ -32,15 +32,15 @@ from otf.shrink import (
     Candidate,
     Issue,
     ModelStep,
-    PausingSearch,
     Setting,
+    Shrinking,
     StepPlan,
     TimeOverError,
     again,
     by_model,
     last_bursts,
-    pausing,
     repeats,
+    shrinking,
 )
 from otf.shrink.issue import ANYWHERE, Thinking, meets
 from otf.shrink.plan import after
@@ -240,7 +240,7 @@ class _Work:
             way = self.tries.shows if candidate is original else shows
             return await self.drives.answer(candidate, times, way, counts)
 
-        def make() -> PausingSearch:
+        def make() -> Shrinking:
             return self.search(issue) if original is None else after(original, issue, self.search(issue))
 
         ahead = Ahead(make, lambda candidate: issue if candidate is original else self.expected(candidate), original)
@@ -278,10 +278,10 @@ class _Work:
         """Return whether the time is over."""
         return anyio.current_time() >= self.deadline
 
-    def search(self, issue: Issue) -> PausingSearch:
+    def search(self, issue: Issue) -> Shrinking:
         seed = f"{self.by.header.seed}/{self.failing.number}"
         setting = Setting(self.by.oracle, patience(self.by.bench), seed, self.late)
-        return pausing(issue, setting, self.by.algorithm)
+        return shrinking(issue, setting, self.by.algorithm)
 
     def program(self) -> Path | None:
         """Write the program that shows the failure, and return its path; None if there is no such program."""

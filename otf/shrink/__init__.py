@@ -23,7 +23,7 @@ from otf.core import Oracle
 from otf.shrink.drawn import shrunk_by_hypothesis
 from otf.shrink.first_guesses import climb, last_bursts, one_by_one
 from otf.shrink.goals import bypassed, fewer_goals, replanned, without_chunks, without_parts
-from otf.shrink.issue import AllowedInputs, Candidate, Issue, ModelStep, PausingSearch, Shrinking, issue_of, unpaused
+from otf.shrink.issue import AllowedInputs, Candidate, Issue, ModelStep, Shrinking, issue_of
 from otf.shrink.plan import Ahead, StepPlan, again, joins, repeats
 from otf.shrink.search import Attempts, ShrinkSearch
 from otf.shrink.shortest_ways import ModelMap, TimeOverError
@@ -31,7 +31,7 @@ from otf.shrink.values import fewer_bytes, renamed, simplified, uniform
 from otf.strategy.pool import PlanPatience, endless
 
 
-def once(search: PausingSearch) -> PausingSearch:
+def once(search: Shrinking) -> Shrinking:
     """Yield the candidates of a search, each only once; a repeated one counts as passed.
 
     A candidate that failed was adopted, and a search never goes back to a longer one.
@@ -87,7 +87,7 @@ MEANS: Final[tuple[Callable[[ShrinkSearch], Attempts], ...]] = (
 RACES: Final = (without_chunks, without_parts, one_by_one, renamed, simplified)
 
 
-def by_model(issue: Issue, setting: Setting) -> PausingSearch:
+def by_model(issue: Issue, setting: Setting) -> Shrinking:
     """Yield guesses until one fails; then use each means in turn, as long as one of them finds less."""
     if not issue.steps:  # it failed before any input
         return issue
@@ -104,15 +104,15 @@ def by_model(issue: Issue, setting: Setting) -> PausingSearch:
     return search.best
 
 
-Algorithm = Callable[[Issue, Setting], PausingSearch]
+Algorithm = Callable[[Issue, Setting], Shrinking]
 """A function from an issue to a search; `benchmarks.shrink_classical` has some to compare ours with."""
 
 
 def shrinking(issue: Issue, setting: Setting, algorithm: Algorithm = by_model) -> Shrinking:
     """Return the search for a shorter issue.
 
-    The search yields candidates: run each, and send the issue that it showed, None if it passed. A system that fails
-    whenever "press" was sent needs one input:
+    The search yields candidates: run each, and send the issue that it showed, None if it passed. It also yields None,
+    a pause, in which other work may be done. A system that fails whenever "press" was sent needs one input:
 
     >>> from otf.core import Model, Oracle
     >>> from otf.shrink import Issue, issue_of
@@ -130,23 +130,10 @@ def shrinking(issue: Issue, setting: Setting, algorithm: Algorithm = by_model) -
     >>> search = shrinking(issue, Setting(oracle))
     >>> try:
     ...     candidate = next(search)
-    ...     while True: candidate = search.send(run(candidate.chooser(), candidate.limit))
+    ...     while True: candidate = search.send(candidate and run(candidate.chooser(), candidate.limit))
     ... except StopIteration as done:
     ...     [symbol.value for symbol in done.value.inputs]
     ['press']
-    """
-    return unpaused(pausing(issue, setting, algorithm))
-
-
-def pausing(issue: Issue, setting: Setting, algorithm: Algorithm = by_model) -> PausingSearch:
-    """Return the same search with pauses, in which other work may be done.
-
-    >>> from otf.core import Model, Oracle
-    >>> from otf.shrink import Issue
-    >>> from otf.spec import Spec, goto
-    >>> oracle = Oracle(Model(Spec(lambda state, inp: [goto(state)], 0, ["press"])))
-    >>> list(pausing(Issue(()), Setting(oracle)))
-    []
     """
     return once(algorithm(issue, setting))
 
@@ -157,7 +144,6 @@ __all__ = [
     "Candidate",
     "Issue",
     "ModelStep",
-    "PausingSearch",
     "Setting",
     "Shrinking",
     "StepPlan",
@@ -166,7 +152,6 @@ __all__ = [
     "issue_of",
     "joins",
     "last_bursts",
-    "pausing",
     "repeats",
     "shrinking",
 ]

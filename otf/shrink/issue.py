@@ -98,11 +98,11 @@ class Candidate(Protocol):
     def __hash__(self) -> int: ...
 
 
-Shrinking: TypeAlias = Generator[Candidate, Issue | None, Issue]
-"""A search: it yields candidates, is sent the issue that each showed (None: it passed), and returns the best."""
+Shrinking: TypeAlias = Generator[Candidate | None, Issue | None, Issue]
+"""A search: it yields candidates, is sent the issue that each showed (None: it passed), and returns the best.
 
-PausingSearch: TypeAlias = Generator[Candidate | None, Issue | None, Issue]
-"""A search that also yields None, a pause: its caller may do other work, and then sends None or ends it."""
+It also yields None, a pause: its caller may do other work, and then sends None or ends it.
+"""
 
 Found = TypeVar("Found")
 Thinking: TypeAlias = Generator[None, Issue | None, Found]
@@ -116,18 +116,6 @@ def completed(thinking: Thinking[Found]) -> Found:
             next(thinking)
     except StopIteration as done:
         result: Found = done.value
-        return result
-
-
-def unpaused(search: PausingSearch) -> Shrinking:
-    """Yield the candidates of a search without its pauses."""
-    answer: Issue | None = None
-    try:
-        while True:
-            candidate = search.send(answer)
-            answer = None if candidate is None else (yield candidate)
-    except StopIteration as done:
-        result: Issue = done.value
         return result
 
 

@@ -22,7 +22,7 @@ from otf.shrink.issue import (
     Issue,
     ModelStep,
     NodeSet,
-    PausingSearch,
+    Shrinking,
     Thinking,
     completed,
     counterpart,
@@ -182,7 +182,7 @@ ROW: Final = 2  # failures in a row after which the next candidate is expected t
 MOST: Final = 50  # runs; the confidence is less for a failure that is rarer than one in seventeen runs
 
 
-def after(original: Candidate, issue: Issue, search: PausingSearch) -> PausingSearch:
+def after(original: Candidate, issue: Issue, search: Shrinking) -> Shrinking:
     """Yield the original first, and the candidates of the search only if it shows its issue's failure again."""
     answer = yield original
     if answer is None or answer.signature != issue.signature:
@@ -211,7 +211,7 @@ class Ahead:
 
     def __init__(
         self,
-        make: Callable[[], PausingSearch],
+        make: Callable[[], Shrinking],
         expected: Callable[[Candidate], Issue | None] | None = None,
         fails: Candidate | None = None,
     ) -> None:

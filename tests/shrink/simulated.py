@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 from benchmarks.shrink_classical import ALGORITHMS
-from benchmarks.shrink_simulated import Simulated, drive
+from benchmarks.shrink_simulated import Simulated, Unpaused, drive, unpaused
 from otf.core import Model, Oracle, Symbol
 from otf.core.walk import Act
-from otf.shrink import Candidate, Issue, Setting, Shrinking, shrinking
+from otf.shrink import Candidate, Issue, Setting
 from otf.spec import Spec, Transition, goto
 from otf.strategy import Script
 
@@ -37,9 +37,9 @@ class Bench:
 
     def shrink(self, algorithm: str, inputs: Iterable[object]) -> list[object]:
         """Return the inputs that an algorithm shrinks a failing run to."""
-        return self.drive(shrinking(self.failing(inputs), self.setting, ALGORITHMS[algorithm]))
+        return self.drive(unpaused(self.failing(inputs), self.setting, ALGORITHMS[algorithm]))
 
-    def drive(self, search: Shrinking) -> list[object]:
+    def drive(self, search: Unpaused) -> list[object]:
         """Return the inputs of the issue that a search finds."""
         return values(drive(search, self.system.shows).inputs)
 

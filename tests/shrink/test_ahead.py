@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.shrink_classical import ALGORITHMS
-from otf.shrink import Ahead, AllowedInputs, Issue, Shrinking, repeats, shrinking
+from benchmarks.shrink_simulated import Unpaused, unpaused
+from otf.shrink import Ahead, AllowedInputs, Issue, repeats
 from tests.shrink.simulated import Bench, lamp, values
 
 RUNS = st.lists(st.sampled_from(["press", "look", "wait"]), max_size=25)
@@ -17,7 +18,7 @@ RUNS = st.lists(st.sampled_from(["press", "look", "wait"]), max_size=25)
 
 def _several(tried: Bench, issue: Issue, algorithm: str, most: int) -> Issue:
     """Shrink with so many candidates at a time; return the best that was seen."""
-    best, ahead = issue, Ahead(lambda: shrinking(issue, tried.setting, ALGORITHMS[algorithm]))
+    best, ahead = issue, Ahead(lambda: unpaused(issue, tried.setting, ALGORITHMS[algorithm]))
     while not ahead.done:
         for candidate in ahead.candidates(most):
             answer = tried.system.shows(candidate)
@@ -45,7 +46,7 @@ def test_bets_are_candidates_that_follow_if_those_before_pass() -> None:
     issue = lamp(2).failing(["press", "wait", "press", "press", "look"])
     a, b, c = (AllowedInputs(issue.inputs[at:]) for at in range(3))
 
-    def search() -> Shrinking:
+    def search() -> Unpaused:
         first = yield a
         yield c if first else b
         return issue
@@ -62,7 +63,7 @@ def test_bets_are_candidates_that_follow_if_those_before_pass() -> None:
 def test_a_search_without_candidates_is_done_at_once() -> None:
     """A search without candidates is done at once."""
 
-    def nothing() -> Shrinking:
+    def nothing() -> Unpaused:
         yield from ()
         return Issue(())
 
@@ -78,7 +79,7 @@ def test_a_bet_that_was_lost_at_the_end() -> None:
     asked: Iterator[AllowedInputs] = iter([AllowedInputs(issue.inputs[:2]), AllowedInputs(issue.inputs[:1])])
     first, second = asked
 
-    def search() -> Shrinking:
+    def search() -> Unpaused:
         if (yield first) is not None:
             yield second
         return issue

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from benchmarks.shrink_simulated import unpaused
 from otf.core import Chooser, Model, Monitor, Oracle, Routes
-from otf.shrink import Issue, Setting, issue_of, shrinking
+from otf.shrink import Issue, Setting, issue_of
 from otf.spec import Spec, Transition, goto
 from otf.strategy import Script
 from otf.trace.events import Event, Quiet, Seen, Sent
@@ -57,7 +58,7 @@ def test_two_inputs_are_left_of_forty() -> None:
 
 
 def _shrunk(issue: Issue) -> tuple[Issue, int]:
-    search, runs = shrinking(issue, Setting(ORACLE)), 0
+    search, runs = unpaused(issue, Setting(ORACLE)), 0
     try:
         candidate = next(search)
         while True:

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from benchmarks.shrink_classical import ALGORITHMS
-from benchmarks.shrink_simulated import Simulated, drive
+from benchmarks.shrink_simulated import Simulated, drive, unpaused
 from otf.core import Model, Oracle
-from otf.shrink import Issue, ModelStep, Setting, StepPlan, issue_of, shrinking
+from otf.shrink import Issue, ModelStep, Setting, StepPlan, issue_of
 from otf.shrink.issue import ANYWHERE, Traits, completed, kind
 from otf.shrink.search import ShrinkSearch
 from otf.shrink.shortest_ways import ModelMap, Tree
@@ -23,7 +23,7 @@ from tests.shrink.simulated import LAMP, Bench, acting, lamp, sent
 
 def test_what_failed_before_any_input_is_as_short_as_it_can_be() -> None:
     """An issue without inputs is returned as it is."""
-    search = shrinking(Issue(()), lamp(1).setting)
+    search = unpaused(Issue(()), lamp(1).setting)
     with pytest.raises(StopIteration) as done:
         next(search)
     assert done.value.value == Issue(())
@@ -69,7 +69,7 @@ def test_what_did_no_harm_is_not_guessed() -> None:
     letters = "lkjihgfedcba"
     tried = Bench(Spec(step, initial=0, inputs=["look", *letters]), react, "")
     issue = tried.failing([*letters, "look", *"adefbghicjkl", "look"])
-    search, guesses = shrinking(issue, tried.setting), list[list[object]]()
+    search, guesses = unpaused(issue, tried.setting), list[list[object]]()
     candidate = next(search)
     while tried.system.shows(candidate) is None:
         guesses.append(sent(candidate, tried))
@@ -290,7 +290,7 @@ def test_a_device_that_boots_first_is_shrunk() -> None:
     assert {node.value for node in ModelMap(oracle).start} == {"on"}
     sent = [Sent("poke", "", at) for at in (1.0, 2.0, 3.0)]
     issue = issue_of(oracle, [Seen("hello", "sut", 0.5), *sent, Sent("look", "", 4.0), Seen("lost", "sut", 4.1)])
-    search = shrinking(issue, Setting(oracle))
+    search = unpaused(issue, Setting(oracle))
     candidate = next(search)
     assert isinstance(candidate, StepPlan)
     assert [step.input.value for step in candidate.steps] == ["look"]
@@ -303,7 +303,7 @@ def test_a_device_that_boots_again_in_the_middle_is_shrunk() -> None:
     after: list[Event] = [Seen("hello", "sut", 2.5), Sent("poke", "", 3.0), Sent("look", "", 4.0)]
     issue = issue_of(oracle, [*before, *after, Seen("lost", "sut", 4.1)])
     tried = list[list[object]]()
-    search = shrinking(issue, Setting(oracle))
+    search = unpaused(issue, Setting(oracle))
     candidate: object = next(search)
     while isinstance(candidate, StepPlan) and tried[-1:] != [["reset", "look"]]:
         tried.append([step.input.value for step in candidate.steps])
@@ -464,6 +464,6 @@ def test_what_is_told_of_an_input_that_is_not_offered() -> None:
     tried = Simulated(oracle, lambda: acting(react, 0))
     issue = tried.run(Script([("put", "ann", 0), "sum"]), 2)
     assert issue is not None
-    assert len(drive(shrinking(issue, Setting(oracle), ALGORITHMS["partial"]), tried.shows)) == 2
+    assert len(drive(unpaused(issue, Setting(oracle), ALGORITHMS["partial"]), tried.shows)) == 2
     search = ShrinkSearch(issue, ModelMap(oracle))
     assert [search.rank_of(step) for step in issue.steps] == [1, 0]

@@ -9,9 +9,9 @@ import pytest
 
 from benchmarks.shrink import Row, rows
 from benchmarks.shrink_classical import ALGORITHMS
-from benchmarks.shrink_simulated import Simulated, drive
+from benchmarks.shrink_simulated import Simulated, drive, unpaused
 from benchmarks.shrink_subjects import SYSTEMS, Remembered, Subject
-from otf.shrink import AllowedInputs, Setting, again, shrinking
+from otf.shrink import AllowedInputs, Setting, again
 
 BOUNDS = {
     "vending": (1.03, 150, [*range(10)]),
@@ -67,7 +67,7 @@ def test_what_is_remembered_is_what_is_computed(subject: Subject, algorithm: str
     assert isinstance(quick, Remembered)
     slow = Simulated(quick.oracle, quick.make)
     results = [
-        drive(shrinking(issue, Setting(each.oracle), ALGORITHMS[algorithm]), each.shows) for each in (quick, slow)
+        drive(unpaused(issue, Setting(each.oracle), ALGORITHMS[algorithm]), each.shows) for each in (quick, slow)
     ]
     assert results[0] == results[1]
     assert quick.lengths == slow.lengths
@@ -77,7 +77,7 @@ def test_a_run_that_is_planned_shows_the_failure_whatever_is_refused() -> None:
     """Of a system that refuses three coins of ten, a plan fails in every run, and mere inputs in few."""
     subject = SYSTEMS["refusing"][3]
     issue, system = subject.issue(0), subject.simulated(0)
-    found = drive(shrinking(issue, Setting(system.oracle)), system.shows)
+    found = drive(unpaused(issue, Setting(system.oracle)), system.shows)
     plan, script = again(found, system.oracle), AllowedInputs(found.inputs)
     planned, scripted = ([system.shows(each) is not None for _ in range(50)] for each in (plan, script))
     assert all(planned)

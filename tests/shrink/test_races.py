@@ -16,11 +16,12 @@ from trio.testing import MockClock
 
 from benchmarks.racing.own import KINDS, bench
 from benchmarks.racing.server import Store, acting
+from benchmarks.shrink_simulated import unpaused
 from otf.campaign.candidate_budget import BudgetedRuns
 from otf.campaign.settings import Budget
 from otf.codec.by_port import At
 from otf.core import Oracle
-from otf.shrink import Candidate, Issue, ModelStep, Setting, StepPlan, issue_of, last_bursts, shrinking
+from otf.shrink import Candidate, Issue, ModelStep, Setting, StepPlan, issue_of, last_bursts
 from otf.shrink.issue import completed, meets
 from otf.trace.events import Event, Quiet, Seen, Sent
 
@@ -127,7 +128,7 @@ def _repeated(server: Server, issue: Issue, candidate: Candidate) -> Issue | Non
 
 
 def _shrunk(server: Server, issue: Issue) -> Issue:
-    search, answer = shrinking(issue, Setting(server.oracle)), partial(_repeated, server, issue)
+    search, answer = unpaused(issue, Setting(server.oracle)), partial(_repeated, server, issue)
     try:
         candidate = next(search)
         while True:

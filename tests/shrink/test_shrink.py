@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.shrink_classical import ALGORITHMS
-from benchmarks.shrink_simulated import drive
-from otf.shrink import AllowedInputs, Candidate, issue_of, shrinking
+from benchmarks.shrink_simulated import drive, unpaused
+from otf.shrink import AllowedInputs, Candidate, issue_of
 from otf.trace.events import Event, Quiet, Seen, Sent
 from tests.shrink.simulated import lamp, values
 
@@ -40,7 +40,7 @@ def test_what_comes_out_fails_and_is_no_longer(algorithm: str, run: list[str], p
 def test_no_candidate_is_tried_twice(algorithm: str) -> None:
     """Different cuts that leave the same inputs are one candidate."""
     tried = lamp(1)
-    search = shrinking(tried.failing(["wait"] * 5 + ["press", "look"]), tried.setting, ALGORITHMS[algorithm])
+    search = unpaused(tried.failing(["wait"] * 5 + ["press", "look"]), tried.setting, ALGORITHMS[algorithm])
     candidates: list[Candidate] = []
 
     def note(candidate: Candidate) -> None:

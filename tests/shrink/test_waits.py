@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from benchmarks.shrink_simulated import unpaused
 from otf.core import Chooser, Model, Monitor, Oracle
-from otf.shrink import Issue, Setting, issue_of, shrinking
+from otf.shrink import Issue, Setting, issue_of
 from otf.spec import Idle, Spec, goto
 from otf.strategy import Script
 from otf.trace.events import Event, Quiet, Seen, Sent
@@ -39,7 +40,7 @@ def _run(chooser: Chooser, limit: int, *, counts: bool) -> Issue:
 def _shrunk(*, counts: bool, seconds: float = OLD) -> list[object]:
     issue = _run(Script(["a", "b", "c"] * 20), 60, counts=counts)
     assert (len(issue), issue.seconds) == (41, 20.0)
-    search = shrinking(replace(issue, seconds=seconds), Setting(ORACLE))
+    search = unpaused(replace(issue, seconds=seconds), Setting(ORACLE))
     try:
         candidate = next(search)
         while True:
