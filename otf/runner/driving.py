@@ -72,6 +72,9 @@ async def drive(  # noqa: PLR0913, PLR0917 -- what a run needs, each once
             Wire(lines, HEARD.get()) as wire,
             observing(bench, wire, started, known, wakers) as observer,
         ):
+            if (server := LATEST.get()) is not None and bench.life is not None:
+                # one that was kept was started for an earlier path
+                started.add(server.child.pid)
             strangers = _strangers(bench, session, wire, started)
             started.update(strangers)
             conduct = Conduct(session, wire, bench.codec, record, observer, started, bench.life)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import socket
-from collections.abc import Generator
+from collections.abc import Collection, Generator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -21,9 +21,11 @@ from otf.adapter.observed_rest import owners
 from otf.adapter.observed_rest.sockets import receiving
 from otf.adapters import inprocess, tcp, udp
 from otf.codec import lines
+from otf.core.stalls import CpuUse
 from otf.errors import ContactError
 from otf.models import coffee
 from otf.models.serving import free_port
+from otf.runner import lookout
 from otf.spec import Spec
 from tests.adapters.harness import SECONDS, Baseline, python
 from tests.runner.playing import conduct
@@ -275,3 +277,21 @@ async def test_a_server_lives_for_a_campaign() -> None:
     async with bench(life, tcp(f"{HOST}:{port}")).open():
         assert life.lasting.server is None  # outside of a campaign there is nothing to keep it for
     assert not before.lasting_leaks()
+
+
+@pytest.mark.real
+async def test_what_a_kept_server_waits_for_is_known_on_each_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is otf's own after the first path, too: that the machine kept others waiting excuses nothing."""
+    port, known = free_port(socket.SOCK_STREAM), list[bool]()
+
+    def use(own: Collection[int]) -> CpuUse:
+        known.append(bool(own))
+        return CpuUse()
+
+    monkeypatch.setattr(lookout, "cpu_use", lambda own, **_: use(own))
+    life = Life(server=command(port, "tcp"), ready=Listening(port), keep=True, grace=0.05)
+    async with keeping():
+        for _ in range(2):
+            await conduct(bench(life, tcp(f"{HOST}:{port}")), [])
+    assert known
+    assert all(known)
