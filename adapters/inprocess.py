@@ -153,8 +153,8 @@ class InprocessLine:
 def inprocess(make: Callable[[], FrameHandler], *, port: str = "", largest: int = LARGEST) -> Port:
     """Return the port of a Python function; each path calls `make` for a fresh one.
 
-    The function takes the bytes of a frame and returns replies: bytes, `Ending("why")`, or a pair of a delay in seconds
-    and one of these; several of them in a list or generator, or None. Errors mention `port`. A frame longer than
+    The function takes the bytes of a frame and returns a reply, a list or generator of replies, or None. A reply is
+    bytes, `Ending("why")`, or a pair of a delay in seconds and one of these. Errors mention `port`. A frame longer than
     `largest` bytes is truncated and marked as such. Opening raises ContactError if `make` raises.
 
     >>> inprocess(lambda: lambda frame: [b"echo " + frame, (0.1, b"later")], port="line").kind

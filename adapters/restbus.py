@@ -186,9 +186,9 @@ def restbus(
 ) -> Port:
     """Return the port of the rest of a bus, which sends `messages` on schedule during a path, whatever else happens.
 
-    The address is as for `can`. An input of the port is text that changes how a message is sent from now on: "NAME on";
-    "NAME off"; "NAME twice" (each frame is duplicated); "NAME wrong" (its last byte is inverted, so no checksum fits);
-    "NAME stuck" (its counter stops); "NAME late 0.05" (each frame is sent this many seconds after its time). The
+    The address is as for `can`. An input of the port is text that changes how a message is sent from now on: "NAME on",
+    "NAME off", or one of these. "NAME twice": each frame is duplicated. "NAME wrong": its last byte is inverted, so no
+    checksum fits. "NAME stuck": its counter stops. "NAME late 0.05": each frame is sent this many seconds late. The
     counter of a message also stops while it is off. The port has no outputs.
 
     The model's windows allow for frames up to `late` seconds after their time. A later one is the tester's fault. The

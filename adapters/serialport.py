@@ -127,13 +127,14 @@ class PolledLine(SerialLine):
 def serialport(url: str, *, framing: Framing = LINES, keep: bool | None = None, **options: Any) -> Port:  # noqa: ANN401 -- the fields of Device
     """Return the port of a serial device: "/dev/ttyUSB0", "COM3", "socket://host:port", "rfc2217://…", "loop://", ….
 
-    The options are `baudrate` (9600), `bytesize` (8), `parity` ("N"), `stopbits` (1), `rtscts`, `xonxoff`, `exclusive`
-    (True: no other program may open it), `dtr` and `rts` (unchanged), `low_latency` (the driver does not collect bytes
-    for 16 ms), `within` (2.0: how many seconds to wait for a missing device), and `keep`. With `keep`, the port stays
-    open between the paths of a campaign, and what arrives between two paths is dropped. That is the default, except for
-    network connections, which many systems take for a new start. Options may also follow the name, and override
-    arguments: "/dev/ttyUSB0?baudrate=115200". Raises UsageError for an unknown option or name; opening raises
-    ContactError.
+    The options are the fields of `Device`: `baudrate` (9600), `bytesize` (8), `parity` ("N"), `stopbits` (1), `rtscts`,
+    `xonxoff`, `exclusive` (True: no other program may open it), `dtr` and `rts` (unchanged). With `low_latency`, the
+    driver does not collect bytes for 16 ms. `within` (2.0) is how many seconds to wait for a missing device.
+
+    With `keep`, the port stays open between the paths of a campaign, and what arrives between two paths is dropped.
+    That is the default, except for network connections, which many systems take for a new start. Options may also
+    follow the name, and override arguments: "/dev/ttyUSB0?baudrate=115200". Raises UsageError for an unknown option or
+    name; opening raises ContactError.
 
     >>> serialport("/dev/ttyUSB0", baudrate=115_200, keep=True).kind
     'serialport'

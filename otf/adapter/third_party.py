@@ -1,15 +1,13 @@
-"""Third-party code: a bench, a model, a driver, a name service. It may try to end the program, or never return.
+"""Runs third-party code (a bench, a model, a driver, a name service), which may end the program or never return.
 
-`sys.exit(0)` in a codec, passed on, would end `otf run` as if everything had passed; a CancelledError would end one job
-of several without a word. Such errors are reported and are no verdict; only the user's own interruption passes.
+`sys.exit(0)` in a codec would otherwise end `otf run` as if everything had passed. A CancelledError would silently end
+one of several jobs. Such errors are reported and give no verdict; only the user's own interruption passes.
 
-Calls that may never return run in daemon threads, bounded in time. The interpreter waits for the threads of anyio's
-pool when it ends: one that is stuck in a driver would keep it from ending for ever.
+Calls that may never return run in daemon threads with a time limit. anyio's own threads would not do: the interpreter
+waits for them when it ends, and so would hang with one that is stuck in a driver.
 
-Reports a model that hangs: after a second, which of its functions is at work, and on what.
-
-A thread looks at the question that the model is working on. It cannot report code that keeps all threads from
-running, as one call of a C library may.
+A watchdog thread reports a model that hangs: after one second it says which function is running, and on what. It cannot
+report code that blocks all threads, as one call of a C library may.
 """
 
 from __future__ import annotations
@@ -41,7 +39,7 @@ from otf.values import as_text, show
 
 @contextmanager
 def blaming() -> Generator[None]:
-    """Turn what would end the program into a ModelError that says where it was raised."""
+    """Turn an exception that would end the program into a ModelError that says where it was raised."""
     try:
         yield
     except Exception:
@@ -54,7 +52,7 @@ def blaming() -> Generator[None]:
 
 @contextmanager
 def ungrouped() -> Generator[None]:
-    """Let one error of otf out of a group of tasks: all fail for the same reason, and a group would hide its advice."""
+    """Raise the first otf error of a task group: all fail for the same reason, and a group would hide its advice."""
     try:
         yield
     except* OtfError as group:
@@ -62,13 +60,13 @@ def ungrouped() -> Generator[None]:
 
 
 def blamed(error: BaseException) -> ModelError:
-    """Return the error for code that would end the program."""
+    """Return the ModelError for an exception that would end the program."""
     message = f"{where(error)}: {describe(error)}: code of the bench or its model would have ended the program"
     return ModelError(message + own_frames(error))
 
 
 def is_interruption(error: BaseException) -> bool:
-    """Return whether the user, or a task that was cancelled, wants the work to end."""
+    """Return whether the error means that the user, or whoever cancelled this task, wants the work to end."""
     if isinstance(error, (*USERS_OWN, GeneratorExit)):
         return True
     if isinstance(error, BaseExceptionGroup):
@@ -94,7 +92,7 @@ def describe(error: BaseException) -> str:
 
 
 def stumbled(port: str, data: bytes, error: Exception) -> str:
-    """Return why nothing is decided by bytes on which a codec raised an exception that does not mean "no message"."""
+    """Return why bytes decide nothing: the codec raised an exception other than CodecError for them."""
     at = f"{where(error)}: " if own_frames(error) else ""
     what = f"{data[:SHOWN].hex(' ')}{' …' * (len(data) > SHOWN)}"
     return (
@@ -104,18 +102,18 @@ def stumbled(port: str, data: bytes, error: Exception) -> str:
 
 
 def _cancelled() -> bool:
-    """Return whether this task was cancelled: any code may raise the exception for it."""
+    """Return whether this task was really cancelled: any code may raise the exception."""
     if anyio.current_effective_deadline() == -float("inf"):
         return True
     try:
         task = asyncio.current_task()
     except RuntimeError:
-        return True  # trio's, which only trio can make
+        return True  # trio: only trio itself can raise its exception
     return task is None or task.cancelling() > 0
 
 
 GRACE: Final = 0.2
-"""Seconds for which a call is waited for after its result is no longer wanted."""
+"""Seconds to wait for a call whose result is no longer wanted."""
 
 SHOWN: Final = 32  # bytes
 
@@ -123,26 +121,26 @@ T = TypeVar("T")
 
 
 def answer(call: Callable[[], T], seconds: float) -> T:
-    """Return the result of a call; the thread waits for it. Raises its error, or TimeoutError after `seconds`."""
+    """Call a function in another thread and return its result. Raises its error, or TimeoutError after `seconds`."""
     future = Future[T]()
     _start(call, future, lambda: None)
     return future.result(seconds)
 
 
 async def answered(call: Callable[[], T], seconds: float, undo: Callable[[T], object] | None = None) -> T:
-    """Return the result of a call, while other tasks go on. Raises its error, or TimeoutError after `seconds`.
+    """Call a function in another thread while other tasks run. Raises its error, or TimeoutError after `seconds`.
 
-    When that time is over, or this is cancelled, the call is abandoned; `undo` gets its late result.
+    If time is up or this task is cancelled, the call is abandoned; `undo` gets its late result.
     """
     future = Future[T]()
     near, far = socket.socketpair()
     try:
-        _start(call, future, far.close)  # our end becomes readable by that
+        _start(call, future, far.close)  # that makes our end readable
         with anyio.fail_after(seconds):
             await anyio.wait_readable(near)
         return future.result()
     except BaseException:
-        # most calls are about to return, and then nothing is left behind
+        # most calls are about to return; waiting briefly leaves nothing behind
         with anyio.CancelScope(shield=True), anyio.move_on_after(GRACE):
             await anyio.wait_readable(near)
         if undo is not None:
@@ -158,7 +156,7 @@ def _start(call: Callable[[], T], future: Future[T], done: Callable[[], object])
     def work() -> None:
         try:
             future.set_result(context.run(call))
-        except BaseException as error:  # noqa: BLE001 -- whatever it is, it belongs to who waits for it
+        except BaseException as error:  # noqa: BLE001 -- whatever it is, the caller gets it
             future.set_exception(error)
         done()
 
@@ -171,12 +169,12 @@ def _undone(undo: Callable[[T], object], future: Future[T]) -> None:
 
 
 PATIENCE: Final = 1.0  # seconds
-BEGINNING: Final = 10.0  # seconds in which a thread begins, on the busiest machine
-LOOKS: Final = 4  # in that time
+BEGINNING: Final = 10.0  # seconds within which a thread starts, even on the busiest machine
+LOOKS: Final = 4  # per PATIENCE
 _INTERRUPTIONS: Final = 3  # one a second
-_LATE: Final = 8  # looks in a row between which the clock did not go on
-_ONE: Final = threading.Lock()  # two that watch the same would report everything twice
-_TOLD: Final = frozenset(10**power * LOOKS for power in range(6))  # after a second, after ten, a hundred …
+_LATE: Final = 8  # looks in a row between which the clock did not advance
+_ONE: Final = threading.Lock()  # two watchdogs would report everything twice
+_TOLD: Final = frozenset(10**power * LOOKS for power in range(6))  # after 1 s, 10 s, 100 s …
 
 Tell = Callable[[str], object]
 
@@ -189,10 +187,10 @@ def warn(text: str) -> None:
 
 
 def start_thread(work: Callable[[], object]) -> threading.Event:
-    """Do `work` in a thread, which ends with the process; return what is set once the work has ended.
+    """Run `work` in a daemon thread; return an event that is set when it has ended.
 
-    Raises RuntimeError, as Python does, if no thread can be had. Thread.start would wait for ever for a thread that had
-    no memory to begin.
+    Raises RuntimeError, as Python does, if no thread can be started. `Thread.start` would wait forever for a thread
+    that had no memory to begin.
 
     >>> start_thread(lambda: None).wait()
     True
@@ -214,14 +212,14 @@ def start_thread(work: Callable[[], object]) -> threading.Event:
 
 @contextmanager
 def watched(tell: Tell = warn, patience: float = PATIENCE) -> Generator[None]:
-    """Watch the model while the context is open; `tell` is called from another thread."""
+    """Watch the model while the context is open; another thread calls `tell`."""
     if not _ONE.acquire(blocking=False):
         yield
         return
     over = threading.Event()
-    # a process that may start no thread goes without: the watchdog decides nothing
+    # a process that cannot start threads does without: the watchdog decides nothing
     with suppress(RuntimeError):
-        # Thread.start would wait for ever for a thread that had no memory to begin
+        # Thread.start would wait forever for a thread that had no memory to begin
         start_new_thread(watch, (LoopCheck(ClockCheck(over, tell), tell), tell, patience))
     try:
         yield
@@ -231,7 +229,7 @@ def watched(tell: Tell = warn, patience: float = PATIENCE) -> Generator[None]:
 
 
 class ClockCheck:
-    """Waits as an event does, and interrupts the program where the clock by which all waits end does not go on.
+    """Waits for an event, and interrupts the program if the clock that ends all waits stands still.
 
     >>> never = threading.Event()
     >>> ClockCheck(never, print).wait(0.01)
@@ -243,12 +241,12 @@ class ClockCheck:
         self._then, self._late = time.monotonic(), 0
 
     def wait(self, seconds: float) -> bool:
-        """Return whether it is over; as a user would, interrupt a program that waits for a moment that never comes."""
+        """Wait; return whether the event is set. If the clock stands still, interrupt the program as Ctrl-C would."""
         if self._over.wait(seconds):
             return True
         gone = time.monotonic() - self._then
         self._then += gone
-        # a clock that went back once has moved all moments that are waited for into the distance
+        # after the clock went back once, every deadline lies far in the future
         self._late = self._late + 1 if self._late >= _LATE or 0 <= gone < seconds / 2 else _LATE * (gone < 0)
         if self._late >= _LATE:
             self._interrupt()
@@ -257,9 +255,7 @@ class ClockCheck:
     def _interrupt(self) -> None:
         if self._late == _LATE:
             self._tell("the clock of this machine (CLOCK_MONOTONIC) stands still or goes back: nothing can be judged")
-        if (
-            self._late == _LATE + _INTERRUPTIONS
-        ):  # where the clock stands still, no bounded end of anything comes either
+        if self._late == _LATE + _INTERRUPTIONS:  # while the clock stands still, no time limit ends anything either
             os._exit(INCONCLUSIVE)
         os.kill(os.getpid(), signal.SIGINT)
         with suppress(OSError):
@@ -267,7 +263,7 @@ class ClockCheck:
 
 
 def watch(over: Waitable, tell: Tell, patience: float) -> None:
-    """Look at what the model is asked, four times in `patience` seconds, until it is over."""
+    """Look four times per `patience` seconds at which call of the model is running, until it is over."""
     seen, looks = CURRENT.now, 0
     while not over.wait(patience / LOOKS):
         now = CURRENT.now

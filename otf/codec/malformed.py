@@ -54,10 +54,10 @@ class MalformedCodec:
 
     The other codec may have these methods for them:
 
-    - `decode_input(port, data)` returns the input with these bytes, or raises CodecError; without it, `decode` does;
-    - `split_input(port, data)` returns the frames that the system reads in these bytes, and raises CodecError where the
-      system would wait for more; without it, all bytes are one frame;
-    - `seal(data)` returns the bytes with the checksum that they need, so that a parser goes past it.
+    - `decode_input(port, data)` returns the input for these bytes, or raises CodecError; the default is `decode`.
+    - `split_input(port, data)` returns the frames that the system reads in these bytes. It raises CodecError if the
+      system would wait for more. By default, all bytes are one frame.
+    - `seal(data)` returns the bytes with a correct checksum, so that a parser accepts them.
 
     >>> from otf.codec import lines
     >>> @dataclass(frozen=True)

@@ -250,8 +250,8 @@ class Ledger(NamedTuple):
 class FailedStep:
     """The events since the run was last settled: the belief at the start, the inputs, and the outputs so far.
 
-    `last` holds the inputs of the step before, and `earlier` the belief at its start: what comes after silence is due
-    to them, and they tell which timers have ended.
+    `last` holds the inputs of the step before, which cause what comes after silence. `earlier` is the belief at its
+    start, and shows which timers have ended since.
     """
 
     before: Belief

@@ -44,9 +44,9 @@ class Ping:
 class Wait:
     """Wait for an output until this time (seconds since the start of the run), then call `silence`.
 
-    With `rest`, the wait also ends when something else shows that the system is at rest. It is False after quiescence,
-    when only time can bring an output. A `restless` wait is over at its time, whatever the system does; any other goes
-    on until the system rests, where that can be seen.
+    With `rest`, the wait also ends when something else shows that the system is at rest. After quiescence `rest` is
+    False, since only time can bring an output. A `restless` wait ends at its time; any other goes on until the system
+    is seen to rest, if that can be seen.
 
     >>> Wait(until=0.25).until
     0.25

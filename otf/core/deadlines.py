@@ -266,7 +266,7 @@ def dues(
 
 
 def named_timers(belief: Belief, earlier: Belief | None) -> dict[Node, tuple[str, ...]]:
-    """Return for each possible state its named timers in words: those that run, and those that ended a step ago."""
+    """Return, for each possible state, its named timers in words: those that run, and those that have just ended."""
     before = {each.name: each for each in _named(earlier.hypotheses if earlier is not None else ())}
     found: dict[Node, tuple[str, ...]] = {}
     for now in belief.hypotheses:

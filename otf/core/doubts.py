@@ -1,4 +1,4 @@
-"""What stalls leave in doubt: the time windows that they widened, and the events that were judged within these."""
+"""What stalls leave in doubt: the windows that they widened, and the events judged within these."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from otf.trace.events import Event, Sent, Stalled
 
 @dataclass(slots=True)
 class Doubts:
-    """The ends of intervals that the stalls of a run moved to later, each with the end before the stall.
+    """Window ends that the stalls of a run moved to later, each with the end before the stall.
 
-    `events` and `seconds` count what was judged while only a stall kept several states possible, or an output from
-    being late. `unheard` counts, per timer, how often an input stopped it when it was due but its output had not come;
-    a timer that expires in silence never counts.
+    `events` and `seconds` count what was judged while only a stall allowed several states, or kept an output from being
+    late. `unheard` counts, per timer, how often an input stopped it when it was due and its output had not come. A
+    timer that may expire without output never counts.
     """
 
     model: Model
@@ -29,12 +29,12 @@ class Doubts:
     events: int = 0
     seconds: float = 0.0
     unheard: Counter[str] = field(default_factory=Counter[str])
-    # the timers that are due, each with the earliest time at which it was started
+    # timers that are due, each with the earliest time at which it was started
     _due: set[tuple[str | int, float]] = field(default_factory=set[tuple[str | int, float]])
     _last: Event | None = None
 
     def opened(self, belief: Belief, stall: Stalled, latency: float) -> Belief:
-        """Return the belief after a stall: whatever was due then may come later by the length of the stall."""
+        """Return the belief after a stall: whatever was due may come later by the length of the stall."""
         if not belief.timed:
             return belief
         then = Belief(tuple(opened(each, stall, latency) for each in belief.hypotheses))
@@ -44,7 +44,7 @@ class Doubts:
         return then
 
     def weigh(self, event: Event, since: float, belief: Belief, latency: float) -> None:
-        """Count an event that might have left other states, or none, without the stalls; the last was at `since`."""
+        """Count an event that, but for the stalls, might have left other states or none; the last was at `since`."""
         before = event.at - latency
         self._hear(event, belief, before)
         open_now = [each for each in _windows(belief) if each.trigger.b in self.ends]
@@ -78,7 +78,7 @@ class Doubts:
         return bool(found) and not any(move.silent for move in found)
 
     def _is_due(self, window: Window, before: float) -> bool:
-        """Return whether a window would be over by now if it were not for a stall."""
+        """Return whether the window would be over by now but for a stall."""
         return window.trigger.b in self.ends and is_later(before, self.ends[window.trigger.b] + window.hi)
 
 

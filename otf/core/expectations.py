@@ -66,7 +66,7 @@ class Instance:
         return (self.type.__name__,)
 
     def __str__(self) -> str:
-        """Return the name of the class for people."""
+        """Return the text for reports."""
         return f"any {self.type.__name__}"
 
 

@@ -36,9 +36,9 @@ class Explainer:
 
     Results are cached in their belief under the name of the event. A result that depends on the time of the event holds
     only for that event; it is kept briefly, since a run asks what an event `would` leave before telling it. `work`
-    counts the moves considered. `late` holds the stalls of the run, the latest first. `slack` is by how many seconds
-    the tester may have seen the event late. `by_time` says whether the last search depended on time. Moves that
-    implement the requirement `without` are left out.
+    counts the moves considered. `late` holds the stalls of the run, the latest first. `slack`: by how many seconds the
+    tester may have seen the event late. `by_time`: whether the last search depended on time. Moves that implement the
+    requirement `without` are left out.
     """
 
     def __init__(self, oracle: Oracle, without: str = "") -> None:

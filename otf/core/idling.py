@@ -208,7 +208,7 @@ class Idling:
             self.told[name] = self.told.get(name, 0) + 1
 
     def _comes(self, places: tuple[Hashable, ...], timer: TimerName) -> bool:
-        """Return whether a timer is heard without a wait."""
+        """Return whether the timer's output usually comes without a wait for it."""
         alone, waited = (self.told.get((what, timer, *places), 0) for what in ("alone", "end"))
         return alone > waited or (waited > 0 and ("cut", timer) not in self.told)
 

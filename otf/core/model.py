@@ -81,7 +81,7 @@ class Model:
 
     @cached_property
     def places(self) -> Uncounted | None:
-        """What removes the counters from states; None if there are none."""
+        """The function that removes the counters from states; None if states have no counters."""
         found = places(self.spec)
         return found if found.counters else None
 

@@ -1,7 +1,7 @@
-"""Judges runs of which a log shows only a part: of some steps something, of others nothing.
+"""Judges runs from logs that show only part of some steps and nothing of others.
 
-Keeps the set of all states that the model may be in. No log shows the transitions of `emits`: any number of them may
-come before a step.
+Keeps the set of all states that the model may be in. Logs do not show the transitions of `emits`: any number of them
+may come before a step.
 """
 
 from __future__ import annotations

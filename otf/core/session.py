@@ -242,10 +242,10 @@ class Session:
             taken = Taken(self.monitor.sent, at)
             self.tell(taken)
             return taken
-        # a system that seemed to speak for ever, and was seen to rest, has taken and emitted all there was
+        # a system that seemed to speak forever, and was seen to rest, has taken all inputs and sent all outputs
         event = Quiet(at, self._pause.means == "rested" and by != "observed", by=by)
         if not self.doubting and not self.moment.monitor.would(event):
-            # a system that was kept from running has come to rest only now, however long ago the last event is
+            # a system that got no processor may have come to rest only now, long after the last event
             self.doubting, self._rested = True, at * (by == "observed")
             if self._doubt_ends() > at:
                 return None

@@ -106,7 +106,7 @@ class Stalls:
         return self._until > now
 
     def begin(self, now: float, use: CpuUse, *, timed: bool) -> None:
-        """Take what was done before the first look; only benches with windows need to know what was lost by then."""
+        """Start the accounts at the first look; if times matter, count as lost what was lost before it."""
         if timed:
             self.sample(now, use)
         self._sample, self.sampled = use, now
@@ -158,8 +158,8 @@ class Stalls:
 def is_proven(verdict: Verdict, events: Sequence[Event]) -> bool:
     """Return whether the failure of a long run counts although there is no time to see it again.
 
-    It does if no delay explains it: a value is wrong rather than a time, and no stall was long enough to delay an
-    answer to an earlier input that much. It also does if there was no event for far longer than any stall.
+    It does if no delay explains it: a value is wrong rather than a time, and no stall could have delayed an answer to
+    an earlier input that much. It also does if nothing happened for far longer than any stall.
     """
     failure = verdict.failure
     if failure is None or not events or events[-1].at < LONG:

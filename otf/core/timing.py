@@ -205,7 +205,7 @@ class Clock:
         return window._replace(trigger=Span(a, b))
 
     def running(self, window: Window, until: float) -> Window:
-        """Return the window of a timer that has shown no effect by now, if it was to show one `until` then."""
+        """Return the window of a timer without effect so far, which would have shown one if it expired by `until`."""
         a, b = window.trigger
         last = min(until, self.now - self.latency - self.behind) - window.hi - 2 * ROUNDING
         return window if self.late or a >= last else window._replace(trigger=Span(min(last, b), b))

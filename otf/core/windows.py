@@ -49,7 +49,7 @@ class Windows:
         )
 
     def _sent(self, now: Hypothesis) -> float:
-        """Return since when it may be in another state, where a named timer has no effect that would be seen."""
+        """Return when an input in flight may first have left this state, and with it the effect of its named timers."""
         clock = self.clock
         known = len(clock.inputs)
         numbers = (flight[0].number for _, flight in now.flight)

@@ -1,4 +1,4 @@
-"""What arrives on the ports while a boot hook runs: some of it may come from before the reset."""
+"""Separates outputs sent before a boot hook's reset from those sent after it."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from otf.runner.wire import Arrived, Wire
 from otf.trace.events import Seen, Undecodable
 from otf.values import show
 
-AHEAD: Final = 8  # later outputs that decide whether one is of the life before
-LONG: Final = 512  # bytes of a frame of which half may be of the life before
-WORK: Final = 2_000  # readings that are tried; a flood of lines of the life before must not hold up the run
+AHEAD: Final = 8  # later outputs considered when deciding whether one was sent before the reset
+LONG: Final = 512  # bytes: only in frames up to this length may the first part be from before the reset
+WORK: Final = 2_000  # attempts to explain outputs; a flood of old lines must not hold up the run
 
 
 class LifeBefore:
     """Recognises, among the outputs present when a run begins, those sent before the boot hook reset the system.
 
-    The moment of the reset is unknown. So on each port it drops what the model does not allow, or not before what
-    follows, until something allowed comes. A wrong banner therefore fails as a missing one. The first half of a line
-    may be of the life before, too, and is dropped.
+    The moment of the reset is unknown. So on each port, outputs are dropped until one comes that the model allows, also
+    before those that follow it. A wrong banner therefore fails as a missing one. The first part of a line may be from
+    before the reset as well, and is dropped too.
     """
 
     def __init__(self, oracle: Oracle, wire: Wire, codec: CodecCache) -> None:
@@ -35,7 +35,7 @@ class LifeBefore:
         self._left = WORK
 
     def drop(self, life: Life | None) -> None:
-        """Leave in the inbox of the wire only what the system has said since its reset, if its life has a boot hook."""
+        """Leave in the wire's inbox only what came after the reset, if the system has a boot hook."""
         if life is None or life.boot is None:
             return
         self._wire.poll()
@@ -51,14 +51,14 @@ class LifeBefore:
         self._wire.inbox.extend(kept)
 
     def _first(self, before: Sequence[Arrived], each: Arrived, rest: Sequence[Arrived]) -> Arrived | None:
-        """Return an arrival, or the end of it, if it may be the first one after the reset on its port."""
+        """Return an arrival, or a tail of it, if it may be the first one after the reset on its port."""
         for form in self._forms(each):
             if self._explains([*before, form]):
                 return form if self._explains([*before, form, *rest]) or not self._later(before, rest) else None
         return None
 
     def _later(self, before: Sequence[Arrived], rest: Sequence[Arrived]) -> bool:
-        """Return whether one of the rest may be the first."""
+        """Return whether one of `rest` may be the first one after the reset."""
         return any(
             self._explains([*before, form, *rest[number:]])
             for number, each in enumerate(rest, 1)
@@ -73,7 +73,7 @@ class LifeBefore:
                 try:
                     output = self._codec.output(each.port, each.what)
                 except Undecided:
-                    return False  # a codec need not read half a line
+                    return False  # a codec need not decode half a line
                 # it came at some time since the ports were empty
                 at = max(0.0, each.at)
                 monitor.slack = at + self._wire.unheard
@@ -82,7 +82,7 @@ class LifeBefore:
         return True
 
     def _forms(self, each: Arrived) -> Iterator[Arrived]:
-        """Yield an arrival, and what is left of it without a beginning that may be of the life before."""
+        """Yield an arrival, then its tails: what came before each cut may be from before the reset."""
         yield each
         if isinstance(each.what, Frame) and not each.what.trouble and len(each.what.data) <= LONG:
             for cut in range(1, len(each.what.data)):

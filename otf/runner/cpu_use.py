@@ -24,12 +24,12 @@ _SECOND: Final = 1e9  # nanoseconds
 def cpu_use(
     own: Collection[int] | None = None, *, shared: bool = False, threads: bool = False, proc: Path = PROC
 ) -> CpuUse:
-    """Return what the tester's descendants have done; without any, how long the machine kept tasks waiting.
+    """Return what the tester's descendants have done; if there are none, how long this machine kept tasks waiting.
 
-    If `own` lists the processes of this system, children started for other systems are left out, and those that the
-    tester has not started count. `shared`: the tester tests several systems, and while it computes for one it does not
-    look at the others. `threads`: the system runs in threads of this process, and other processes are ignored. If the
-    kernel shows nothing (not Linux, or /proc is not mounted), all values are zero.
+    `own` lists the processes of this system: children started for other systems are left out, and listed processes that
+    the tester did not start are included. `shared`: the tester tests several systems, and neglects the others while it
+    computes for one. `threads`: the system runs in threads of this process, and other processes are ignored. If the
+    kernel shows nothing (not Linux, or /proc not mounted), all values are zero.
     """
     if threads:
         return _beside_the_tester(proc, shared=shared)
@@ -54,8 +54,8 @@ def _summed(threads: Iterable[Path], tester: float) -> CpuUse:
     for thread in threads:
         # a process may end at any moment
         with suppress(OSError, ValueError, IndexError):
-            # Reads the state first: a thread that falls asleep between the two readings has then been counted. The name
-            # of the program comes before the state, in brackets, and may contain brackets itself.
+            # Reads the state first, so that a thread that falls asleep between the two readings has been counted.
+            # Before the state comes the program's name in brackets, and may itself contain brackets.
             state = (thread / "stat").read_bytes().rpartition(b")")[2].split()[0]
             used, queued, got = map(int, (thread / "schedstat").read_bytes().split()[:3])
             ran, waited = ran + used / _SECOND, waited + queued / _SECOND
@@ -100,7 +100,7 @@ def _threads(process: Path) -> list[Path]:
 
 
 def pressure(proc: Path = PROC) -> float:
-    """Return the seconds for which tasks of this machine waited for a processor so far; 0 where that is not shown."""
+    """Return for how many seconds tasks of this machine have waited for a processor so far; 0 if unknown."""
     with suppress(OSError, ValueError, IndexError):
         some = (proc / "pressure" / "cpu").read_bytes().splitlines()[0]
         return int(some.rpartition(b"total=")[2]) / 1e6

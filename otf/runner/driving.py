@@ -105,15 +105,15 @@ async def opened(bench: Bench) -> AsyncGenerator[Mapping[str, Line], None]:
 
 
 def _strangers(bench: Bench, session: Session, wire: Wire, started: Collection[int]) -> frozenset[int]:
-    """Return the processes of a system that the tester has not started, if all are known: their waits excuse it."""
+    """Return the processes behind the lines if the tester started none and all are known: their waits excuse delays."""
     timed = session.monitor.oracle.model.timed and in_real_time()
     return peers(wire.lines, bench.pids) if timed and not started else frozenset()
 
 
 def unless_fed(verdict: Verdict, strangers: frozenset[int], waited: float) -> Verdict:
-    """Return the verdict of a run, inconclusive if by now others have a part in what these processes say.
+    """Return the verdict of a run, inconclusive if other processes have since begun to feed these.
 
-    Tasks of the machine `waited` so many seconds for a processor: those others may have been among them.
+    `waited`: seconds for which tasks of this machine waited for a processor; those other processes may be among them.
     """
     failure = verdict.failure
     if failure is None or failure.kind in CERTAIN or not strangers or waited < STALL or not are_fed(strangers):

@@ -1,7 +1,7 @@
 """The outputs of a transition, other than plain values.
 
-An output item is one of: a value (exactly this one), a class (any value of it), a function or `Where` (any value for
-which it is true), `AnyOrder`, `OneOf`, or one of these on a named port with `on`.
+An output is a value (exactly this one), a class (any value of it), or a function or `Where` (any value that it
+accepts). It can also be `AnyOrder`, `OneOf`, or any of these on a named port, with `on`.
 """
 
 from __future__ import annotations

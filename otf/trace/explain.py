@@ -130,9 +130,9 @@ _COMMAND: Final = re.compile(r" *[\w ]+: +(otf|pytest) |traces: \S+$| +known_iss
 
 
 def wrapped(line: str, width: int) -> list[str]:
-    """Return a line in parts of at most `width` characters, broken between words; the others are below the last column.
+    """Return a line in parts of at most `width` characters, broken between words; later parts line up below the first.
 
-    A command stays one line, whatever the width: who copies it would copy the line ends as well.
+    A command stays on one line, whatever the width: users copy it, and would copy line breaks too.
 
     >>> wrapped("  seen:   Coffee(cups=1), Tea(cups=2)", 30)
     ['  seen:   Coffee(cups=1),', '          Tea(cups=2)']

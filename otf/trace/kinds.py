@@ -45,9 +45,9 @@ class PassedStep(NamedTuple):
 
 
 class KindRule(NamedTuple):
-    """Which parts of a failure tell kinds apart; for inputs in `everywhere`, the state does not.
+    """Which parts of a failure distinguish kinds; for inputs in `everywhere`, the state does not.
 
-    Outputs that are wrong in one of the ways in `slices` each form a kind, whatever the input.
+    Each way in `slices` in which an output can be wrong is a kind of its own, whatever the input.
     """
 
     parts: tuple[FailurePart, ...] = ()

@@ -73,7 +73,7 @@ class FailureResult:
     title: str = ""
 
     def data(self) -> dict[str, Any]:
-        """Return its data for every JSON document, about the shortest trace, whether or not it was shrunk."""
+        """Return the entry of this failure in JSON documents; `trace` is the shortest one, shrunk or not."""
         return {"signature": self.signature, "count": self.paths, "trace": self.trace, "steps": self.steps}
 
 

@@ -116,7 +116,7 @@ def _strangers(places: Mapping[str, Place], known: Iterable[int]) -> set[int]:
 
 
 def examine(system: SystemProcesses) -> None:
-    """Make slow checks for what makes the rest of a system uncertain. Raises Unseen."""
+    """Check, slowly, for connections and descriptors that would make a rest of the system uncertain. Raises Unseen."""
     sockets = _sockets(kind for process in system.processes.values() for kind in _kinds_of_descriptors(process))
     if sockets and (other := outside(sockets, sockets | _sockets(_own_descriptors()))):
         raise Unseen(

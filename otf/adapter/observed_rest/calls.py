@@ -9,7 +9,7 @@ from typing import Final, Literal, TypeAlias
 from otf.values.identity import light
 
 ANYTIME: Final = float("-inf")
-"""The moment of a wake-up of which nothing is known: it may be due already."""
+"""The time of a wake-up about which nothing is known: it may be due already."""
 
 NEVER: Final = float("inf")
 """The moment of a wake-up that no timer causes."""

@@ -109,7 +109,7 @@ class Strangers:
 
 
 def ancestors(pid: int) -> list[int]:
-    """Return the parent of a process, its parent, and so on."""
+    """Return the ancestors of a process: its parent, its parent's parent, and so on."""
     found: list[int] = []
     while (pid := _parent(pid)) > 0:
         found.append(pid)

@@ -25,7 +25,7 @@ def owners(transport: Transport, address: Bound, among: Iterable[int]) -> set[in
 
 
 class _PortSearch(NamedTuple):
-    """When all processes were asked for a socket, who was there, and who held it."""
+    """A search of all processes for a socket: its time, the processes that existed, and those that held the socket."""
 
     at: float
     there: set[int]
@@ -38,8 +38,9 @@ _searches: Final[dict[tuple[Transport, Bound], _PortSearch]] = {}
 def holders(transport: Transport, address: Bound) -> set[int]:
     """Return all processes that hold a socket bound to an address.
 
-    To look at the descriptors of all takes 15 to 100 ms, more than most paths. So for a second only those are asked
-    that held it, and those that are new. Others might be given it meanwhile, as they might right after a search.
+    A search of all descriptors takes 15 to 100 ms, longer than most paths. So for a second after one, only the holders
+    and new processes are searched. Another process might be given the socket meanwhile, as it might right after a
+    search.
     """
     there, last = {*everybody()}, _searches.get((transport, address))
     if last is not None and monotonic() - last.at < _AGAIN:
@@ -63,7 +64,7 @@ def everybody() -> list[int]:
 def _holds(pid: int, wanted: set[str]) -> bool:
     folder = f"{PROC}/{pid}/fd"
     with suppress(OSError):
-        for each in os.listdir(folder):  # noqa: PTH208 -- names, and no paths
+        for each in os.listdir(folder):  # noqa: PTH208 -- names, not paths
             with suppress(OSError):
                 if os.readlink(f"{folder}/{each}") in wanted:  # noqa: PTH115 -- the same
                     return True

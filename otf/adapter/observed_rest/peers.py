@@ -1,8 +1,8 @@
-"""The processes at the other ends of lines whose system the tester did not start: only their own waits delay it.
+"""Finds the processes at the other ends of lines, for a system that the tester did not start.
 
-One that holds such an end may be no more than a proxy, socat for instance. So what feeds it counts as well: whoever
-writes to its pipes, unix sockets and terminals. If one of its descriptors leads to what cannot be followed, nobody is
-known.
+Waits of these processes for a processor excuse late outputs. The process at the other end may be only a proxy such as
+socat, so the processes that write to its pipes, unix sockets and terminals count too. If one of its descriptors leads
+somewhere that cannot be followed, the result is empty.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from otf.values.identity import light
 _MASTER: Final = "/ptmx"
 _SLAVES: Final = "/dev/pts/"
 _DEAF: Final = {f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom", "tty")}
-"""Devices by which no program speaks: at a terminal there is a person."""
+"""Devices that carry no messages between programs: a terminal has a person at its other end."""
 
 
 def peers(lines: Mapping[str, Line], named: Collection[int] = ()) -> frozenset[int]:
-    """Return the processes at the other ends of lines, the `named` ones, and what feeds them; none unless all known."""
+    """Return the processes at the other ends of lines, the `named` ones, and those that feed them; empty if unsure."""
     try:
         links = _Links()
         return links.fed(set(named).union(*map(links.behind, lines.values())))
@@ -38,7 +38,7 @@ def peers(lines: Mapping[str, Line], named: Collection[int] = ()) -> frozenset[i
 
 
 def are_fed(known: frozenset[int]) -> bool:
-    """Return whether by now others feed these processes, beside what they started: a proxy may connect at any time."""
+    """Return whether processes other than their own children feed these by now: a proxy may connect at any time."""
     alive = {pid for pid in known if Path(f"/proc/{pid}").exists()}
     try:
         return any(known.isdisjoint((pid, *ancestors(pid))) for pid in _Links().fed(alive))
@@ -57,7 +57,7 @@ class _Descriptor:
 
     @property
     def link(self) -> str:
-        return os.readlink(self.path)  # noqa: PTH115 -- a name, and no path of ours
+        return os.readlink(self.path)  # noqa: PTH115 -- a name, not a path of ours
 
     def info(self, field: str) -> str:
         lines = Path(f"/proc/{self.pid}/fdinfo/{self.number}").read_text(encoding="ascii").splitlines()
@@ -68,7 +68,7 @@ class _Descriptor:
 
 
 class _Links:
-    """What the processes of this machine have open, by its name; `_hidden`: of some it is not shown."""
+    """The open descriptors of all processes on this machine, by name; `_hidden`: some processes do not show theirs."""
 
     def __init__(self) -> None:
         self._open = defaultdict[str, list[_Descriptor]](list)
@@ -85,7 +85,7 @@ class _Links:
                 continue  # it has ended
 
     def behind(self, line: Line) -> set[int]:
-        """Return who holds the other end of a line. Raises Unseen where that is nobody."""
+        """Return the processes that hold the other end of a line. Raises Unseen if there are none."""
         place = line.place() if isinstance(line, Placed) else Place()
         if place.inside or place.threads:
             return set()
@@ -100,7 +100,7 @@ class _Links:
         return found
 
     def fed(self, roots: set[int]) -> frozenset[int]:
-        """Return these processes, those that they started, and those that feed any of them. Raises Unseen, OSError."""
+        """Return these processes, their descendants, and all that feed any of them. Raises Unseen, OSError."""
         found, left, sockets = {os.getpid()}, [*roots], set[str]()
         while left:
             if (pid := left.pop()) in found:
@@ -116,7 +116,7 @@ class _Links:
         return frozenset(found - {os.getpid()})
 
     def _feeding(self, end: _Descriptor) -> set[int]:
-        """Return the processes that may write what is read from a descriptor. Raises Unseen, OSError."""
+        """Return the processes that may write what this descriptor reads. Raises Unseen, OSError."""
         link, what = end.link, os.stat(end.path)  # noqa: PTH116 -- a link of the kernel
         if stat.S_ISSOCK(what.st_mode):
             return self._connected(*_inode(link))
@@ -143,7 +143,7 @@ class _Links:
                     yield each.pid
 
     def _connected(self, inode: str) -> set[int]:
-        """Return who holds the other end of a unix socket. The connections of TCP and UDP are looked at in the end."""
+        """Return the processes at the other end of a unix socket; `fed` checks TCP and UDP connections at the end."""
         if inode in self._internet:
             return set()
         if inode not in self._unix:
@@ -159,7 +159,7 @@ class _Links:
 
 
 def _descriptors(pid: int) -> list[_Descriptor]:
-    return [_Descriptor(pid, int(name)) for name in os.listdir(f"/proc/{pid}/fd")]  # noqa: PTH208 -- names, and no paths
+    return [_Descriptor(pid, int(name)) for name in os.listdir(f"/proc/{pid}/fd")]  # noqa: PTH208 -- names, not paths
 
 
 def _inode(link: str) -> set[str]:
@@ -171,6 +171,6 @@ def _children(pid: int) -> list[int]:
 
 
 def _terminal(pid: int) -> int:
-    """Return the number of the terminal from which a process was started."""
+    """Return the device number of a process's controlling terminal."""
     line = Path(f"/proc/{pid}/stat").read_bytes()
     return int(line[line.rfind(b")") + 2 :].split()[4])

@@ -80,10 +80,10 @@ class Process:
                 self.threads[tid] = Thread(self.pid, tid)
 
     def read(self, into: dict[Tid, ThreadReading]) -> bool:
-        """Add what the kernel shows of its known threads; return whether these were all of them.
+        """Add readings of all known threads to `into`; return whether the process has no others.
 
-        The last reading decides: none of the others, asleep by then, can start a thread. A count read any later could
-        miss a thread that existed, answered after the ports were looked at, and ended.
+        The last reading decides: if the others sleep by then, none of them can start a thread. A count read later could
+        miss a thread that answered after the ports were looked at, and ended.
         """
         there = 0
         for tid, thread in self.threads.items():

@@ -111,7 +111,7 @@ _AGAIN: Final = 0.05  # seconds until the next look for a missing device
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Device:
-    """The settings of a serial port; `dtr` and `rts` None leave these lines as they are.
+    """The settings of a serial port; None for `dtr` or `rts` leaves that line as it is.
 
     On Linux, opening a port raises both, whatever the settings: boards that reset on DTR do so at that moment. With
     `keep`, that happens once per campaign instead of on every path. otf waits `within` seconds for a missing device:
