@@ -66,7 +66,7 @@ def run(bench: Bench, **settings: Unpack[SettingsKeywords]) -> Summary:
     from otf.campaign.campaign import Campaign
 
     __tracebackhide__ = True  # under pytest the line of the test is what matters
-    temporary = None if "out" in settings else Path(tempfile.mkdtemp(prefix="otf-"))
+    temporary = Path(tempfile.mkdtemp(prefix="otf-")) if settings.get("out") is None else None
     if temporary is not None:
         settings["out"] = temporary
     try:

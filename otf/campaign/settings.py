@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict, get_args
 
 from otf.errors import UsageError
 from otf.spec import fingerprint
@@ -134,20 +134,31 @@ class Settings:
         return self.jobs * (1 if self.workers is None else self.workers.processes)
 
     def __post_init__(self) -> None:
-        """Refuse values that mean nothing."""
+        """Refuse values that mean nothing: a program has them from anywhere, and not every one is type-checked."""
+        for name in ("out", "saved"):
+            if isinstance(folder := getattr(self, name), str):
+                object.__setattr__(self, name, Path(folder))
         for name in ("traces", "steps", "largest", "jobs", "burst"):
             number: int | None = getattr(self, name)
-            if number is not None and number < 1:
-                message = f"{name}={number}: at least 1 is needed"
-                raise UsageError(message)
-        if not 0 <= self.aftermath <= MINUTE:
-            message = f"aftermath={self.aftermath}: a number of seconds from 0 to {MINUTE} is needed"
-            raise UsageError(message)
-        if self.time is not None and not self.time > 0:
-            message = f"time={self.time}: a positive number of seconds is needed"
-            raise UsageError(message)
+            _require(name, number, "at least 1", lambda value: value is None or value >= 1)
+        _require("seed", self.seed, "a whole number", lambda value: isinstance(value, int))
+        _require("aftermath", self.aftermath, f"a number of seconds from 0 to {MINUTE}", lambda at: 0 <= at <= MINUTE)
+        _require("time", self.time, "a positive number of seconds", lambda value: value is None or value > 0)
+        for name, words in (("mode", get_args(Mode)), ("keep", get_args(Keep))):
+            _require(name, getattr(self, name), f"one of {', '.join(words)}", words.__contains__)
         if self.spend and self.time is None:
             raise UsageError("spend=True: a time to be spent is needed, as in time=60")
+
+
+def _require(name: str, value: Any, what: str, holds: Callable[[Any], bool]) -> None:  # noqa: ANN401 -- any setting
+    """Raise UsageError unless something holds for the value of a setting."""
+    try:
+        good = holds(value)
+    except TypeError:  # a text is no number
+        good = False
+    if not good:
+        message = f"{name}={value!r}: {what} is needed"
+        raise UsageError(message)
 
 
 class SettingsKeywords(TypedDict, total=False):

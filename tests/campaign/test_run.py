@@ -163,3 +163,28 @@ def test_room_for_a_thousand_copies(
     monkeypatch.setattr(resource, "getrlimit", lambda _kind: limits[-1])  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
     monkeypatch.setattr(resource, "setrlimit", lambda _kind, found: limits.append(found))  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
     assert (make_room(1000), limits[-1]) == (note, (limit, hard))
+
+
+@pytest.mark.parametrize(
+    ("setting", "why"),
+    [
+        ({"time": "5s"}, "time='5s': a positive number of seconds is needed"),
+        ({"traces": "4"}, "traces='4': at least 1 is needed"),
+        ({"seed": "3"}, "seed='3': a whole number is needed"),
+        ({"mode": "fast"}, "mode='fast': one of strict, eager is needed"),
+        ({"aftermath": None}, "aftermath=None: a number of seconds from 0 to 60 is needed"),
+    ],
+)
+def test_a_setting_of_a_wrong_type_is_told(setting: dict[str, Any], why: str) -> None:
+    """A program without types passes what the command line would have read: a text for a number."""
+    with pytest.raises(UsageError) as raised:
+        otf.run(_fast(), **setting)
+    assert str(raised.value) == why
+
+
+def test_a_folder_may_be_a_text(tmp_path: Path) -> None:
+    """Traces go there; None is a new folder."""
+    untyped: Any = {"out": str(tmp_path / "runs"), "traces": 1, "steps": 2}
+    assert otf.run(_fast(), **untyped).steps == 2
+    assert (tmp_path / "runs" / "path-0001.jsonl").exists()
+    assert otf.run(_fast(), **untyped | {"out": None}).steps == 2
