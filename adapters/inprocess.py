@@ -36,7 +36,7 @@ class InprocessLine:
 
     Replies arrive in order of their times; those with equal times arrive in the order given. A function that raises has
     ended: "raised ValueError: …". So has one with a thread or task that dies of an exception. If it answers endlessly,
-    256 replies are taken at a time, and none while 20,000 are not due yet.
+    the line takes 256 replies at a time, and none while 20,000 are not due yet.
     """
 
     def __init__(self, alarm: Alarm, port: str = "", largest: int = LARGEST) -> None:

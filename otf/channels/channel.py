@@ -1,4 +1,4 @@
-"""A system behind a net, as a function of its behaviour without the net.
+"""The behaviour of a system behind a net, computed from its behaviour without the net.
 
 States that no observation can distinguish are merged into one, so that the sets of states stay small. A lost message is
 the same as one that has not arrived yet, and a copy that changes nothing is the same as no copy.

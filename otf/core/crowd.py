@@ -54,7 +54,7 @@ class Following(NamedTuple):
 
 @dataclass(slots=True)
 class Crowd:
-    """What a search still has to follow, joined. The least advanced comes first, so nearly all come only once."""
+    """What a search still has to follow, joined. It follows the least advanced first, so nearly all only once."""
 
     _left: dict[Hashable, Following] = field(default_factory=dict[Hashable, Following])
     _followed: dict[Hashable, Following] = field(default_factory=dict[Hashable, Following])

@@ -19,9 +19,9 @@ from otf.trace.events import Event, Sent, Stalled
 class Doubts:
     """Window ends that the stalls of a run moved to later, each with the end before the stall.
 
-    `events` and `seconds` count what was judged while only a stall allowed several states, or kept an output from being
-    late. `unheard` counts, per timer, how often an input stopped it when it was due and its output had not come. A
-    timer that may expire without output never counts.
+    `events` and `seconds` count what was judged while only a stall allowed several states, or excused a late output.
+    `unheard` counts, per timer, how often an input stopped it when it was due and its output had not come. A timer that
+    may expire without output never counts.
     """
 
     model: Model

@@ -21,7 +21,7 @@ SHOWN: Final = 8  # the innermost lines: infinite recursion has a thousand
 class CurrentCall:
     """Holds the call that runs now, None between calls. Each call is an object of its own.
 
-    A watchdog in another thread reads it to report a model that hangs. `seconds` is the total time of all calls by
+    A watchdog in another thread reads it to report a model that hangs. `seconds` is the total time of all calls on
     `clock`. The core has no clock of its own; the default always reads 0.
     """
 

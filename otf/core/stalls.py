@@ -73,7 +73,7 @@ class Stalls:
         return self._until if asked == self._asked else asked
 
     def note(self, seconds: float) -> None:
-        """Note time that the tester or the system lost at once."""
+        """Note a single loss of time, by the tester or the system."""
         if seconds >= STALL:
             self.longest = max(self.longest, seconds)
 

@@ -120,8 +120,8 @@ class Timers:
     def _is_early(self, running: Iterable[str | int | None], sent: float) -> bool:
         """Return whether to wait for the timers of a new state: of the first few, then ever fewer, and once per input.
 
-        A device that counts is never in a state twice. Waiting in each state would leave no time for an input between
-        its heartbeats.
+        A device that counts its heartbeats is in a new state after each. Waiting in every state would leave no time for
+        inputs.
         """
         name = "new", *sorted(map(str, running))
         again = self._new == (name, sent)

@@ -226,7 +226,7 @@ class ViolationSearch:
 
 
 def _driven(moves: TaggedMoves, starts: Iterable[Hypothesis]) -> Iterator[Hypothesis]:
-    """Yield where the remaining inputs lead."""
+    """Yield the hypotheses to which the remaining inputs lead."""
     known, stack = set[Hypothesis](), list(starts)
     while stack:
         now = stack.pop()

@@ -73,7 +73,7 @@ class Windows:
         return self.clock.late or not is_later(self.clock.inputs[in_flight.number - 1].a, _last(now))
 
     def after_input(self, after: Hypothesis, move: Move, number: int, loose: int) -> Hypothesis:
-        """Return the hypothesis after an input was taken by a move."""
+        """Return the hypothesis after a move took an input."""
         # the time of the input matters only if the outputs of an Accept may lead to a state with timers
         origin = number if move.opening and not self.model.alone else 0
         if not after.timers and not self._timed(move):

@@ -18,9 +18,9 @@ LARGEST: Final = 65_536
 class Frame:
     """One message that arrived, such as a datagram, a line or a packet, without its framing.
 
-    `trouble` is "", or says in a few words why the bytes are not a frame: too long, or with broken framing. Such bytes
-    are shown to people but never reach a codec: cut at the right position, a wrong answer could look right. `received`
-    is when the kernel, or a reader, got it, by the event loop's clock; None if unknown. It may have come up to `doubt`
+    `trouble` is "", or says in a few words why the bytes are not a frame: too long, or with broken framing. Reports
+    show such bytes, but a codec never gets them: a wrong answer that is cut off might look right. `received` is when
+    the kernel, or a reader, got the frame, by the event loop's clock; None if unknown. It may have come up to `doubt`
     seconds earlier (infinity: unknown), but not before the tester's last look.
 
     >>> Frame(b"pong").data
@@ -52,7 +52,7 @@ class Framer(Protocol):
 
     @property
     def begun(self) -> bytes:
-        """The bytes of such a frame so far: bounded, and for people to read."""
+        """The bytes of such a frame so far, shortened, for reports."""
         ...
 
     def pack(self, data: bytes) -> bytes:
@@ -110,7 +110,7 @@ class Cutter(Buffered, ABC):
     """
 
     grace: int = 0
-    """The most bytes in the end of a frame: so many may follow its data before the end is found."""
+    """The most bytes that the end of a frame may have, after its data."""
 
     def __init__(self, largest: int = LARGEST, written: int = 0) -> None:
         if largest < 1:

@@ -45,7 +45,7 @@ async def drive(  # noqa: PLR0913, PLR0917 -- what a run needs, each once
 ) -> Verdict:
     """Start a fresh copy of the system, conduct one run on it, stop it; return the verdict.
 
-    `known` is told how the silences of the run are known, before the first event and whenever that changes. `aftermath`
+    Calls `known` with how it recognises silences, before the first event and whenever that changes. `aftermath`
     returns for how many seconds to listen to the ports after a failure. `wakers` is what is known of the system's
     threads that wake for nothing; without it, none is trusted. Raises ContactError if the system cannot be started or
     reached, ModelError if the model is broken, UsageError if the bench is.

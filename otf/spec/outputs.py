@@ -144,7 +144,7 @@ class Accept:
         object.__setattr__(self, "req", requirements(self.req))
 
     def complete(self, outputs: Any) -> bool:  # noqa: ANN401 -- a tuple, or a dictionary of them
-        """Return whether these outputs complete the transition."""
+        """Return whether the transition is over after these outputs."""
         if not isinstance(self.until, int):
             return self.until(outputs)
         each = outputs.values() if isinstance(self.port, tuple) else [outputs]

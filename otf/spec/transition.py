@@ -230,7 +230,7 @@ class Completed:
     spec: Any
 
     def __call__(self, state: object, inp: object) -> Iterable[Any]:
-        """Return what may happen on an input."""
+        """Yield the transitions on an input; for an unspecified one, only the transition that ignores it."""
         yields: Iterable[Any] = self.spec.step(state, inp)
         if not isinstance(yields, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] -- of the user
             return yields  # the oracle reports this error, with its place

@@ -13,7 +13,7 @@ from otf.values.identity import key
 from otf.values.words import WORD, words
 
 LEAST: Final = 4
-"""The least length of a name: shorter ones are numbers that a model counts with."""
+"""The least length of a drawn name; shorter ones may be numbers that the model counts."""
 
 ANY: Final = "…"
 _PARTS: Final = ("state", "input", "expected", "seen")

@@ -77,7 +77,7 @@ class Closed:
 
     @property
     def output(self) -> Ended:
-        """Return the output that it is judged as."""
+        """Return the output for which the model judges it."""
         return Ended(self.reason)
 
 

@@ -1,18 +1,18 @@
 """Kinds of failure: one per defect, as far as runs can tell.
 
-A *signature* is a coarse description of a failure, and one defect nearly always has one. But two defects may share a
-signature: if a model is a table of texts, every wrong answer is one text in place of another. So the values of failures
-with one signature are compared, and the failures told apart if no single rule explains them:
+A *signature* is a coarse description of a failure; all failures of one defect nearly always share it. But two defects
+may share one too: if a model is a table of texts, every wrong answer is one text in place of another. So failures with
+one signature are split by their values, unless a single rule explains them all:
 
-- what an input does, the first word of a text, always tells failures apart;
-- so does a name that the system itself gives to a failure: `error_17` is not a value that the model expected;
-- if states and inputs have no parts, and there are several states, the model is a table. Then each entry is a
-  defect of its own, unless an input gets a wrong answer in one way wherever it is tried, or in a range of states;
-- otherwise, inputs that always fail are told apart if others of their form never do, unless they are a range;
-- inputs with several fields whose outputs are wrong in the same place are one kind if one field decides: all those
-  tried with these temperatures fail, in whatever room.
+- Failures of inputs that do different things (their texts begin with different words) are always different kinds.
+- So are those with different names that the system itself gives: the model did not expect the value `error_17`.
+- If states and inputs have no parts, and there are several states, the model is a table. Then each entry is a kind,
+  unless an input gets a wrong answer in the same way wherever it is tried, or in a range of states.
+- Otherwise, each input that always fails is a kind if others of its form never fail, unless these inputs are a range.
+- Inputs with several fields whose outputs are wrong in the same place are one kind if one field decides: all those
+  tried with these temperatures fail, in any room.
 
-Whatever passed before a failure, in the same path, is the evidence for `never`. If an input sometimes fails and
+The steps that passed before a failure in the same path are the evidence for `never`. If an input sometimes fails and
 sometimes passes, something else makes it fail, and its value says nothing.
 """
 

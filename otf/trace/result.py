@@ -31,7 +31,7 @@ ONLY_KNOWN: Final = (
 
 
 def untested(steps: int, malformed: int, truncated: int, excused: int = 0) -> str:
-    """Return why so many inputs tested nothing; "" if some did.
+    """Return why none of the inputs tested anything; "" if some did.
 
     Some inputs were `malformed`, some were unspecified and `truncated` their path. The `excused` ones showed a known
     issue, or came after one.

@@ -144,7 +144,7 @@ class RecordTiers(Tiers):
 
 
 class RecursiveTiers(Tiers):
-    """A record inside itself: only the values made already, so that none is made twice."""
+    """A record type inside itself: gives only values that already exist, so that none is made twice."""
 
     def __init__(self, record: RecordTiers) -> None:
         super().__init__(record)

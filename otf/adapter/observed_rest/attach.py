@@ -126,7 +126,7 @@ def examine(system: SystemProcesses) -> None:
 
 
 def _kinds_of_descriptors(process: Process) -> list[str]:
-    """Return what the descriptors of a process are. Raises Unseen if its rest cannot be trusted."""
+    """Return the kinds of a process's descriptors. Raises Unseen if its rest cannot be trusted."""
     try:
         kinds = process.descriptors()
     except Gone:

@@ -13,9 +13,9 @@ from otf.adapter.observed_rest.place import Bound, Transport
 from otf.adapter.observed_rest.sockets import bound_to, receiving
 
 PROC: Final = Path("/proc")
-_AGAIN: Final = 1.0  # seconds after which all processes are asked again
-_KEPT: Final = 100  # addresses for which it is known who was asked
-_START: Final = 19  # the field of /proc/PID/stat after the name of the program: its start, in clock ticks
+_AGAIN: Final = 1.0  # seconds after which to search all processes again
+_KEPT: Final = 100  # addresses whose last search is remembered
+_START: Final = 19  # in /proc/PID/stat, counted after the program name: the start time, in clock ticks
 
 
 def owners(transport: Transport, address: Bound, among: Iterable[int]) -> set[int]:
@@ -80,9 +80,9 @@ def start_of(pid: int) -> int:
 
 
 def stranger(transport: Transport, address: Bound, server: int, since: int) -> str:
-    """Return the process that holds a port, if it started before `since`, when the server did; "" if none is known."""
+    """Return a message if another process, started before the server (`since`), holds its port; "" if none is seen."""
     for inode in receiving(transport, address):
-        # all processes are asked only if the server itself does not hold it
+        # searches all processes only if the server itself does not hold it
         wanted = {f"socket:[{inode}]"}
         held = [] if _holds(server, wanted) else [pid for pid in (*everybody(), os.getpid()) if _holds(pid, wanted)]
         if held and all(start_of(pid) < since for pid in held):

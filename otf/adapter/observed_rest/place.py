@@ -1,4 +1,4 @@
-"""The other end of a line: where it is, as far as the line knows, and what it wrote that has not arrived."""
+"""The other end of a line: where it is, if the line knows that, and how much it wrote that has not arrived."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ def _listed(family: int, states: int) -> Iterator[_SocketRow]:
 
 
 def _dumped(request: bytes) -> Iterator[tuple[bytes, int, int]]:
-    """Yield what the kernel answers to a question for sockets, each with where it begins and ends. Raises OSError."""
+    """Yield the kernel's answers to a query about sockets, each with its begin and end. Raises OSError."""
     with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _SOCK_DIAG) as diag:
         diag.settimeout(_PATIENCE)
         diag.sendto(_HEADER.pack(_HEADER.size + len(request), _BY_FAMILY, _DUMP, 1, 0) + request, (0, 0))
@@ -136,7 +136,7 @@ def _dumped(request: bytes) -> Iterator[tuple[bytes, int, int]]:
 
 
 def unix_peers() -> dict[str, str]:
-    """Return the unix sockets of this machine, each with the one that it is connected to, or "". Raises OSError."""
+    """Return the unix sockets of this machine by inode, each with its peer's inode, or "". Raises OSError."""
     found = dict[str, str]()
     for answer, begin, end in _dumped(_UNIX_REQUEST.pack(socket.AF_UNIX, _EVERY, _WITH_PEER)):
         (inode,), at, peer = _UNIX_ROW.unpack_from(answer, begin), begin + _UNIX_ROW.size, 0
@@ -144,12 +144,12 @@ def unix_peers() -> dict[str, str]:
             size, kind, value = _ATTRIBUTE.unpack_from(answer, at)
             peer = value if kind == _PEER else peer
             at += max(4, (size + 3) & ~3)
-        found[str(inode)] = str(peer or "")  # one that was closed has the number 0
+        found[str(inode)] = str(peer or "")  # the kernel reports a closed peer as 0
     return found
 
 
 def internet() -> set[str]:
-    """Return the sockets of TCP and UDP on this machine."""
+    """Return the inodes of the TCP and UDP sockets of this machine."""
     return {row.inode for name in ("tcp", "tcp6", "udp", "udp6") for row in rows(name)}
 
 
@@ -161,7 +161,7 @@ def _row(answer: bytes, at: int) -> _SocketRow:
 
 
 def _written(host: bytes, words: int) -> str:
-    """Return an address as in the tables of `/proc/net`: in words of this machine."""
+    """Return an address as in the tables of `/proc/net`: in words of this machine's byte order."""
     return "".join(f"{word:08X}" for word in struct.unpack_from(f"={words}I", host))
 
 
@@ -187,9 +187,9 @@ def bound_to(transport: Transport, address: Bound) -> set[str]:
 
 
 def receiving(transport: Transport, address: Bound) -> set[str]:
-    """Return the inodes of the sockets that get what is sent to an address: bound to it, or else to its port alone.
+    """Return the inodes of the sockets that receive what is sent to an address, bound to it or to its port alone.
 
-    Only sockets that listen are asked for: a list of all connections takes 20 ms after a thousand paths.
+    Asks the kernel only for listening sockets: after a thousand paths, a list of all connections takes 20 ms.
     """
     host, port = address
     found = [
@@ -204,7 +204,7 @@ def receiving(transport: Transport, address: Bound) -> set[str]:
 
 
 def _same(bound: _Address, host: str) -> bool:
-    """Return whether a socket's address is that of a host, or any; of a host with a name nothing is known."""
+    """Return whether a socket bound to this address may get what is sent to a host; true if the host is a name."""
     try:
         asked = _unmapped(ipaddress.ip_address(host.partition("%")[0]))
     except ValueError:
@@ -213,7 +213,7 @@ def _same(bound: _Address, host: str) -> bool:
 
 
 def _unmapped(address: _Address) -> _Address:
-    """Return an address of IPv4 that is written as one of IPv6 as what it is."""
+    """Return an IPv4 address that is mapped to IPv6 as IPv4; others unchanged."""
     mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
     return mapped or address
 

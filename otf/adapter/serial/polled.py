@@ -25,8 +25,8 @@ class Polled(asyncio.Protocol):
     never called: the loss would look like silence. When the transport does end, it calls the port's `flush`, which may
     wait forever inside the event loop. A second end then raises, since the first has dropped the port. Anything written
     meanwhile is silently ignored. `_GuardedPort` sits between the transport and the loop. Before each callback of a
-    closing transport it empties the output buffer and aborts once; an error of a callback counts as the loss. `taken`
-    reports whether output was written. `why` is the error of the port.
+    closing transport it empties the output buffer and aborts once. An error in a callback means that the port is lost.
+    `taken` reports whether output was written. `why` is the error of the port.
     """
 
     descriptor: int = -1

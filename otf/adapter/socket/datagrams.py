@@ -98,8 +98,8 @@ _SLEW: Final = 0.001  # seconds per second: a clock being corrected runs faster 
 class Stamps:
     """Computes from its stamp how long ago a datagram arrived; after one wrong stamp, it believes no other.
 
-    Stamps are wrong if the wall clock was set meanwhile. They are also wrong if one lies in the future, or before the
-    moment when the socket was last empty: then a program may see another time than the kernel (`faketime`).
+    Stamps are wrong if the wall clock was set meanwhile, or if this program sees another time than the kernel
+    (`faketime`). Then one may lie in the future, or before the moment when the socket was last empty.
     """
 
     def __init__(self) -> None:
