@@ -1,17 +1,22 @@
 """The pytest plugin: a bench is a test in one line, with options for how long and how it is driven.
 
 pytest loads this module in every run of every project in the environment, so it imports nothing of the engine: the
-first test that needs the engine imports it.
+first test that needs the engine imports it. If a system in its process ends pytest from inside, pytest has not passed:
+another process waits for its end.
 """
 
 from __future__ import annotations
 
 import atexit
+import os
 import sys
+import threading
+import warnings
 from collections.abc import Callable, Generator, Iterator
 from functools import wraps
 from inspect import iscoroutinefunction
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
@@ -24,7 +29,7 @@ if TYPE_CHECKING:
 FOUND = "otf.adapter.bench"  # defines benches: before it is imported there are none
 RAISED = "otf.campaign.run"  # raises failures
 SUPERVISOR = "otf.supervisor"  # knows how pytest ends
-ASKED = "otf.pytest_plugin.asked"  # notes what tests asked of the fixtures
+ASKED = "otf.pytest_plugin.planned_run"  # notes what tests asked of the fixtures
 MARKER = "otf"
 _PROGRAM: list[pytest.Config] = []
 FIXTURES = frozenset({"otf_run", "otf_run_async", "otf_open", "otf_open_async"})
@@ -55,10 +60,48 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, object]:
     """Let another process judge how pytest ends, if any of its tests may drive a system: the system may end it."""
     if FOUND in sys.modules and _PROGRAM[0] is session.config:
-        from otf.pytest_plugin.ending import supervise
-
-        supervise(session)
+        _supervise(session)
     return (yield)
+
+
+def _supervise(session: pytest.Session) -> None:
+    """Run the tests of a session in a child process, if pytest is the program, and nothing runs beside it yet.
+
+    Workers of pytest-xdist are watched by the process that started them. A fork would lose threads that run already:
+    there `os._exit` itself refuses status 0, which does not stop a library in C.
+    """
+    config = session.config
+    distributed = hasattr(config, "workerinput") or config.getoption("dist", "no") != "no"
+    if distributed or config.option.collectonly or not _is_the_program():
+        return
+    if threading.active_count() > 1:
+        _refuse_success()
+        return
+    sys.stdout.flush()
+    sys.stderr.flush()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of native threads, as numpy has them, which survive forks
+        from otf import supervisor
+
+        supervisor.supervise("pytest")
+
+
+def _is_the_program() -> bool:
+    program = Path(sys.argv[0])
+    return program.stem in {"pytest", "py.test"} or program.parts[-2:] == ("pytest", "__main__.py")
+
+
+def _refuse_success() -> None:
+    leave, owner, shown = os._exit, os.getpid(), os.dup(2)  # pytest catches what is written while a test runs
+
+    def refuse(status: int) -> NoReturn:
+        # a fork, as multiprocessing makes them, may end like that
+        if status == 0 and os.getpid() == owner:
+            os.write(shown, b"\notf: pytest was ended from inside, by os._exit(0): so nothing is decided\n")
+            status = 3  # inconclusive
+        leave(status)
+
+    os._exit = refuse
 
 
 def pytest_runtest_logstart(nodeid: str) -> None:
@@ -176,7 +219,7 @@ def pytest_runtest_makereport(call: pytest.CallInfo[None]) -> Generator[None, py
 
 
 def _asking(request: pytest.FixtureRequest) -> pytest.Item:
-    from otf.pytest_plugin.asked import asked_of
+    from otf.pytest_plugin.planned_run import asked_of
 
     item: pytest.Item = request.node
     asked_of(item).fixtures[str(request.fixturename)] = None

@@ -19,8 +19,7 @@ from otf.campaign import Campaign, NonconformanceError, PathResult, Settings, Su
 from otf.campaign.saved import Saved
 from otf.campaign.settings import header
 from otf.errors import OtfError, UsageError
-from otf.pytest_plugin.asked import asked_of
-from otf.pytest_plugin.planned_run import PlannedRun, given, reserved
+from otf.pytest_plugin.planned_run import PlannedRun, asked_of, given, reserved
 
 
 class SavedOfTest:

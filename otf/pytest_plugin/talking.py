@@ -14,8 +14,7 @@ from otf.adapter import Arrival, Bench, Ending, Line, Trouble
 from otf.adapter.lifecycle import perform
 from otf.codec import Codec
 from otf.errors import CodecError, ContactError, UsageError
-from otf.pytest_plugin.asked import asked_of
-from otf.pytest_plugin.planned_run import made_with, reserved
+from otf.pytest_plugin.planned_run import asked_of, made_with, reserved
 from otf.runner.wire import Wire
 from otf.trace.events import Ended, Undecodable
 from otf.values import show
@@ -50,8 +49,7 @@ class Spoken:
         until = self._wire.now + within
         while (found := self._taken(port)) is None:
             if self._wire.over(until):
-                message = f"no output{f' on {port}' if port else ''} within {within:g} s{self._others()}"
-                raise AssertionError(message)
+                raise AssertionError(f"no output{f' on {port}' if port else ''} within {within:g} s{self._others()}")
             await self._wire.wait(until)
             self._receive()
         return found[1]
@@ -68,8 +66,7 @@ class Spoken:
             self._receive()
         if self._received:
             port, output = self._received[0]
-            message = f"silence was expected, but {show(output)} came on {port}"
-            raise AssertionError(message)
+            raise AssertionError(f"silence was expected, but {show(output)} came on {port}")
 
     def _line(self, port: str) -> Line:
         try:
@@ -189,6 +186,5 @@ class SystemOpener:
     def _made(self, bench: Bench | Callable[..., Bench], parameters: dict[str, object]) -> Bench:
         made, rest = made_with(bench, parameters)
         if rest:
-            message = f"{next(iter(rest))}= is not a parameter of the bench"
-            raise UsageError(message)
+            raise UsageError(f"{next(iter(rest))}= is not a parameter of the bench")
         return made
