@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from otf.cli.tools.graph_files import picture
+from otf.cli.tools.explore import picture
 from otf.explore import Graph, explore
 from otf.explore.exports import dot, marks
 from otf.models import altbit, coffees, laundry, queue, stack, tea, vending

@@ -16,9 +16,9 @@ import typer
 from typer.core import TyperGroup
 
 from otf.cli.catalogue import COMMANDS as ADDED
-from otf.cli.catalogue import function_of, installed
-from otf.cli.option_values import VARIABLE, prepare
-from otf.cli.options import GroupedHelp, guarded, option
+from otf.cli.catalogue import VARIABLE, function_of, installed, prepare_completion
+from otf.cli.command import guarded, worker
+from otf.cli.options import GroupedHelp, option
 from otf.cli.output import (
     STDOUT_ERRORS,
     begin_stdout,
@@ -37,30 +37,44 @@ if TYPE_CHECKING:
 
 
 class Entry(NamedTuple):
-    """Where a command is defined, and its line in the list."""
+    """Where the options of a command are declared, its line in the list, and the function that does its work."""
 
-    module: str
-    function: str
+    options: str
     says: str
+    work: str
 
 
 COMMANDS: Final[Mapping[str, Entry]] = {  # in the order of use
-    "run": Entry("run", "run", "Drive the system and judge everything that comes back."),
-    "new": Entry("tools.new", "new", "Write a commented bench to start from."),
-    "list": Entry("listing", "listing", "List the shipped benches and the strategies."),
-    "show": Entry("show", "show", "Show a trace as a table, with the failing step."),
-    "report": Entry("tools.report", "report", "Make a report of a campaign, for people and for CI."),
-    "rerun": Entry("rerun", "rerun", "Drive the system again with the inputs of a trace."),
-    "shrink": Entry("shrink", "shrink", "Find the shortest trace with the same failure."),
-    "replay": Entry("replay", "replay", "Judge recorded traces again, without the system."),
-    "compare": Entry("tools.compare", "compare", "Show where two traces or two campaigns part."),
-    "step": Entry("step", "step", "Walk through a model by hand."),
-    "explore": Entry("tools.explore", "explore", "Show the states of a model, as a table or a picture."),
-    "check": Entry("tools.check", "check", "Check laws of a model."),
-    "suite": Entry("tools.suite", "suite", "Generate a test suite from a model, and run it."),
-    "mutants": Entry("tools.mutants", "mutants", "Check that the tester finds every mutant of a bench."),
-    "learn": Entry("tools.learn", "learn", "Learn a model from the running system."),
-    "completion": Entry("options", "completion", "Print the completion script of a shell."),
+    "run": Entry("run_arguments.RunCommand", "Drive the system and judge everything that comes back.", "run.run"),
+    "new": Entry("tools.commands.NewCommand", "Write a commented bench to start from.", "tools.new.new"),
+    "list": Entry("commands.ListCommand", "List the shipped benches and the strategies.", "listing.listing"),
+    "show": Entry("commands.ShowCommand", "Show a trace as a table, with the failing step.", "show.show"),
+    "report": Entry(
+        "tools.commands.ReportCommand", "Make a report of a campaign, for people and for CI.", "tools.report.report"
+    ),
+    "rerun": Entry("commands.RerunCommand", "Drive the system again with the inputs of a trace.", "rerun.rerun"),
+    "shrink": Entry("commands.ShrinkCommand", "Find the shortest trace with the same failure.", "shrink.shrink"),
+    "replay": Entry("commands.ReplayCommand", "Judge recorded traces again, without the system.", "replay.replay"),
+    "compare": Entry(
+        "tools.commands.CompareCommand", "Show where two traces or two campaigns part.", "tools.compare.compare"
+    ),
+    "step": Entry("commands.StepCommand", "Walk through a model by hand.", "step.step"),
+    "explore": Entry(
+        "tools.model_commands.ExploreCommand",
+        "Show the states of a model, as a table or a picture.",
+        "tools.explore.explore",
+    ),
+    "check": Entry("tools.model_commands.CheckCommand", "Check laws of a model.", "tools.check.check"),
+    "suite": Entry(
+        "tools.model_commands.SuiteCommand", "Generate a test suite from a model, and run it.", "tools.suite.suite"
+    ),
+    "mutants": Entry(
+        "tools.model_commands.MutantsCommand",
+        "Check that the tester finds every mutant of a bench.",
+        "tools.mutants.mutants",
+    ),
+    "learn": Entry("tools.commands.LearnCommand", "Learn a model from the running system.", "tools.learn.learn"),
+    "completion": Entry("commands.CompletionCommand", "Print the completion script of a shell.", "listing.completion"),
 }
 
 
@@ -80,8 +94,9 @@ class Lazy(TyperGroup):
         """Import a command and return it; None if there is no such command."""
         if cmd_name in COMMANDS:
             entry = COMMANDS[cmd_name]
-            module = import_module(f"otf.cli.{entry.module}")
-            return _command(cmd_name, getattr(module, entry.function), getattr(module, "EXAMPLES", None))
+            module, _, name = entry.options.rpartition(".")
+            found = getattr(import_module(f"otf.cli.{module}"), name)
+            return _command(cmd_name, guarded(worker(found, f"otf.cli.{entry.work}")), found.examples)
         if cmd_name not in installed(ADDED):
             return None
         try:
@@ -186,7 +201,7 @@ def call(arguments: Sequence[str]) -> int:
     _tolerant(sys.stdin)
     _tolerant(sys.stdout)
     as_json = "--json" in arguments
-    prepare()
+    prepare_completion()
     begin_stdout()
     try:
         status: int = app(list(arguments), prog_name="otf", standalone_mode=False) or 0
@@ -248,7 +263,8 @@ def _broken(error: BaseException, *, as_json: bool) -> int:
 
     what = f"{type(error).__name__}: {as_text(error)}"
     if limit := _limit(error):
-        return _limited(limit, what, as_json=as_json)
+        why = f"this machine gives the command no more {limit}: {what}"
+        return _nothing(f"{why}; raise that limit, or run less at the same time", as_json=as_json)
     if broke := broken_by(error):
         return _nothing(
             f"code of the bench, its model or its system changed or closed {broke}: {what}", as_json=as_json
@@ -281,11 +297,6 @@ def _limit(error: BaseException | None) -> str:
             return "threads or memory (ulimit -u, ulimit -v)"
         error = error.__cause__ or error.__context__
     return ""
-
-
-def _limited(limit: str, what: str, *, as_json: bool) -> int:
-    why = f"this machine gives the command no more {limit}: {what}; raise that limit, or run less at the same time"
-    return _nothing(why, as_json=as_json)
 
 
 def _nothing(why: str, *, as_json: bool) -> int:

@@ -21,6 +21,7 @@ from otf.cli.catalogue import BENCHES, TIMES, installed, sources
 from otf.cli.sut_addresses import SUFFIX, Description, addressed, description
 from otf.cli.user_code import PREFIX, from_file, imported, located
 from otf.errors import OtfError, UsageError
+from otf.spec import Spec
 
 SHIPPED: Final = "otf.models"
 LONGEST: Final = 86_400.0  # seconds; a longer quiescence time is a typing error
@@ -86,8 +87,7 @@ def parsed(sets: Sequence[str] | None, quiescence: float | None = None) -> dict[
     for text in sets or ():
         key, equals, value = text.partition("=")
         if not equals:
-            message = f"--set {text}: write it as KEY=VALUE"
-            raise UsageError(message)
+            raise UsageError(f"--set {text}: write it as KEY=VALUE")
         pairs[key] = value
     return pairs if quiescence is None else {**pairs, "quiescence": quiescence}
 
@@ -124,7 +124,7 @@ def _module(reference: str) -> tuple[ModuleType, str]:
         return _model_module(Path(where)), name
     if where.endswith(".py") or "/" in where:
         return from_file(Path(where)), name
-    if where in _shipped_names():
+    if where in {info.name for info in pkgutil.iter_modules(importlib.import_module(SHIPPED).__path__)}:
         return imported(f"{SHIPPED}.{where}", reference), name
     if where.isidentifier() and (point := installed(BENCHES).get(where)) is not None:
         return imported(point.module, reference), name if ":" in reference else point.attr or name
@@ -142,15 +142,13 @@ def _model_module(path: Path) -> ModuleType:
     from otf.notations import read_aut, read_dot
 
     def nowhere() -> NoReturn:
-        message = f"{path} is a model, and says nothing of a system: add --sut exec:COMMAND, or another address"
-        raise UsageError(message)
+        raise UsageError(f"{path} is a model, and says nothing of a system: add --sut exec:COMMAND, or another address")
 
     try:
         read = read_aut if path.suffix == ".aut" else read_dot
         spec = read(path.read_text(encoding="utf-8"), path.name)
     except (OSError, UnicodeDecodeError) as error:
-        message = f"{path}: {error}"
-        raise UsageError(message) from error
+        raise UsageError(f"{path}: {error}") from error
     module = ModuleType(path.stem)
     vars(module)["bench"] = Bench.on_ports(spec, lines({str: "{}"}), {"line": nowhere}, name=path.stem)
     return module
@@ -159,10 +157,6 @@ def _model_module(path: Path) -> ModuleType:
 def _parts(reference: str) -> tuple[str, str]:
     where, colon, name = reference.rpartition(":")
     return (where, name) if colon and _NAME.fullmatch(name) else (reference, "bench")
-
-
-def _shipped_names() -> list[str]:
-    return [info.name for info in pkgutil.iter_modules(importlib.import_module(SHIPPED).__path__)]
 
 
 def _unknown(where: str) -> str:
@@ -198,13 +192,11 @@ def _made(
     known, given = _given(make, reference, module, sets)
     missing = [key for key, each in known.items() if each.default is each.empty and key not in given]
     if missing:
-        message = f"{reference}: the parameter {missing[0]} has no default: set it with --set {missing[0]}=…"
-        raise UsageError(message)
+        raise UsageError(f"{reference}: the parameter {missing[0]} has no default: set it with --set {missing[0]}=…")
     with located(reference, _file(module)):
         bench = make(**given)
     if not isinstance(bench, Bench):
-        message = f"{reference}: it returned {type(bench).__name__}, not a Bench"
-        raise UsageError(message)
+        raise UsageError(f"{reference}: it returned {type(bench).__name__}, not a Bench")
     return bench, {**{key: each.default for key, each in known.items()}, **given}
 
 
@@ -232,12 +224,10 @@ def _timed(bench: Bench, reference: str, times: Mapping[str, object], own: Mappi
             names = ", ".join([*own, *TIMES])
             near = get_close_matches(key, [*own, *TIMES], n=1)
             hint = f"did you mean {near[0]}? " if near else ""
-            message = f"--set {key}: {reference} has no such parameter; {hint}the parameters are {names}"
-            raise UsageError(message)
+            raise UsageError(f"--set {key}: {reference} has no such parameter; {hint}the parameters are {names}")
         seconds = _converted(reference, key, value, float)
         if not 0 <= seconds <= LONGEST:
-            message = f"--set {key}={value}: a time is a number of seconds, from 0 to {LONGEST:g} (a day)"
-            raise UsageError(message)
+            raise UsageError(f"--set {key}={value}: a time is a number of seconds, from 0 to {LONGEST:g} (a day)")
         bench = replace(bench, **{TIMES[key]: seconds})
     return bench
 
@@ -246,8 +236,7 @@ def _converted(reference: str, key: str, value: object, kind: Any) -> Any:  # no
     try:
         return msgspec.convert(value, kind, strict=False, dec_hook=lambda maker, text: maker(text))
     except (msgspec.ValidationError, TypeError, ValueError) as error:
-        message = f"{reference}: the parameter {key}={value} does not fit: {_plainly(str(error))}"
-        raise UsageError(message) from error
+        raise UsageError(f"{reference}: the parameter {key}={value} does not fit: {_plainly(str(error))}") from error
 
 
 def _plainly(why: str) -> str:
@@ -255,3 +244,17 @@ def _plainly(why: str) -> str:
     found = re.fullmatch(r"Expected `(.*)`, got `str`", why)
     words = {"bool": "true or false", "int": "a whole number", "float": "a number"}
     return f"it must be {words.get(found[1], found[1])}" if found else why
+
+
+def model(reference: str, sets: Mapping[str, object]) -> Spec[Any, Any]:
+    """Return the spec of a bench, or of a file from another tool."""
+    return modelled(reference, sets)[0]
+
+
+def modelled(reference: str, sets: Mapping[str, object]) -> tuple[Spec[Any, Any], dict[str, object]]:
+    """Return the spec of a bench with the bench's parameters; a file or a bare model has none."""
+    found = named(reference)
+    if isinstance(found, Spec):
+        return found, {}
+    bench = load(reference, sets)
+    return bench.spec, dict(bench.parameters)

@@ -1,34 +1,23 @@
-"""`otf list`: benches, strategies and serial ports."""
+"""`otf list`: benches, strategies and serial ports; `otf completion`: the script for a shell."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated
 
-from otf.cli.catalogue import BENCHES, TIMES, ListedBench, installed, listed, sources
-from otf.cli.options import AsJson, flag, guarded
+from otf.cli.catalogue import BENCHES, TIMES, ListedBench, completion_script, installed, listed, sources
+from otf.cli.commands import SHELLS, CompletionCommand, ListCommand
 from otf.cli.output import document, say, warn
-from otf.errors import PASS, OtfError
+from otf.errors import PASS, OtfError, UsageError
 from otf.strategy.names import SAYS
 
-EXAMPLES = """\b
-Examples:
-  otf list          the shipped benches and their parameters
-  otf list --ports  the serial ports of this machine
-"""
 
-
-@guarded
-def listing(
-    only_ports: Annotated[bool, flag("--ports", "Only the serial ports of this machine.")] = False,
-    as_json: AsJson = False,
-) -> int:
-    """List the shipped benches with their parameters, and the strategies."""
-    if only_ports:
-        return _ports(as_json=as_json)
+def listing(asked: ListCommand) -> int:
+    """Do what the command asks; return the exit status."""
+    if asked.only_ports:
+        return _ports(as_json=asked.as_json)
     shipped = {name: listed(file) for name, file in sources().items()}
     benches = {**shipped, **_installed()}
-    if as_json:
+    if asked.as_json:
         own = {name: each.parameters for name, each in benches.items()}
         says = {name: each.says for name, each in benches.items()}
         document({"benches": says, "parameters": own, "strategies": SAYS})
@@ -40,6 +29,14 @@ def listing(
         if each.faults:
             say(f"  {'':15} fault is one of none, {', '.join(each.faults)}")
     _table("strategies (otf run --strategy NAME)", SAYS)
+    return PASS
+
+
+def completion(asked: CompletionCommand) -> int:
+    """Do what the command asks; return the exit status."""
+    if asked.shell not in SHELLS:
+        raise UsageError(f"{asked.shell}: there is no script for this shell; there are scripts for {', '.join(SHELLS)}")
+    say(completion_script(asked.shell))
     return PASS
 
 

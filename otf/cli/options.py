@@ -1,25 +1,18 @@
-"""The shape of a command: how it ends, the options that several share, and the groups in which help shows them.
-
-`otf completion`: the script with which a shell completes commands, options and benches.
-"""
+"""Options that several commands share, and the groups in which help shows them."""
 
 from __future__ import annotations
 
-import functools
-import inspect
 import shlex
-from collections.abc import Callable
-from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn, ParamSpec, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Final, ParamSpec
 
 import typer
 from typer.core import TyperCommand
 
-from otf.cli.option_values import SILENCES, among, benches, script, settings
-from otf.cli.output import DEBUG, document, error_document, report_error, say
-from otf.cli.signals import SIGNALS
-from otf.errors import PASS, USERS_OWN, OtfError, UsageError
+from otf.cli.catalogue import SILENCES, among, benches, settings
+from otf.errors import UsageError
 
 if TYPE_CHECKING:
     from otf.adapter import Bench
@@ -76,92 +69,11 @@ class GroupedHelp(TyperCommand):
                     formatter.write_dl(found)
 
 
-def guarded(command: Callable[P, int]) -> Callable[P, None]:
-    """Return the command as typer calls it: it ends with the status that it returns, or with that of its error.
-
-    An error is one message on standard error; with `--json` it is also the document on standard output. Each command
-    gets the option `--debug`. A parameter that is a dataclass, such as `SystemOptions`, stands for all its options.
-    """
-    own = inspect.signature(command, eval_str=True).parameters.values()
-    several: dict[str, Any] = {each.name: each.annotation for each in own if is_dataclass(each.annotation)}
-
-    @functools.wraps(command)
-    def run(*args: P.args, **kwargs: P.kwargs) -> None:
-        DEBUG.set(bool(kwargs.pop("debug", False)))
-        for name, kind in several.items():
-            kwargs[name] = kind(**{each.name: kwargs.pop(each.name) for each in _options_of(kind)})
-        try:
-            status = command(*args, **kwargs)
-        except OtfError as error:
-            _fail(error, as_json=bool(kwargs.get("as_json")))
-        except KeyboardInterrupt as error:
-            # where our handlers are, Ctrl-C raises none: this is one of the bench
-            if not SIGNALS.installed:
-                raise
-            _fail(_exited(error), as_json=bool(kwargs.get("as_json")))
-        except (Exception, *USERS_OWN):
-            raise
-        except BaseException as error:  # noqa: BLE001 -- a model that exits must not end the command as if it had passed
-            _fail(_exited(error), as_json=bool(kwargs.get("as_json")))
-        raise typer.Exit(status)
-
-    debug = inspect.Parameter("debug", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=Debug)
-    shown = [option for each in own for option in (_options_of(each.annotation) if each.name in several else [each])]
-    run.__annotations__["return"] = "None"
-    run.__dict__["__signature__"] = inspect.Signature([*shown, debug])
-    return run
-
-
-def _options_of(kind: Any) -> list[inspect.Parameter]:  # noqa: ANN401 -- a dataclass
-    """Return the fields of a dataclass that are options of typer, as parameters."""
-    types = get_type_hints(kind, include_extras=True)
-    return [
-        inspect.Parameter(
-            each.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=each.default if each.default_factory is MISSING else each.default_factory(),
-            annotation=types[each.name],
-        )
-        for each in fields(kind)
-        if hasattr(types[each.name], "__metadata__")
-    ]
-
-
-def _exited(error: BaseException) -> OtfError:
-    from otf.adapter.third_party import blamed  # brings the event loop along
-
-    found = blamed(error)
-    found.__cause__ = error
-    return found
-
-
-def _fail(error: OtfError, *, as_json: bool) -> NoReturn:
-    """Report an error and end with its exit status."""
-    report_error(error)
-    if as_json:
-        document(error_document(str(error)))
-    raise typer.Exit(error.exit_status)
-
-
-Debug = Annotated[bool, flag("--debug", "Show the whole traceback of an error.", envvar="OTF_DEBUG", show_envvar=True)]
-
-
-SHELLS: Final = {
-    "bash": 'eval "$(otf completion bash)", for instance in ~/.bashrc',
-    "zsh": 'eval "$(otf completion zsh)", for instance in ~/.zshrc after compinit',
-    "fish": "otf completion fish | source, for instance in ~/.config/fish/config.fish",
-}
-EXAMPLES = "\b\nExamples:\n" + "".join(f"  {how}\n" for how in SHELLS.values())
-
-
-@guarded
-def completion(shell: Annotated[str, typer.Argument(metavar="SHELL", help=f"One of {', '.join(SHELLS)}.")]) -> int:
-    """Print the script that completes commands, options and benches in a shell."""
-    if shell not in SHELLS:
-        message = f"{shell}: there is no script for this shell; there are scripts for {', '.join(SHELLS)}"
-        raise UsageError(message)
-    say(script(shell))
-    return PASS
+def one_of(name: str, value: str, known: Sequence[str]) -> Any:  # noqa: ANN401 -- a different literal type each time
+    """Return the value of an option. Raises UsageError if it is none of those that are known."""
+    if value not in known:
+        raise UsageError(f"{name} {value}: choose one of {', '.join(known)}")
+    return value
 
 
 SET: Final = option(
@@ -204,6 +116,9 @@ Jobs = Annotated[
         "NUMBER", "How many copies of the system run at the same time, each on a path.", "--jobs", group=WHERE, min=1
     ),
 ]
+
+
+_NUMBER: Final = 20  # bytes of a file that holds the number of a process
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -279,6 +194,19 @@ class SystemOptions:
 
     def watched(self, bench: Bench) -> Bench:
         """Return a bench with the kind of silence of these options, and with their processes. Raises UsageError."""
-        from otf.cli.run_options import watched
+        kind = bench.silence if self.silence is None else one_of("--silence", self.silence, SILENCES)
+        return replace(bench, silence=kind, pids=(*bench.pids, *map(_pid, self.pids)))
 
-        return watched(bench, self.silence, self.pids)
+
+def _pid(text: str) -> int:
+    """Return the number of a process, given as it is or by a file. Raises UsageError."""
+    where, found = f"--pid {text}", text
+    if not text.isascii() or not text.isdigit():
+        try:
+            with Path(text).open("rb") as file:
+                found = file.read(_NUMBER).decode("ascii", "replace").strip()
+        except OSError as error:
+            raise UsageError(f"{where}: neither a number nor a file that can be read: {error.strerror}") from error
+    if not found.isascii() or not found.isdigit() or not Path(f"/proc/{int(found)}").is_dir():
+        raise UsageError(f"{where}: {found!r} is no process of this machine; `ps -e` lists them")
+    return int(found)

@@ -143,11 +143,8 @@ def harmless(text: str) -> str:
     a
     b\x1b[31m
     """
-    return "".join(char if char.isprintable() or char == "\n" else _escaped(char) for char in text)
-
-
-def _escaped(char: str) -> str:
-    return char.encode("unicode_escape").decode()
+    escaped = (char if char.isprintable() or char == "\n" else char.encode("unicode_escape").decode() for char in text)
+    return "".join(escaped)
 
 
 def _print(text: str) -> None:

@@ -1,82 +1,98 @@
-"""`otf replay`: judge recorded traces again, offline."""
+"""`otf replay`: judge recorded traces again, offline; or the logs of several nodes, by a model of all of them."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, BinaryIO
 
-import typer
-
-from otf.cli.options import AsJson, FromBench, Sets, Suts, flag, guarded, option
-from otf.cli.output import document
-from otf.errors import FAIL, INCONCLUSIVE, PASS, USAGE
+from otf.cli.benches import named, parsed
+from otf.cli.commands import ReplayCommand
+from otf.cli.output import document, say
+from otf.cli.replay_logs import How, TraceSource, Whole, as_data, beginning, judged, report, status_of
+from otf.cli.traces import each_trace, opened
+from otf.errors import FAIL, INCONCLUSIVE, PASS, STATUS_OF, USAGE, ModelError, UsageError
+from otf.offline.entries import LogEntry
+from otf.offline.formats import FORMATS, guessed
+from otf.offline.formats import named as format_named
+from otf.offline.nodes import NodeEvent, NodeLogs, NodesOpinion, judge_nodes, smallest_slice
+from otf.values import as_text, show
 
 WORST = (FAIL, USAGE, INCONCLUSIVE, PASS)  # the status of several traces: a failure counts whatever else there is
 
 
-EXAMPLES = """\b
-Examples:
-  otf replay runs                           every trace of a folder
-  otf replay dump.pcap --bench my_bench.py  a capture of another program
-"""
-
-
-@guarded
-def replay(
-    traces: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="TRACE...",
-            help="Trace files, or folders of them; captures; logs of other programs; - is standard input.",
-        ),
-    ],
-    bench: FromBench = None,
-    suts: Suts = None,
-    follow: Annotated[bool, flag("--follow", "The capture or log still grows: judge it while it does.")] = False,
-    lost_start: Annotated[
-        bool, flag("--lost-start", "Its start is lost: the system may be in any state of the spec.")
-    ] = False,
-    ended: Annotated[
-        bool, flag("--ended", "There was silence after its end: outstanding outputs are missing.")
-    ] = False,
-    log_format: Annotated[
-        str,
-        option(
-            "FORMAT",
-            "The format of a log of another tool, where it is not plain: candump, script:TYPESCRIPT, sigrok:BAUD, "
-            "text, raw, …; a wrong one lists all.",
-            "--format",
-        ),
-    ] = "",
-    port: Annotated[str, option("PORT", "The port that such a log is of, if the bench has several.")] = "",
-    nodes: Annotated[
-        str, option("PLACE", "The logs are those of several nodes: judge them together, as this NodeLogs says.")
-    ] = "",
-    sets: Sets = None,
-    as_json: AsJson = False,
-) -> int:
-    """Judge recorded traces against the current model, without a system under test.
-
-    Captures and logs of other programs need --bench, which decodes them; --sut PORT=URL gives the address of a port.
-    Logs of several nodes need --nodes, and are judged together.
-    The exit status is that of the worst: 1 if one fails, 2 if one cannot be read. A trace that tests nothing, such as
-    one whose only input the model does not specify, is inconclusive, but decides nothing beside others that pass.
-    """
-    from otf.cli.benches import parsed
-    from otf.cli.replay_logs import How, TraceSource, as_data, judged, report, status_of
-    from otf.cli.traces import each_trace
-    from otf.offline.formats import named
-
-    if nodes:
-        from otf.cli.node_logs import replay_nodes
-
-        return replay_nodes(traces, nodes, log_format, as_json=as_json)
-    form, choice = named(log_format) if log_format else ("", "")
-    source = TraceSource(bench, suts, parsed(sets), How(follow, lost_start, ended, form, choice, port))
-    found = {name: judged(name, source) for name in each_trace(traces)}
-    if as_json:
+def replay(asked: ReplayCommand) -> int:
+    """Do what the command asks; return the exit status."""
+    if asked.nodes:
+        return replay_nodes(asked.traces, asked.nodes, asked.log_format, as_json=asked.as_json)
+    form, choice = format_named(asked.log_format) if asked.log_format else ("", "")
+    source = TraceSource(
+        asked.bench,
+        asked.suts,
+        parsed(asked.sets),
+        How(asked.follow, asked.lost_start, asked.ended, form, choice, asked.port),
+    )
+    found = {name: judged(name, source) for name in each_trace(asked.traces)}
+    if asked.as_json:
         document([as_data(name, judgement) for name, judgement in found.items()])
     else:
         for name, judgement in found.items():
             report(name, judgement)
     statuses = {status_of(each) for each in found.values() if not getattr(each, "untested", "")} or {INCONCLUSIVE}
     return next(status for status in WORST if status in statuses)
+
+
+def replay_nodes(files: Sequence[str], place: str, form: str, *, as_json: bool) -> int:
+    """Judge these logs together; print the verdict, and the smallest slice that fails. Return the exit status."""
+    logs = named(place)
+    if not isinstance(logs, NodeLogs):
+        message = f"--nodes {place}: this is no NodeLogs; write NodeLogs(spec, event, forget) of otf.offline.nodes"
+        raise UsageError(message)
+    events = [event for file in files for event in _events(file, logs, form)]
+    opinion = judge_nodes(events, logs.spec, copies=logs.copies, unsent=logs.unsent)
+    part = smallest_slice(opinion, logs.spec, logs.forget) if logs.forget is not None else []
+    if as_json:
+        document(_json(opinion, part))
+    else:
+        say("\n".join([str(opinion), *_told(part)]))
+    return STATUS_OF[opinion.verdict.outcome]
+
+
+def _events(name: str, logs: NodeLogs, form: str) -> Iterator[NodeEvent]:
+    with opened(name) as file:
+        for entry in _entries(name, file, form):
+            try:
+                event = logs.event(entry, Path(name).name)
+            except Exception as error:
+                message = f"{name}, line {entry.place}: `event` raised {type(error).__name__}: {as_text(error)}"
+                raise ModelError(message) from error
+            if event is not None:
+                yield event if event.place else replace(event, place=entry.place)
+
+
+def _entries(name: str, file: BinaryIO, form: str) -> Iterator[LogEntry]:
+    """Return the entries of a log by its format; the lines of one that is of no known format."""
+    kind, option = format_named(form) if form else (guessed(beginning(file)), "")
+    if kind in {"pcap", "pcapng"}:
+        raise UsageError(f"{name}: a capture is of a network, and not of a node; the logs of nodes are judged together")
+    if kind in FORMATS:
+        return FORMATS[kind].entries(Whole(file), name, option)
+    return (LogEntry(0.0, line.rstrip(b"\r\n"), place=number) for number, line in enumerate(Whole(file).lines(), 1))
+
+
+def _told(part: Sequence[NodeEvent]) -> Iterator[str]:
+    if part:
+        yield f"the smallest part that fails ({len(part)} events):"
+    for each in part:
+        shows = f"  {each.shows}" if each.shows is not None else ""
+        yield f"  node {each.node}, line {each.place}: {show(each.action)}{shows}"
+
+
+def _json(opinion: NodesOpinion, part: Sequence[NodeEvent]) -> dict[str, Any]:
+    return {
+        "verdict": opinion.verdict.outcome,
+        "events": len(opinion.order),
+        "why": opinion.why,
+        "slice": [{"node": each.node, "place": each.place, "action": show(each.action)} for each in part],
+    }

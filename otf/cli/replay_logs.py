@@ -155,7 +155,7 @@ def opinion(name: str, file: BinaryIO, bench: Bench, how: How) -> Opinion:
             if foreign.decided or SIGNALS.number:
                 break
     entries = log if isinstance(log, Entries) else log.bus if isinstance(log, Captured) and log.has_bus else None
-    cut = _cut(capture, entries) or (isinstance(log, Captured) and log.cut)
+    cut = any(each.cut for each in (capture, entries, log) if isinstance(each, Capture | Entries | Captured))
     found = foreign.end(ended=how.ended, cut=cut)
     return found if entries is None else _doubted(found, entries)
 
@@ -164,10 +164,6 @@ def _log(name: str, source: Growing | Whole, bench: Bench, how: How) -> Iterable
     if how.form == "jsonl":
         return listed(source.lines(), name, bench)
     return Entries(FORMATS[how.form].entries(source, name, how.choice), bench, name, how.port)
-
-
-def _cut(capture: Capture | None, entries: Entries | None) -> bool:
-    return (capture is not None and capture.cut) or (entries is not None and entries.cut)
 
 
 def _doubted(found: Opinion, entries: Entries) -> Opinion:
@@ -218,8 +214,7 @@ class TraceSource:
     def named(self, name: str) -> Bench:
         """Return the bench that a foreign log needs. Raises UsageError if none was named."""
         if self.bench is None:
-            message = f"{name}: this is not a trace of otf; name its bench with --bench BENCH"
-            raise UsageError(message)
+            raise UsageError(f"{name}: this is not a trace of otf; name its bench with --bench BENCH")
         return addressed(load(self.bench, self.sets), self.suts)
 
 

@@ -19,7 +19,8 @@ from otf.campaign.journal_lines import About
 from otf.campaign.journal_reader import Past
 from otf.campaign.settings import UNLIMITED
 from otf.cli.benches import is_shipped, load, parsed
-from otf.cli.option_values import KEPT, MODES
+from otf.cli.catalogue import KEPT, MODES
+from otf.cli.options import one_of
 from otf.cli.output import ROOT
 from otf.cli.run_arguments import RunOptions
 from otf.cli.run_options import REQUIREMENTS, chosen, under
@@ -89,9 +90,9 @@ def settings_of(options: RunOptions, out: Path) -> Settings:
         out=out,
         reference=options.bench,
         strategy=chosen(options.strategy),
-        mode=_one_of("--mode", options.mode, MODES),
+        mode=one_of("--mode", options.mode, MODES),
         largest=options.largest << 20,
-        keep=_one_of("--keep", options.keep, KEPT),
+        keep=one_of("--keep", options.keep, KEPT),
         budget=Budget(options.budget),
         saved=ROOT / "failures" if options.saved else None,
         where=tuple(options.sut),
@@ -109,14 +110,7 @@ def _grouped_by(names: str | None) -> tuple[FailurePart, ...] | None:
     if names is None:
         return None
     parts = [] if names == "types" else [each.strip() for each in names.split(",")]
-    return tuple(_one_of("--group-by", each, (*get_args(FailurePart), "types")) for each in parts)
-
-
-def _one_of(option: str, value: str, known: tuple[str, ...]) -> Any:  # noqa: ANN401 -- a different literal type each time
-    if value not in known:
-        message = f"{option} {value}: choose one of {', '.join(known)}"
-        raise UsageError(message)
-    return value
+    return tuple(one_of("--group-by", each, (*get_args(FailurePart), "types")) for each in parts)
 
 
 def as_recorded(head: Header, options: RunOptions, sets: list[str]) -> Bench:
@@ -166,8 +160,7 @@ def added(folder: Path, options: RunOptions, seed: int | None) -> RunOptions:
 def settings_to_continue(settings: Settings, until: str | None, *, resumes: bool, checks: bool) -> Settings:
     """Return the settings of a campaign that may continue; `checks`: its traces are judged again. Raises UsageError."""
     if checks and not resumes:
-        message = "--check judges the traces of a folder again: give it with --resume DIR or --into DIR"
-        raise UsageError(message)
+        raise UsageError("--check judges the traces of a folder again: give it with --resume DIR or --into DIR")
     if resumes:
         _check_until(settings.out, until)
     return replace(settings, resume=resumes, check=checks)
@@ -205,8 +198,7 @@ def _header(folder: Path, about: About) -> Header:
     try:
         return msgspec.convert({"run": "", **about.header}, Header)
     except msgspec.ValidationError as error:
-        message = f"{folder}: its journal does not say how its paths were run: {error}"
-        raise UsageError(message) from error
+        raise UsageError(f"{folder}: its journal does not say how its paths were run: {error}") from error
 
 
 def _check_harmless(folder: Path, options: RunOptions) -> None:

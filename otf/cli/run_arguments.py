@@ -3,10 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated, get_args
+from pathlib import Path
+from typing import Annotated, ClassVar, get_args
 
-from otf.cli.option_values import KEPT, MIB, MODES, TRANSITIONS, InputChoice, among
-from otf.cli.options import CHOICE, FAILURES, HOW_LONG, KEEPING, SILENCE, WHAT, WHERE, Jobs, SystemOptions, flag, option
+import typer
+
+from otf.cli.catalogue import KEPT, MIB, MODES, TRANSITIONS, InputChoice, among
+from otf.cli.options import (
+    CHOICE,
+    FAILURES,
+    HOW_LONG,
+    KEEPING,
+    SILENCE,
+    WHAT,
+    WHERE,
+    AsJson,
+    Jobs,
+    MaybeBench,
+    Out,
+    SystemOptions,
+    flag,
+    option,
+)
 from otf.strategy.names import SAYS
 
 
@@ -128,3 +146,80 @@ class RunOptions(SystemOptions):
     budget: Annotated[
         int, option("STEPS", "How many inputs the system may be sent to shrink a failure.", group=FAILURES, min=1)
     ] = TRANSITIONS
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunCommand:
+    """Drive the system with inputs that the model chooses, and judge everything that comes back.
+
+    Each path starts a fresh copy of the system. A path that fails ends; the others go on. Each failure is explained in
+    the words of the model, and shrunk to the few inputs that matter.
+    """
+
+    ctx: typer.Context
+    bench: MaybeBench = None
+    traces: Annotated[
+        int | None,
+        option(
+            "NUMBER",
+            "How many paths, each with its own trace; default: 10, or as many as another bound of time allows.",
+            show_default=False,
+        ),
+    ] = None
+    time: Annotated[str | None, option("TIME", "When to stop: 90, 60s, 10m or 8h.", show_default=False)] = None
+    seed: Annotated[int | None, option("NUMBER", "The same seed gives the same inputs; default: random.")] = None
+    out: Out = None
+    resume: Annotated[
+        Path | None, option("DIR", "Continue the campaign in a folder: only the paths that it lacks are driven.")
+    ] = None
+    check: Annotated[
+        bool,
+        flag(
+            "--check",
+            "With --resume or --into: judge again all traces that the folder has, also those that nobody changed.",
+            group=KEEPING,
+        ),
+    ] = False
+    report: Annotated[
+        Path | None, option("FILE", "Write the report at the end, as `otf report` does.", group=KEEPING)
+    ] = None
+    page: Annotated[
+        str | None,
+        option(
+            "FILE|PORT",
+            "Show the campaign while it runs, on a page in a file or at a port of 127.0.0.1 (0: a free one); the "
+            "page ends as the report.",
+        ),
+    ] = None
+    as_json: AsJson = False
+    spend: Annotated[
+        str | None,
+        option(
+            "TIME",
+            "Spend this time: on saved failures first, then on what changed in the model since the last campaign "
+            "in the folder of --into, then on what was covered least.",
+            group=HOW_LONG,
+            show_default=False,
+        ),
+    ] = None
+    calibrate: Annotated[
+        bool,
+        flag("--calibrate", "Only measure how fast the system answers, and print the times that fit.", group=SILENCE),
+    ] = False
+    cluster: Annotated[
+        str | None,
+        option("ADDRESS", "Drive --jobs paths at the same time on a dask cluster: tcp://host:8786.", group=WHERE),
+    ] = None
+    device: Annotated[
+        Path | None, option("FILE", "A pool of devices: a line for each with its addresses, as for --sut.", group=WHERE)
+    ] = None
+    into: Annotated[
+        Path | None, option("DIR", "Add --traces paths to the campaign in a folder, or begin one.", group=KEEPING)
+    ] = None
+    options: RunOptions
+    examples: ClassVar[str] = """\b
+Examples:
+  otf run conference                         a correct system: it passes
+  otf run conference --set fault=O7          one with a known fault: it fails
+  otf run my_bench.py --traces 100 --seed 7  a bench of your own, in a file
+"""

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from time import monotonic
-from typing import Any, Final, cast, get_args
+from typing import Any, Final
 
 from otf.adapter import Bench
-from otf.adapter.bench_options import Silence
 from otf.campaign import Settings
 from otf.campaign.calibrate import Calibration, calibrate
 from otf.campaign.settings import UNLIMITED
@@ -26,7 +23,6 @@ from otf.strategy.coverage import KINDS, NOTHING_NEW, UPTIME, lasting
 from otf.strategy.kinds import known
 from otf.trace.result import counted
 
-_NUMBER: Final = 20  # bytes of a file that holds the number of a process
 REQUIREMENTS: Final = "requirements"
 LOOKED: Final = 20_000  # states of a model, to count coverage
 LOOKING: Final = 5.0  # seconds for these: with hundreds of inputs a state they would be minutes
@@ -42,31 +38,6 @@ def under(bench: Bench, scenario: str | None) -> Bench:
     from otf.explore.analysis import known as checked
 
     return replace(bench, spec=guide(bench.spec, checked(bench.spec, scenario)))
-
-
-def watched(bench: Bench, silence: str | None, pids: Sequence[str] | None) -> Bench:
-    """Return the bench with its kind of silence, and with further processes of its system."""
-    if silence not in {None, *get_args(Silence)}:
-        message = f"--silence {silence}: choose one of {', '.join(get_args(Silence))}"
-        raise UsageError(message)
-    kind = cast("Silence", silence or bench.silence)
-    return replace(bench, silence=kind, pids=(*bench.pids, *map(_pid, pids or ())))
-
-
-def _pid(text: str) -> int:
-    """Return the number of a process, given as it is or by a file. Raises UsageError."""
-    where, found = f"--pid {text}", text
-    if not text.isascii() or not text.isdigit():
-        try:
-            with Path(text).open("rb") as file:
-                found = file.read(_NUMBER).decode("ascii", "replace").strip()
-        except OSError as error:
-            message = f"{where}: neither a number nor a file that can be read: {error.strerror}"
-            raise UsageError(message) from error
-    if not found.isascii() or not found.isdigit() or not Path(f"/proc/{int(found)}").is_dir():
-        message = f"{where}: {found!r} is no process of this machine; `ps -e` lists them"
-        raise UsageError(message)
-    return int(found)
 
 
 def chosen(strategy: str) -> str | StrategyKind:
@@ -119,8 +90,7 @@ def duration(option: str, text: str) -> float:
     """
     found = _DURATION.fullmatch(text)
     if found is None or not float(found[1]):
-        message = f"{option} {text}: a time above 0 is needed, in seconds, minutes or hours: 60s, 10m, 8h"
-        raise UsageError(message)
+        raise UsageError(f"{option} {text}: a time above 0 is needed, in seconds, minutes or hours: 60s, 10m, 8h")
     return float(found[1]) * UNITS[found[2] or "s"]
 
 
@@ -139,8 +109,7 @@ def counting(bench: Bench, settings: Settings, until: str | None) -> tuple[Setti
         return settings, Covered()
     if until == REQUIREMENTS:
         if not bench.requirements:
-            message = f"--until {until}: the bench has no table of requirements; give it requirements=…"
-            raise UsageError(message)
+            raise UsageError(f"--until {until}: the bench has no table of requirements; give it requirements=…")
         return replace(settings, decides=True), Covered()
     if until.startswith(UPTIME):
         return _lasting(settings, until), Covered()
@@ -173,8 +142,7 @@ def parsed(until: str) -> Until:
     except ValueError as error:
         kinds = f"{', '.join(KINDS)}, optionally with a share or a number: states=0.9"
         others = f"{REQUIREMENTS}; or {NOTHING_NEW} or {UPTIME} with a time: {NOTHING_NEW}=10m, {UPTIME}=1h"
-        message = f"--until {until}: write one of {kinds}; {others}"
-        raise UsageError(message) from error
+        raise UsageError(f"--until {until}: write one of {kinds}; {others}") from error
 
 
 def faster(bench: Bench, settings: Settings, speed: str, *, elsewhere: bool) -> Bench:
@@ -188,8 +156,7 @@ def faster(bench: Bench, settings: Settings, speed: str, *, elsewhere: bool) -> 
         try:
             return bench.at_speed(float(speed))
         except ValueError:
-            message = f"--speed {speed}: write a number, such as 20, or auto"
-            raise UsageError(message) from None
+            raise UsageError(f"--speed {speed}: write a number, such as 20, or auto") from None
     found = interruptible(lambda: greatest_speed(bench, settings))
     if found.value is None:
         raise UsageError("--speed auto: interrupted before a speed was found")

@@ -5,89 +5,61 @@ from __future__ import annotations
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Any
 
-from otf.cli.option_values import RESETS, SECONDS, TRANSITIONS
-from otf.cli.options import AsJson, FromBench, Jobs, SystemOptions, TraceName, guarded, option
+from otf.adapter import Bench
+from otf.campaign import Budget, PathResult, Settings, Shrinker, Shrunk
+from otf.campaign.journal_lines import ShrunkLine
+from otf.campaign.settings import header
+from otf.campaign.table import table
+from otf.cli.commands import ShrinkCommand
 from otf.cli.output import columns, document, say
+from otf.cli.progress import ShrinkFigures, working
 from otf.cli.signals import SIGNALS, Done, interruptible
+from otf.cli.summary import notes
+from otf.cli.traces import burst_as_recorded, reading
 from otf.errors import FAIL, INCONCLUSIVE, STATUS_OF
-
-if TYPE_CHECKING:
-    from otf.adapter import Bench
-    from otf.campaign import PathResult, Shrinker, Shrunk
-    from otf.offline import Judgement
+from otf.offline import Judgement, judge
+from otf.trace.drawn_names import without_drawn_names
+from otf.trace.explain import explanation
+from otf.trace.result import counted
 
 STDIN = "stdin.jsonl"  # the trace on standard input has no name; the result is named after this
 
 
-EXAMPLES = """\b
-Examples:
-  otf shrink runs/path-0001.jsonl  fewer inputs, the same failure
-"""
-
-
-@guarded
-def shrink(
-    trace: TraceName,
-    budget: Annotated[int, option("STEPS", "How many inputs may be sent to the system.", min=1)] = TRANSITIONS,
-    resets: Annotated[int, option("NUMBER", "How many copies of the system may be started.", min=1)] = RESETS,
-    seconds: Annotated[float, option("SECONDS", "How long it may take.", min=0)] = SECONDS,
-    jobs: Jobs = 1,
-    bench: FromBench = None,
-    out: Annotated[Path | None, option("DIR", "The folder of the result; default: that of the trace.")] = None,
-    *,
-    system: SystemOptions,
-    as_json: AsJson = False,
-) -> int:
-    """Find the shortest trace with the same failure; its name ends in .shrunk.jsonl.
-
-    Inputs are left out one group after another; each time a fresh copy of the system is driven with the remaining ones.
-    """
-    from otf.campaign import Budget
-    from otf.cli.progress import ShrinkFigures, working
-    from otf.cli.traces import reading
-    from otf.offline import judge
-    from otf.trace.result import counted
-
-    with reading(trace) as reader:
-        loaded = system.load_as_recorded(reader, bench)
+def shrink(asked: ShrinkCommand) -> int:
+    """Do what the command asks; return the exit status."""
+    with reading(asked.trace) as reader:
+        loaded = asked.system.load_as_recorded(reader, asked.bench)
         judgement = judge(reader, loaded, keep=True)
     if not judgement.verdict.failed:
-        return _nothing(judgement, trace, as_json=as_json)
-    source = Path(STDIN) if trace == "-" else Path(trace)
-    failing = _failing(judgement, source if out is None else out / source.name)
-    shrinker = replace(_shrinker(loaded, judgement, failing, bench), where=tuple(system.sut))
+        return _nothing(judgement, asked.trace, as_json=asked.as_json)
+    source = Path(STDIN) if asked.trace == "-" else Path(asked.trace)
+    failing = _failing(judgement, source if asked.out is None else asked.out / source.name)
+    shrinker = replace(_shrinker(loaded, judgement, failing, asked.bench), where=tuple(asked.system.sut))
     shortest: list[Shrunk] = []
-    bounds = Budget(budget, resets, seconds)
+    bounds = Budget(asked.budget, asked.resets, asked.seconds)
     figures, progress = ShrinkFigures(bounds), [f"driving {counted(failing.steps, 'step')} again"]
 
     def show(length: int, transitions: int) -> None:
         progress[0] = figures.text(failing.steps, length, transitions)
 
-    ready = replace(shrinker, jobs=jobs, budget=bounds, found=shortest.append, progress=show)
+    ready = replace(shrinker, jobs=asked.jobs, budget=bounds, found=shortest.append, progress=show)
 
     async def work() -> Shrunk:
         with working(lambda: progress[0]):
             return await replace(ready, spent=SIGNALS.spent).run(failing)
 
     done = interruptible(work)
-    return _result(done, shortest, failing, loaded, as_json=as_json)
+    return _result(done, shortest, failing, loaded, as_json=asked.as_json)
 
 
 def _failing(judgement: Judgement, trace: Path) -> PathResult:
-    from otf.campaign import PathResult
-    from otf.trace.drawn_names import without_drawn_names
-
     verdict = without_drawn_names(judgement.verdict, judgement.events)
     return PathResult(judgement.header.path, verdict, judgement.steps, trace, judgement.events)
 
 
 def _shrinker(bench: Bench, judgement: Judgement, failing: PathResult, named: str | None) -> Shrinker:
-    from otf.campaign import Settings, Shrinker
-    from otf.campaign.settings import header
-    from otf.cli.traces import burst_as_recorded
-
     recorded = judgement.header
     settings = Settings(
         out=failing.trace.parent,
@@ -118,8 +90,6 @@ def _result(done: Done[Shrunk], shortest: list[Shrunk], failing: PathResult, ben
 
 
 def _nothing(judgement: Judgement, trace: str, *, as_json: bool) -> int:
-    from otf.trace.explain import explanation
-
     if as_json:
         document({"trace": trace, "steps": judgement.steps, "transitions": 0, "resets": 0, "rate": 0.0})
     else:
@@ -129,8 +99,6 @@ def _nothing(judgement: Judgement, trace: str, *, as_json: bool) -> int:
 
 def _json(shrunk: Shrunk) -> dict[str, Any]:
     import msgspec
-
-    from otf.campaign.journal_lines import ShrunkLine
 
     line: dict[str, Any] = msgspec.to_builtins(ShrunkLine.of("", shrunk))
     del line["signature"]
@@ -143,11 +111,6 @@ def _json(shrunk: Shrunk) -> dict[str, Any]:
 
 
 def _report(shrunk: Shrunk, failing: PathResult, bench: Bench) -> None:
-    from otf.campaign.table import table
-    from otf.cli.summary import notes
-    from otf.trace.explain import explanation
-    from otf.trace.result import counted
-
     say(explanation(shrunk.verdict, shrunk.events, columns()))
     say(f"\n{table(bench.oracle(), shrunk.events)}\n")
     for note in notes(shrunk):

@@ -8,7 +8,6 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -32,49 +31,15 @@ FORMS: Final = """\
   labgrid:FILE#TARGET, labgrid:PLACE, twister:FILE#ID  the serial port of a board in a lab
   exec:COMMAND, pty:COMMAND                          a program on pipes, or on a terminal of its own"""
 
-_SERIAL: Final = ("socket", "rfc2217", "loop", "spy", "hwgrep", "alt", "cp2110")
-_INPROCESS: Final = "inprocess"
-
-
-def _stream(adapter: str) -> Callable[[str, Framing | None], Port]:
-    def make(url: str, framing: Framing | None) -> Port:
-        return _adapter(adapter)(url) if framing is None else _adapter(adapter)(url, framing=framing)
-
-    return make
-
-
-def _frames(adapter: str) -> Callable[[str, Framing | None], Port]:
-    return lambda url, _framing: _adapter(adapter)(url)
-
-
-def _adapter(name: str) -> Callable[..., Port]:
-    """Import an adapter where an address asks for it: all of them take a tenth of a second."""
-    made: Callable[..., Port] = getattr(adapters, name)
-    return made
-
-
-def _program(url: str, framing: Framing | None) -> Port:
-    scheme, _, command = url.partition(":")
-    make = partial(adapters.process, command, ready=None, pty=scheme == "pty")
-    return make() if framing is None else make(framing=framing)
-
-
-def _lab(url: str, framing: Framing | None) -> Port:
-    from otf.adapter.labs import board_port
-
-    board = board_port(url)
-    make = partial(adapters.serialport, board.url, baudrate=board.baudrate)
-    return make() if framing is None else make(framing=framing)
-
-
-_MAKERS: Final[Mapping[str, tuple[str, Callable[[str, Framing | None], Port]]]] = {
-    **dict.fromkeys(("tcp", "tls", "tcp-listen"), ("tcp", _stream("tcp"))),
-    **dict.fromkeys(("exec", "pty"), ("process", _program)),
-    **dict.fromkeys(_SERIAL, ("serialport", _stream("serialport"))),
-    **dict.fromkeys(("labgrid", "twister"), ("lab", _lab)),
-    "unix": ("unix", _stream("unix")),
-    **{name: (name, _frames(name)) for name in ("udp", "can", "visa", "isotp")},
+_ADAPTERS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("tcp", "tls", "tcp-listen"), "tcp"),
+    **dict.fromkeys(("exec", "pty"), "process"),
+    **dict.fromkeys(("socket", "rfc2217", "loop", "spy", "hwgrep", "alt", "cp2110"), "serialport"),
+    **dict.fromkeys(("labgrid", "twister"), "lab"),
+    **{name: name for name in ("unix", "udp", "can", "visa", "isotp")},
 }
+_FRAMED: Final = ("tcp", "process", "serialport", "lab", "unix")  # the others have frames of their own
+_INPROCESS: Final = "inprocess"
 
 
 def addressed(bench: Bench, suts: Sequence[str] | None) -> Bench:
@@ -91,25 +56,35 @@ def addressed(bench: Bench, suts: Sequence[str] | None) -> Bench:
 
 def opener(url: str, before: Opener | None = None) -> Port:
     """Return an opener of a port at `url`, framed and configured as `before`. Raises UsageError with all forms."""
-    if isinstance(before, Port) and before.kind == _maker(url)[0] and before.at is not None:
+    if isinstance(before, Port) and before.kind == _adapter_of(url) and before.at is not None:
         return before.at(url)
     return port_at(url, before.framing if isinstance(before, Port) else None)
 
 
 def port_at(url: str, framing: Framing | None) -> Port:
     """Return an opener of a port at `url`, with a framing if it is a stream. Raises UsageError with all forms."""
-    return _maker(url)[1](url, framing)
+    name = _adapter_of(url)
+    own: dict[str, Any] = {} if framing is None or name not in _FRAMED else {"framing": framing}
+    if name == "process":
+        scheme, _, command = url.partition(":")
+        return adapters.process(command, ready=None, pty=scheme == "pty", **own)
+    if name == "lab":
+        from otf.adapter.labs import board_port
+
+        board = board_port(url)
+        return adapters.serialport(board.url, baudrate=board.baudrate, **own)
+    make: Callable[..., Port] = getattr(adapters, name)  # imported here: all of them take a tenth of a second
+    return make(url, **own)
 
 
-def _maker(url: str) -> tuple[str, Callable[[str, Framing | None], Port]]:
+def _adapter_of(url: str) -> str:
     scheme, colon, rest = url.partition(":")
-    if colon and scheme in _MAKERS and rest:
-        return _MAKERS[scheme]
+    if colon and scheme in _ADAPTERS and rest:
+        return _ADAPTERS[scheme]
     # COM3 on Windows, or any path
     if url.startswith("/") or (url[:3].upper() == "COM" and url[3:4].isdigit()):
-        return "serialport", _stream("serialport")
-    message = f"{url!r} is not an address of a system; write one of\n{FORMS}"
-    raise UsageError(message)
+        return "serialport"
+    raise UsageError(f"{url!r} is not an address of a system; write one of\n{FORMS}")
 
 
 def _named(bench: Bench, text: str) -> tuple[str, str]:
@@ -160,11 +135,9 @@ def description(path: Path) -> Description:
     try:
         data = path.read_bytes()
     except OSError as error:
-        message = f"{path}: {error.strerror}; name a TOML file that describes a bench"
-        raise UsageError(message) from error
+        raise UsageError(f"{path}: {error.strerror}; name a TOML file that describes a bench") from error
     if len(data) > LARGEST:
-        message = f"{path}: it has more than {LARGEST} bytes; a description has a few lines"
-        raise UsageError(message)
+        raise UsageError(f"{path}: it has more than {LARGEST} bytes; a description has a few lines")
     return _checked(path, _parsed(path, data))
 
 
@@ -172,8 +145,7 @@ def _parsed(path: Path, data: bytes) -> Mapping[str, Any]:
     try:
         return tomllib.loads(data.decode())
     except (ValueError, RecursionError) as error:  # a number of 5,000 digits is none of TOML's own errors
-        message = f"{path}: not TOML: {error}"
-        raise UsageError(message) from error
+        raise UsageError(f"{path}: not TOML: {error}") from error
 
 
 def _checked(path: Path, data: Mapping[str, Any]) -> Description:
@@ -183,8 +155,7 @@ def _checked(path: Path, data: Mapping[str, Any]) -> Description:
         message = f"{path}: {error}; the keys are bench, quiescence, L, R, retries, and the tables ports and set"
         raise UsageError(message) from error
     if found.bench.partition(":")[0].endswith(SUFFIX):
-        message = f"{path}: bench = {found.bench!r}: a description must name a bench, not another description"
-        raise UsageError(message)
+        raise UsageError(f"{path}: bench = {found.bench!r}: a description must name a bench, not another description")
     for key, value in {**found.ports, **found.set}.items():
         if isinstance(value, str) and value.lower().startswith(ACTING_SCHEMES):
             schemes = ", ".join(ACTING_SCHEMES)

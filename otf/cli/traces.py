@@ -44,10 +44,11 @@ def bench_as_recorded(header: Header, reference: str, sets: Mapping[str, object]
     not choose and that `sets` does not contain.
     """
     own = _parameters(header, reference, sets)
-    if refused := _refused(reference, own):
+    if refused := _choices_refused(reference, own):
         _refuse(refused)
     bench = load(reference, {**own, **sets})
-    times = {key: value for key, value in _times(header).items() if key not in sets}
+    recorded = {"quiescence": header.quiescence, "L": header.latency, "R": header.busy}
+    times: dict[str, Any] = {key: value for key, value in recorded.items() if key not in sets}
     if too_long := {key: value for key, value in times.items() if not 0 <= value <= _most(bench, key, drives=drives)}:
         _refuse(too_long)
     return replace(bench, parameters={**bench.parameters, **times}, **{TIMES[key]: times[key] for key in times})
@@ -62,10 +63,15 @@ def burst_as_recorded(header: Header, steps: int) -> int:
 
 def repeated(bench: Bench, reference: str, *, drives: bool) -> str:
     """Return the options without which traces of a bench would be refused; `drives`: when they are driven again."""
-    own = {key: _written(value) for key, value in bench.parameters.items() if key not in TIMES}
-    refused = _refused(reference, _differing(own, parameters(reference)))
-    times = {key: value for key, value in bench.parameters.items() if drives and key in TIMES and _is_long(value)}
-    return "".join(f" --set {shlex.quote(f'{key}={_text(value)}')}" for key, value in {**refused, **times}.items())
+    own = {key: _as_recorded(value) for key, value in bench.parameters.items() if key not in TIMES}
+    refused = _choices_refused(reference, _differing(own, parameters(reference)))
+    given: dict[str, Any] = {key: value for key, value in bench.parameters.items() if drives and key in TIMES}
+    long = {key: value for key, value in given.items() if float(value) > SHORT}
+    texts = {
+        key: value if isinstance(value, str) else msgspec.json.encode(value).decode()
+        for key, value in {**refused, **long}.items()
+    }
+    return "".join(f" --set {shlex.quote(f'{key}={value}')}" for key, value in texts.items())
 
 
 def _refuse(refused: Mapping[str, object]) -> NoReturn:
@@ -86,20 +92,16 @@ def _parameters(header: Header, reference: str, sets: Mapping[str, object]) -> d
 
 def _differing(written: Mapping[str, object], known: Mapping[str, object]) -> dict[str, object]:
     # values of the bench are encoded as in a trace; decoding those of the trace could run any code of a type
-    return {key: value for key, value in written.items() if _written(known[key]) != value}
+    return {key: value for key, value in written.items() if _as_recorded(known[key]) != value}
 
 
-def _written(value: object) -> object:
+def _as_recorded(value: object) -> object:
     return msgspec.to_builtins(value, enc_hook=as_text)
 
 
-def _refused(reference: str, written: Mapping[str, object]) -> dict[str, object]:
+def _choices_refused(reference: str, written: Mapping[str, object]) -> dict[str, object]:
     may = settable(named(reference))
     return {key: value for key, value in written.items() if not allowed(may.get(key, ()), value)}
-
-
-def _times(header: Header) -> dict[str, Any]:
-    return {"quiescence": header.quiescence, "L": header.latency, "R": header.busy}
 
 
 def _most(bench: Bench, key: str, *, drives: bool) -> float:
@@ -107,14 +109,6 @@ def _most(bench: Bench, key: str, *, drives: bool) -> float:
         return LONGEST
     own = bench.timing.quiescence if key == "quiescence" else float(getattr(bench, TIMES[key]))
     return max(SHORT, TIMES_AS_LONG * own)
-
-
-def _is_long(value: Any) -> bool:  # noqa: ANN401 -- a time, as given on the command line or in a description
-    return float(value) > SHORT
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
 @contextmanager
@@ -164,8 +158,7 @@ def each_trace(names: list[str]) -> Iterator[str]:
 def _inside(folder: Path) -> list[Path]:
     found = sorted(path for path in folder.glob("*.jsonl") if path.name != JOURNAL)
     if not found:
-        message = f"{folder}: there is no trace in this folder (their names end in .jsonl)"
-        raise TraceError(message)
+        raise TraceError(f"{folder}: there is no trace in this folder (their names end in .jsonl)")
     return [ordinary(path) for path in found]
 
 
@@ -182,8 +175,7 @@ def ordinary(path: Path) -> Path:
     A pipe that a user names is read: a shell makes one of `<(…)`.
     """
     if path.exists() and not (path.is_file() or path.is_dir()):
-        message = f"{path}: this is a pipe or a device, and not a file with a trace; remove it"
-        raise TraceError(message)
+        raise TraceError(f"{path}: this is a pipe or a device, and not a file with a trace; remove it")
     return path
 
 
@@ -192,8 +184,7 @@ def _open(path: Path) -> BinaryIO:
         return path.open("rb")
     except OSError as error:
         what = near_file(path, "; give the path of a trace (`otf run` prints the folder)")
-        message = f"{path}: {error.strerror}{what}"
-        raise TraceError(message) from error
+        raise TraceError(f"{path}: {error.strerror}{what}") from error
 
 
 def raw(trace: Path, number: int) -> bytes:

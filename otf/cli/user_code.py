@@ -14,7 +14,7 @@ import sys
 import threading
 import traceback
 from _thread import start_new_thread
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from itertools import islice
@@ -45,8 +45,7 @@ def imported(module: str, reference: str) -> ModuleType:
 def from_file(path: Path) -> ModuleType:
     """Return the module that a file is; its code runs once. Raises UsageError, with the line that failed."""
     if not path.is_file():
-        message = f"{path}: there is no such file{near_file(path, f'; otf looked in {path.parent.resolve()}')}"
-        raise UsageError(message)
+        raise UsageError(f"{path}: there is no such file{near_file(path, f'; otf looked in {path.parent.resolve()}')}")
     file, written = path.resolve(), path.stat().st_mtime_ns
     # a command may load its bench several times; the code of the file must run once
     if _LOADED.get(file, (0,))[0] != written:
@@ -65,8 +64,7 @@ def near_file(path: Path, otherwise: str = "") -> str:
 def _executed(path: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(f"{PREFIX}{path.stem}", path)
     if spec is None or spec.loader is None:
-        message = f"{path}: a bench is a Python file, whose name ends in .py"
-        raise UsageError(message)
+        raise UsageError(f"{path}: a bench is a Python file, whose name ends in .py")
     module = importlib.util.module_from_spec(spec)
     # dataclasses look up their module by name, and a bench may import its neighbours as a script may
     sys.modules[spec.name] = module
@@ -123,7 +121,9 @@ def _watched(name: str) -> Generator[None]:
         seconds = SLOW
         while not over.wait(seconds):
             frames = traceback.extract_stack(sys._current_frames()[user])  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] -- Python offers no other way
-            warn(f"{name} has been loading for {seconds:g} s, {_deepest(frames)}; Ctrl-C ends it")
+            own = [each for each in frames if not each.filename.startswith("<") and not _is_ours(each.filename)]
+            where = f"now at {own[-1].filename}, line {own[-1].lineno}"
+            warn(f"{name} has been loading for {seconds:g} s, {where}; Ctrl-C ends it")
             seconds *= 10
 
     # a process that may start no thread goes without
@@ -134,11 +134,6 @@ def _watched(name: str) -> Generator[None]:
         yield
     finally:
         over.set()
-
-
-def _deepest(frames: Sequence[traceback.FrameSummary]) -> str:
-    own = [frame for frame in frames if not frame.filename.startswith("<") and not _is_ours(frame.filename)]
-    return f"now at {own[-1].filename}, line {own[-1].lineno}"
 
 
 def _place(error: SyntaxError, path: Path | None) -> str:

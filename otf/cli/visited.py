@@ -61,12 +61,13 @@ def unreached(campaign: Campaign, until: str | None) -> Iterator[str]:
 
     summary, settings = campaign.summary, campaign.settings
     stopped = summary.interrupted or summary.trouble or (settings.stop_first and summary.failures)
+    open_ones = summary.requirements.open()
     over = settings.time is not None and summary.paths < settings.traces and not stopped
     if until is not None and until.startswith(UPTIME):
         if summary.uptime < duration(f"--until {UPTIME}", until.partition("=")[2]):
             none = "" if over or stopped else _ended_early(summary)
             yield f"--until {until}: not reached{none}; the longest uptime is {summary.uptime:.1f} s"
-    elif until is not None and not (known(settings.strategy).done() or _decided(campaign)):
+    elif until is not None and not (known(settings.strategy).done() or (settings.decides and not open_ones)):
         yield f"--until {until}: not reached" + " when the time was over" * over
     elif over and settings.traces < UNLIMITED:
         yield f"the time was over after {summary.paths:,} of {counted(settings.traces, 'path')}"
@@ -77,10 +78,6 @@ def _ended_early(summary: Summary) -> str:
     if not summary.failures:
         return ": path after path ended where the model has no input to send"
     return f": {counted(summary.paths, 'path')} ended before, and no other begins after that time"
-
-
-def _decided(campaign: Campaign) -> bool:
-    return campaign.settings.decides and not campaign.summary.requirements.open()
 
 
 @dataclass(frozen=True, slots=True)

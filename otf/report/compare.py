@@ -11,8 +11,8 @@ from typing import Any, Final, NamedTuple
 
 from otf.core import Monitor, Node
 from otf.explore.naming import output_name
-from otf.report.drift import ResponseDrift
 from otf.report.markup import Markup, framed, joined, own, scrolled, tag
+from otf.report.times import ResponseDrift
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent
 from otf.trace.record import Header
 from otf.trace.result import counted

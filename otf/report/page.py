@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Final
 
 from otf.explore.space import CoveredPart
-from otf.report.curves import duration, growth, response_times
 from otf.report.embedded import EmbeddedPath, address, document
 from otf.report.failures import failures
 from otf.report.gather import Gathered, PathSummary
@@ -16,6 +15,7 @@ from otf.report.markup import MARK, Markup, framed, joined, own, scrolled, tag
 from otf.report.mutants import mutants_section
 from otf.report.requirements import section as requirements_section
 from otf.report.states import legend, space_data, walk
+from otf.report.times import duration, growth, response_times
 from otf.trace.record import Header
 from otf.trace.result import counted
 

@@ -116,10 +116,8 @@ def requirements_file(gathered: Gathered, file: Path) -> str:
     """
     form = FORMS.get(file.suffix)
     if form is None:
-        message = f"{file}: give a name that ends in .csv, .json (for sphinx-needs) or .sdoc (for StrictDoc)"
-        raise UsageError(message)
+        raise UsageError(f"{file}: give a name that ends in .csv, .json (for sphinx-needs) or .sdoc (for StrictDoc)")
     results = gathered.result.requirements
     if not results:
-        message = "the model refers to no requirement: write goto(…, req=…), and give the bench requirements=…"
-        raise UsageError(message)
+        raise UsageError("the model refers to no requirement: write goto(…, req=…), and give the bench requirements=…")
     return form(results, gathered.header.bench)

@@ -16,7 +16,7 @@ FILES = sorted((ROOT / "benchmarks").glob("*.py"))
 HERE = {"benchmarks", "otf", "tests"}
 IMPORTED = {"python-can": "can", "can-isotp": "isotp"}
 """Packages that are imported under another name."""
-BEHIND = {"otf.cli.tools.graph_files": "pictures", "use_uvloop": "uvloop"}
+BEHIND = {"otf.cli.tools.explore": "pictures", "use_uvloop": "uvloop"}
 """What makes otf import something by name while it runs, and the extra of otf that has it."""
 
 

@@ -87,7 +87,7 @@ def test_no_contact_ends_it(folder: Path) -> None:
         ),
         (("machine.py", "--fault", "dry"), "machine.py ships no mutants; without --fault its model is mutated"),
         (("coffee", "--operator", "swop"), "--operator swop: choose among drop, double, field"),
-        (("coffee", "--model", "--mode", "lazy"), "--mode lazy: choose eager or strict"),
+        (("coffee", "--model", "--mode", "lazy"), "--mode lazy: choose one of eager, strict"),
         (("conference", "--set", "entity=x"), "fault= is for the reference entity only"),
         (("machine.py:faulty", "--fault", "gone"), "line 62: RuntimeError: no such machine"),
     ],

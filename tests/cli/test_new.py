@@ -17,7 +17,8 @@ from typing import Any
 
 import pytest
 
-from otf.cli.tools.new import Wishes, asked
+from otf.cli.tools.commands import NewCommand
+from otf.cli.tools.new import ask_wishes
 from otf.cli.tools.starters import FRAMINGS, KINDS, STREAMS, bench_text
 from otf.errors import UsageError
 from tests.cli.command import failed, otf
@@ -194,16 +195,18 @@ def answering(*answers: str) -> Callable[[str], str]:
 @pytest.mark.usefixtures("folder")
 def test_it_asks() -> None:
     """An answer may be the default, or be wrong at first; with a recording there are fewer questions."""
-    assert asked(answering("lamp", "", "serial", "crlf", "/dev/ttyUSB0")) == Wishes(
-        "lamp", "serial", "crlf", url="/dev/ttyUSB0"
+    assert ask_wishes(answering("lamp", "", "serial", "crlf", "/dev/ttyUSB0")) == NewCommand(
+        name="lamp", kind="serial", framing="crlf", url="/dev/ttyUSB0"
     )
-    assert asked(answering("", "", "", "", "")) == Wishes("my_system")
-    assert asked(answering("../x", "lamp", "gone.log", "", "cereal", "object")) == Wishes("lamp", "object")
+    assert ask_wishes(answering("", "", "", "", "")) == NewCommand(name="my_system")
+    assert ask_wishes(answering("../x", "lamp", "gone.log", "", "cereal", "object")) == NewCommand(
+        name="lamp", kind="object"
+    )
     Path("lamp.log").write_text("> ask\n< level 0\n", encoding="utf-8")
-    assert asked(answering("lamp", "lamp.log", "")) == Wishes("lamp", source="lamp.log")
+    assert ask_wishes(answering("lamp", "lamp.log", "")) == NewCommand(name="lamp", source="lamp.log")
     for answers in (("lamp", "", "x", "y", "z"), ("lamp",)):
         with pytest.raises(UsageError, match="otf new NAME --kind KIND asks none"):
-            asked(answering(*answers))
+            ask_wishes(answering(*answers))
 
 
 @pytest.mark.usefixtures("folder")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from otf.cli.model_walk import AskingChooser
+from otf.cli.step import AskingChooser
 from otf.core import Model, Monitor, Oracle
 from otf.models.session_device import SPEC
 from tests.cli.command import failed, machine, otf

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from otf.cli.tools.graph_files import picture
+from otf.cli.tools.explore import picture
 from otf.errors import UsageError
 from otf.explore import Graph, explore
 from otf.explore.exports import Marks, as_data, aut, compact, dot, graphml, listed, marks, mermaid
@@ -176,7 +176,7 @@ def test_what_cannot_be_drawn_is_told() -> None:
 
 def test_without_graphviz_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without Graphviz the error names the extra to install."""
-    monkeypatch.setattr("otf.cli.tools.graph_files.find_spec", dict[str, object]().get)
+    monkeypatch.setattr("otf.cli.tools.explore.find_spec", dict[str, object]().get)
     with pytest.raises(UsageError, match=r"pip install 'otf\[pictures\]'"):
         picture("digraph {}", "svg")
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from otf.core import Model
 from otf.explore.space import space
-from otf.report.curves import duration, growth, response_times
+from otf.report.times import duration, growth, response_times
 from otf.spec import Accept, Spec, Transition, goto
 from tests.report.runs import parsed
 

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from otf.report.drift import Quantile, drifts
+from otf.report.times import Quantile, drifts
 
 
 @pytest.mark.parametrize("share", [0.5, 0.99])

@@ -1,93 +1,185 @@
-"""`otf check`: laws of a model, for people and for CI."""
+"""`otf check`, and the laws of a model and its size, as text and as data."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Annotated
+from typing import Any, Final, TextIO
 
-from otf.cli.option_values import LAWS, LIVE, REQUIRED, among
-from otf.cli.options import AsJson, BenchName, Depth, Sets, StateLimit, guarded, option
+from otf.adapter.third_party import watched
+from otf.campaign.journal_lines import JOURNAL
+from otf.cli.benches import load, model, named, parsed
+from otf.cli.catalogue import LAWS, LIVE, REQUIRED
 from otf.cli.output import document, say
+from otf.cli.tools.folder_check import checked_folder
+from otf.cli.tools.model_commands import CheckCommand
 from otf.errors import FAIL, PASS, UsageError
-
-EXAMPLES = """\b
-Examples:
-  otf check conference                           all laws of the model
-  otf check coffee --law deterministic           this law must hold
-  otf check lamp.py --invariant lamp.py:sane     sane(state) must hold
-  otf check lamp.py --invariant lamp.py:sane=R1  and a failure cites R1
-  otf check lamp.py --property lamp.py:safe      always(…) must hold
-  otf check otf-runs/coffee-7                    is it as it was written?
-"""
+from otf.explore import Graph, explore
+from otf.explore.analysis import ask_twice, general, liveness, safety
+from otf.explore.expiring import expiring, temporal
+from otf.explore.finding import Finding, LawVerdict
+from otf.logic import Formula
+from otf.spec import Spec
+from otf.trace.verdict import Citation
+from otf.values import show
 
 
-@guarded
-def check(
-    bench: BenchName,
-    laws: Annotated[
-        list[str] | None,
-        option("LAW", f"Must hold: {', '.join(LAWS)}; repeatable.", "--law", autocompletion=among(*LAWS)),
-    ] = None,
-    invariants: Annotated[
-        list[str] | None,
-        option(
-            "PLACE[=ID]",
-            "A function that must hold for every state, and the requirement that it states; repeatable.",
-            "--invariant",
-        ),
-    ] = None,
-    properties: Annotated[
-        list[str] | None,
-        option(
-            "PLACE", "A temporal property, such as always(…), that must hold for every run; repeatable.", "--property"
-        ),
-    ] = None,
-    limit: StateLimit = 10_000,
-    depth: Depth = None,
-    sets: Sets = None,
-    as_json: AsJson = False,
-) -> int:
-    """Check laws of a model: each is proven if all states were seen (or all within bounds), passed, or refuted.
-
-    A refuted law comes with the shortest way to a state where it does not hold. The exit status is 1 if a required law
-    does not hold: an invariant, a property (those of the bench too), a law named by --law; without --law that there is
-    no dead end, that no timer expires in a state without a transition for it, and that each timer of a transition is
-    started somewhere.
-
-    For the folder of a campaign it says which files and lines are whole, torn, edited, mixed or missing. It runs and
-    judges nothing. The exit status is 1 if one was edited, mixed or is missing, 3 if one was torn.
-    """
-    from otf.adapter.third_party import watched
-    from otf.campaign.journal_lines import JOURNAL
-    from otf.cli.benches import parsed
-    from otf.cli.tools.explore import bar, model
-    from otf.cli.tools.folder_check import checked_folder
-    from otf.cli.tools.laws import as_law, cited_sentences, invariant_findings, property_findings, summary
-    from otf.explore import explore as explored
-    from otf.explore.analysis import ask_twice, general, liveness
-    from otf.explore.expiring import expiring
-    from otf.explore.finding import LawVerdict
-
-    if (Path(bench) / JOURNAL).exists():
-        return checked_folder(Path(bench), as_json=as_json)
-    asked = _asked(laws)
-    spec = model(bench, parsed(sets))
-    with bar(quiet=as_json) as progress, watched():
-        graph = explored(spec, limit, depth=depth, progress=progress)
+def check(asked: CheckCommand) -> int:
+    """Do what the command asks; return the exit status."""
+    if (Path(asked.bench) / JOURNAL).exists():
+        return checked_folder(Path(asked.bench), as_json=asked.as_json)
+    required = _required(asked.laws)
+    spec = model(asked.bench, parsed(asked.sets))
+    graph = explored(spec, asked.limit, asked.depth, quiet=asked.as_json)
+    with watched():
         ask_twice(spec, graph)
-        timers = expiring(spec, limit)
-    given = (*invariant_findings(graph, invariants or ()), *property_findings(graph, bench, sets, properties or ()))
+        timers = expiring(spec, asked.limit)
+    given = (
+        *invariant_findings(graph, asked.invariants or ()),
+        *property_findings(graph, asked.bench, asked.sets, asked.properties or ()),
+    )
     found = [*general(graph), liveness(graph, law=LIVE), *timers, *given]
-    must = [each for each in found if each.law in asked or each.law not in LAWS]
+    must = [each for each in found if each.law in required or each.law not in LAWS]
     data = {"name": graph.name, "whole": graph.whole, "laws": [as_law(each) for each in found]}
-    document(data) if as_json else say("\n".join([summary(graph, found, must), *cited_sentences(bench, sets, found)]))
+    if asked.as_json:
+        document(data)
+    else:
+        say("\n".join([summary(graph, found, must), *cited_sentences(asked.bench, asked.sets, found)]))
     return FAIL if any(each.verdict is LawVerdict.REFUTED for each in must) else PASS
 
 
-def _asked(laws: list[str] | None) -> Sequence[str]:
+def _required(laws: list[str] | None) -> Sequence[str]:
     unknown = [law for law in laws or () if law not in LAWS]
     if unknown:
-        message = f"--law {unknown[0]}: choose among {', '.join(LAWS)}"
-        raise UsageError(message)
+        raise UsageError(f"--law {unknown[0]}: choose among {', '.join(LAWS)}")
     return laws or REQUIRED
+
+
+KINDS: Final = 12  # of states or inputs that are counted
+MEANINGS: Final = {
+    "deterministic": "in each state, an input has one outcome",
+    "output-deterministic": "in each state, the outputs show which outcome an input had",
+    "total": "each state specifies every input that is enabled in it",
+    "input-enabled": "each state specifies every input of the model",
+    "minimal": "any two states differ in their outputs, now or later",
+    "no dead end": "every state has a way on, and if some states are final, a way to one of them",
+    "no lost timer": "a timer expires only where the model has a transition for it",
+    "no unknown timer": "each timer that a transition waits for is started somewhere",
+    "invariant": "the model's own invariant holds in every state",
+}
+
+
+def summary(graph: Graph, found: list[Finding], required: list[Finding], overview: Iterable[str] = ()) -> str:
+    """Return the size of a graph and its laws, each explained; of those that fail, the `required` are *refuted*."""
+    size = f"{graph.name}: {len(graph.values):,} states, {len(graph.target):,} transitions"
+    return "\n".join([size + _cut(graph), *overview, *(_law(each, required=each in required) for each in found)])
+
+
+def _law(finding: Finding, *, required: bool) -> str:
+    head, *way = str(finding).split("\n")
+    meaning = MEANINGS.get(finding.law, "")
+    if not finding and not required:
+        # a way to a state is of use where something is wrong
+        head, way = head.replace(f"{finding.law}: refuted", f"{finding.law}: no", 1), []
+        meaning += "; it need not be so"
+    return "\n".join([head, *([f"      {meaning}"] if meaning else []), *way])
+
+
+def overview(graph: Graph) -> Iterator[str]:
+    """Yield what a large model consists of, and how to see its states."""
+    states = Counter(type(value).__name__ for value in graph.values)
+    inputs = Counter(type(value).__name__ for value in graph.inputs)
+    if graph.parent:  # groups of states have no types, and no ways to them
+        far = len(graph.way(len(graph.values) - 1))
+        yield f"states:   {_counted(states)}; the farthest is {far} steps from the start"
+    yield f"inputs:   {_counted(inputs)}"
+    yield f"too many to list: --whole lists all states, --depth 2 those near {show(graph.values[0])}"
+
+
+def _counted(kinds: Counter[str]) -> str:
+    return ", ".join(f"{number:,} {kind}" for kind, number in kinds.most_common(KINDS))
+
+
+def _cut(graph: Graph) -> str:
+    if graph.edge:
+        return f"; not whole, cut at {len(graph.edge):,} states by {', '.join(graph.cuts)}"
+    return "" if graph.whole else "; not whole: some outputs decide the next state"
+
+
+def as_law(finding: Finding) -> dict[str, Any]:
+    """Return a finding as JSON data."""
+    return {
+        "law": finding.law,
+        "verdict": str(finding.verdict),
+        "says": finding.says,
+        "way": list(map(str, finding.way)),
+        **({"requirements": list(finding.req)} if finding.req else {}),
+    }
+
+
+def cited_sentences(bench: str, sets: list[str] | None, found: Iterable[Finding]) -> Iterator[str]:
+    """Yield the requirements that refuted laws state, with their sentences where the bench has a table of them."""
+    broken = [name for each in found if each.verdict is LawVerdict.REFUTED for name in each.req]
+    table = None
+    with suppress(UsageError):  # a file of another tool, or a bare model, has no table
+        table = load(bench, parsed(sets)).requirements if broken else None
+    for name in broken:
+        known = table.get(name) if table else None
+        if known is not None:
+            yield f"violates: {Citation(name, f'{known.level}: {known.text}')}"
+
+
+def invariant_findings(graph: Graph, places: Iterable[str]) -> Iterable[Finding]:
+    """Yield what is true of the functions of a state at these places."""
+    for given in places:
+        place, _, req = given.partition("=")
+        holds = named(place)
+        if not callable(holds):
+            raise UsageError(f"--invariant {place}: this is not a function of a state")
+        yield safety(graph, holds, f"always {place.rpartition(':')[2]}", req.split(",") if req else ())
+
+
+def property_findings(graph: Graph, bench: str, sets: list[str] | None, places: Iterable[str]) -> Iterator[Finding]:
+    """Yield what is true of the properties of a bench, and of those at these places."""
+    known: dict[str, object] = {}
+    with suppress(UsageError):  # a file of another tool, or a bare model, has no properties
+        known = dict(load(bench, parsed(sets)).properties)
+    for name, what in formulas(known, places).items():
+        yield temporal(graph, name, what)
+
+
+def formulas(known: Mapping[str, object], places: Iterable[str]) -> dict[str, Formula]:
+    """Return the properties that are known, and those at these places. Raises UsageError for what is none."""
+    found = dict[str, Formula]()
+    for name, what in ({**known} | {place.rpartition(":")[2]: named(place) for place in places}).items():
+        if not isinstance(what, Formula):
+            is_what = "there is nothing of that name" if what is None else "this is no temporal property"
+            raise UsageError(f"--property {name}: {is_what}; write always(…), never(…) or within(n, …)")
+        found[name] = what
+    return found
+
+
+def explored(spec: Spec[Any, Any], limit: int, depth: int | None, *, quiet: bool) -> Graph:
+    """Return the graph of a model; meanwhile a terminal shows how far it is."""
+    with _bar(quiet=quiet) as progress, watched():
+        graph = explore(spec, limit, depth=depth, progress=progress)
+    return graph  # noqa: RET504 -- as far as mypy knows, a context manager may swallow errors
+
+
+@contextmanager
+def _bar(*, quiet: bool) -> Generator[Callable[[int, int], None] | None]:
+    """Yield a function that shows the progress of an exploration; None if standard error is not a terminal."""
+    stderr: TextIO | None = sys.stderr
+    if quiet or stderr is None or not stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+        task = bars.add_task("states", total=1)
+        yield lambda done, total: bars.update(task, completed=done, total=total)

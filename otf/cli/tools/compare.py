@@ -4,82 +4,69 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
+from typing import Final, TypeAlias
 
-import typer
-
-from otf.cli.options import AsJson, FromBench, Sets, flag, guarded, option
+from otf.cli.benches import parsed
 from otf.cli.output import document, say
+from otf.cli.tools.campaign_folder import gathered, paths
+from otf.cli.tools.commands import CompareCommand
+from otf.cli.tools.compare_models import LEARNED, are_models, compare_models
+from otf.cli.tools.report import watched, write_page
+from otf.cli.traces import bench_of, reading
+from otf.cli.user_code import near_file
 from otf.errors import FAIL, PASS, UsageError
+from otf.offline import judge
+from otf.report import Gathered
+from otf.report.compare import (
+    ComparedTrace,
+    Comparison,
+    ConditionPair,
+    TraceComparison,
+    compared,
+    comparison_page,
+    conditions,
+    difference,
+    parting,
+    seeds_differ,
+)
+from otf.report.times import ResponseDrift, drifts
 from otf.trace.result import counted
 
-if TYPE_CHECKING:
-    from otf.report import Gathered
-    from otf.report.compare import ComparedTrace, Comparison, ConditionPair, TraceComparison
-    from otf.report.drift import ResponseDrift
-
-EXAMPLES = """\b
-Examples:
-  otf compare a.jsonl a.shrunk.jsonl        before and after shrinking
-  otf compare old/ new/                     two campaigns, of two versions
-  otf compare a.jsonl b.jsonl --page c.html a page with both side by side
-  otf compare old/ new/ --exit-code         two folders of `otf learn`, in CI
-  otf compare learned.py coffee             a learnt model with another one
-"""
 Sides: TypeAlias = tuple[str, str]
 SHORT: Final = 24  # columns for what two paths are called
 WIDE: Final = 40  # columns for the name of what is compared; a longer one has a line of its own
 FIGURES: Final = ("verdict", "paths", "steps", "kinds of failure", "states visited", "transitions visited")
 
 
-@guarded
-def compare(
-    a: Annotated[
-        str, typer.Argument(metavar="A", help="A trace, a folder of a campaign, or a model (a bench, a file).")
-    ],
-    b: Annotated[str, typer.Argument(metavar="B", help="Another one.")],
-    bench: FromBench = None,
-    sets: Sets = None,
-    page: Annotated[Path | None, option("FILE", "Write a page with both side by side.")] = None,
-    exit_code: Annotated[
-        bool, flag("--exit-code", "End with status 1 if they differ; without it the status is 0.")
-    ] = False,
-    as_json: AsJson = False,
-) -> int:
-    """Show the first event at which two traces part, the states there, and what else differs: versions, parameters.
-
-    Of two campaigns also their figures, their response times, and the kinds of failure that only one has. The first
-    paths of the same number that part are compared. Both are judged again. Of two models, which are benches, folders of
-    `otf learn`, or files (.dot, .aut), every kind of difference in their answers, with a shortest sequence of inputs;
-    if both are benches, it is sent to both systems.
-    """
-    from otf.cli.benches import parsed
-    from otf.cli.tools.compare_models import are_models, compare_models
-    from otf.cli.tools.report import write_page
-    from otf.cli.user_code import near_file
-    from otf.report.compare import comparison_page
-
-    given = parsed(sets)
-    if are_models(a, b):
-        return FAIL if compare_models(a, b, given, as_json=as_json) and exit_code else PASS
-    folders = [Path(each).is_dir() for each in (a, b)]
-    if missing := [each for each in (a, b) if any(folders) and not Path(each).exists()]:
+def compare(asked: CompareCommand) -> int:
+    """Do what the command asks; return the exit status."""
+    given = parsed(asked.sets)
+    if are_models(asked.a, asked.b):
+        return FAIL if compare_models(asked.a, asked.b, given, as_json=asked.as_json) and asked.exit_code else PASS
+    folders = [Path(each).is_dir() for each in (asked.a, asked.b)]
+    if missing := [each for each in (asked.a, asked.b) if any(folders) and not Path(each).exists()]:
         raise UsageError(f"{missing[0]}: there is no such folder or trace{near_file(Path(missing[0]))}")
     if any(folders) and not all(folders):
-        message = f"{a} and {b}: compare two traces, two folders of campaigns or two models, not one with another"
+        message = (
+            f"{asked.a} and {asked.b}: compare two traces, two folders of campaigns or two models, not one with another"
+        )
         raise UsageError(message)
-    found = _campaigns(a, b, bench, given) if all(folders) else _two(a, b, bench, given)
-    if page is not None:
-        write_page(page, comparison_page(found))
-    if as_json:
+    found = (
+        _compare_campaigns(asked.a, asked.b, asked.bench, given)
+        if all(folders)
+        else _compare_traces(asked.a, asked.b, asked.bench, given)
+    )
+    if asked.page is not None:
+        write_page(asked.page, comparison_page(found))
+    if asked.as_json:
         document(found.data())
     else:
-        names = sides(a, b)
-        heads = [f"{side}: {name}" for side, name in zip(names, (a, b), strict=True) if side != name]
+        names = sides(asked.a, asked.b)
+        heads = [f"{side}: {name}" for side, name in zip(names, (asked.a, asked.b), strict=True) if side != name]
         say("\n".join([*heads, *_lines(found, names)]))
-        if page is not None:
-            say(f"page: {page}")
-    return FAIL if exit_code and _differ(found) else PASS
+        if asked.page is not None:
+            say(f"page: {asked.page}")
+    return FAIL if asked.exit_code and _differ(found) else PASS
 
 
 def _differ(found: Comparison) -> bool:
@@ -88,24 +75,16 @@ def _differ(found: Comparison) -> bool:
     return parted or any(pair.a != pair.b for pair in found.kinds)
 
 
-def _two(a: str, b: str, bench: str | None, sets: Mapping[str, object]) -> Comparison:
-    from otf.report.compare import Comparison, conditions
-
+def _compare_traces(a: str, b: str, bench: str | None, sets: Mapping[str, object]) -> Comparison:
     found = _traces(a, b, bench, sets)
     return Comparison(a, b, found, conditions(found.a.header, found.b.header))
 
 
 def _traces(a: str, b: str, bench: str | None, sets: Mapping[str, object]) -> TraceComparison:
-    from otf.report.compare import compared
-
-    return compared(_judged(a, bench, sets), _judged(b, bench, sets))
+    return compared(_judge(a, bench, sets), _judge(b, bench, sets))
 
 
-def _judged(name: str, bench: str | None, sets: Mapping[str, object]) -> ComparedTrace:
-    from otf.cli.traces import bench_of, reading
-    from otf.offline import judge
-    from otf.report.compare import ComparedTrace
-
+def _judge(name: str, bench: str | None, sets: Mapping[str, object]) -> ComparedTrace:
     with reading(name) as reader:
         loaded = bench_of(reader, bench, sets, drives=False)
         found = ComparedTrace(name, reader.header)
@@ -114,10 +93,7 @@ def _judged(name: str, bench: str | None, sets: Mapping[str, object]) -> Compare
     return found
 
 
-def _campaigns(a: str, b: str, bench: str | None, sets: Mapping[str, object]) -> Comparison:
-    from otf.report.compare import Comparison, ConditionPair, conditions
-    from otf.report.drift import drifts
-
+def _compare_campaigns(a: str, b: str, bench: str | None, sets: Mapping[str, object]) -> Comparison:
     one, other = (_gather(Path(each), bench, sets) for each in (a, b))
     for name, side in ((a, one), (b, other)):
         if side.header.strategy == "learn":
@@ -136,8 +112,6 @@ def _campaigns(a: str, b: str, bench: str | None, sets: Mapping[str, object]) ->
 
 
 def _no_campaign(name: str) -> str:
-    from otf.cli.tools.compare_models import LEARNED
-
     if (Path(name) / LEARNED).is_file():
         return f"{name}: this is a folder of `otf learn`; compare it with another one, with a bench or with a file"
     return f"{name}: `otf learn` has left no {LEARNED} in it, and its traces are no campaign; learn again, with --out"
@@ -145,8 +119,6 @@ def _no_campaign(name: str) -> str:
 
 def _parting_paths(a: Path, b: Path, bench: str | None, sets: Mapping[str, object]) -> Iterator[TraceComparison]:
     """Yield the comparisons of paths of the same number that part."""
-    from otf.cli.tools.campaign_folder import paths
-
     others = {file.name for file in paths(b)}
     for file in paths(a):
         if file.name in others:
@@ -156,9 +128,6 @@ def _parting_paths(a: Path, b: Path, bench: str | None, sets: Mapping[str, objec
 
 
 def _gather(folder: Path, bench: str | None, sets: Mapping[str, object]) -> Gathered:
-    from otf.cli.tools.campaign_folder import gathered
-    from otf.cli.tools.report import watched
-
     return gathered(folder, bench, sets, watched)
 
 
@@ -188,8 +157,6 @@ def sides(a: str, b: str) -> Sides:
 
 
 def _lines(found: Comparison, names: Sides) -> Iterator[str]:
-    from otf.report.compare import seeds_differ
-
     yield from _figure_lines(found)
     yield from _table("kinds of failure, with their paths", found.kinds, names)
     yield from _table("they differ in", found.conditions, names)
@@ -205,8 +172,6 @@ def _lines(found: Comparison, names: Sides) -> Iterator[str]:
 
 def _figure_lines(found: Comparison) -> Iterator[str]:
     """Yield the figures of two campaigns as columns, under the names of their folders."""
-    from otf.report.compare import difference
-
     rows = [(*pair, difference(pair.a, pair.b)) for pair in found.figures]
     if rows:
         rows.insert(0, ("", found.a, found.b, "difference"))
@@ -238,7 +203,6 @@ def _even(names: Sides, end: str = "") -> Sides:
 def _times(times: Sequence[ResponseDrift], names: Sides) -> Iterator[str]:
     if times:
         yield "times from an input to its first output:"
-    from otf.report.compare import ConditionPair
 
     yield from _table("", [ConditionPair(each.what, each.a, each.b) for each in times], names)
     drifted = [f"  {each.what}: {each.drift}" for each in times if each.drift]
@@ -248,8 +212,6 @@ def _times(times: Sequence[ResponseDrift], names: Sides) -> Iterator[str]:
 
 
 def _trace_lines(found: TraceComparison, names: Sides, *, named: bool, other_seed: bool) -> Iterator[str]:
-    from otf.report.compare import parting
-
     a, b = _even(names)
     for side, trace in zip(names, (found.a, found.b), strict=True):
         yield f"{side}{f', {trace.name}' if named else ''}: {trace.outcome}, {counted(trace.steps, 'step')}"

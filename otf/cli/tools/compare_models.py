@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from otf.adapter import Bench
-from otf.cli.benches import load, named
+from otf.cli.benches import load, model, named
 from otf.cli.output import document, say
 from otf.cli.signals import interruptible
-from otf.cli.tools.explore import model
 from otf.explore import Graph, explore
 from otf.explore.differences import AnswerDifference, Differences, differences, plain
 from otf.learn.answers import Symbols
@@ -49,7 +48,7 @@ def _is_model(name: str) -> bool:
 def compare_models(a: str, b: str, sets: Mapping[str, object], *, as_json: bool) -> bool:
     """Show what two models answer differently; return whether they do."""
     names = [str(Path(each) / LEARNED) if Path(each).is_dir() else each for each in (a, b)]
-    one, other = (_graph(name, sets) for name in names)
+    one, other = (explore(model(name, dict(sets)), LIMIT) for name in names)
     found = differences(one, other)
     benches = [_bench(name, sets) for name in names]
     shown = [*_driven(found.found, benches)]
@@ -58,10 +57,6 @@ def compare_models(a: str, b: str, sets: Mapping[str, object], *, as_json: bool)
     else:
         say("\n".join(_lines(a, b, (one, other), found, shown)))
     return found.any
-
-
-def _graph(name: str, sets: Mapping[str, object]) -> Graph:
-    return explore(model(name, dict(sets)), LIMIT)
 
 
 def _bench(name: str, sets: Mapping[str, object]) -> Bench | None:

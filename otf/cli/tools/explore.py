@@ -1,131 +1,59 @@
-"""`otf explore`: the states and transitions of a model, as data or as a picture, and their laws."""
+"""`otf explore`: a graph as text, as data, as a picture, as a page, or in the language of another tool."""
 
 from __future__ import annotations
 
+import json
+import subprocess
 import sys
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import TYPE_CHECKING, Annotated, Any, Final, TextIO, TypeGuard
+from typing import Any, Final
 
-from otf.cli.option_values import FORMATS, among
-from otf.cli.options import AsJson, BenchName, Depth, Sets, StateLimit, WholeValues, flag, guarded, option
-from otf.cli.output import say
+from otf.cli.benches import model, parsed
+from otf.cli.catalogue import FORMATS
+from otf.cli.options import one_of
+from otf.cli.output import document, say
+from otf.cli.tools.check import as_law, explored, overview, summary
+from otf.cli.tools.model_commands import ExploreCommand
+from otf.cli.tools.report import open_page, write_page
+from otf.compose import compose
 from otf.errors import FAIL, PASS, UsageError
-
-if TYPE_CHECKING:
-    from otf.explore import Graph
-    from otf.explore.exports import Marks
-    from otf.explore.finding import Finding
-    from otf.spec import Spec
+from otf.explore import Graph
+from otf.explore.analysis import general, known, liveness, safety
+from otf.explore.exports import Marks, as_data, aut, dot, graphml, listed, marks, mermaid
+from otf.explore.finding import Finding
+from otf.explore.refine import drawable, grouped
+from otf.report.states import model_page
+from otf.spec import Spec
+from otf.values import showing
 
 MANY: Final = 400  # states and transitions, each of which takes a line
-EXAMPLES = """\b
-Examples:
-  otf explore coffee                                states and laws
-  otf explore coffee --format svg --out coffee.svg  a picture
-  otf explore irc --open                            a page to walk on
-  otf explore irc --by members                      states that agree are one
-  otf explore machine.aut --format mermaid          a file from another tool
-  otf explore coffee --scenario 'Coin Coin Button'  only this scenario
-"""
 
 
-@guarded
-def explore(
-    bench: BenchName,
-    form: Annotated[
-        str, option("FORM", f"One of {', '.join(FORMATS)}.", "--format", autocompletion=among(*FORMATS))
-    ] = "text",
-    out: Annotated[Path | None, option("FILE", "The file to write; default: standard output.")] = None,
-    limit: StateLimit = 10_000,
-    depth: Depth = None,
-    scenario: Annotated[str | None, option("ACTIONS", "Only this scenario: a regular expression over actions.")] = None,
-    by: Annotated[
-        str | None, option("FIELDS", "Group the states that agree in these fields: members or type,members.")
-    ] = None,
-    page: Annotated[Path | None, option("FILE", "Write a page on which the states are walked.")] = None,
-    opens: Annotated[bool, flag("--open", "Open such a page in a browser.")] = False,
-    whole: WholeValues = False,
-    sets: Sets = None,
-    as_json: AsJson = False,
-) -> int:
-    """Show all states and transitions of a model, within bounds, and its laws; of a large model a summary.
-
-    BENCH may also be an .aut or .dot file. The exit status is 1 if the model has a dead end (a state without a way out,
-    or from which no final state can be reached) or if its invariant does not hold.
-    """
-    from otf.cli.benches import parsed
-    from otf.cli.tools.graph_files import write
-    from otf.cli.tools.laws import overview, summary
-    from otf.explore.analysis import general, liveness, safety
-    from otf.explore.exports import marks
-    from otf.explore.refine import grouped
-    from otf.values import showing
-
-    form = "json" if as_json else _known(form)
-    spec = _under(model(bench, parsed(sets)), scenario)
-    graph = _explore_with_bar(spec, limit, depth, quiet=as_json)
+def explore(asked: ExploreCommand) -> int:
+    """Do what the command asks; return the exit status."""
+    form = "json" if asked.as_json else one_of("--format", asked.form, FORMATS)
+    spec = _under(model(asked.bench, parsed(asked.sets)), asked.scenario)
+    graph = explored(spec, asked.limit, asked.depth, quiet=asked.as_json)
     safe = getattr(spec, "invariant", None)
     found = [*general(graph), liveness(graph, law="no dead end")]
     required = [found[-1]] if safe is None else [found[-1], safety(graph, safe, law="invariant")]
     found = [*found[:-1], *required]
-    fields = by.split(",") if by else []
+    fields = asked.by.split(",") if asked.by else []
     small = grouped(graph, fields) if fields else graph
-    with showing(whole=whole):
-        if page is not None or opens:
-            _page(graph, marks(graph, safe=safe), found, required, fields, page, opens=opens)
-        elif form == "text" and out is None and not whole and len(small.values) + len(small.target) > MANY:
+    with showing(whole=asked.whole):
+        if asked.page is not None or asked.opens:
+            _page(graph, marks(graph, safe=safe), found, required, fields, asked.page, opens=asked.opens)
+        elif (form, asked.out, asked.whole) == ("text", None, False) and len(small.values) + len(small.target) > MANY:
             say(summary(small, found, required, overview(small)))
         else:
-            write(small, marks(small, safe=None if fields else safe), form, out, found, required)
+            write(small, marks(small, safe=None if fields else safe), form, asked.out, found, required)
     return PASS if all(required) else FAIL
 
 
 def _under(spec: Spec[Any, Any], scenario: str | None) -> Spec[Any, Any]:
-    from otf.compose import compose
-    from otf.explore.analysis import known
-
     return spec if scenario is None else compose(spec, known(spec, scenario))
-
-
-def _explore_with_bar(spec: Spec[Any, Any], limit: int, depth: int | None, *, quiet: bool) -> Graph:
-    from otf.adapter.third_party import watched
-    from otf.explore import explore as explored
-
-    with bar(quiet=quiet) as progress, watched():
-        graph = explored(spec, limit, depth=depth, progress=progress)
-    return graph  # noqa: RET504 -- as far as mypy knows, a context manager may swallow errors
-
-
-def _known(form: str) -> str:
-    if form not in FORMATS:
-        message = f"--format {form}: choose one of {', '.join(FORMATS)}"
-        raise UsageError(message)
-    return form
-
-
-def model(reference: str, sets: dict[str, object]) -> Spec[Any, Any]:
-    """Return the spec of a bench, or of a file from another tool."""
-    return modelled(reference, sets)[0]
-
-
-def modelled(reference: str, sets: dict[str, object]) -> tuple[Spec[Any, Any], dict[str, object]]:
-    """Return the spec of a bench with the bench's parameters; a file or a bare model has none."""
-    from otf.cli.benches import load, named
-
-    found = named(reference)
-    if _is_spec(found):
-        return found, {}
-    bench = load(reference, sets)
-    return bench.spec, dict(bench.parameters)
-
-
-def _is_spec(found: object) -> TypeGuard[Spec[Any, Any]]:
-    from otf.spec import Spec
-
-    return isinstance(found, Spec)
 
 
 def _page(
@@ -139,10 +67,6 @@ def _page(
     opens: bool,
 ) -> None:
     """Write the page on which the states are walked, and open it."""
-    from otf.cli.tools.laws import summary
-    from otf.cli.tools.report import open_page, write_page
-    from otf.report.states import model_page
-
     text = model_page(graph, marked, list(map(str, found)), by)
     if file is None:
         with NamedTemporaryFile(prefix="otf-explore-", suffix=".html", delete=False) as made:
@@ -154,17 +78,65 @@ def _page(
         open_page(file)
 
 
-@contextmanager
-def bar(*, quiet: bool) -> Generator[Callable[[int, int], None] | None]:
-    """Yield a function that shows the progress of an exploration; None if standard error is not a terminal."""
-    stderr: TextIO | None = sys.stderr
-    if quiet or stderr is None or not stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+SECONDS: Final = 60
+DRAWN: Final = ("dot", "svg", "png", "mermaid")
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
-        task = bars.add_task("states", total=1)
-        yield lambda done, total: bars.update(task, completed=done, total=total)
+PROGRAM: Final = """
+import sys, pygraphviz
+text, form = sys.stdin.buffer.read().decode(), sys.argv[1]
+sys.stdout.buffer.write(pygraphviz.AGraph(text).draw(format=form, prog="dot"))
+"""
+
+
+def write(
+    graph: Graph, marked: Marks, form: str, out: Path | None, found: list[Finding], required: list[Finding]
+) -> None:
+    """Write a graph in a form, to a file or to standard output, and below it its laws. Raises UsageError."""
+    if form == "json":
+        data = {**as_data(graph, marked), "laws": [as_law(each) for each in found]}
+        document(data) if out is None else _file(out, json.dumps(data, indent=2) + "\n")
+        return
+    drawn, done = drawable(graph) if form in DRAWN else (graph, "")
+    whole = drawn is graph
+    content = _content(drawn, marked if whole else marks(drawn), form)
+    if out is not None:
+        _file(out, content)
+    elif isinstance(content, bytes):
+        sys.stdout.buffer.write(content)
+    else:
+        say(content.rstrip("\n"), exact=form != "text")
+    if out is not None or form == "text":
+        say(summary(graph, found, required))
+    if done:
+        print(f"otf: {done}", file=sys.stderr)
+
+
+def _content(graph: Graph, marked: Marks, form: str) -> str | bytes:
+    if form in {"svg", "png"}:
+        return picture(dot(graph, marked), form)
+    if form == "aut":
+        return aut(graph)
+    return {"text": listed, "dot": dot, "mermaid": mermaid, "graphml": graphml}[form](graph, marked)
+
+
+def picture(dot: str, form: str, seconds: float = SECONDS) -> bytes:
+    """Return the picture of a graph in Graphviz format, as `svg` or `png`. Raises UsageError."""
+    if find_spec("pygraphviz") is None:
+        raise UsageError("pictures need pygraphviz: pip install 'otf[pictures]'; dot and mermaid need nothing")
+    command = [sys.executable, "-I", "-W", "ignore", "-c", PROGRAM, form]
+    try:
+        done = subprocess.run(command, input=dot.encode(), capture_output=True, timeout=seconds, check=False)  # noqa: S603 -- as above
+    except subprocess.TimeoutExpired as error:
+        message = f"Graphviz took longer than {seconds:g} s; draw fewer states (--limit, --depth), or use --format dot"
+        raise UsageError(message) from error
+    if done.returncode or not done.stdout:
+        last = done.stderr.decode(errors="replace").strip().splitlines()[-1:] or ["it printed nothing"]
+        raise UsageError(f"Graphviz could not draw it: {last[0]}")
+    return done.stdout
+
+
+def _file(out: Path, content: str | bytes) -> None:
+    try:
+        out.write_bytes(content if isinstance(content, bytes) else content.encode())
+    except OSError as error:
+        raise UsageError(f"--out {out}: {error.strerror}") from error

@@ -2,144 +2,73 @@
 
 from __future__ import annotations
 
+import os
 import re
-import webbrowser
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import Any, Final
 
-import typer
-
-from otf.cli.options import AsJson, SystemOptions, flag, guarded, option
+from otf.adapter import Bench
+from otf.adapter.kept import keeping
+from otf.campaign.recorder import reread
+from otf.cli.benches import load
+from otf.cli.options import SystemOptions
 from otf.cli.output import fresh, warn
-from otf.errors import FAIL, INCONCLUSIVE, PASS, UsageError
+from otf.cli.progress import working
+from otf.cli.run_options import bounded
+from otf.cli.signals import interruptible
+from otf.cli.sut_addresses import addressed
+from otf.cli.tools import learn_report
+from otf.cli.tools.check import formulas
+from otf.cli.tools.commands import LearnCommand
+from otf.cli.tools.learn_report import line
+from otf.cli.tools.plain_systems import DATAGRAMS, PlainSystem, lines_of, messages, named, unescaped
+from otf.cli.tools.report import open_page
+from otf.codec.malformed import Malformed
+from otf.errors import FAIL, INCONCLUSIVE, PASS, OtfError, UsageError
+from otf.explore import explore
+from otf.explore.exports import marks
+from otf.learn.checking import CheckedProperty, checked
+from otf.learn.learning import LearntMachine
+from otf.learn.learnt import LearntSystem
+from otf.learn.listening import answers_to
+from otf.learn.model_code import written
+from otf.learn.teaching import Pupil
+from otf.report.states import model_page
+from otf.runner.writer import put
+from otf.spec import Elapse
+from otf.temporal import Formula
+from otf.trace.events import Sent
 from otf.trace.result import counted
-
-if TYPE_CHECKING:
-    from otf.adapter import Bench
-    from otf.cli.tools.learnt_files import LearningSource
-    from otf.learn.checking import CheckedProperty
-    from otf.learn.learning import LearntMachine
-    from otf.learn.learnt import LearntSystem
-    from otf.learn.teaching import Pupil
-    from otf.temporal import Formula
+from otf.values import key, show
 
 MOST: Final = 200  # inputs of an alphabet: each is tried in each state
 STATES: Final = 1_000  # of a bench's own model in which its inputs are looked up
-EXAMPLES = """\b
-Examples:
-  otf learn coffee                     the inputs are those of the bench
-  otf learn irc --only 'JOIN|PART'     some of them
-  otf learn --sut tcp://127.0.0.1:6667 --alphabet messages.txt --open
-  otf learn coffee --out runs/coffee   again with this folder: it goes on
-"""
 
 
-@guarded
-def learn(
-    bench: Annotated[
-        str | None, typer.Argument(metavar="[BENCH]", help="The bench of the system; its model is not asked.")
-    ] = None,
-    alphabet: Annotated[
-        Path | None,
-        option(
-            "FILE",
-            "The inputs, one a line: of a bench as otf shows them, else the text of each message (\\r, \\n and "
-            "\\xHH are characters); or what was sent in a trace, a folder of traces, a capture (.pcap), or a log with "
-            "`> sent` and `< received` lines.",
-        ),
-    ] = None,
-    only: Annotated[str, option("REGEX", "Only inputs that match this, as otf shows them.", show_default=False)] = "",
-    mask: Annotated[
-        str,
-        option(
-            "REGEX",
-            "Outputs that match this differ in no number and in no field, such as those that count.",
-            show_default=False,
-        ),
-    ] = "",
-    wait: Annotated[
-        float | None,
-        option(
-            "SECONDS", "Waiting so long is an input too; what the system does by itself meanwhile is learnt as timers."
-        ),
-    ] = None,
-    properties: Annotated[
-        list[str] | None,
-        option(
-            "PLACE",
-            "A temporal property, such as lamp.py:safe, to check on the result beside those of the bench; a run "
-            "that violates it is tried on the system. Repeatable.",
-            "--property",
-        ),
-    ] = None,
-    algorithm: Annotated[str, option("NAME", "One of kv, lsharp, lstar.")] = "kv",
-    extra: Annotated[
-        int, option("NUMBER", "Suites up to this many states more than were found have to pass.", min=0)
-    ] = 1,
-    time: Annotated[str | None, option("TIME", "End after this time (90, 5m), with what is known by then.")] = None,
-    seed: Annotated[int, option("NUMBER", "The seed of the order of tests and of walks.")] = 0,
-    jobs: Annotated[int, option("NUMBER", "How many copies of the system are asked at the same time.", min=1)] = 1,
-    out: Annotated[Path | None, option("DIR", "The folder for traces and results; one that is there goes on.")] = None,
-    opens: Annotated[bool, flag("--open", "Open the page with the picture in a browser.")] = False,
-    framing: Annotated[
-        str,
-        option(
-            "FRAMING",
-            "Without a bench: what one message is: lines, crlf, length, slip, cobs, silence; default: as in the "
-            "capture, else lines with the end that is answered.",
-            show_default=False,
-        ),
-    ] = "",
-    start: Annotated[
-        str, option("COMMAND", "Without a bench: starts the system afresh before each path.", show_default=False)
-    ] = "",
-    reset: Annotated[
-        list[str] | None, option("MESSAGE", "Without a bench: sent before each path, to reset the system; repeatable.")
-    ] = None,
-    register: Annotated[
-        list[str] | None,
-        option(
-            "NAME=REGEX",
-            "Without a bench: what is in ( ) of an answer is sent where {NAME} is in a message; repeatable.",
-        ),
-    ] = None,
-    *,
-    system: SystemOptions,
-    as_json: AsJson = False,
-) -> int:
-    """Learn a model from the running system, by asking it; needs AALpy: pip install 'otf[learn]'.
-
-    Each question is a path after a reset: inputs, each followed by outputs until the system rests. The folder gets a
-    trace of each, and learned.dot, learned.py (a bench which the system passes), and learned.html to walk on. The exit
-    status is 1 if the system violates a property, 3 if the time was over, or if the system chooses between answers.
-    """
-    from otf.cli.run_options import bounded
-    from otf.cli.tools import learn_report, learnt_files
-    from otf.cli.tools.laws import formulas
-    from otf.spec import Elapse
-
-    _check_patterns(only=only, mask=mask)
-    options = (algorithm, extra, bounded(time, None), seed, jobs, mask)
-    source = learnt_files.source(bench, system, alphabet, framing, start, reset or (), register or ())
-    source = _answering(source, system)
-    made = system.watched(source.bench)
-    promised = formulas(made.properties, properties or ())
-    inputs = [*_inputs(source, alphabet, only), *([] if wait is None else [Elapse(wait)])]
-    folder = out or fresh("learn", made.name)
+def learn(asked: LearnCommand) -> int:
+    """Do what the command asks; return the exit status."""
+    _check_patterns(only=asked.only, mask=asked.mask)
+    seconds = bounded(asked.time, None)
+    source = _answering(source_of(asked), asked.system)
+    made = asked.system.watched(source.bench)
+    promised = formulas(made.properties, asked.properties or ())
+    inputs = [*_inputs(source, asked.alphabet, asked.only), *([] if asked.wait is None else [Elapse(asked.wait)])]
+    folder = asked.out or fresh("learn", made.name)
     folder.mkdir(parents=True, exist_ok=True)
-    pupil, number = _learn(made, inputs, folder, source, options, quiet=as_json)
+    pupil, number = _learn(made, inputs, folder, source, asked, seconds)
     learnt = pupil.learnt
     if learnt is None:
         raise UsageError("nothing was learnt: not even the answers to single inputs are known; give it more --time")
-    files = learnt_files.write(folder, learnt, source, learn_report.known(pupil, extra))
+    files = write(folder, learnt, source, learn_report.known(pupil, asked.extra))
     judged = _checked(pupil, learnt, promised)
-    learn_report.tell(pupil, learnt, files, judged, extra, as_json=as_json)
-    if opens and not webbrowser.open(files[-1].resolve().as_uri()):
-        warn(f"no browser could be started: open {files[-1]} yourself")
+    learn_report.tell(pupil, learnt, files, judged, asked.extra, as_json=asked.as_json)
+    if asked.opens:
+        open_page(files[-1])
     return number or _status(judged, complete=pupil.complete)
 
 
@@ -157,10 +86,6 @@ def _status(judged: Iterable[CheckedProperty], *, complete: bool) -> int:
 
 
 def _checked(pupil: Pupil, learnt: LearntSystem, properties: Mapping[str, Formula]) -> list[CheckedProperty]:
-    from otf.adapter.kept import keeping
-    from otf.cli.signals import interruptible
-    from otf.learn.checking import checked
-
     async def work() -> list[CheckedProperty]:
         async with keeping():
             return await checked(pupil.driver, learnt, properties)
@@ -170,10 +95,6 @@ def _checked(pupil: Pupil, learnt: LearntSystem, properties: Mapping[str, Formul
 
 def _answering(source: LearningSource, system: SystemOptions) -> LearningSource:
     """Return a source whose messages end as the system expects it, where the end is a guess: as more are answered."""
-    from otf.cli.signals import interruptible
-    from otf.cli.tools.learnt_files import of_plain
-    from otf.learn.listening import answers_to
-
     plain = source.plain
     if plain is None or not plain.messages.guessed:
         return source
@@ -194,8 +115,6 @@ def _answering(source: LearningSource, system: SystemOptions) -> LearningSource:
 
 def _inputs(source: LearningSource, alphabet: Path | None, only: str) -> list[Any]:
     """Return the alphabet. Raises UsageError for one that is empty or too large."""
-    from otf.values import show
-
     inputs = list(source.plain.messages.texts if source.plain else _of_bench(source.bench, alphabet))
     wanted = re.compile(only)
     inputs = [each for each in inputs if wanted.search(each if isinstance(each, str) else show(each))]
@@ -210,11 +129,6 @@ def _inputs(source: LearningSource, alphabet: Path | None, only: str) -> list[An
 
 def _of_bench(bench: Bench, alphabet: Path | None) -> Iterable[Any]:
     """Return the inputs of a bench's own model, or those of them that are in a file."""
-    from otf.cli.tools.learnt_files import sent_in
-    from otf.cli.tools.plain_systems import lines_of
-    from otf.explore import explore
-    from otf.values import show
-
     if alphabet is not None and (alphabet.is_dir() or alphabet.suffix == ".jsonl"):
         return sent_in(alphabet, bench)
     inputs = explore(bench.spec, STATES).inputs
@@ -230,47 +144,114 @@ def _of_bench(bench: Bench, alphabet: Path | None) -> Iterable[Any]:
 
 
 def _learn(
-    bench: Bench,
-    inputs: list[Any],
-    folder: Path,
-    source: LearningSource,
-    options: tuple[str, int, float | None, int, int, str],
-    *,
-    quiet: bool,
+    bench: Bench, inputs: list[Any], folder: Path, source: LearningSource, asked: LearnCommand, seconds: float | None
 ) -> tuple[Pupil, int]:
-    from contextlib import nullcontext
-
-    from otf.adapter.kept import keeping
-    from otf.cli.progress import working
-    from otf.cli.signals import interruptible
-    from otf.cli.tools.learn_report import line
-    from otf.learn.teaching import Pupil
-
-    algorithm, extra, seconds, seed, jobs, mask = options
-
-    def told(hypothesis: LearntMachine) -> None:
-        if not quiet:
+    def tell(hypothesis: LearntMachine) -> None:
+        if not asked.as_json:
             sent = counted(pupil.learning.sent, "input")
             warn(f"{counted(hypothesis.size, 'state')} after {sent}, {monotonic() - pupil.began:.1f} s")
 
-    pupil = Pupil(
-        bench,
-        inputs,
-        folder,
-        reference=source.reference,
-        seed=seed,
-        jobs=jobs,
-        seconds=seconds,
-        mask=mask,
-        told=told,
-    )
+    own: dict[str, Any] = {"seed": asked.seed, "jobs": asked.jobs, "seconds": seconds, "mask": asked.mask}
+    pupil = Pupil(bench, inputs, folder, reference=source.reference, told=tell, **own)
 
     async def work() -> None:
-        with nullcontext() if quiet else working(lambda: line(pupil)):
+        with nullcontext() if asked.as_json else working(lambda: line(pupil)):
             async with keeping():
-                await pupil.run(algorithm, extra)
+                await pupil.run(asked.algorithm, asked.extra)
                 if pupil.complete:
                     await pupil.measure(folder / "timers")
 
     done = interruptible(work)
     return pupil, done.status(PASS)
+
+
+TRACES: Final = 1_000  # of a folder whose inputs are read
+LEARNED: Final = "learned"
+
+
+@dataclass(frozen=True)
+class LearningSource:
+    """Where a system is learnt: its bench, as it was named; or `plain`, of which just the address is known."""
+
+    bench: Bench
+    reference: str
+    suts: Sequence[str] = ()
+    sets: Mapping[str, object] = field(default_factory=dict[str, object])
+    plain: PlainSystem | None = None
+
+
+def source_of(asked: LearnCommand) -> LearningSource:
+    """Return what a command line names. Raises UsageError."""
+    suts, given = asked.system.sut, asked.system.parameters
+    if asked.bench is not None:
+        if asked.framing or asked.start or asked.reset or asked.register:
+            raise UsageError(
+                "--framing, --start, --reset and --register are for a system without a bench; a bench has its own"
+            )
+        return LearningSource(addressed(load(asked.bench, given), suts), asked.bench, suts, given)
+    if len(suts) != 1 or asked.alphabet is None:
+        message = "name a bench, or give the address of the system and its messages"
+        raise UsageError(f"{message}: otf learn --sut tcp://127.0.0.1:6667 --alphabet messages.txt")
+    found = messages(asked.alphabet, asked.framing, registers=suts[0].partition(":")[0] not in DATAGRAMS)
+    patterns = {each.name: each.pattern for each in found.registers} | named(asked.register or ())
+    for each in found.registers:
+        some = ", ".join(each.messages[:2])
+        warn(f"register {each.name}: what comes in {patterns[each.name]} is sent in {some}, as in the recording")
+    reset = [*map(unescaped, asked.reset or ())]
+    return of_plain(PlainSystem(suts[0], found, asked.start, reset, patterns, asked.system.quiescence))
+
+
+def of_plain(plain: PlainSystem) -> LearningSource:
+    """Return the source of a system of which just the address and messages are known."""
+    return LearningSource(plain.bench(), f"{LEARNED}.py", [plain.url], plain=plain)
+
+
+def sent_in(where: Path, bench: Bench) -> list[Any]:
+    """Return the inputs that were sent in a trace, or in those of a folder, each once."""
+    traces = sorted(where.glob("path-*.jsonl")) if where.is_dir() else [where]
+    events = (event for trace in traces[:TRACES] for event in reread(trace, bench))
+    sent = (event.input for event in events if isinstance(event, Sent) and not isinstance(event.input, Malformed))
+    return list({key(inp): inp for inp in sent}.values())
+
+
+def write(folder: Path, learnt: LearntSystem, origin: LearningSource, known: Sequence[str]) -> list[Path]:
+    """Write the results into the folder; return the files, the page last. Raises UsageError."""
+    picture, model, page = (folder / f"{LEARNED}.{end}" for end in ("dot", "py", "html"))
+    put(picture, learnt.dot().encode())
+    files = [picture]
+    try:
+        put(model, _model(learnt, origin, known).encode())
+        files.append(model)
+    except OtfError as error:
+        warn(f"{model}: it was not written: {error}")
+    graph = explore(learnt.spec())
+    put(page, model_page(graph, marks(graph), list(known), []).encode())
+    return [*files, page]
+
+
+def _model(learnt: LearntSystem, origin: LearningSource, known: Sequence[str]) -> str:
+    if origin.plain is not None:
+        return written(learnt, known, *origin.plain.code())
+    imports, system = _bench_of(origin)
+    own = f'spec=spec, inputs="uioco", mutants={{}}, requirements=type({system}.requirements)()'
+    return written(learnt, known, [f"bench = replace({system}, {own})"], imports)
+
+
+def _bench_of(origin: LearningSource) -> tuple[list[str], str]:
+    """Return the imports and the code of the bench that was learnt."""
+    own = dict(origin.sets)
+    call = f"load({_place(origin.reference)!r}, {own!r})"
+    imports = ["from otf.cli.benches import load"]
+    if origin.suts:
+        imports.append("from otf.cli.sut_addresses import addressed")
+        call = f"addressed({call}, {list(origin.suts)!r})"
+    return [*imports, "", f"system = {call}"], "system"
+
+
+def _place(reference: str) -> str:
+    """Return how a bench is named from anywhere: a file by its whole path."""
+    where, colon, name = reference.rpartition(":")
+    file = where if colon else reference
+    if not Path(file).suffix or not Path(file).exists():
+        return reference
+    return os.fspath(Path(file).resolve()) + (f":{name}" if colon else "")

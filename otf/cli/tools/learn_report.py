@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from otf.cli.output import document, say
+from otf.cli.tools.check import as_law
+from otf.learn.answers import Parted
+from otf.learn.checking import CheckedProperty
+from otf.learn.learnt import LearntSystem, plain
+from otf.learn.teaching import Pupil
+from otf.suite import ASSUMED, wider
 from otf.trace.result import counted
-
-if TYPE_CHECKING:
-    from otf.learn.answers import Parted
-    from otf.learn.checking import CheckedProperty
-    from otf.learn.learnt import LearntSystem
-    from otf.learn.teaching import Pupil
 
 ROW: Final = 5  # times that one input is sent in a row, from which on it is told
 FORGETS: Final = "A system that remembers earlier paths has to be reset (--start, --reset, or the Life of its bench)"
@@ -40,8 +40,6 @@ def line(pupil: Pupil) -> str:
 
 def _deepest(pupil: Pupil) -> str:
     """Return how far the paths go that look for more states; what has no finite machine is seen by that."""
-    from otf.learn.learnt import plain
-
     word = max(pupil.learning.since or (), key=len, default=())
     runs = [(len([*group]), inp) for inp, group in groupby(word)]
     many, inp = max(runs, default=(0, 0))
@@ -77,8 +75,6 @@ def known(pupil: Pupil, extra: int) -> list[str]:
 
 def guarantees(states: int, extra: int) -> list[str]:
     """Return in sentences for which systems a machine is right whose suites for so many extra states passed."""
-    from otf.suite import ASSUMED, wider
-
     within = f"Right for every system with at most {counted(states + extra, 'state')}, if {ASSUMED}"
     return [f"{within};", f"{wider(extra)}."] if extra else [f"{within}."]
 
@@ -96,8 +92,6 @@ def tell(
     seconds = monotonic() - pupil.began
     sent, best = pupil.driver.inputs_sent, learnt.machine
     if as_json:
-        from otf.cli.tools.laws import as_law
-
         document(
             {
                 "states": best.size,
@@ -150,8 +144,6 @@ def _choice(pupil: Pupil) -> str:
 
 def _ways(pupil: Pupil, parted: Parted) -> str:
     """Return inputs with the answers that came after them."""
-    from otf.learn.learnt import plain
-
     word, answers = parted
     shown = ", ".join(plain(pupil.driver.inputs[inp]) for inp in word)
     most = sorted(answers, key=lambda out: -answers[out])[:SHOWN]

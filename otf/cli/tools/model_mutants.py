@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 from typing import Any, Final
@@ -11,9 +10,11 @@ from typing import Any, Final
 from anyio.lowlevel import checkpoint
 
 from otf.adapter import Bench
+from otf.cli.options import one_of
 from otf.cli.output import document, say
 from otf.cli.progress import working
 from otf.cli.signals import Done, interruptible
+from otf.cli.tools.model_commands import MutantsCommand
 from otf.errors import FAIL, INCONCLUSIVE, PASS, UsageError
 from otf.mutation import Fate, HuntBudget, HuntMode, JudgedMutant, MutationAnalysis, MutationReport
 from otf.mutation.operators import OPERATORS
@@ -26,39 +27,24 @@ LONG: Final = 120  # characters of a state
 ROWS: Final = 20  # mutants that are proved to conform, one by one
 
 
-@dataclass(frozen=True, slots=True)
-class MutationPlan:
-    """What the command line asks for: how many mutants, which, and what each of them, and all, may cost."""
-
-    most: int
-    steps: int
-    seconds: float
-    seed: int
-    mode: str
-    operators: tuple[str, ...] = ()
-    spend: float | None = None
-
-
-def mutate_model(bench: Bench, plan: MutationPlan, out: Path | None, *, as_json: bool) -> int:
+def mutate_model(bench: Bench, asked: MutantsCommand) -> int:
     """Hunt mutants of a model, print their fates, and return the exit status: 0 if none is open.
 
-    `out`: the folder into which they are written, for `otf report`.
+    With --out they are written into that folder, for `otf report`.
     """
-    unknown = [name for name in plan.operators if name not in OPERATORS]
+    unknown = [name for name in asked.operators or () if name not in OPERATORS]
     if unknown:
         raise UsageError(f"--operator {unknown[0]}: choose among {', '.join(OPERATORS)}")
-    if plan.mode not in {"eager", "strict"}:
-        raise UsageError(f"--mode {plan.mode}: choose eager or strict")
-    mode: HuntMode = "strict" if plan.mode == "strict" else "eager"
-    analysis = MutationAnalysis(bench, plan.seed, HuntBudget(plan.steps, plan.seconds), mode)
-    done = _hunt_all(analysis, plan)
-    report = analysis.report
-    if out is not None:
-        _write(out, data(report, plan, interrupted=bool(done.signal)))
-    if as_json:
-        document(data(report, plan, interrupted=bool(done.signal)))
+    mode: HuntMode = one_of("--mode", asked.mode, ("eager", "strict"))
+    analysis = MutationAnalysis(bench, asked.seed, HuntBudget(asked.budget, asked.seconds), mode)
+    done = _hunt_all(analysis, asked)
+    report, found = analysis.report, data(analysis.report, asked, interrupted=bool(done.signal))
+    if asked.out is not None:
+        _write(asked.out, found)
+    if asked.as_json:
+        document(found)
     else:
-        _print(report, plan, coded=bench.codec is not None, interrupted=bool(done.signal))
+        _print(report, asked, coded=bench.codec is not None, interrupted=bool(done.signal))
     return done.status(_status(report))
 
 
@@ -68,15 +54,15 @@ def _status(report: MutationReport) -> int:
     return FAIL if report.of(Fate.OPEN) else PASS
 
 
-def _hunt_all(analysis: MutationAnalysis, plan: MutationPlan) -> Done[None]:
+def _hunt_all(analysis: MutationAnalysis, asked: MutantsCommand) -> Done[None]:
     """Hunt one mutant after another; an interruption keeps the results so far."""
     begun, report = monotonic(), analysis.report
 
     async def work() -> None:
-        with working(lambda: f"mutants: {len(report.results)} of {plan.most}, {report.counts['killed']} killed"):
-            for mutant in analysis.mutants(plan.most, plan.operators):
+        with working(lambda: f"mutants: {len(report.results)} of {asked.most}, {report.counts['killed']} killed"):
+            for mutant in analysis.mutants(asked.most, tuple(asked.operators or ())):
                 await checkpoint()
-                if plan.spend is not None and monotonic() - begun > plan.spend:
+                if asked.spend is not None and monotonic() - begun > asked.spend:
                     return
                 report.results.append(analysis.judge.of(mutant))
 
@@ -86,7 +72,7 @@ def _hunt_all(analysis: MutationAnalysis, plan: MutationPlan) -> Done[None]:
 # ---- for people ----------------------------------------------------------------------------------------------------
 
 
-def _print(report: MutationReport, plan: MutationPlan, *, coded: bool, interrupted: bool) -> None:
+def _print(report: MutationReport, asked: MutantsCommand, *, coded: bool, interrupted: bool) -> None:
     if report.control is not None:
         _print_control(report)
         return
@@ -94,7 +80,7 @@ def _print(report: MutationReport, plan: MutationPlan, *, coded: bool, interrupt
     _print_equivalent(report.of(Fate.EQUIVALENT))
     for each in report.unserved:
         say(f"not tried: no output was found for {each!r}")
-    _print_end(report, plan, coded=coded, interrupted=interrupted)
+    _print_end(report, asked, coded=coded, interrupted=interrupted)
 
 
 def _print_control(report: MutationReport) -> None:
@@ -130,13 +116,13 @@ def _print_equivalent(found: Sequence[JudgedMutant]) -> None:
         say(f"equivalent: {len(by_reason) - ROWS} more reasons; --json has all")
 
 
-def _print_end(report: MutationReport, plan: MutationPlan, *, coded: bool, interrupted: bool) -> None:
+def _print_end(report: MutationReport, asked: MutantsCommand, *, coded: bool, interrupted: bool) -> None:
     counts, tried = report.counts, len(report.results)
     kinds = ", ".join(f"{number} {fate}" for fate, number in counts.items() if number or fate == "open")
     ended = " (interrupted)" if interrupted else ""
     drawn = "" if tried == report.possible else f" of {report.possible} possible"
     say(f"{report.name}: {counted(tried, 'mutant')}{drawn}: {kinds}{ended}")
-    bounds = f"{plan.steps:,} inputs or {plan.seconds:g} s of virtual time each"
+    bounds = f"{asked.budget:,} inputs or {asked.seconds:g} s of virtual time each"
     bypassed = "outputs bypass the codec, which does not encode them" if coded else "there is no codec"
     wire = "outputs go through the codec" if report.through_codec else bypassed
     more = "" if report.whole else "; there are more states than were looked at"
@@ -154,7 +140,7 @@ def _at(place: str) -> str:
 # ---- for machines --------------------------------------------------------------------------------------------------
 
 
-def data(report: MutationReport, plan: MutationPlan, *, interrupted: bool) -> dict[str, Any]:
+def data(report: MutationReport, asked: MutantsCommand, *, interrupted: bool) -> dict[str, Any]:
     """Return the JSON document of a mutation analysis."""
     return {
         "model": report.name,
@@ -166,7 +152,7 @@ def data(report: MutationReport, plan: MutationPlan, *, interrupted: bool) -> di
         "whole": report.whole,
         "through_codec": report.through_codec,
         "unserved": list(report.unserved),
-        "seed": plan.seed,
+        "seed": asked.seed,
         "mode": report.mode,
         "seconds": report.seconds,
         "interrupted": interrupted,

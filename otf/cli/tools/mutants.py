@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Any
 
-from otf.cli.option_values import faults
-from otf.cli.options import AsJson, BenchName, Jobs, Out, SystemOptions, flag, guarded, option
+from otf.adapter import Bench
+from otf.campaign import Campaign, Settings, Summary
+from otf.cli.benches import MODEL_FILES, model, named
 from otf.cli.output import document, fresh, say
+from otf.cli.progress import listening
 from otf.cli.signals import Done, interruptible
+from otf.cli.tools.model_commands import MutantsCommand
+from otf.cli.tools.model_mutants import mutate_model
 from otf.errors import FAIL, INCONCLUSIVE, PASS, UsageError
+from otf.mutation import bench_of
+from otf.spec import Spec
+from otf.trace.result import InconclusiveResult, counted
 
-if TYPE_CHECKING:
-    from otf.adapter import Bench
-    from otf.campaign import Settings, Summary
-    from otf.trace.result import InconclusiveResult
-
-BUDGET = 20_000
-SECONDS = 300.0
 STEPS = 100
 
 
@@ -47,63 +47,23 @@ class MutantResult:
         return INCONCLUSIVE if self.trouble or self.undecided else FAIL
 
 
-EXAMPLES = """\b
-Examples:
-  otf mutants coffee               each known fault must be found
-  otf mutants coffee --fault free  one of them
-"""
-
-
-@guarded
-def mutants(
-    bench: BenchName,
-    only: Annotated[
-        list[str] | None, option("ID", "Only this mutant; repeatable.", "--fault", autocompletion=faults)
-    ] = None,
-    budget: Annotated[int, option("STEPS", "How many inputs may be sent to each mutant.", min=1)] = BUDGET,
-    seed: Annotated[int, option("NUMBER", "The seed of all campaigns.")] = 1,
-    model: Annotated[bool, flag("--model", "Mutate the model itself, though the bench ships mutants.")] = False,
-    most: Annotated[int, option("NUMBER", "How many mutants of the model are tried.", min=1)] = 100,
-    operators: Annotated[
-        list[str] | None, option("NAME", "Only such mutants of the model: drop, field, …; repeatable.", "--operator")
-    ] = None,
-    seconds: Annotated[float, option("SECONDS", "Virtual time for each mutant of the model.", min=0.0)] = SECONDS,
-    spend: Annotated[
-        float | None, option("SECONDS", "End after this time; mutants of the model only.", min=0.0)
-    ] = None,
-    mode: Annotated[str, option("MODE", "For mutants of the model: eager or strict.")] = "eager",
-    jobs: Jobs = 1,
-    out: Out = None,
-    *,
-    system: SystemOptions,
-    as_json: AsJson = False,
-) -> int:
-    """Run against every mutant that the bench ships, and print which were found, in how many steps.
-
-    It tests the tester: each mutant is the system with one known mistake. A failure that is found is shrunk at once.
-    If the bench ships none, or BENCH is a model, mutants of the model are tried, served as the system in virtual time:
-    see "Would this bench notice?" in docs/howto-models.md. With --out DIR their fates are written there, for the page
-    of `otf report DIR`. The exit status is 0 if all mutants were found or are
-    proved to conform, 1 if one was not, 3 if paths of one that was not were inconclusive.
-    """
-    from otf.campaign import Settings
-    from otf.cli.tools.model_mutants import MutationPlan, mutate_model
-
-    bare = _bare(bench)
-    shipped = None if bare is not None or model or operators else _mutants(bench, system.load(bench), only)
+def mutants(asked: MutantsCommand) -> int:
+    """Do what the command asks; return the exit status."""
+    bare = _bare(asked.bench)
+    modelled = bare is not None or asked.model or asked.operators
+    shipped = {} if modelled else _mutants(asked.bench, asked.system.load(asked.bench), asked.only)
     if not shipped:
-        plan = MutationPlan(most, budget, seconds, seed, mode, tuple(operators or ()), spend)
-        return mutate_model(bare or system.load(bench), plan, out, as_json=as_json)
-    folder = out or fresh("mutants")
-    asked = _asked(Settings(out=folder, reference=bench, seed=seed, jobs=jobs, where=tuple(system.sut)), budget)
+        return mutate_model(bare or asked.system.load(asked.bench), asked)
+    folder = asked.out or fresh("mutants")
+    settings = _settings(asked, folder)
     places = {name: f"{name}, {at} of {len(shipped)}" for at, name in enumerate(shipped, 1)}
 
     def one(name: str) -> Done[MutantResult]:
-        settings = replace(asked, out=folder / name)
-        return _one(settings, name, system.load(bench, fault=name), places[name], quiet=as_json)
+        own = replace(settings, out=folder / name)
+        return _one(own, name, asked.system.load(asked.bench, fault=name), places[name], quiet=asked.as_json)
 
     rows, signal = _all(shipped, one)
-    if as_json:
+    if asked.as_json:
         document([_json(row) for row in rows])
     else:
         tried = {row.mutant for row in rows if not row.trouble}
@@ -128,11 +88,6 @@ def _all(names: Iterable[str], one: Callable[[str], Done[MutantResult]]) -> tupl
 
 def _bare(reference: str) -> Bench | None:
     """Return a bench around a model that has none; None if the reference is of a bench."""
-    from otf.cli.benches import MODEL_FILES, named
-    from otf.cli.tools.explore import model
-    from otf.mutation import bench_of
-    from otf.spec import Spec
-
     if Path(reference).suffix in MODEL_FILES or isinstance(named(reference), Spec):
         return bench_of(model(reference, {}))
     return None
@@ -147,22 +102,20 @@ def _mutants(bench: str, loaded: Bench, only: list[str] | None) -> dict[str, str
     return {name: says for name, says in shipped.items() if not only or name in only}
 
 
-def _asked(settings: Settings, budget: int) -> Settings:
-    steps = min(STEPS, budget)
-    traces = -(-budget // steps)
-    return replace(settings, traces=traces, steps=steps, keep="failures", stop_first=True, aftermath=0.0)
+def _settings(asked: MutantsCommand, folder: Path) -> Settings:
+    steps = min(STEPS, asked.budget)
+    traces = -(-asked.budget // steps)
+    plan = Settings(out=folder, reference=asked.bench, seed=asked.seed, jobs=asked.jobs, where=tuple(asked.system.sut))
+    return replace(plan, traces=traces, steps=steps, keep="failures", stop_first=True, aftermath=0.0)
 
 
 def _one(settings: Settings, name: str, loaded: Bench, which: str, *, quiet: bool) -> Done[MutantResult]:
     """Test one mutant, and print the result; `which` is its name and place for the progress."""
-    from otf.campaign import Campaign
-    from otf.cli.progress import listening
-
     campaign = Campaign(loaded, settings)
 
     async def work() -> MutantResult:
         with listening(settings, campaign.summary, None, quiet=quiet, what=which) as campaign.listener:
-            return _found(name, await campaign.run())
+            return _result_of(name, await campaign.run())
 
     done = interruptible(work)
     if done.value is not None and not quiet:
@@ -170,7 +123,7 @@ def _one(settings: Settings, name: str, loaded: Bench, which: str, *, quiet: boo
     return done
 
 
-def _found(name: str, summary: Summary) -> MutantResult:
+def _result_of(name: str, summary: Summary) -> MutantResult:
     for group in summary.failures.values():
         trace = (group.shrunk or group.first).trace
         return MutantResult(name, True, summary.steps, group.shrunk.steps if group.shrunk else None, str(trace))
@@ -186,8 +139,6 @@ def _json(row: MutantResult) -> dict[str, Any]:
 
 
 def _report(row: MutantResult, says: str) -> None:
-    from otf.trace.result import counted
-
     if row.trouble:
         say(f"{row.mutant:4} stopped: {row.trouble}")
         return

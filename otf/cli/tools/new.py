@@ -5,88 +5,52 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Final, NamedTuple
+from typing import Final
 
-import typer
-
-from otf.cli.options import guarded, option
 from otf.cli.output import say
+from otf.cli.tools.commands import NewCommand
 from otf.cli.tools.starters import FRAMINGS, KINDS, STREAMS, bench_text
+from otf.draft import draft_bench
 from otf.errors import PASS, UsageError
 
 NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-EXAMPLES = """\b
-Examples:
-  otf new                          asks what your system is
-  otf new lamp                     a bench in lamp.py, for a system by TCP
-  otf new lamp --kind serial       the same for a serial port
-  otf new meter --from meter.pcap  a draft of the system that was captured
-  otf new lamp --from lamp.log --url /dev/ttyUSB0
-"""
 _TRIES: Final = 3
 
 
-class Wishes(NamedTuple):
-    """What a bench is to be made of; `source` is a recording."""
-
-    name: str
-    kind: str = "tcp"
-    framing: str = "lines"
-    source: str = ""
-    url: str = ""
-
-
-@guarded
-def new(
-    name: Annotated[
-        str, typer.Argument(metavar="[NAME]", help="The name of the system; the file is NAME.py.", show_default=False)
-    ] = "",
-    kind: Annotated[str, option("KIND", f"How otf connects to it: {', '.join(KINDS)}.")] = "tcp",
-    framing: Annotated[str, option("FRAMING", f"What one message of a stream is: {', '.join(FRAMINGS)}.")] = "lines",
-    source: Annotated[
-        str,
-        option(
-            "FILE",
-            "Draft it from a capture, or from a log with `> sent` and `< received` lines.",
-            "--from",
-            show_default=False,
-        ),
-    ] = "",
-    url: Annotated[str, option("URL", "With --from: the address of the system.", show_default=False)] = "",
-) -> int:
-    """Write a commented bench for your own system. It runs at once: against a simulated system, or the recorded one."""
-    if name:
-        return _made(Wishes(name.removesuffix(".py"), kind, framing, source, url))
+def new(asked: NewCommand) -> int:
+    """Do what the command asks; return the exit status."""
+    if asked.name:
+        return _begin(replace(asked, name=asked.name.removesuffix(".py")))
     if not _asks():
         raise UsageError("name the system: otf new my_system (in a terminal, `otf new` asks)")
-    return _made(asked(input))
+    return _begin(ask_wishes(input))
 
 
 def _asks() -> bool:
     return sys.stdin.isatty()
 
 
-def _made(wishes: Wishes) -> int:
+def _begin(wishes: NewCommand) -> int:
     if not NAME.fullmatch(wishes.name):
         message = f"{wishes.name}: the name of a Python file has letters, digits and underscores: otf new my_system"
         raise UsageError(message)
-    _chosen("kind", wishes.kind, KINDS)
-    _chosen("framing", wishes.framing, FRAMINGS)
-    return _draft(wishes) if wishes.source else _started(wishes)
+    _check("kind", wishes.kind, KINDS)
+    _check("framing", wishes.framing, FRAMINGS)
+    return _draft(wishes) if wishes.source else _start(wishes)
 
 
-def _chosen(option: str, given: str, known: Collection[str]) -> None:
+def _check(option: str, given: str, known: Collection[str]) -> None:
     if given in known:
         return
     near = get_close_matches(given, known, n=1)
     hint = f"did you mean {near[0]}? " if near else ""
-    message = f"--{option} {given}: {hint}the {option}s are {', '.join(known)}"
-    raise UsageError(message)
+    raise UsageError(f"--{option} {given}: {hint}the {option}s are {', '.join(known)}")
 
 
-def _started(wishes: Wishes) -> int:
+def _start(wishes: NewCommand) -> int:
     name, kind, file = wishes.name, wishes.kind, Path(f"{wishes.name}.py")
     if wishes.framing != "lines" and kind not in STREAMS:
         raise UsageError(f"--framing {wishes.framing}: only a stream needs one ({', '.join(STREAMS)}), not {kind}")
@@ -100,9 +64,7 @@ def _started(wishes: Wishes) -> int:
     return PASS
 
 
-def _draft(wishes: Wishes) -> int:
-    from otf.draft import draft_bench
-
+def _draft(wishes: NewCommand) -> int:
     file = Path(f"{wishes.name}.py")
     try:
         with Path(wishes.source).open("rb") as source:
@@ -119,13 +81,20 @@ def _draft(wishes: Wishes) -> int:
     return PASS
 
 
-def asked(ask: Callable[[str], str]) -> Wishes:
+def ask_wishes(ask: Callable[[str], str]) -> NewCommand:
     """Ask what the system is; `ask` prints a question and returns the answer. Raises UsageError for wrong answers."""
     try:
         name = _answer(ask, "What is your system called? [my_system] ", "my_system", NAME.fullmatch)
-        source = _answer(ask, "Is there a recording of it, a capture or a log? Its file, or nothing: ", "", _readable)
+        source = _answer(
+            ask,
+            "Is there a recording of it, a capture or a log? Its file, or nothing: ",
+            "",
+            lambda each: Path(each).is_file(),
+        )
         if source:
-            return Wishes(name, source=source, url=ask("Its address, if the recording does not have it: ").strip())
+            return NewCommand(
+                name=name, source=source, url=ask("Its address, if the recording does not have it: ").strip()
+            )
         kind = _answer(ask, f"How is it connected: {', '.join(KINDS)}? [tcp] ", "tcp", KINDS.__contains__)
         framing = "lines"
         if kind in STREAMS:
@@ -136,7 +105,7 @@ def asked(ask: Callable[[str], str]) -> Wishes:
         url = "" if kind == "object" else ask(f"Its {what}, or nothing for a simulated one: ").strip()
     except EOFError as error:
         raise UsageError("the questions were not answered; otf new NAME --kind KIND asks none") from error
-    return Wishes(name, kind, framing, url=url)
+    return NewCommand(name=name, kind=kind, framing=framing, url=url)
 
 
 def _answer(ask: Callable[[str], str], question: str, default: str, fits: Callable[[str], object]) -> str:
@@ -148,17 +117,11 @@ def _answer(ask: Callable[[str], str], question: str, default: str, fits: Callab
     raise UsageError("the questions were not answered; otf new NAME --kind KIND asks none, and otf new -h explains")
 
 
-def _readable(path: str) -> bool:
-    return Path(path).is_file()
-
-
 def _write(file: Path, content: str) -> None:
     try:
         with file.open("x", encoding="utf-8") as created:
             created.write(content)
     except FileExistsError as error:
-        message = f"{file}: this file exists already and is not changed; choose another name"
-        raise UsageError(message) from error
+        raise UsageError(f"{file}: this file exists already and is not changed; choose another name") from error
     except OSError as error:
-        message = f"{file}: it cannot be written ({error.strerror})"
-        raise UsageError(message) from error
+        raise UsageError(f"{file}: it cannot be written ({error.strerror})") from error

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from otf.adapter import Bench
-from otf.cli.option_values import ADAPTIVE, RUNS
+from otf.cli.catalogue import ADAPTIVE, RUNS
+from otf.cli.tools.model_commands import SuiteCommand
 from otf.errors import UsageError
 from otf.explore import Graph, explore
 from otf.spec import Spec, fingerprint
@@ -96,20 +97,18 @@ def _decisions(built: AdaptiveSuite) -> dict[str, Any]:
     }
 
 
-def generated(
-    origin: SuiteOrigin, method: str, extra: int, runs: int | None, write: Path | None, reset_cost: float
-) -> PlannedSuite:
+def generated(origin: SuiteOrigin, asked: SuiteCommand) -> PlannedSuite:
     """Return a suite that is generated, and perhaps written. Raises UsageError."""
-    if method not in ADAPTIVE:
-        _refuse_runs(runs)
+    if asked.method not in ADAPTIVE:
+        _refuse_runs(asked.runs)
     graph = origin.graph()
     built: Suite | AdaptiveSuite
-    if method in ADAPTIVE:
-        built = adaptive(graph, method, extra, RUNS if runs is None else runs)
+    if asked.method in ADAPTIVE:
+        built = adaptive(graph, asked.method, asked.extra, RUNS if asked.runs is None else asked.runs)
     else:
-        built = suite(graph, method, extra, reset_cost=reset_cost)
-    if write is not None:
-        origin.write(write, built, extra)
+        built = suite(graph, asked.method, asked.extra, reset_cost=asked.reset_cost)
+    if asked.write is not None:
+        origin.write(asked.write, built, asked.extra)
     if isinstance(built, AdaptiveSuite):
         return _plan_tests(built, graph)
     data = {"guarantee": built.guarantee, "notes": [*built.notes], "ignores": built.ignores, "says": str(built)}
@@ -118,19 +117,18 @@ def generated(
 
 def stored(path: Path, bench: Bench, runs: int | None) -> PlannedSuite:
     """Return the suite of a file. Raises UsageError."""
-    with _understood(path):
+    with _as_suite(path):
         if path.stat().st_size > LARGEST:
-            message = f"--read {path}: it is larger than {LARGEST:,} bytes"
-            raise UsageError(message)
+            raise UsageError(f"--read {path}: it is larger than {LARGEST:,} bytes")
         data = dict(json.loads(path.read_text(encoding="utf-8")))
         found = _StoredSuite.of(data, bench)
     if "decisions" in data:
         return _plan_tests(*_tests_of(path, data, found, runs))
     _refuse_runs(runs)
-    with _understood(path):
+    with _as_suite(path):
         registry = Registry(bench.known_types)
         paths = [[registry.decode(inp) for inp in each] for each in data["inputs"]]
-    return _plan_paths(paths, bench.spec.name, found.method, _judged(paths, found))
+    return _plan_paths(paths, bench.spec.name, found.method, _weigh(paths, found))
 
 
 class _StoredSuite(NamedTuple):
@@ -157,13 +155,12 @@ class _StoredSuite(NamedTuple):
 
 
 @contextmanager
-def _understood(path: Path) -> Generator[None]:
+def _as_suite(path: Path) -> Generator[None]:
     """Raise UsageError if the content of a file is not that of a suite."""
     try:
         yield
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        message = f"--read {path}: it is not a suite that --write has written: {error!r}"
-        raise UsageError(message) from error
+        raise UsageError(f"--read {path}: it is not a suite that --write has written: {error!r}") from error
 
 
 def _refuse_runs(runs: int | None) -> None:
@@ -188,7 +185,7 @@ def _plan_paths(paths: list[list[Any]], model: str, method: str, more: dict[str,
     return PlannedSuite(data, len(paths), longest, lambda: replace(script(*paths), name=name))
 
 
-def _judged(paths: list[list[Any]], found: _StoredSuite) -> dict[str, Any]:
+def _weigh(paths: list[list[Any]], found: _StoredSuite) -> dict[str, Any]:
     """Return what a pass on the paths of a file guarantees by the current model."""
     origin, known, notes = found.origin, METHODS.get(found.method), found.notes()
     try:
@@ -243,14 +240,13 @@ def _tests_of(
 
     Raises UsageError if the model has changed since it was written: its states may be different then.
     """
-    with _understood(path):
+    with _as_suite(path):
         runs = int(data["runs"]) if runs is None else runs
     graph = found.origin.graph()
     built = adaptive(graph, found.method, found.extra, runs)
     if found.fingerprint != found.origin.fingerprint(built):
-        message = f"--read {path}: {CHANGED}; write it again"
-        raise UsageError(message)
-    with _understood(path):
+        raise UsageError(f"--read {path}: {CHANGED}; write it again")
+    with _as_suite(path):
         # both take the numbers of their decisions from one table, so that equal decisions have equal numbers
         tests = _numbers(data, built.decisions, range(len(built.machine.inputs)))
     missing = len(set(built.tests).difference(tests))
@@ -268,6 +264,5 @@ def _numbers(data: Mapping[str, Any], table: Decisions, inputs: range) -> list[i
 
 def _index(number: Any) -> int:  # noqa: ANN401 -- JSON
     if not isinstance(number, int) or number < 0:
-        message = f"{number!r} is not a number from 0"
-        raise ValueError(message)
+        raise ValueError(f"{number!r} is not a number from 0")
     return number

@@ -11,7 +11,7 @@ import pytest
 
 from otf.adapter.bench_options import Silence
 from otf.campaign import Budget
-from otf.cli import option_values
+from otf.cli import catalogue
 from otf.cli.benches import about, load, parameters
 from otf.cli.catalogue import TIMES, listed, sources
 from otf.core import InputMode
@@ -28,16 +28,16 @@ def test_the_words_are_those_of_the_engine() -> None:
     """Each list of words, and each default, is what the engine says."""
     assert tuple(STRATEGIES) == tuple(SAYS)
     assert (tuple(METHODS), tuple(ADAPTIVE), RUNS) == (
-        option_values.METHODS,
-        option_values.ADAPTIVE,
-        option_values.RUNS,
+        catalogue.METHODS,
+        catalogue.ADAPTIVE,
+        catalogue.RUNS,
     )
-    assert (option_values.GENERAL, option_values.REQUIRED[1:]) == (GENERAL, (LOST, UNKNOWN))
-    assert get_args(option_values.InputChoice) == get_args(InputMode)
-    assert get_args(Mode) == option_values.MODES
-    assert set(option_values.SILENCES) == set(get_args(Silence))
-    assert Budget(option_values.TRANSITIONS, option_values.RESETS, option_values.SECONDS) == Budget()
-    assert option_values.MIB == LARGEST >> 20
+    assert (catalogue.GENERAL, catalogue.REQUIRED[1:]) == (GENERAL, (LOST, UNKNOWN))
+    assert get_args(catalogue.InputChoice) == get_args(InputMode)
+    assert get_args(Mode) == catalogue.MODES
+    assert set(catalogue.SILENCES) == set(get_args(Silence))
+    assert Budget(catalogue.TRANSITIONS, catalogue.RESETS, catalogue.SECONDS) == Budget()
+    assert catalogue.MIB == LARGEST >> 20
 
 
 def test_the_benches_are_found_without_importing_them() -> None:
@@ -45,26 +45,20 @@ def test_the_benches_are_found_without_importing_them() -> None:
     package = import_module("otf.models")
     modules = {each.name: import_module(f"otf.models.{each.name}") for each in pkgutil.iter_modules(package.__path__)}
     benches = [name for name, module in modules.items() if hasattr(module, "bench")]
-    assert option_values.benches("") == sorted(benches)
+    assert catalogue.benches("") == sorted(benches)
     for name in benches:
         bench, (says, listed_ones, mutants) = load(name), listed(sources()[name])
         assert says == (modules[name].__doc__ or "").splitlines()[0] == about(name)
         assert listed_ones == {**parameters(name), **{key: getattr(bench, field) for key, field in TIMES.items()}}
         context = SimpleNamespace(params={"bench": name}, args=[])
-        assert option_values.faults(context, "") == list(bench.mutants)
+        assert catalogue.faults(context, "") == list(bench.mutants)
         assert [*mutants] == [*bench.mutants]
-        assert option_values.settings(context, "") == [f"{key}=" for key in (*parameters(name), *TIMES)]
+        assert catalogue.settings(context, "") == [f"{key}=" for key in (*parameters(name), *TIMES)]
 
 
-@pytest.mark.parametrize(
-    "module",
-    [
-        *("run", "replay", "shrink", "show", "step", "listing"),
-        *("tools.report", "tools.mutants", "tools.explore", "tools.check", "tools.suite"),
-    ],
-)
+@pytest.mark.parametrize("module", ["run_arguments", "commands", "tools.commands", "tools.model_commands"])
 def test_a_page_of_help_does_not_wait_for_the_engine(module: str) -> None:
-    """The module of a command imports neither the engine nor the event loop: its help costs what `otf --help` costs."""
+    """What declares the options imports neither engine nor event loop: a page of help costs what `otf --help` costs."""
     heavy = "{'trio', 'msgspec', 'otf.core', 'otf.spec', 'otf.adapter', 'otf.campaign'} & set(sys.modules)"
     program = f"import sys, otf.cli.{module}; print({heavy} or '')"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
