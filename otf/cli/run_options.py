@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from otf.adapter import Bench
 from otf.campaign import Settings
-from otf.campaign.calibrate import Calibration, calibrate
+from otf.campaign.run import Calibration, calibrate
 from otf.campaign.settings import UNLIMITED
 from otf.campaign.speed import greatest_speed
 from otf.cli.benches import named

@@ -20,14 +20,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from otf.core import Oracle
-from otf.shrink.drawn import shrunk_by_hypothesis
 from otf.shrink.first_guesses import climb, last_bursts, one_by_one
 from otf.shrink.goals import bypassed, fewer_goals, replanned, without_chunks, without_parts
 from otf.shrink.issue import AllowedInputs, Candidate, Issue, ModelStep, Shrinking, issue_of
 from otf.shrink.plan import Ahead, StepPlan, again, joins, repeats
 from otf.shrink.search import Attempts, ShrinkSearch
 from otf.shrink.shortest_ways import ModelMap, TimeOverError
-from otf.shrink.values import fewer_bytes, renamed, simplified, uniform
+from otf.shrink.values import fewer_bytes, renamed, shrunk_by_hypothesis, simplified, uniform
 from otf.strategy.pool import PlanPatience, endless
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from otf.adapter import Bench
 from otf.campaign import Settings
-from otf.campaign.calibrate import Calibration, calibrate
+from otf.campaign.run import Calibration, calibrate
 from tests.campaign.machine import Machine, Started, bench, judged, made_by
 from tests.runner.playing import virtually
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from otf.campaign.calibrate import calibrate
+from otf.campaign.run import calibrate
 from tests.cli.command import machine, otf
 
 SLOW = {'else b"coffee"': 'else (0.02, b"coffee")'}
