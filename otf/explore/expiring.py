@@ -124,7 +124,8 @@ class Expiring:
                 return  # only in a wrong system
             self.lost.setdefault(passing.timer, pair)
         elif move.target is None:
-            self.whole = False  # its next state depends on outputs, which exist only in a run return
+            self.whole = False  # its next state depends on outputs, which exist only in a run
+            return
         else:
             target = move.target
             self.bounds.update(each.name for each in move.starts if isinstance(each, BoundStart))

@@ -85,7 +85,8 @@ def _asked(model: Model, node: Node, found: Space) -> Iterator[Node]:
             )
             found.pairs.setdefault((node.key, inp.key), []).append(way)
             if target is None:
-                found.whole = False  # only the outputs determine the next states continue
+                found.whole = False  # only the outputs determine the next states
+                continue
             found.edges.setdefault((node.key, inp.key, target.key), way)
             yield target
 
