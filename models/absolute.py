@@ -12,7 +12,7 @@ from otf.spec import Spec, Transition, goto
 
 
 def step(odd: bool, number: int) -> Iterator[Transition[bool]]:  # noqa: FBT001 -- the state of the paper's machine
-    """Yield what may happen; integers that are not negative are left open."""
+    """Yield what may happen; the model leaves other integers than negative ones open."""
     if number < 0 and odd:
         yield goto(not odd, -number)
     elif number < 0:

@@ -1,4 +1,4 @@
-"""The alternating-bit protocol: a sender, whose timer repeats what was not acknowledged, and a receiver.
+"""The alternating-bit protocol: a sender, whose timer repeats unacknowledged messages, and a receiver.
 
 Source: Koopman and Plasmeijer, "Testing Reactive Systems with GAST", section 8.3; the timer is ours. The user hands
 over data on the port `user`; messages and acknowledgements go over the port `net`.
@@ -29,7 +29,7 @@ class Ack:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """Data on its way, with its bit."""
+    """Data in flight, with its bit."""
 
     data: str
     bit: int
@@ -37,14 +37,14 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """Nothing is on its way; the next message bears `bit`."""
+    """Nothing is in flight; the next message has the bit `bit`."""
 
     bit: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A message was sent and is not acknowledged."""
+    """The sender has sent a message, and waits for its acknowledgement."""
 
     data: str
     bit: int
@@ -60,7 +60,7 @@ def port(value: Put | Ack | Message) -> str:
 
 
 def sender(timer: tuple[float, float] | None = None) -> Spec[State, Input]:
-    """Return the spec of a sender; `timer=(lo, hi)`: it repeats so many seconds after it sent (None: at any time)."""
+    """Return the spec of a sender that repeats within the window `timer`, in seconds after sending (None: any time)."""
 
     def step(state: State, inp: Input) -> Iterator[Transition[State]]:
         match state, inp:
@@ -83,7 +83,7 @@ def sender(timer: tuple[float, float] | None = None) -> Spec[State, Input]:
 
 @dataclass(frozen=True, slots=True)
 class Error:
-    """A message that was damaged on its way."""
+    """A message damaged in transit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +96,8 @@ class Deliver:
 def receiver() -> Spec[int, Message | Error]:
     """Return the spec of a receiver; its state is the bit that it waits for.
 
-    Each message is acknowledged with its bit, a damaged one with the bit of the last that was whole; data come to the
-    user once. Acknowledgements and data go to different ports, so that their order is open.
+    It acknowledges each message with its bit, and a damaged one with the bit of the last whole one; data reach the user
+    once. Acknowledgements and data go to different ports, so their order is open.
     """
 
     def step(bit: int, inp: Message | Error) -> Iterator[Transition[int]]:

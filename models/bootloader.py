@@ -1,7 +1,7 @@
 """A boot loader with the STK500 protocol, after Atmel's application note AVR061: pages of the flash, read and written.
 
-`otf run bootloader` tests optiboot, from Debian's arduino-core-avr, on an ATmega328P that simavr plays. Each byte of an
-answer is an output: an answer has no length, and no time of its own tells where it ends.
+`otf run bootloader` tests optiboot, from Debian's arduino-core-avr, on an ATmega328P that simavr emulates. Each byte of
+an answer is an output, since neither a length nor a pause marks where an answer ends.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ SIGNATURE: Final = (0x1E, 0x95, 0x0F)
 
 ERASED: Final = 0xFF
 PAGES: Final = (0x1000, 0x1080, 0x2000)
-"""Addresses of the pages that are written, in bytes."""
+"""Byte addresses of the pages to write."""
 
 FILLS: Final = (0x00, 0x10, 0x14, 0xA5)
 SIZE: Final = 4
-"""Bytes that are read and written at a time, from the beginning of a page."""
+"""Bytes to read and write at a time, from the beginning of a page."""
 
 ALSO: Final = ("sync",)
-"""A group of inputs that brings a departure to light."""
+"""A group of inputs that shows a departure."""
 
 KNOWN: Final = {"sync": known_issue("optiboot 4.4 is silent on a command that does not end with 0x20", "unended")}
 
@@ -62,7 +62,7 @@ class Byte:
 
 @dataclass(frozen=True, slots=True)
 class Flash:
-    """The bytes at the beginning of each page, and the address that was loaded; None: no command may rely on it."""
+    """The bytes at the beginning of each page, and the loaded address; None: no command may rely on it."""
 
     pages: tuple[int, ...] = (ERASED,) * len(PAGES)
     page: int | None = None
@@ -81,7 +81,7 @@ def inputs(also: str, state: Flash) -> Iterator[Command]:
 
 def step(state: Flash, inp: Command) -> Iterator[Transition[Flash]]:
     """Yield what a command causes: its answer is between two marks."""
-    # after reading and writing, a boot loader may or may not count the address on
+    # after reading and writing, a boot loader may or may not advance the address
     after = replace(state, page=None)
     match inp:
         case Command("load", page):
@@ -137,7 +137,7 @@ class Stk500Codec:
                 raise CodecError(message)
 
     def decode_input(self, port: str, data: bytes) -> Command:
-        """Return the command in these bytes; of one that is not tried, its letter. Raises CodecError."""
+        """Return the command in these bytes, or the letter of one that the model does not try. Raises CodecError."""
         del port
         if data in _BYTES:
             return _BYTES[data]
@@ -171,7 +171,7 @@ _BYTES: Final = {Stk500Codec().encode(each): each for each in _TRIED}
 
 
 def _malformed(state: Flash, inp: Malformed) -> Iterator[Transition[Any]]:
-    """Yield that an unknown command changes nothing; what follows one without its end is known (`also`)."""
+    """Yield that an unknown command changes nothing; a command without its end is handled elsewhere (`also`)."""
     if inp.raw[0] not in LETTERS:
         yield goto(Disturbed(state, inp.port))
 
@@ -180,7 +180,7 @@ def _malformed(state: Flash, inp: Malformed) -> Iterator[Transition[Any]]:
 def bench(*, firmware: str = "", also: str = "") -> Bench:
     """Return the bench of a boot loader; `also` is one of `ALSO`.
 
-    `firmware` is its program in Intel HEX; if none is named, that of Debian's package.
+    `firmware` is its program in Intel HEX, by default that of Debian's package.
 
     >>> bench().name
     'bootloader'
@@ -194,7 +194,7 @@ def bench(*, firmware: str = "", also: str = "") -> Bench:
         connect=lambda: _connect(firmware or FIRMWARE),
         outputs=("serial",),
         inputs="uioco",
-        # the board computes 30 ms for a command
+        # the board needs 30 ms of CPU for a command
         quiescence=0.100,
         latency=0.010,
         busy=0.100,

@@ -1,7 +1,7 @@
 """An ATmega328P on simavr with a boot loader, its UART on the standard streams: `python bootloader_board.py HEX`.
 
-The clock of the board stands still while no byte comes: its watchdog would otherwise end a session whose tester was
-busy, and a board that computes all the time would never be seen to be silent. It prints `R` when it is ready.
+The clock of the board stands still while no byte comes. Otherwise its watchdog would end a session while the tester is
+busy, and a board that computes all the time would never look silent. It prints `R` when it is ready.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ BYTE: Final = 3_000
 SETTLING: Final = 300_000
 """Instructions after the last byte: writing a page of the flash takes 9 ms."""
 
-# sets the external reset flag, for which the boot loader looks, and jumps to it: ldi r16, 2; out MCUSR, r16; jmp
+# sets the external reset flag, which the boot loader checks, and jumps to it: ldi r16, 2; out MCUSR, r16; jmp
 _RESET: Final = (0xE002, 0xBF04, 0x940C)
 _VERSION: Final = 0x7FFE  # the last word of the flash, which is no code and beyond what simavr loads
 _NOTIFY: Final = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p)
@@ -41,7 +41,7 @@ def image(lines: list[str]) -> tuple[int, bytes]:
 
 
 class Board:
-    """The board; `sent` is called with each byte that it sends."""
+    """The board; it calls `sent` with each byte that it sends."""
 
     def __init__(self, program: tuple[int, bytes], sent: Callable[[int], object]) -> None:
         self.lib, self.libc = ctypes.CDLL("libsimavr.so.2"), ctypes.CDLL(None)
@@ -69,14 +69,14 @@ class Board:
         self.lib.avr_load_firmware(self.avr, firmware)
 
     def run(self, instructions: int) -> None:
-        """Run so many instructions."""
+        """Run that many instructions."""
         # avr_run executes one, and a call from Python takes longer than it does. lfind calls it once for each item of
         # an array; only the number of items counts, since avr_run takes the key, which is the board
         count = ctypes.c_size_t(instructions)
         self.libc.lfind(self.avr, self.avr, ctypes.byref(count), ctypes.c_size_t(0), self.lib.avr_run)
 
     def take(self, data: bytes) -> None:
-        """Receive bytes, and run until they are answered."""
+        """Receive bytes, and run until they have been answered."""
         for byte in data:
             self.lib.avr_raise_irq(self.rx, ctypes.c_uint32(byte))
             self.run(BYTE)

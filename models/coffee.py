@@ -1,8 +1,8 @@
 """A coffee machine: it takes coins of 5 and 10 cents and gives a coffee for 10. A small example to copy from.
 
-`otf run coffee` tests the machine, `otf run coffee --set fault=free` a broken one, `otf mutants coffee` all of those.
-The machine is an object in this process; the same spec would test a real one behind any other port. Source: Koopman and
-Plasmeijer, "Fully Automatic Testing with Functions as Specifications", figure 1.
+`otf run coffee` tests the machine, `otf run coffee --set fault=free` a broken one, and `otf mutants coffee` all broken
+ones. The machine is an object in this process; the same spec would test a real one behind any other port. Source:
+Koopman and Plasmeijer, "Fully Automatic Testing with Functions as Specifications", figure 1.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from otf.errors import UsageError
 from otf.spec import Spec, Transition, goto
 
 PRICE: Final = 10
-DIGITS: Final = 9  # of a coin at most: a line comes from outside
+DIGITS: Final = 9  # the most digits of a coin, since a line comes from outside
 FAULTS: Final = {
     "dry": "no coffee comes out",
     "free": "the price is not taken off, so that the next coffee is free",
@@ -47,7 +47,7 @@ Input: TypeAlias = Coin | Button
 
 
 def step(paid: int, inp: Input) -> Iterator[Transition[int]]:
-    """Yield what may happen when `paid` cents are in the machine; of a coin or button too early it says nothing."""
+    """Yield what may happen when `paid` cents are in the machine; leaves a surplus coin or an early button open."""
     match inp:
         case Coin(cents) if paid + cents <= PRICE:
             yield goto(paid + cents)
@@ -93,8 +93,8 @@ class Machine:
 def bench(*, fault: str = "none") -> Bench:
     """Return the bench of the coffee machine; `fault` is one of `FAULTS`. Raises UsageError for another one.
 
-    What the spec leaves open is tried as well (`mixed`) and must be ignored: a faultless machine lets a coin that does
-    not fit fall through, and does nothing on a button too early.
+    otf also tries what the spec leaves open (`mixed`), and the machine must ignore it: a correct one lets a surplus
+    coin fall through, and does nothing for an early button.
     """
     if fault not in {"none", *FAULTS}:
         message = f"fault={fault}: the machine has no such fault; it has {', '.join(FAULTS)}, or none"
@@ -105,7 +105,7 @@ def bench(*, fault: str = "none") -> Bench:
         codec=codec,
         ports={"line": inprocess(lambda: Machine(fault).take, port="line")},
         inputs="mixed",
-        # a function has answered when it returns: after that there is nothing to wait for
+        # a function has answered when it returns, so there is nothing to wait for
         quiescence=0.0,
         latency=0.0,
         busy=0.0,

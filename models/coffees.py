@@ -47,13 +47,13 @@ def c1(paid: int, inp: IO) -> Iterator[Transition[int]]:
 
 
 def c3(paid: int, inp: IO) -> Iterator[Transition[int]]:
-    """Yield what c0 does; a coin too much comes back, a button too early is ignored."""
+    """Yield what c0 does; a surplus coin comes back, and the machine ignores an early button."""
     known = list(c0(paid, inp))
     yield from known or [goto(paid) if inp is IO.BUTTON else goto(paid, inp)]
 
 
 def c4(paid: int, inp: IO) -> Iterator[Transition[int]]:
-    """Yield what a machine does that counts any amount of money, and so has no end of states."""
+    """Yield what a machine does that counts any amount of money, and so has endless states."""
     if inp in CENTS:
         yield goto(paid + CENTS[inp])
     elif paid >= PRICE:
@@ -65,7 +65,7 @@ def c4(paid: int, inp: IO) -> Iterator[Transition[int]]:
 INPUTS: Final = (IO.NICKEL, IO.DIME, IO.BUTTON)
 C0: Final[Spec[int, IO]] = Spec(c0, 0, INPUTS)
 C1: Final[Spec[int, IO]] = Spec(c1, 0, INPUTS)
-# c2 of the paper has a last alternative for all other inputs: they are ignored
+# c2 of the paper has a last alternative for all other inputs, which ignores them
 C2: Final[Spec[int, IO]] = Spec(total(C0).step, 0, INPUTS, name="c2")
 C3: Final[Spec[int, IO]] = Spec(c3, 0, INPUTS)
 C4: Final[Spec[int, IO]] = Spec(c4, 0, INPUTS)
@@ -80,7 +80,7 @@ def worth(thing: object) -> int:
 
 
 def fair(paid: int, inp: IO, after: int, outputs: tuple[object, ...]) -> bool:
-    """Return whether no money is lost: what was there and came in is there or went out."""
+    """Return whether no money is lost: what was there or came in is there or went out."""
     return worth(paid) + worth(inp) == worth(after) + sum(map(worth, outputs))
 
 

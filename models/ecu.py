@@ -1,7 +1,7 @@
 """A control unit of a car: UDS (ISO 14229-1) over ISO-TP, with cyclic frames and a session timer, on a virtual bus.
 
-`otf run ecu` tests the unit of otf/models/ecu_server.py; `otf mutants ecu` its mutants. With `--set bus=socketcan/can0`
-it tests one on a bus of your own.
+`otf run ecu` tests the unit of otf/models/ecu_server.py; `otf mutants ecu` its mutants. `--set bus=socketcan/can0`
+tests a unit on your own bus.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ MUTANTS: Final = {
     "patient": "any number of wrong keys may be tried",
     "short": "the last character of the VIN is missing",
 }
-MOST: Final = 1  # cyclic frames that are counted: more would spread the paths, and lead away from the unlocked states
+MOST: Final = 1  # cyclic frames to count: more would scatter the paths, and lead away from the unlocked states
 _NUMBERS: Final = count()
 
 
@@ -74,7 +74,7 @@ class Uds:
 class EcuState:
     """What the unit keeps: the session with its status frames (None: the default one), the lock, and the VIN.
 
-    The number of frames changes nothing in what is allowed: see `session_device`.
+    The number of frames does not change what is allowed: see `session_device`.
     """
 
     cycles: int | None = None
@@ -126,7 +126,7 @@ def granted(inp: Uds, data: bytes) -> Uds:
 
 
 def step(state: EcuState, inp: Uds | Elapse) -> Iterator[Transition[EcuState]]:
-    """Yield what a request causes; each one starts the time of an extended session anew."""
+    """Yield what a request causes; each one restarts the time of an extended session."""
     if isinstance(inp, Elapse):
         return
     if inp.service == SESSION_CONTROL:
@@ -194,7 +194,7 @@ INPUTS: Final = (
 
 
 def inputs(state: EcuState) -> Iterator[Uds | Elapse]:
-    """Yield the requests, and in an extended session waits: without them hardly a path sees it end, or prolonged."""
+    """Yield the requests, and in an extended session waits, without which hardly a path sees it end or prolonged."""
     waits = (Elapse(0.7 * SESSION), Elapse(1.5 * SESSION))
     yield from INPUTS if state.cycles is None else (*INPUTS, *waits)
 
@@ -206,7 +206,7 @@ SPEC: Final[Spec[EcuState, Uds | Elapse]] = Spec(step, EcuState(), inputs, emits
 def bench(*, fault: str = "none", bus: str = "") -> Bench:
     """Return the bench of the control unit; `fault` is one of `MUTANTS`. Raises UsageError for another one.
 
-    `bus` is the interface and channel of a unit of your own ("socketcan/can0"), in the words of python-can.
+    `bus` is the interface and channel of your own unit ("socketcan/can0"), as in python-can.
 
     >>> bench().name
     'ecu'
@@ -240,7 +240,7 @@ def _connect(fault: str, bus: str) -> Connect:
 
 @asynccontextmanager
 async def _unit(fault: str) -> AsyncGenerator[str, None]:
-    """Put a unit on a virtual bus of its own; yield the name of the bus."""
+    """Put a unit on its own virtual bus; yield the name of the bus."""
     channel = f"otf-ecu-{next(_NUMBERS)}"
     unit = Ecu(channel, fault)
     try:

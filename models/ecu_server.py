@@ -1,7 +1,7 @@
 """The control unit under test of `otf run ecu`: UDS over ISO-TP on a virtual bus, with can-isotp; it knows no model.
 
-`python-can`'s virtual buses lie within a process, and so the unit does too, in threads of its own. Services after
-ISO 14229-1: 0x10 session, 0x27 security, 0x22 read, 0x2E write, 0x3E tester present. In an extended session it sends a
+`python-can`'s virtual buses live within a process, so the unit does too, in its own threads. Services after ISO
+14229-1: 0x10 session, 0x27 security, 0x22 read, 0x2E write, 0x3E tester present. In an extended session it sends a
 status frame in each cycle.
 """
 
@@ -14,7 +14,7 @@ from typing import Final
 
 CYCLE: Final = 0.3
 SESSION: Final = 1.4
-"""Seconds after which a session without a request ends; with a car it is 5."""
+"""Seconds after which a session without a request ends; in a car, 5."""
 REQUESTS, ANSWERS, STATUS = 0x7E0, 0x7E8, 0x100
 VIN: Final = b"W0L00000000000001"
 SEED: Final = b"\x12\x34"
@@ -27,12 +27,12 @@ SESSION_CONTROL, READ, SECURITY, WRITE, PRESENT = 0x10, 0x22, 0x27, 0x2E, 0x3E
 LENGTH, SEQUENCE, RANGE, DENIED, WRONG_KEY, EXCEEDED, NOT_NOW = 0x13, 0x24, 0x31, 0x33, 0x35, 0x36, 0x7F
 SUPPRESS: Final = 0x80
 _TURN: Final = 0.05
-"""Seconds after which a thread looks whether it is to end; often waking up is what a busy machine delays."""
+"""Seconds between a thread's checks whether to end; a busy machine delays frequent wake-ups."""
 _NEVER: Final = float("inf")
 
 
 class Refusal(Exception):  # noqa: N818 -- a negative response
-    """A request is answered with this code."""
+    """The unit answers a request with this code."""
 
     def __init__(self, code: int) -> None:
         super().__init__(code)
@@ -40,7 +40,7 @@ class Refusal(Exception):  # noqa: N818 -- a negative response
 
 
 class Ecu:
-    """The control unit. `fault` is what it does wrong: see `MUTANTS` in otf/models/ecu.py."""
+    """The control unit. `fault` is one of `MUTANTS` in otf/models/ecu.py."""
 
     def __init__(self, channel: str, fault: str = "none") -> None:
         import isotp
@@ -150,7 +150,7 @@ class Ecu:
 
     def _tick(self) -> None:
         self._cycles += 1
-        # a unit that kept step by its own clock would send several at once after the machine has stalled
+        # with a fixed schedule, the unit would send several at once after a stall of the machine
         self._ticks = time.monotonic() + CYCLE
         if self._fault != "lost" or self._cycles % 3:
             self._status(self._session)

@@ -1,8 +1,8 @@
 """An ELM327, the chip between a serial line and the diagnostic socket of a car; after its data sheet, ELM327DSJ.
 
 `otf run elm327` tests the emulator of the package ELM327-emulator, if you have installed it: its licence forbids
-commercial use, so it is no part of any extra. `--set emulator='COMMAND {port}'` names another program, and
-`--sut serial=/dev/ttyUSB0?baudrate=38400` a real chip. The vehicle is left open: an answer has the right form and the
+commercial use, so it is not in an extra. `--set emulator='COMMAND {port}'` names another program, and `--sut
+serial=/dev/ttyUSB0?baudrate=38400` a real chip. The model leaves the vehicle open: an answer has the right form and the
 right service, with any values.
 """
 
@@ -38,7 +38,7 @@ from otf.values import show
 PORT: Final = "serial"
 FRAMING: Final = prompt(b">", end=b"\r")
 READY: Final = 20.0
-"""Seconds in which the emulator has to start."""
+"""How many seconds the emulator may take to start."""
 
 IDENTITY: Final = r"ELM327 v\d\.\d\w?"
 _SETTING: Final = re.compile("AT([EHLS])([01])")
@@ -54,7 +54,7 @@ class ElmCommand:
 
 @dataclass(frozen=True, slots=True)
 class ElmAnswer:
-    """Everything up to the prompt: the lines that are not empty, and what ends the last of them."""
+    """Everything up to the prompt: the non-empty lines, and the end of the last one."""
 
     lines: tuple[str, ...]
     end: str = "\r"
@@ -62,7 +62,7 @@ class ElmAnswer:
 
 @dataclass(frozen=True, slots=True)
 class ElmState:
-    """The settings, and the last command, "" if none can be repeated."""
+    """The settings, and the last command, "" if there is none to repeat."""
 
     echo: bool = True
     headers: bool = False
@@ -73,7 +73,7 @@ class ElmState:
 
 @dataclass(frozen=True, slots=True)
 class ElmCodec:
-    """A command is a line; an answer is all that comes before the prompt."""
+    """A command is a line; an answer is everything before the prompt."""
 
     types: tuple[type, ...] = (ElmCommand, ElmAnswer)
 
@@ -90,21 +90,21 @@ class ElmCodec:
         return value.text.encode("ascii")
 
     def decode(self, port: str, data: bytes) -> ElmAnswer:
-        """Return the lines of an answer. Raises CodecError for bytes that are no text."""
+        """Return the lines of an answer. Raises CodecError for bytes that are not text."""
         del port
         # the data sheet warns of zeros that the chip may insert
         text = text_of(data.replace(b"\0", b""))
         lines = tuple(line for line in re.split("[\r\n]+", text) if line)
-        # whether a linefeed follows an echo is left open
+        # a linefeed may or may not follow an echo
         return ElmAnswer(lines, "\r\n" if text.endswith("\r\n") else "\r")
 
     def decode_input(self, port: str, data: bytes) -> ElmCommand:
-        """Return the command in a line: any text in ASCII is one. Raises CodecError."""
+        """Return the command in a line: any ASCII text is one. Raises CodecError."""
         del port
         return ElmCommand(text_of(data, "ascii"))
 
     def split_input(self, port: str, data: bytes) -> list[bytes]:
-        """Return the line. Raises CodecError where a chip or an emulator may see its end, or edit it."""
+        """Return the line. Raises CodecError if a chip or an emulator may take part of it as its end, or edit it."""
         del port
         if any(byte in data for byte in b"\r\n>\x7f"):
             raise CodecError(f"{show(data)} ends or edits a line")
@@ -116,7 +116,7 @@ def step(state: ElmState, inp: ElmCommand) -> Iterator[Transition[ElmState]]:
     typed = plain(inp.text)
     text = typed or state.last
     if not text:
-        return  # nothing was sent before that it could repeat
+        return  # there is nothing to repeat
     typist = inp.text if state.echo else ""
     for then, pattern in _served(state, text):
         is_set = then.linefeeds != state.linefeeds or text in {"ATL0", "ATL1", "ATD", "ATZ", "ATWS"}
@@ -126,7 +126,7 @@ def step(state: ElmState, inp: ElmCommand) -> Iterator[Transition[ElmState]]:
 
 
 def _malformed(state: ElmState, inp: Malformed) -> Iterator[Transition[Any]]:
-    """Yield that the settings stay, or that the chip ignores what is no ASCII; what a repetition does is not stated."""
+    """Yield that the settings stay, or that the chip ignores bytes beyond ASCII; repetitions are unspecified."""
     rest = bytes(byte for byte in inp.raw if byte < 0x80).decode()  # noqa: PLR2004 -- ASCII
     if plain(rest):  # or it might be a repetition
         yield goto(Disturbed(replace(state, last=""), inp.port))
@@ -151,14 +151,14 @@ def _served(state: ElmState, text: str) -> Iterator[tuple[ElmState, str]]:
         case "AT@1":
             yield kept, ".+"
         case "ATD" | "ATZ" | "ATWS":
-            # a pin of the chip decides whether linefeeds are sent
+            # a pin of the chip decides whether it sends linefeeds
             for linefeeds in (False, True):
                 then = ElmState(linefeeds=linefeeds, last="ATD" if text == "ATD" else "")
                 yield then, "OK" if text == "ATD" else IDENTITY
         case _ if text in REQUESTS:
             yield kept, vehicle(text, headers=state.headers, spaces=state.spaces)
         case _:
-            # whether it repeats what it did not understand is not stated
+            # it is unspecified whether it repeats what it did not understand
             yield replace(state, last=""), r"\?"
 
 
@@ -191,7 +191,7 @@ def _answer_of_one(request: str, *, headers: bool, spaces: bool) -> str:
 
 
 def answered(pattern: str, typist: str, end: str, example: str) -> Where:
-    """Return the answer with these lines after the echo of what was typed; `end` "" leaves the ends of lines open."""
+    """Return the answer with these lines after the echo of the input; `end` "" leaves the ends of lines open."""
     echo = f" after the echo of {typist!r}" if typist else ""
     says = f"{pattern!r}{echo}{f', lines end with {end!r}' if end else ''}"
     lines = (typist, example) if typist.strip() else (example,)
@@ -209,10 +209,10 @@ def _fits(pattern: str, typist: str, end: str, seen: object) -> bool:
 
 
 EXAMPLES: Final = {"OK": "OK", IDENTITY: "ELM327 v2.3", ".+": "OBDII to RS232 Interpreter", r"\?": "?"}
-"""A line for each pattern but those of the vehicle."""
+"""A line for each pattern except the vehicle's."""
 REQUESTS: Final = ("0100", "010C", "010D")
 ALSO: Final[dict[str, tuple[str, ...]]] = {"warm": ("AT WS",), "again": ()}
-"""Commands that the emulator does not handle as the data sheet says, by what they are."""
+"""Descriptions of commands that the emulator handles contrary to the data sheet."""
 KNOWN: Final = {
     "warm": known_issue("ELM327-emulator 4.0.0: a warm start (AT WS) leaves the settings", "ElmAnswer("),
     "again": known_issue("ELM327-emulator 4.0.0 repeats no AT D, and gives no prompt", "text=''"),
@@ -245,7 +245,7 @@ def _inputs(also: str, state: ElmState) -> Iterator[ElmCommand]:
 def bench(*, emulator: str = "", also: str = "") -> Bench:
     """Return the bench of an ELM327; `emulator` is a command line with {port}, the TCP port at which it listens.
 
-    `also` is one of `ALSO`: such commands are tried as well.
+    `also` is one of `ALSO`: the bench tries such commands too.
 
     >>> bench().name
     'elm327'
@@ -276,7 +276,7 @@ async def _emulated(command: str) -> AsyncGenerator[Line, None]:
 
 @asynccontextmanager
 async def _connected(port: int) -> AsyncGenerator[Line, None]:
-    """Connect once: an emulator serves one connection after another, and a probe would be the first."""
+    """Connect once: the emulator serves one connection after another, and a probe would take the first."""
     async with AsyncExitStack() as stack:
         with anyio.fail_after(READY):
             while True:

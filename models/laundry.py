@@ -1,7 +1,7 @@
-"""A washing machine in a laundry: a round of it is eleven inputs in a fixed order, which none can be left out of.
+"""A washing machine in a laundry: a round is eleven inputs in a fixed order, all of them needed.
 
 After the system with real cycles of Koopman, Achten and Plasmeijer, "Model-Based Shrinking for State Based Testing",
-table 3; the paper does not describe it, but its lengths (15, 26, 37, ...) tell that a cycle has eleven inputs.
+table 3; the paper does not describe it, but its lengths (15, 26, 37, ...) show that a cycle has eleven inputs.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Choose:
 
 
 class Act(Enum):
-    """What else is done in a round, by the customer or by the control unit."""
+    """Other actions in a round, by the customer or the control unit."""
 
     PAY = "pay"
     LOAD = "load"
@@ -63,7 +63,7 @@ class Reached:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """How many inputs of the round are done, and the programme once it is chosen."""
+    """The number of inputs of the round so far, and the chosen programme."""
 
     done: int = 0
     heat: Heat | None = None
@@ -109,7 +109,7 @@ FAULTS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Washer:
-    """The machine's own state: the programme, that of the last round, and how many hot rounds there were in a row."""
+    """The machine's own state: the programme, that of the last round, and the number of hot rounds in a row."""
 
     heat: Heat | None = None
     last: Heat | None = None

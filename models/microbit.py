@@ -1,8 +1,8 @@
 """A micro:bit with MicroPython at its prompt: names, whole numbers, errors, blocks, Ctrl-C and the soft reboot.
 
-`otf run microbit` tests the firmware of Debian's firmware-microbit-micropython on the board that QEMU plays. The model
-follows the Python language reference (sections 4.2, 6.7, 7.2 and 7.5). Of an error only its type is judged: the rest of
-its text is the implementation's own.
+`otf run microbit` tests the firmware of Debian's firmware-microbit-micropython on QEMU's emulated board. The model
+follows the Python language reference (sections 4.2, 6.7, 7.2 and 7.5). It judges only the type of an error: the rest of
+the text is up to the implementation.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ FIRMWARE: Final = "/usr/share/firmware-microbit-micropython/firmware.hex"
 NAMES: Final = ("a", "b")
 NUMBERS: Final = (0, -7, 3, 2**30 - 1)
 LARGEST: Final = 2**90
-"""Numbers are multiplied up to here: the firmware has another kind of number from 2**30 on."""
+"""The model multiplies numbers up to here: from 2**30 on, the firmware uses another type of number."""
 ALSO: Final = ("del",)
-"""A group of inputs that brings a departure to light."""
+"""A group of inputs that shows a departure."""
 
 KNOWN: Final = {"del": known_issue("MicroPython 1.9.2 has a KeyError where a name is not bound", "del ", "KeyError")}
 BANNER: Final = 2
-"""Lines that the firmware prints when it has started."""
+"""Lines that the firmware prints at its start."""
 
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """A line that is typed; empty: only the return key."""
+    """A typed line; empty: only the return key."""
 
     line: str
 
@@ -63,7 +63,7 @@ Input: TypeAlias = Type | Key
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """The values of the names that are bound, and how often the block that is being typed will print, 0 for none."""
+    """The values of the bound names, and how often the block being typed will print, 0 for none."""
 
     values: tuple[tuple[str, int], ...] = ()
     block: int = 0
@@ -74,7 +74,7 @@ class Names:
 
 
 def inputs(also: str, state: Names) -> Iterator[Input]:
-    """Yield what is worth typing; with `also="del"`, names are deleted that are not bound."""
+    """Yield what is worth typing; with `also="del"`, also deletions of unbound names."""
     yield Key("c")
     yield Type("")
     if state.block:
@@ -92,13 +92,13 @@ def inputs(also: str, state: Names) -> Iterator[Input]:
 
 
 def step(state: Names, inp: Input) -> Iterator[Transition[Names]]:
-    """Yield what an input causes; each is answered with a prompt, and Ctrl-C with two."""
+    """Yield what an input causes; each gets a prompt as an answer, and Ctrl-C two."""
     again = Answer("")
     match inp:
         case Key("c"):
             yield goto(replace(state, block=0), again, again)
         case Key():
-            # what is typed while it starts may be lost
+            # input during the start may be lost
             example = Answer("", ("soft reboot", *[""] * BANNER))
             started = Where(_is_start, says="the lines of a start", examples=(example,))
             yield goto(Names(), started)
@@ -113,7 +113,7 @@ def step(state: Names, inp: Input) -> Iterator[Transition[Names]]:
 
 
 def _malformed(state: Names, inp: Malformed) -> Iterator[Transition[Any]]:
-    """Yield that a line with bytes beyond ASCII is wrong, or is taken without them; another line is not sent."""
+    """Yield that a line with bytes beyond ASCII is wrong, or that the board drops them; sends no other line."""
     line = bytes(byte for byte in inp.raw if byte < 0x80)  # noqa: PLR2004 -- ASCII
     if state.block or line != inp.of or line.startswith(b"for ") or inp.of in {b"\3", b"\4"}:
         return
@@ -187,7 +187,7 @@ class MicrobitCodec:
         return "serial"
 
     def encode(self, value: object) -> bytes:
-        """Return what is typed. Raises CodecError."""
+        """Return the typed bytes. Raises CodecError."""
         match value:
             case Type(line):
                 return line.encode()
@@ -198,21 +198,21 @@ class MicrobitCodec:
                 raise CodecError(message)
 
     def decode(self, port: str, data: bytes) -> Answer:
-        """Return the answer in what came up to a prompt. Raises CodecError."""
+        """Return the answer in the bytes up to a prompt. Raises CodecError."""
         del port
         text = text_of(data[: -len(PROMPT)], "ascii")
         echo, *lines = text.removesuffix("\r\n").split("\r\n")
         return Answer(echo, tuple(lines), data.endswith(MORE))
 
     def decode_input(self, port: str, data: bytes) -> Input:
-        """Return what is typed: any line that can be printed, or a key. Raises CodecError."""
+        """Return the typed input: any printable line, or a key. Raises CodecError."""
         del port
         if data in {b"\3", b"\4"}:
             return Key(chr(data[0] | 0x60))
         return Type(printable(data))
 
     def split_input(self, port: str, data: bytes) -> list[bytes]:
-        """Return the line. Raises CodecError for one with keys that edit it."""
+        """Return the line. Raises CodecError if it contains editing keys."""
         del port
         return whole_line(data)
 
@@ -221,7 +221,7 @@ class MicrobitCodec:
 def bench(*, firmware: str = FIRMWARE, also: str = "") -> Bench:
     """Return the bench of a micro:bit; `firmware` is the image that QEMU's board `microbit` starts.
 
-    `also` is one of `ALSO`: such inputs are tried as well.
+    `also` is one of `ALSO`: the bench tries such inputs too.
 
     >>> bench().name
     'microbit'
@@ -235,7 +235,7 @@ def bench(*, firmware: str = FIRMWARE, also: str = "") -> Bench:
         connect=lambda: connect(firmware),
         outputs=("serial",),
         inputs="uioco",
-        # each line is answered, and the prompt ends the answer: any later output would be wrong anyway
+        # each line gets an answer that a prompt ends: any later output would be wrong anyway
         quiescence=0.030,
         latency=0.010,
         busy=0.010,

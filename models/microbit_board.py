@@ -1,4 +1,4 @@
-"""The micro:bit that QEMU plays: how it is started, and what its prompt looks like."""
+"""QEMU's emulated micro:bit: how to start it, and what its prompt looks like."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def board(firmware: str, port: int) -> list[str]:
         raise ContactError(message)
     qemu = program("qemu-system-arm", "qemu-system-arm")
     machine = ["-M", "microbit", "-nographic", "-monitor", "none", "-device", f"loader,file={firmware}"]
-    # wait=on: the board starts when the connection is there, so that nothing is lost
+    # wait=on: the board starts once the connection exists, so that nothing is lost
     return [qemu, *machine, "-serial", f"tcp:{HOST}:{port},server=on,wait=on"]
 
 
 @asynccontextmanager
 async def connect(firmware: str) -> AsyncGenerator[Mapping[str, Line], None]:
-    """Start the board, and yield its serial port when its first prompt has come. Raises ContactError."""
+    """Start the board, and yield its serial port after its first prompt. Raises ContactError."""
     port, framing = free_port(socket.SOCK_STREAM), prompt(PROMPT, MORE, end=b"\r", keep=True)
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(open_process(board(firmware, port), ready=None, grace=GRACE))

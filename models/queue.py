@@ -1,8 +1,8 @@
 """A priority queue of small numbers: the smallest comes out first, but only after `Init`.
 
 Source: Koopman and Plasmeijer, "Fully Automatic Testing with Functions as Specifications", section 4.2 and figure 3;
-the ten mutants are of the kinds that the paper names there ("testing implementations"). Its elements are characters;
-any type with an order, a sum and a zero will do, and the paper recommends a small one.
+the ten mutants are of the kinds that the paper names there ("testing implementations"). The paper's elements are
+characters; any type with an order, a sum and a zero will do, and it recommends a small one.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ class Init:
 
 @dataclass(frozen=True, slots=True)
 class Reset:
-    """Stop the queue; what was in it is lost."""
+    """Stop the queue; its contents are lost."""
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Ask how many elements are in it."""
+    """Ask for the number of elements."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ State: TypeAlias = New | Queue
 
 
 def step(state: State, inp: Input) -> Iterator[Transition[State]]:
-    """Yield what may happen; a second `Init` is left open."""
+    """Yield what may happen; leaves a second `Init` open."""
     match state, inp:
         case New(), Init():
             yield goto(Queue())
@@ -126,7 +126,7 @@ def _sorted(queue: tuple[int, ...], element: int) -> tuple[int, ...]:
 
 
 def _cut(queue: tuple[int, ...], element: int) -> tuple[int, ...]:
-    # at a duplicate the rest of the list is forgotten
+    # at a duplicate it forgets the rest of the list
     after = _sorted(queue, element)
     return after[: after.index(element) + 2] if element in queue else after
 

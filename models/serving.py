@@ -1,4 +1,4 @@
-"""What the benches for real systems share: where a program of Debian is, and a free port."""
+"""What the benches for real systems share: finding a Debian program, and a free port."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ from otf.spec.transition import RequirementIds
 
 HOST: Final = "127.0.0.1"
 UNPACKED: Final = Path(sys.prefix) / "debian"
-"""Where `python -m tests.debian` unpacks what cannot be installed beside another package."""
+"""Where `python -m tests.debian` unpacks packages that conflict with others."""
 
 GRACE: Final = 0.02
-"""Seconds that a server has to end by itself: none does because its input ends, so longer would only be waited."""
+"""Seconds that a server has to end by itself: none ends with its input, so waiting longer would not help."""
 
 READY: Final = 20.0
-"""Seconds in which a server prints its port: an interpreter and its libraries are loaded, perhaps on a busy machine."""
+"""Seconds in which a server prints its port: it loads an interpreter and libraries, perhaps on a busy machine."""
 
 PAUSE: Final = 0.002
 PATIENCE: Final = 0.05  # seconds for one answer
 
-# daemons and games are installed where the path of an ordinary user does not lead
+# daemons and games are outside the path of an ordinary user
 _ELSEWHERE: Final = ("/usr/sbin", "/usr/games")
 
 
 def found(name: str) -> str | None:
-    """Return the path of a program, None where it is not on this machine."""
-    # what was unpacked comes first: another package may have a program of the same name
+    """Return the path of a program, None if it is not on this machine."""
+    # unpacked programs come first: another package may have one of the same name
     folders = (f"{UNPACKED}/usr/sbin", os.environ.get("PATH", os.defpath), *_ELSEWHERE)
     return shutil.which(name, path=os.pathsep.join(folders))
 
 
 def program(name: str, package: str) -> str:
-    """Return the path of a program of a Debian package. Raises ContactError where it is not on this machine."""
+    """Return the path of a program of a Debian package. Raises ContactError if it is not on this machine."""
     path = found(name)
     if path is None:
         message = f"{name} is not on this machine; on Debian, `apt-get install {package}` brings it"
@@ -53,19 +53,19 @@ def program(name: str, package: str) -> str:
 
 
 def known_issue(says: str, *words: str, req: RequirementIds = ()) -> KnownIssue:
-    """Return the known issue that shows where all these words stand in a failure's last inputs and its output."""
+    """Return the known issue that shows if a failure's last inputs and its output contain all these words."""
     return KnownIssue(lambda failure: all(word in f"{failure.input} {failure.seen}" for word in words), says, req)
 
 
 def chosen(also: str, groups: Iterable[str]) -> None:
-    """Refuse a group of inputs that there is not; `""` is none. Raises UsageError."""
+    """Refuse an unknown group of inputs; `""` means none. Raises UsageError."""
     if also and also not in groups:
         message = f"also={also}: there is no such group of inputs; there are {', '.join(groups)}"
         raise UsageError(message)
 
 
 def expected(known: Mapping[str, KnownIssue], also: str) -> tuple[KnownIssue, ...]:
-    """Return the known issues that a group of inputs brings to light."""
+    """Return the known issues that a group of inputs shows."""
     return (known[also],) if also in known else ()
 
 
@@ -82,9 +82,9 @@ def free_port(kind: socket.SocketKind) -> int:
 
 
 async def until_answered(opener: Opener, question: bytes, process: ProcessLine, seconds: float = READY) -> None:
-    """Wait until a server answers a question, asked again and again on new lines.
+    """Wait until a server answers a question, repeated on new lines.
 
-    Raises ContactError, with what the server printed, if it ends or is too late.
+    Raises ContactError, with the server's output, if it ends or is too late.
     """
     why = f"the server did not answer within {seconds:g} s"
     with anyio.move_on_after(seconds):
@@ -92,14 +92,14 @@ async def until_answered(opener: Opener, question: bytes, process: ProcessLine, 
             try:
                 if await _is_answered(opener, question):
                     return
-            except ContactError as error:  # a busy server listens only after the time that a connection waits for it
+            except ContactError as error:  # a busy server may listen only after a connection attempt has timed out
                 why = str(error)
             await anyio.sleep(PAUSE)
     raise ContactError(f"{why}{_printed(process)}")
 
 
 def _printed(line: Line) -> str:
-    """Return what a server printed, as the lines below an error: it often says there why it did not start."""
+    """Return a server's output as lines below an error: it often says why it did not start."""
     return "".join(f"\n  {remark}" for remark in line.remarks()) or "\n  it printed nothing at all"
 
 
@@ -112,12 +112,12 @@ async def _is_answered(opener: Opener, question: bytes) -> bool:
         await probe.send(question)
         with anyio.move_on_after(PATIENCE):
             await any_readable(probe.descriptors())
-        # where no program listens yet, the network reports that, which is an answer of another kind
+        # if no program listens yet, the network reports that, which is another form of answer
         return any(isinstance(arrival, Frame) for arrival in probe.receive())
 
 
 async def started(stack: AsyncExitStack, argv: Sequence[str]) -> tuple[ProcessLine, int]:
-    """Start a server that prints its port as a line of digits, until the stack ends; return its line and the port.
+    """Start a server that prints its port as a line of digits; return its line and port. The stack ends it.
 
     Raises ContactError if it does not.
     """
@@ -126,9 +126,9 @@ async def started(stack: AsyncExitStack, argv: Sequence[str]) -> tuple[ProcessLi
 
 
 async def until_told(line: Line, test: Callable[[bytes], bool], seconds: float = 5.0) -> bytes:
-    """Take what a server prints until one frame passes the test, and return that.
+    """Read a server's output until one frame passes the test, and return that frame.
 
-    Raises ContactError, with what it printed otherwise, if it ends or is too late.
+    Raises ContactError, with the other output, if it ends or is too late.
     """
     with anyio.move_on_after(seconds):
         while True:

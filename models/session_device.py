@@ -1,4 +1,4 @@
-"""A device with sessions: a message comes every 0.2 s while a session lasts, and without an input it ends by itself.
+"""A device with sessions: a message comes every 0.2 s while a session lasts, and it ends by itself without input.
 
 `otf run session_device` tests a device that is an asyncio server, as a child process and over TCP; `otf mutants
 session_device` tests its mutants. Its protocol class also runs in virtual time: see docs/howto-adapters.md.
@@ -23,7 +23,7 @@ from otf.models.session_server import CYCLE, SESSION
 from otf.spec import Spec, Transition, goto, start, stop
 
 MOST: Final = 9
-"""Cyclic messages that are counted."""
+"""How many cyclic messages to count."""
 MUTANTS: Final = {
     "endless": "the session never ends by itself",
     "early": "the session ends after half its time",
@@ -39,7 +39,7 @@ class Begin:
 
 @dataclass(frozen=True, slots=True)
 class Touch:
-    """Start the time of the session anew."""
+    """Restart the time of the session."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,17 +57,17 @@ class Status:
 Input: TypeAlias = Begin | Touch | Finish
 CODEC: Final = lines({Begin: "begin", Touch: "touch", Finish: "finish", Status: "{what}"}, port="line")
 TICK: Final = start("tick", 0.75 * CYCLE, 1.5 * CYCLE)
-# the next cyclic message after the end of the window shows a session that does not end, and lies well behind it: close
-# behind it, every stall of the machine would be an excuse
+# the first cyclic message after the window shows a session that does not end. It comes well after the window: right
+# after it, every stall of the machine would be an excuse
 ALIVE: Final = start("session", 0.9 * SESSION, 1.2 * SESSION)
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A session lasts: `cycles` messages came since its time was started, and `before` until it was started anew.
+    """A session: `cycles` messages came since its time was started, and `before` up to the restart.
 
-    The counts do not change what is allowed. They make different states, and a tester waits for the timers of states
-    that it has seen seldom: without them it would hardly ever wait until a session ends.
+    The counts do not change what is allowed. But they make different states, and a tester waits for the timers of rare
+    states: without them it would hardly ever wait until a session ends.
     """
 
     cycles: int = 0
@@ -112,7 +112,7 @@ def bench(*, fault: str = "none") -> Bench:
         connect=_connect(fault),
         outputs=("line",),
         name="session_device",
-        # a program in Python on a busy machine is that late now and then
+        # a Python program on a busy machine is sometimes this late
         quiescence=0.05,
         latency=0.03,
         busy=0.03,

@@ -1,7 +1,7 @@
 """The device under test of `otf run session_device`: an asyncio server that knows nothing of the model.
 
-`python session_server.py FAULT` prints the number of a free port and serves it. It imports nothing of otf: a tester
-starts it anew for every path, and importing otf takes longer than asyncio.
+`python session_server.py FAULT` prints the number of a free port and serves it. It does not import otf: a tester starts
+it for every path, and importing otf takes longer than asyncio.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Device(asyncio.Protocol):
         self._stop()
 
     def data_received(self, data: bytes) -> None:
-        """Take the lines that are complete."""
+        """Take the complete lines."""
         *complete, self._received = (self._received + data).split(b"\n")
         for line in complete:
             self._take(line)

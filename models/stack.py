@@ -1,7 +1,7 @@
 """A stack: push puts a value on top, pop takes it off and returns it.
 
-Source: Jacky, "PyModel: Model-based testing in Python", section "Infinite Models". The model is written twice: as a
-function of a tuple (`STACK`), and as actions with enabling conditions over an object, as PyModel has it (`PROGRAM`).
+Source: Jacky, "PyModel: Model-based testing in Python", section "Infinite Models". There are two versions of the model:
+a function of a tuple (`STACK`), and actions with enabling conditions over an object, as in PyModel (`PROGRAM`).
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Program:
         self.stack.insert(0, x)
 
     def filled(self) -> bool:
-        """Return whether there is anything in it."""
+        """Return whether it is not empty."""
         return bool(self.stack)
 
     @action(enabled=filled)

@@ -1,7 +1,7 @@
-"""A power supply that is set and asked with SCPI, behind VISA; the one that is tested is a simulation of pyvisa-sim.
+"""A power supply with SCPI commands and queries, behind VISA; the bench tests a simulation by pyvisa-sim.
 
-After SCPI-99, volume 2: a set voltage is read back (`VOLT?`), what is out of range or unknown puts an error into a
-queue, which `SYST:ERR?` reads and which `*CLS` clears (volume 1, section 4.1.1, and IEEE 488.2, 10.3).
+After SCPI-99, volume 2: `VOLT?` reads a set voltage back; a value out of range or an unknown command puts an error into
+a queue, which `SYST:ERR?` reads and `*CLS` clears (volume 1, section 4.1.1, and IEEE 488.2, 10.3).
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ RESOURCE: Final = "TCPIP::supply::INSTR"
 PORT: Final = "visa"
 MOST_VOLTS: Final = 30
 MOST_ERRORS: Final = 2
-"""Errors that are waited for in the queue; more would make more states and show nothing new."""
+"""The most errors to leave in the queue; more would make more states and show nothing new."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ ALSO: Final[dict[str, tuple[str, ...]]] = {
     "case": ("volt?",),
     "compound": ("VOLT?;OUTP?",),
 }
-"""Commands that the simulation does not handle as the standards say, by what they are."""
+"""Descriptions of commands that the simulation handles contrary to the standards."""
 KNOWN: Final = {
     "clear": known_issue("pyvisa-sim 0.7.1: *CLS leaves the errors in their queue", "SYST:ERR?"),
     "reset": known_issue("pyvisa-sim 0.7.1: *RST changes no setting", "?"),
@@ -108,7 +108,7 @@ def supply(also: str = "") -> Spec[SupplyState, Scpi]:
 def _step(state: SupplyState, inp: Scpi) -> Iterator[Transition[SupplyState]]:
     answer = _answer(state, inp.text)
     then = _then(state, inp.text)
-    if then is not None:  # how long the queue of errors is, is up to the maker
+    if then is not None:  # the maker decides how long the error queue is
         yield goto(then) if answer is None else goto(then, answer)
 
 
@@ -130,7 +130,7 @@ def _answer(state: SupplyState, text: str) -> Scpi | Where | None:
 
 
 def _then(state: SupplyState, text: str) -> SupplyState | None:  # noqa: PLR0911 -- one for each command
-    """Return what is set after a command; None where that is not known."""
+    """Return the settings after a command; None if unknown."""
     match text.upper().partition(" "):
         case "VOLT", _, volts if float(volts) <= MOST_VOLTS:
             return replace(state, volts=volts)
@@ -158,9 +158,9 @@ def _is_error(answer: object) -> bool:
 
 @trace_may_set(also=ALSO)
 def bench(*, resource: str = "", also: str = "") -> Bench:
-    """Return the bench of a supply; `resource` is the VISA name of one of your own (`TCPIP::10.0.0.5::INSTR`).
+    """Return the bench of a supply; `resource` is the VISA name of your own (`TCPIP::10.0.0.5::INSTR`).
 
-    `also` is one of `ALSO`: such commands are tried as well.
+    `also` is one of `ALSO`: the bench tries such commands too.
 
     >>> bench().name
     'supply'

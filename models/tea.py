@@ -1,7 +1,8 @@
-"""A machine that decides by itself whether it makes tea or coffee, and better and worse ones beside it.
+"""A machine that decides by itself whether it makes tea or coffee, and conforming and wrong implementations.
 
-Source: Koopman and Plasmeijer, "Testing Reactive Systems with GAST", section 8.6: after the button no one can tell
-which it will be; an implementation may always make coffee, and do what it likes when it is hit, but never give cacao.
+Source: Koopman and Plasmeijer, "Testing Reactive Systems with GAST", section 8.6: after the button nobody can tell
+which it will be. An implementation may always make coffee, and do anything when you hit it, but it must never make
+cacao.
 """
 
 from __future__ import annotations

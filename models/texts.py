@@ -1,4 +1,4 @@
-"""Text in the bytes of a system: what they say, and the lines of commands to it."""
+"""Text in a system's bytes: its contents, and lines of commands."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _END: Final = b"\r\n"
 _KEYS: Final = re.compile(rb"[\0-\x1f\x7f]")
 _UNPRINTED: Final = re.compile(rb"[^\x20-\x7e]")
 _INTERRUPTS: Final = (b"\3", b"\4")
-_DIGITS: Final = 20  # of a number at most
+_DIGITS: Final = 20  # the most digits of a number
 
 
 def text_of(data: bytes, encoding: str = "utf-8") -> str:
-    """Return the text of some bytes. Raises CodecError where they are none."""
+    """Return the text of some bytes. Raises CodecError if they are not text."""
     try:
         return data.decode(encoding)
     except UnicodeError as error:
@@ -25,7 +25,7 @@ def text_of(data: bytes, encoding: str = "utf-8") -> str:
 
 
 def number_of(word: str) -> str | int:
-    """Return a word as the number that is written so, or as it is.
+    """Return the number that a word is written as, or the word itself.
 
     >>> number_of("-7"), number_of("07"), number_of("x")
     (-7, '07', 'x')
@@ -36,10 +36,10 @@ def number_of(word: str) -> str | int:
 
 
 def with_blocks(data: bytes, end_of_line: bytes, block: Callable[[list[bytes]], int | None]) -> list[bytes]:
-    r"""Return the commands in a stream, each a line and the block of bytes that may follow it.
+    r"""Return the commands in a stream, each a line and an optional block of bytes.
 
-    `block` returns the size of the block after a line of these words, None for none. Raises CodecError where the
-    system waits for more.
+    `block` returns the size of the block after a line of these words, None for no block. Raises CodecError if the
+    system would wait for more.
 
     >>> with_blocks(b"get a\r\nset 1\r\nx\r\n", b"\n", lambda words: 1 if words[0] == b"set" else None)
     [b'get a\r\n', b'set 1\r\nx\r\n']
@@ -61,9 +61,9 @@ def with_blocks(data: bytes, end_of_line: bytes, block: Callable[[list[bytes]], 
 
 
 def with_sizes(data: bytes, size: Callable[[bytes], int | None]) -> list[bytes]:
-    r"""Return the messages in a stream; `size` returns that of the first in some bytes, None where more must come.
+    r"""Return the messages in a stream; `size` returns that of the first in some bytes, None if more must come.
 
-    Raises CodecError where the system waits for more. After what has no size, a system reads nothing more.
+    Raises CodecError if the system would wait for more. After bytes without a size, a system reads nothing more.
 
     >>> with_sizes(b"\x01a\x02bc", lambda begun: 1 + begun[0])
     [b'\x01a', b'\x02bc']
@@ -83,7 +83,7 @@ def with_sizes(data: bytes, size: Callable[[bytes], int | None]) -> list[bytes]:
 
 
 def whole_lines(data: bytes) -> list[bytes]:
-    """Return the lines in the bytes of one frame, whatever ends them.
+    """Return the lines in the bytes of one frame, whatever their line ends.
 
     >>> whole_lines(b"one" + _END + b"two"), whole_lines(b"")
     ([b'one', b'two'], [b''])
@@ -92,9 +92,9 @@ def whole_lines(data: bytes) -> list[bytes]:
 
 
 def whole_line(data: bytes) -> list[bytes]:
-    r"""Return what is typed, without the return key; with the keys that edit a line it would be another.
+    r"""Return the typed line, without the return key; editing keys would make it another line.
 
-    Raises CodecError for these: backspace, escape and the like, whatever the prompt makes of them.
+    Raises CodecError for editing keys: backspace, escape and the like, whatever the prompt makes of them.
 
     >>> whole_line(b"a = 1\xff")
     [b'a = 1\xff']
@@ -106,7 +106,7 @@ def whole_line(data: bytes) -> list[bytes]:
 
 
 def printable(data: bytes) -> str:
-    """Return the text of a line that can be printed; each is a message to a prompt. Raises CodecError.
+    """Return the text of a printable line, which is a message to a prompt. Raises CodecError for any other.
 
     >>> printable(b"a = 1")
     'a = 1'

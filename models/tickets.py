@@ -1,6 +1,6 @@
 """A box office on the web: two clients of one HTTP server buy the same two tickets.
 
-`otf run tickets --set fault=race` finds that a ticket is sold twice if both clients want it at once.
+`otf run tickets --set fault=race` finds that the server sells a ticket twice if both clients want it at once.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FAULTS: Final = {"race": "a ticket is sold twice if both clients buy it at once"
 
 
 def step(left: int, inp: At) -> Iterator[Transition[int]]:
-    """Yield the answer to the client that asked, and how many tickets are left then."""
+    """Yield the answer to the client, and the number of remaining tickets."""
     then = left - 1 if inp.message == BUY else left + 1
     if 0 <= then <= TICKETS:
         yield goto(then, At(inp.port, DONE))
@@ -47,7 +47,7 @@ def bench(*, fault: str = "none") -> Bench:
     if fault not in {"none", *FAULTS}:
         message = f"fault={fault}: the office has no such fault; it has {', '.join(FAULTS)}, or none"
         raise UsageError(message)
-    # both clients speak alike: their messages name the port, and they are known to be clients of one system
+    # both clients use the same messages: these name the port, and otf knows that they are clients of one system
     codec = codecs({client: HttpCodec() for client in CLIENTS})
     return Bench.on_ports(
         SPEC,

@@ -1,6 +1,6 @@
-"""The web server under test of `otf run tickets`: two tickets, sold over HTTP by a thread for each connection.
+"""The web server under test of `otf run tickets`: two tickets, sold over HTTP, with a thread for each connection.
 
-`python tickets_server.py FAULT` prints the number of a free port and serves it. It imports nothing of otf.
+`python tickets_server.py FAULT` prints the number of a free port and serves it. It does not import otf.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Final
 
 TICKETS: Final = 2
-WINDOW: Final = 0.001  # seconds that the fault needs from its look to the sale
+WINDOW: Final = 0.001  # seconds between the faulty check and the sale
 
 
 class Office:
-    """The tickets that are left. With the fault `race` nothing is locked between the look and the sale."""
+    """The remaining tickets. With the fault `race` there is no lock between the check and the sale."""
 
     def __init__(self, fault: str) -> None:
         self._left = TICKETS
@@ -42,7 +42,7 @@ class Office:
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Answers each POST with 200, or with 409 where it cannot be."""
+    """Answers each POST with 200, or with 409 if it cannot."""
 
     protocol_version = "HTTP/1.1"
     office: Office

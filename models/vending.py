@@ -1,7 +1,7 @@
 """A vending machine for coffee: coins, a choice of five products, change.
 
 Source: Koopman, Achten and Plasmeijer, "Model-Based Shrinking for State Based Testing", section 7. The paper does not
-tell the prices; these are ours.
+give the prices; these are ours.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Product(Enum):
 
 
 class Button(Enum):
-    """What can be done besides choosing a product."""
+    """Actions besides choosing a product."""
 
     COIN1 = 1
     COIN2 = 2
@@ -36,7 +36,7 @@ class Button(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The customer chooses a product; it is made on `GO`."""
+    """The customer chooses a product; the machine makes it on `GO`."""
 
     product: Product
 
@@ -57,14 +57,14 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """The display says something; the model leaves open what."""
+    """The display shows a text that the model leaves open."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """The product that was chosen, if any, and the money inserted."""
+    """The chosen product, if any, and the money inserted."""
 
     product: Product | None = None
     balance: int = 0
@@ -82,7 +82,7 @@ PRICES: Final = {
 
 
 def step(state: Machine, inp: Input) -> Iterator[Transition[Machine]]:
-    """Yield what may happen; every input is specified in every state."""
+    """Yield what may happen; every state specifies every input."""
     match inp:
         case Choice(product):
             yield goto(Machine(product, state.balance))

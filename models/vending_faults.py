@@ -1,8 +1,8 @@
-"""Vending machines under test: one that is right, ten that are wrong, and two that wear out.
+"""Vending machines under test: a right one, ten wrong ones, and two that wear out.
 
-They are ours, of the kinds that Koopman, Achten and Plasmeijer, "Model-Based Shrinking for State Based Testing", table
-2 suggests by its lengths (shortest traces of 2 to 6 inputs, seen first after tens to hundreds): the paper does not tell
-what was wrong with its own. A machine is a function of its state, so that it can be copied and searched.
+They are ours, of the kinds suggested by the lengths in table 2 of Koopman, Achten and Plasmeijer, "Model-Based
+Shrinking for State Based Testing" (shortest traces of 2 to 6 inputs, first seen after tens to hundreds): the paper does
+not describe its own faults. A machine is a function of its state, so that it can be copied and searched.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ SHORT: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """The machine's own state; what the fault of a machine does not need stays as it is."""
+    """The machine's own state; fields that its fault does not need never change."""
 
     product: Product | None = None
     balance: int = 0

@@ -26,9 +26,9 @@ SERVED: Final = (sys.executable, "-I", str(Path(__file__).with_name("server.py")
 
 @trace_may_set(also=ALSO)
 def bench(*, server: str = "", also: str = "") -> Bench:
-    """Return the bench of a chat; `server` is the address HOST:PORT of one of your own, without other clients.
+    """Return the bench of a chat; `server` is the HOST:PORT of your own server, without other clients.
 
-    `also` is one of `ALSO`: such messages are tried as well.
+    `also` is one of `ALSO`: the bench tries such messages too.
 
     >>> bench().name
     'chat'
@@ -38,7 +38,7 @@ def bench(*, server: str = "", also: str = "") -> Bench:
 
 
 def served_by(argv: Sequence[str], also: str = "") -> Bench:
-    """Return the bench of servers that a command starts, one for each path: it prints its port and serves such a chat.
+    """Return the bench of servers started by a command, one per path, that print their port and serve such a chat.
 
     >>> served_by(["./server"]).name
     'chat'

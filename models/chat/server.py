@@ -1,4 +1,4 @@
-"""The server of the bench: the chat that the readme of websocket-server describes; all clients get what one says."""
+"""The server of the bench: the chat from the readme of websocket-server; all clients get what one says."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from websocket_server import WebsocketServer  # pyright: ignore[reportMissingTypeStubs]
 
 _ONE_AFTER_THE_OTHER = Lock()
-"""Each client has a thread of its own: without this, two clients may get two messages in two orders."""
+"""Each client has its own thread: without this, two clients may get two messages in different orders."""
 
 
 def serve() -> None:
@@ -23,7 +23,7 @@ def serve() -> None:
 
 def _tell(_client: object, server: Any, message: str) -> None:  # noqa: ANN401 -- it has no types
     with _ONE_AFTER_THE_OTHER:
-        for each in list(server.clients):  # who enters while it is sent out does not get it
+        for each in list(server.clients):  # a client that enters meanwhile does not get it
             server.send_message(each, message)
 
 

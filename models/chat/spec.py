@@ -1,7 +1,7 @@
-"""A chat over WebSocket as a function of an input and who takes part.
+"""A chat over WebSocket as a function of an input and the participants.
 
-After RFC 6455: a connection is opened (section 4), a ping is answered with the same bytes (5.5.2 and 5.5.3), and a
-close with a close, after which the server ends the connection (5.5.1 and 7.1.1).
+After RFC 6455: a client opens a connection (section 4); the server answers a ping with the same bytes (5.5.2 and
+5.5.3), and a close with a close, after which it ends the connection (5.5.1 and 7.1.1).
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ class ChatCodec:
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """Who takes part, who of these may still miss what others say, and who has left.
+    """The participants, those who may still miss what others say, and those who have left.
 
-    The server may answer an opening before it enters the client in its list of recipients. Messages of one client are
-    handled one after the other, so a client whose first message has been handled is in that list.
+    The server may answer an opening before it enters the client in its list of recipients. It handles messages of one
+    client in order, so a client whose first message has been handled is in that list.
     """
 
     inside: frozenset[Client] = frozenset()
@@ -88,7 +88,7 @@ def _step(room: Room, inp: ChatMessage) -> Iterator[Transition[Room]]:
         case WsPong() if client in room.inside:
             yield goto(room)  # unsolicited ones are allowed, and not answered (5.5.3)
         case WsClose(code) if client in room.inside:
-            # the status code may be sent back, or left out
+            # the server may send the status code back, or leave it out
             answers = dict.fromkeys([WsClose(code), WsClose(0), WsClose()])
             yield goto(left, OneOf(*(ChatMessage(client, each) for each in answers)), on(client, Ended))
         case WsBytes(data) if client in room.inside:
@@ -101,7 +101,7 @@ def _step(room: Room, inp: ChatMessage) -> Iterator[Transition[Room]]:
 
 
 def _to_all(room: Room, said: WsMessage) -> Iterator[Transition[Room]]:
-    """Yield that all inside get a message, but that those who are entering may miss it."""
+    """Yield that all inside get a message, though those just entering may miss it."""
     yield goto(replace(room, entering=frozenset()), *(ChatMessage(each, said) for each in sorted(room.inside)))
     if room.entering:
         yield goto(room, *(ChatMessage(each, said) for each in sorted(room.inside - room.entering)))
@@ -122,7 +122,7 @@ ALSO: Final[dict[str, tuple[WsMessage, ...]]] = {
     "bytes": (WsBytes(b"\x81\x80abcd"), WsBytes(b"")),
     "ping": (WsPing(b"\xff"),),
 }
-"""Messages that the server does not handle as the standard says, by what they are."""
+"""Descriptions of messages that the server handles contrary to the standard."""
 
 
 def _inputs(also: str, room: Room) -> Iterator[ChatMessage]:

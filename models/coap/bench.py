@@ -36,12 +36,12 @@ KNOWN: Final = {
         "libcoap 4.3.1 gives a notification no greater number than the one before", "stale", req=CoapRule.RFC7641_4_4
     ),
 }
-"""The known issues that each of `ALSO` brings to light."""
+"""The known issues that each of `ALSO` shows."""
 
 
 @trace_may_set(also=ALSO)
 def bench(*, server: str = "", also: str = "") -> Bench:
-    """Return the bench of a CoAP server; `server` is its command line, with {host} and {port} where these belong.
+    """Return the bench of a CoAP server; `server` is its command line, with {host} and {port}.
 
     Clients must be able to create at least two resources. `also` is one of `ALSO`.
 

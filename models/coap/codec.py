@@ -15,7 +15,7 @@ METHODS: Final[dict[Method, int]] = {"GET": 1, "POST": 2, "PUT": 3, "DELETE": 4}
 IDS: Final[tuple[Id, ...]] = get_args(Id)
 ONCE: Final = 0
 TWICE: Final = 1
-"""The message ids of what goes to an endpoint: how often it is sent, with a fresh id."""
+"""The message ids for an endpoint: how often to send a message, with a fresh id."""
 
 _HEADER: Final = 4
 _TOKEN: Final = 8  # bytes of a token at most
@@ -24,7 +24,7 @@ _OBSERVING: Final = {"on": b"", "off": b"\x01"}
 
 @dataclass(frozen=True, slots=True)
 class CoapCodec:
-    """The codec; ports are named as the clients are."""
+    """The codec; ports are named after the clients."""
 
     @property
     def types(self) -> tuple[type, ...]:
@@ -36,7 +36,7 @@ class CoapCodec:
         return str(getattr(value, "client", ""))
 
     def encode(self, value: object) -> bytes:
-        """Return the datagram of an input, with a message id that says how often it is to be sent."""
+        """Return the datagram of an input, with a message id that says how often to send it."""
         match value:
             case Request():
                 return packed(_request(value))
@@ -60,7 +60,7 @@ class CoapCodec:
         return Message(port, packet.kind, code, belongs, payload, observe, _classified(packet.id))
 
     def decode_input(self, port: str, data: bytes) -> Request | Ping | Ack | Reset:
-        """Return the input in a datagram. Raises CodecError for what a server takes for none."""
+        """Return the input in a datagram. Raises CodecError for anything that a server does not take for one."""
         packet = unpacked(data)
         method: Method | None = next((each for each in METHODS if METHODS[each] == packet.code), None)
         if packet.code == 0 and packet.kind != "NON" and len(data) == _HEADER:
@@ -81,7 +81,7 @@ class CoapCodec:
             "on" if observing == "on" else "off" if observing else "",
             packet.id == TWICE,
         )
-        # another token, or the number of an observation, is valid all the same
+        # another token, or the number of an observation, is also valid
         return found if plain and packed(_request(found)) == data else replace(found, path=path + "?")
 
 
@@ -93,7 +93,7 @@ def _classified(number: int) -> Id:
 
 
 def token(request: Request) -> str:
-    """Return the token of a request: an observation has one of its own for each resource."""
+    """Return the token of a request: each observation of a resource has its own."""
     return f"o{request.path}" if request.observe else "t"
 
 

@@ -1,4 +1,4 @@
-"""A client's endpoint: it gives message ids, and says of those that come what they mean to the client."""
+"""A client's endpoint: it chooses message ids, and says what incoming ones mean to the client."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from otf.models.coap.wire import Packet, unpacked, with_id
 
 FIRST: Final = 0x1000
 HEADER: Final = 4  # bytes, the last two of which are the id
-KEPT: Final = 64  # messages of the server that may come again
+KEPT: Final = 64  # messages of the server that may recur
 _HALF: Final = 1 << 23  # numbers of notifications are compared in a circle of 24 bits (RFC 7641, section 3.4)
 
 
 class Endpoint:
-    """A line of datagrams with message ids of its own: it wraps the line to the server."""
+    """A line of datagrams with its own message ids; it wraps the line to the server."""
 
     def __init__(self, line: Line) -> None:
         self._line = line
@@ -40,11 +40,11 @@ class Endpoint:
         self._line.arm(wake)
 
     async def send(self, data: bytes) -> None:
-        """Send a message with a fresh id, or with that of the message that it acknowledges or resets."""
+        """Send a message with a fresh id, or the id of the message that it acknowledges or resets."""
         try:
             packet = unpacked(data)
         except CodecError:
-            # on purpose: what is no message gets an id of its own all the same, lest it repeat another
+            # on purpose: even bytes that are not a message get their own id, lest they repeat another
             self._last = next(self._ids) & 0xFFFF
             await self._line.send(with_id(data, self._last) if len(data) >= HEADER else data)
             return
@@ -58,7 +58,7 @@ class Endpoint:
             await self._line.send(with_id(data, self._last))
 
     def receive(self) -> list[Arrival]:
-        """Return what has come, with a message id that says what it means: its place in `IDS`."""
+        """Return what has come, with a message id that says what it means, by its index in `IDS`."""
         return [self._classified(arrival) for arrival in self._line.receive()]
 
     def place(self) -> Place:

@@ -14,13 +14,13 @@ ALSO: Final = {
     "post": "a POST that is sent twice with one message id",
     "renew": "an observation registered again while a notification is not acknowledged",
 }
-"""What is not tried by default, since coap-server does something else than the model there."""
+"""Inputs not tried by default, since coap-server departs from the model there."""
 
 
 def inputs(also: str, state: State) -> Iterator[Input]:
     """Yield the requests of both clients, and what a client may do with a notification; `also` is one of `ALSO`."""
     if also in {"ping", "renew"}:
-        # few inputs, so that what is looked for comes soon
+        # few inputs, so that the departure shows soon
         yield from map(Ping, CLIENTS) if also == "ping" else _renewing(state)
         return
     for client in CLIENTS:

@@ -39,17 +39,17 @@ class Ack:
 
 @dataclass(frozen=True, slots=True)
 class Reset:
-    """A client does not want the last message, nor any more like it."""
+    """A client rejects the last message, and all others like it."""
 
     client: str
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What the server sends to a client; `token` is that of the request, `code` as in "2.05".
+    """What the server sends to a client; `token` is the request's, `code` is as in "2.05".
 
     `id`: "answer" to the last message of the client, the same message "again", a "new" one, one that is "stale" by the
-    number of its notification, or a "wrong" answer. The payload is kept of contents only: errors have any text.
+    number of its notification, or a "wrong" answer. Only contents keep their payload: errors may have any text.
     """
 
     client: str

@@ -1,7 +1,7 @@
 """The normative sentences about a CoAP server that the model decides: RFC 7252, and RFC 7641 on observing.
 
-Left out is what each answer has to keep, such as the token of the request: a wrong code would cite it as well. A
-transition has the sentence that is about its answer; where a change is notified, that is the one about notifications.
+This leaves out rules for every answer, such as keeping the request's token, since a wrong code would cite them as well.
+A transition has the sentence about its answer or, if it notifies of a change, the one about notifications.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 After RFC 7252 and RFC 7641. What they leave open is left open here:
 
-- A duplicate of an idempotent request may be carried out again; one of POST should not be (RFC 7252, section 4.5, which
-  lets a constrained server do it where it does no harm; this model does not).
+- The server may carry out a duplicate of an idempotent request again, but should not for POST (RFC 7252, section 4.5,
+  which lets a constrained server do so if it does no harm; this model does not).
 - A notification is confirmable or not. While one is not acknowledged the next should wait (RFC 7641, section 4.5.1: one
   at a time, as NSTART has it); here it may come. It must come when the first was acknowledged, with the latest state.
 - A confirmable notification that is not acknowledged comes again, at any time here: the timers of RFC 7252, sections
@@ -42,7 +42,7 @@ CHANGES: Final = {
 
 
 def coap(also: str = "") -> Spec[State, Input]:
-    """Return the spec; `also` names inputs of `ALSO` that are tried too.
+    """Return the spec; `also` names inputs of `ALSO` to try as well.
 
     >>> coap().name
     'coap'
@@ -65,7 +65,7 @@ def _step(state: State, inp: Input) -> Iterator[Transition[State]]:
 
 
 def _ways(outcomes: Iterable[Outcome], *rules: CoapRule) -> Iterator[Transition[State]]:
-    # a notification may overtake the answer to the request that brought it, on the same port too
+    # a notification may overtake the answer to the request that caused it, even on the same port
     for state, outputs in outcomes:
         late = (CoapRule.RFC7641_4_5_LATEST,) if outputs else ()
         yield goto(state, AnyOrder(*outputs), req=(*rules, *late))
@@ -88,7 +88,7 @@ def _got(state: State, inp: Request) -> Iterator[Transition[State]]:
     if inp.observe == "on":
         listed = inp.path in watcher.observes
         rule = CoapRule.RFC7641_4_1_REPLACE if listed else CoapRule.RFC7641_4_1_REGISTER
-        # news that waited may still come, though the answer has them already
+        # waiting news may still come, though the answer already has them
         for news in dict.fromkeys((without.news, watcher.news)):
             observing = replace(without, observes=without.observes | {inp.path}, news=news)
             yield goto(state.know(inp.client, observing), *_answers(inp, "2.05", payload, observe=True), req=rule)
@@ -107,7 +107,8 @@ def _changed(state: State, inp: Request) -> Iterator[Transition[State]]:
     for then, told in _told(once, inp.path, must=before != after):
         yield goto(then, AnyOrder(*_answers(inp, code), *told), req=_notifies(once, then, told) or rule)
         if inp.twice and inp.method != "POST":
-            # an idempotent request may be carried out twice: the new resource is changed then, and observers hear again
+            # the server may carry out an idempotent request twice: it then changes the new resource, and tells
+            # observers again
             again = "2.02" if after is None else "2.04"
             for last, more in _told(then, inp.path, must=False):
                 answers = _answers(inp, code, second=again)
@@ -115,7 +116,7 @@ def _changed(state: State, inp: Request) -> Iterator[Transition[State]]:
 
 
 def _notifies(before: State, then: State, told: tuple[object, ...]) -> tuple[CoapRule, ...]:
-    """Return the sentence on the notifications of a change; none if no one observes it."""
+    """Return the sentence on the notifications of a change; none without observers."""
     if any(isinstance(each, Message) and each.code == GONE for each in told):
         return (CoapRule.RFC7641_4_2_GONE,)
     if told:
@@ -136,7 +137,7 @@ def _answers(
         observe,
         id="answer" if confirmable else "new",
     )
-    # a duplicate of a request that is not confirmable is ignored, or answered again
+    # the server ignores a duplicate of a non-confirmable request, or answers it again
     return (first, replace(first, code=second or code)) if inp.twice else (first,)
 
 
@@ -144,7 +145,7 @@ def _answers(
 
 
 def _told(state: State, path: str, *, must: bool) -> Iterator[Outcome]:
-    """Yield how the observers of a resource come to know of its change, which they need not where it `must` not."""
+    """Yield how the observers of a resource learn of its change, optionally unless they `must`."""
     outcomes: list[Outcome] = [(state, ())]
     for client in CLIENTS:
         if path in state.of(client).observes:
@@ -159,7 +160,7 @@ def _one(state: State, client: str, path: str, *, must: bool) -> Iterator[Outcom
     if not must:
         yield state, ()
     if watcher.unacked and state.at(path) is None:
-        # observers of a deleted resource should be notified, which an unacknowledged notification may prevent
+        # the server should notify observers of a deleted resource; an unacknowledged notification may prevent that
         ended = replace(watcher, observes=watcher.observes - {path}, news=watcher.news - {path})
         yield state.know(client, ended), ()
     elif watcher.unacked:
@@ -169,7 +170,7 @@ def _one(state: State, client: str, path: str, *, must: bool) -> Iterator[Outcom
 
 
 def _notified(state: State, client: str, path: str) -> Iterator[Outcome]:
-    """Yield the kinds of a notification of what a resource is now."""
+    """Yield the forms of a notification of the current state of a resource."""
     watcher, payload = state.of(client), state.at(path)
     done = replace(watcher, news=watcher.news - {path})
     if payload is None:
@@ -181,7 +182,7 @@ def _notified(state: State, client: str, path: str) -> Iterator[Outcome]:
 
 
 def _freed(state: State, client: str, *, ends: bool) -> Iterator[Outcome]:
-    """Yield what follows an acknowledgement, or a reset, which ends the observation: the news that had to wait."""
+    """Yield what follows an acknowledgement, or a reset, which ends the observation: the waiting news."""
     watcher = state.of(client)
     dropped = {watcher.unacked} if ends else set[str]()
     free = replace(watcher, observes=watcher.observes - dropped, news=watcher.news - dropped, unacked="")
@@ -200,7 +201,7 @@ def _caught_up(state: State, client: str) -> Iterator[Outcome]:
 
 
 def _emits(state: State) -> Iterator[Transition[State]]:
-    """Yield what may come of a notification that is not acknowledged: the same again, or what is new."""
+    """Yield what may follow an unacknowledged notification: the same again, or news."""
     for client, watcher in zip(CLIENTS, state.watchers, strict=True):
         if watcher.unacked:
             says = f"to {client}, the notification of {watcher.unacked} again"

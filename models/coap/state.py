@@ -1,4 +1,4 @@
-"""What a CoAP server knows, as the model has it: its resources, and who observes them."""
+"""What a CoAP server knows, in the model: its resources, and their observers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ GONE: Final = "4.04"
 class Watcher:
     """What the server knows of a client.
 
-    The paths that it observes, those of them that have `news` for it, and that of its notification that is `unacked`.
+    The paths that it observes, those with `news` for it, and the path of its `unacked` notification.
     """
 
     observes: frozenset[str] = frozenset()
@@ -27,7 +27,7 @@ class Watcher:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The payload of each resource (None: there is none), and a watcher for each client."""
+    """The payload of each resource (None: it does not exist), and a watcher for each client."""
 
     store: tuple[str | None, ...] = (None,) * len(PATHS)
     watchers: tuple[Watcher, ...] = (Watcher(),) * len(CLIENTS)
@@ -37,7 +37,7 @@ class State:
         return self.store[PATHS.index(path)]
 
     def of(self, client: str) -> Watcher:
-        """Return what the server knows of a client."""
+        """Return what the server knows about a client."""
         return self.watchers[CLIENTS.index(client)]
 
     def put(self, path: str, payload: str | None) -> State:

@@ -18,7 +18,7 @@ _HEADER: Final = struct.Struct(">BBH")
 _VERSION: Final = 1
 _PAYLOAD: Final = 0xFF
 _LONGEST_TOKEN: Final = 8
-_EXTENDED: Final = {13: (1, 13), 14: (2, 269)}  # bytes that follow, and what is to be added to them
+_EXTENDED: Final = {13: (1, 13), 14: (2, 269)}  # bytes that follow, and the number to add to them
 
 Option = tuple[int, bytes]
 
@@ -35,7 +35,7 @@ class Packet:
     payload: bytes = b""
 
     def observe(self) -> int | None:
-        """Return the number of the Observe option, None where there is none."""
+        """Return the number of the Observe option, None without one."""
         return next((int.from_bytes(value, "big") for number, value in self.options if number == OBSERVE), None)
 
     def values(self, option: int) -> list[bytes]:
@@ -59,7 +59,7 @@ def packed(packet: Packet) -> bytes:
 
 
 def unpacked(data: bytes) -> Packet:
-    """Return the packet in a datagram. Raises CodecError where the RFC calls it malformed."""
+    """Return the packet in a datagram. Raises CodecError if the RFC calls it malformed."""
     if len(data) < _HEADER.size:
         message = f"{len(data)} bytes are no CoAP message: its header has {_HEADER.size}"
         raise CodecError(message)

@@ -20,7 +20,7 @@ from otf.models.conference.spec import ME, Sizes, conference
 
 HOST: Final = "127.0.0.1"
 ENTITIES: Final = range(2, 10)  # the id is one byte on the wire, and one socket each is enough
-FEW: Final = range(1, 21)  # each name is combined with each other: a model of more is slow to walk through
+FEW: Final = range(1, 21)  # every combination of names counts: exploring a larger model would be slow
 REFERENCE: Final = Path(__file__).with_name("entity.py")
 
 
@@ -38,8 +38,8 @@ def bench(  # noqa: PLR0913 -- each is a parameter that `--set` changes
     """Return the bench of the conference protocol entity with the id 1.
 
     `entity` is the command line of the program to test (default: the reference entity); the bench adds `--id`,
-    `--listen` and `--peer` to it. `fault` is one of the reference entity's 27 faults. `ready_timeout`: seconds until
-    the line `ready` must have come. Raises UsageError for sizes or a fault that do not exist.
+    `--listen` and `--peer` to it. `fault` is one of the reference entity's 27 faults. `ready_timeout`: how many seconds
+    the line `ready` may take. Raises UsageError for sizes or a fault that do not exist.
 
     >>> bench().name
     'conference'
@@ -101,7 +101,7 @@ def _connect(command: list[str], sizes: Sizes, ready_timeout: float) -> Connect:
 
 
 def _free_port() -> int:
-    # another program may take it before the entity does: then the entity ends with an error, and the bench tries again
+    # another program may take it first: then the entity ends with an error, and the bench tries again
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         probe.bind((HOST, 0))
         port: int = probe.getsockname()[1]

@@ -83,7 +83,7 @@ class ConferenceCodec:
         value = _typed(data) if port == USER else _arrived(data)
         for name in (getattr(value, "nick", "-"), getattr(value, "conf", "-")):
             _name(name)
-        # each text has to fit into a datagram, that of a line too
+        # each text has to fit into a datagram, even that of a line
         texts = [getattr(value, name, "") for name in ("nick", "conf", "text")]
         if any("\n" in each for each in texts) or not all(map(_text, texts)) or self.encode(value) != data:
             message = f"{show(data)} is no input: a text has lines, or the same is written otherwise"

@@ -3,11 +3,11 @@ r"""The reference conference protocol entity: it lets one user chat in one confe
     python -I entity.py --id 1 --listen 127.0.0.1:7001 \
         --peer 2=127.0.0.1:7002 --peer 3=127.0.0.1:7003 [--fault ID]
 
-Type `join NICK CONF`, `data TEXT` or `leave`; what others say is shown as `data NICK TEXT`.
-The program prints `ready` once it listens on its UDP address, and ends when its standard input
-ends. With --fault it has one known fault (a key of FAULTS), so that a tester can be tested.
+Type `join NICK CONF`, `data TEXT` or `leave`; it shows what others say as `data NICK TEXT`. The program prints `ready`
+once it listens on its UDP address, and ends when its standard input ends. With --fault it has one known fault (a key of
+FAULTS), so that a tester can be tested.
 
-It shares no code with the tester: an error in one of the two is found by the other.
+It shares no code with the tester, so that each reveals errors of the other.
 """
 
 # Not `socket`: its enums and classes would add 5 ms to a start of 9, and a tester starts this
@@ -56,7 +56,7 @@ def fits(word: str) -> bool:
     """Return whether a word can be a field of a PDU: 1 to 255 bytes of UTF-8."""
     try:
         return len(word.encode()) in range(1, 256)
-    except UnicodeEncodeError:  # `serve` hands on bytes that are no UTF-8 as surrogates
+    except UnicodeEncodeError:  # `serve` passes on bytes that are not UTF-8 as surrogates
         return False
 
 
@@ -66,7 +66,7 @@ def is_name(word: str) -> bool:
 
 
 def is_text(word: str) -> bool:
-    """Return whether a word can be a message: it fits and can be shown on one line."""
+    """Return whether a word can be a message: it fits, and fits on one line."""
     return fits(word) and "\n" not in word
 
 
@@ -85,7 +85,7 @@ def encode(kind: bytes, sender: int, *words: str) -> bytes:
 
 
 def decode(data: bytes) -> tuple[bytes, int, list[str]] | None:
-    """Read the type, the sender's id and the fields of a datagram; None if it is no PDU."""
+    """Read the type, the sender's id and the fields of a datagram; None if it is not a PDU."""
     words: list[str] = []
     kind, rest = data[:1], data[2:]
     try:
@@ -95,7 +95,7 @@ def decode(data: bytes) -> tuple[bytes, int, list[str]] | None:
             if not valid(word):
                 return None
             words.append(word)
-        # Missing and surplus bytes show in that the same words are written otherwise.
+        # Missing and surplus bytes show when the same words encode differently.
         return (kind, data[1], words) if encode(kind, data[1], *words) == data else None
     except (LookupError, UnicodeDecodeError):
         return None
@@ -104,14 +104,14 @@ def decode(data: bytes) -> tuple[bytes, int, list[str]] | None:
 # The protocol
 
 Effect = str | tuple[int, bytes]
-"""What a step brings: a line for the user, or the id of another entity and a PDU for it."""
+"""The effect of a step: a line for the user, or the id of another entity and a PDU for it."""
 
 
 class Entity:
     """One conference protocol entity, without pipes and sockets.
 
-    Hand it what arrives, with `user` and `datagram`; both return what is to be shown and sent.
-    What the protocol does not foresee is ignored.
+    Pass arrivals to `user` and `datagram`; both return what to show and send. The entity ignores what the protocol does
+    not foresee.
     """
 
     def __init__(self, own: int, others: list[int], fault: str = "") -> None:
@@ -123,10 +123,10 @@ class Entity:
         self.nick: str = ""
         self.conf: str = ""
         self.members: dict[int, str] = {}
-        self.first_nicks: dict[int, str] = {}  # never forgotten: what U8 shows
+        self.first_nicks: dict[int, str] = {}  # never forgotten: U8 shows these
 
     def user(self, line: str) -> list[Effect]:
-        """Take a line that the user typed."""
+        """Take a line from the user."""
         match line.split(" "):
             case ["join", nick, conf] if is_name(nick) and is_name(conf):
                 return self._join(nick, conf)
@@ -138,7 +138,7 @@ class Entity:
                 return []
 
     def datagram(self, data: bytes) -> list[Effect]:
-        """Take a datagram that came from the network."""
+        """Take a datagram from the network."""
         match decode(data):
             case (_, sender, _) if sender not in self.heard:
                 return []
@@ -207,7 +207,7 @@ class Entity:
         return []
 
     def _hear_data(self, peer: int, text: str) -> list[Effect]:
-        """Show what a member says; join the others anew, for an answer to us must have been lost."""
+        """Show what a member says; send a join to others again, since their answer must have been lost."""
         if not self.joined:
             return []
         if peer in self.members or self.fault == "C5":
@@ -216,13 +216,13 @@ class Entity:
         return self._send([peer], b"J", self.nick, self.conf) if self.fault != "O9" else []
 
     def _hear_leave(self, peer: int) -> list[Effect]:
-        """Strike a peer that leaves off the members."""
+        """Remove a peer that leaves from the members."""
         if self.joined and self.fault != "U3":
             self.members.pop(peer, None)
         return []
 
     def _add(self, peer: int, nick: str) -> None:
-        """Make a peer a member under the nickname that it gave."""
+        """Make a peer a member under its nickname."""
         first = self.first_nicks.setdefault(peer, nick)
         self.members[peer] = first if self.fault == "U8" else nick
 
@@ -240,7 +240,7 @@ USAGE = "usage: entity.py --id N --listen HOST:PORT [--peer N=HOST:PORT]... [--f
 
 
 def main(argv: list[str]) -> None:
-    """Run an entity as the arguments say, until the user is gone."""
+    """Run an entity with these arguments until the user is gone."""
     entity, address, peers = configure(argv)
     sock = listen(address)
     try:
@@ -252,14 +252,14 @@ def main(argv: list[str]) -> None:
 
 
 def refusal(why: str, status: int = 2) -> SystemExit:
-    """Say why the program cannot start; raise what this returns."""
+    """Say why the program cannot start; raise the result."""
     sys.stderr.write(f"entity: {why}\n")
     return SystemExit(status)
 
 
 def configure(argv: list[str]) -> tuple[Entity, Address, dict[int, Address]]:
-    """Read the arguments: the entity, where it listens, and where its peers do."""
-    # By hand: argparse would take as long as all the rest of the start.
+    """Read the arguments: the entity, its address, and its peers' addresses."""
+    # By hand: argparse would take as long as the rest of the start.
     pairs = list(zip(argv[::2], argv[1::2], strict=False))
     given = dict(pairs)
     known = {"--id", "--listen", "--peer", "--fault"}
@@ -288,7 +288,7 @@ def _id(text: str) -> int:
 
 
 def _address(text: str) -> Address:
-    """Read HOST:PORT; the name is looked up here, once, and not for every datagram."""
+    """Read HOST:PORT, and look the name up once, not for every datagram."""
     host, _, port = text.rpartition(":")
     try:
         if host and int(port) in range(1, 65536):
@@ -313,7 +313,7 @@ def listen(address: Address) -> _socket.socket:
 
 
 def serve(entity: Entity, sock: _socket.socket, peers: dict[int, Address]) -> None:
-    """Carry lines and datagrams to the entity and its effects out, until standard input ends."""
+    """Pass lines and datagrams to the entity, and its effects out, until standard input ends."""
     wire, unfinished = sock.fileno(), b""
     _perform(["ready"], sock, peers)
     while True:
@@ -338,7 +338,7 @@ def _perform(effects: list[Effect], sock: _socket.socket, peers: dict[int, Addre
         peer, pdu = effect
         try:
             sock.sendto(pdu, peers[peer])
-        except OSError:  # the network does not take it: one more datagram that UDP lost
+        except OSError:  # the network refuses it: one more datagram lost by UDP
             continue
 
 

@@ -1,4 +1,4 @@
-"""The conference protocol entity as a table of transitions: as figure 8.1 has it, before the function of `spec`.
+"""The conference protocol entity as a table of transitions, as in figure 8.1; `spec` has it as a function.
 
 Source: Koopman and Plasmeijer, "Testing Reactive Systems with GAST", section 8.3.2 and figure 8.1.
 """
@@ -46,7 +46,7 @@ def _joining(sizes: Sizes) -> Iterator[TableRow]:
 
 
 def _confs(sizes: Sizes) -> Iterator[Conf]:
-    """Yield all conferences that the entity may be in: any others take part, each with any nickname."""
+    """Yield all conferences that the entity may be in: with any other members, each with any nickname."""
     for conf, nick in product(sizes.confs, sizes.nicks):
         for nicks in product([None, *sizes.nicks], repeat=len(sizes.others)):
             members = zip(sizes.others, nicks, strict=True)

@@ -61,7 +61,7 @@ class LeavePDUin:
 
 @dataclass(frozen=True, slots=True)
 class JoinPDUout:
-    """The entity `cpe` is asked to let this user join."""
+    """This user asks the entity `cpe` to join."""
 
     cpe: int
     nick: str
@@ -79,7 +79,7 @@ class AnswerPDUout:
 
 @dataclass(frozen=True, slots=True)
 class DataPDUout:
-    """The words of this user are passed on to the entity `cpe`."""
+    """The entity `cpe` gets the words of this user."""
 
     cpe: int
     text: str

@@ -44,7 +44,7 @@ class Idle:
 
 @dataclass(frozen=True, slots=True)
 class Conf:
-    """In a conference under a nickname, with the other entities that take part and their nicknames, by id.
+    """In a conference under a nickname, with the other members' nicknames by entity id.
 
     >>> Conf("a", "ann").members
     ()
@@ -60,7 +60,7 @@ State: TypeAlias = Idle | Conf
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How many entities, nicknames, conferences and messages there are; with fewer than 3, 2, 2, 2 some faults hide.
+    """The numbers of entities, nicknames, conferences and messages; with fewer than 3, 2, 2, 2 some faults hide.
 
     >>> Sizes(nicknames=1).confs
     ['c1', 'c2']
@@ -93,7 +93,7 @@ class Sizes:
 
 
 def conference(sizes: Sizes) -> Spec[State, Input]:
-    """Return the specification of the entity with id 1; what it does not mention is left unspecified.
+    """Return the specification of the entity with id 1; it leaves the rest unspecified.
 
     >>> conference(Sizes()).initial
     Idle()
@@ -110,7 +110,7 @@ def conference(sizes: Sizes) -> Spec[State, Input]:
 
 
 def inputs(sizes: Sizes) -> Iterator[Input]:
-    """Yield all inputs of these sizes; PDUs bear the ids of all entities, the tested one included."""
+    """Yield all inputs of these sizes; PDUs have the ids of all entities, including the tested one."""
     # alone there is no other entity to send a PDU
     cpes = range(ME, sizes.entities + 1) if sizes.entities > 1 else range(0)
     yield from (Join(nick, conf) for nick, conf in product(sizes.nicks, sizes.confs))

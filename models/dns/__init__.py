@@ -1,4 +1,4 @@
-"""A name server with one zone as a model, by UDP and TCP: RFC 1035, with RFC 4343, 6891 (EDNS) and 7766 (TCP).
+"""A name server with one zone as a model, over UDP and TCP: RFC 1035, with RFC 4343, 6891 (EDNS) and 7766 (TCP).
 
 Run it with `otf run dns`, against dnslib from PyPI.
 """

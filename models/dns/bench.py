@@ -27,13 +27,13 @@ KNOWN: Final = {
         "dnslib 0.9.26 leaves the question out of a truncated answer", "big.", "tc=True", req=Dns.RFC1035_6_2
     ),
 }
-"""The known issues that each of `ALSO` brings to light."""
+"""The known issues that each of `ALSO` shows."""
 SERVER: Final = Path(__file__).with_name("server.py")
 
 
 @trace_may_set(also=ALSO)
 def bench(*, also: str = "") -> Bench:
-    """Return the bench of a name server; `also` is one of `ALSO`: such queries are tried as well.
+    """Return the bench of a name server; `also` is one of `ALSO`: the bench tries such queries too.
 
     >>> bench().name
     'dns'
@@ -43,7 +43,7 @@ def bench(*, also: str = "") -> Bench:
 
 
 def served_by(argv: Sequence[str], *, also: str = "", known: Mapping[str, KnownIssue] | None = None) -> Bench:
-    """Return the bench of a server of the zone `ZONE` that prints its port, of UDP and of TCP, as a line of digits.
+    """Return the bench of a server of the zone `ZONE` that prints its port, for UDP and TCP, as a line of digits.
 
     >>> served_by(["server"]).outputs
     ('udp', 'tcp')

@@ -19,17 +19,17 @@ ZONE: Final[dict[str, dict[str, tuple[str, ...]]]] = {
 BIG: Final = "big.example."
 TEXTS: Final = tuple(letter * 200 for letter in "xyz")
 BIG_RECORDS: Final = tuple(Record(BIG, "TXT", f"c8{each.encode().hex()}") for each in TEXTS)
-"""Records that do not fit into 512 bytes, and do into 1232."""
+"""Records that fit into 1232 bytes, but not into 512."""
 
 ALSO: Final = ("edns", "kind", "malformed", "response", "tcp", "truncated")
-"""Groups of inputs that bring a departure to light."""
+"""Groups of inputs that show a departure."""
 
 Input: TypeAlias = Query | Several | Head | Rest | Raw | Call
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Whether there is a connection, a query that has begun on it, and whether the server has EDNS (None: unknown)."""
+    """Whether there is a connection, a query begun on it, and whether the server has EDNS (None: unknown)."""
 
     tcp: bool = False
     head: Query | None = None

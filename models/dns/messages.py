@@ -17,14 +17,14 @@ TCP: Final = "tcp"
 TYPES: Final = {"A": 1, "CNAME": 5, "TXT": 16, "AAAA": 28, "OPT": 41}
 _NAMES: Final = {number: name for name, number in TYPES.items()}
 SIZES: Final = (512, 1232, 65_535)
-"""The answers of a bench are sorted by these sizes, since compression is the server's choice."""
+"""The bench classifies answers by these sizes, since compression is the server's choice."""
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A query. `edns` is the version in its OPT record, None without one; `size` is the payload that it announces.
+    """A query. `edns` is the version in its OPT record, None without one; `size` is the announced payload size.
 
-    `more` says what else is in it: a second OPT record, or an option without a meaning.
+    `more` says what else it contains: a second OPT record, or a meaningless option.
     """
 
     port: str
@@ -61,7 +61,7 @@ class Rest:
 
 @dataclass(frozen=True, slots=True)
 class Raw:
-    """Bytes that are no query: `says` is why."""
+    """Bytes that are not a query: `says` is the reason."""
 
     port: str
     data: bytes
@@ -144,12 +144,12 @@ class DnsCodec:
         return found
 
     def split_input(self, port: str, data: bytes) -> list[bytes]:
-        """Return the messages in some bytes: a datagram is one. Raises CodecError where a server waits for more."""
+        """Return the messages in some bytes: a datagram is one. Raises CodecError if a server would wait for more."""
         return with_sizes(data, _size) if port == TCP else [data]
 
 
 def messages() -> Framing:
-    """Return the framing of a connection: two bytes say how long a message is."""
+    """Return the framing of a connection: two bytes give the length of a message."""
     return measured(_size)
 
 
@@ -174,7 +174,7 @@ def query_bytes(query: Query) -> bytes:
 
 
 def query(port: str, data: bytes) -> Query:
-    """Return the query that is in a message. Raises CodecError."""
+    """Return the query in a message. Raises CodecError."""
     reader = Reader(data)
     number, flags, *counts = (reader.number(2) for _ in range(6))
     name, kind = reader.name(), _kind(reader.number(2))
@@ -189,7 +189,7 @@ def query(port: str, data: bytes) -> Query:
 
 
 def answer(port: str, data: bytes) -> Answer:
-    """Return the answer that is in a message. Raises CodecError."""
+    """Return the answer in a message. Raises CodecError."""
     reader = Reader(data)
     number, flags, *counts = (reader.number(2) for _ in range(6))
     if not flags & 0x8000:
@@ -223,7 +223,7 @@ def _kind(number: int) -> str:
 
 
 def _record(reader: Reader) -> tuple[Record, int]:
-    """Return a record, with its time to live, which in an OPT record is something else."""
+    """Return a record and its time to live, which means something else in an OPT record."""
     name, kind = reader.name().lower(), _kind(reader.number(2))
     reader.number(2)
     ttl, size = reader.number(4), reader.number(2)

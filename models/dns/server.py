@@ -1,4 +1,4 @@
-"""A name server by dnslib with one zone, by UDP and TCP; it prints its port: `python server.py`."""
+"""A name server by dnslib with one zone, over UDP and TCP; it prints its port: `python server.py`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ c.example. 60 IN CNAME a.example.
 
 
 class Resolver:
-    """Answers from the zone; dnslib has a resolver for that, which follows no alias."""
+    """Answers from the zone; dnslib's own resolver does not follow aliases."""
 
     def __init__(self, dnslib: Any) -> None:  # noqa: ANN401 -- dnslib has no types
         self._kinds, self._codes = dnslib.QTYPE, dnslib.RCODE

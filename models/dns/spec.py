@@ -1,7 +1,7 @@
 """A name server as a function; after RFC 1034 and 1035, with EDNS (RFC 6891) and connections (RFC 7766).
 
-A malformed query may be answered with a format error or not at all, since no text demands an answer; the next query
-must be answered. Whether the server has EDNS is its choice, once.
+The server may answer a malformed query with a format error or not at all, since no text demands an answer; it must
+answer the next query. Whether the server has EDNS is its choice, once.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Yields: TypeAlias = Iterator[Transition[State]]
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """One answer that is allowed, the requirements behind it, and whether the server has EDNS then."""
+    """One allowed answer, the requirements behind it, and whether the server then has EDNS."""
 
     output: object
     req: tuple[Dns, ...]
@@ -68,7 +68,7 @@ def _on_connection(state: State, query: Query, req: list[Dns]) -> Yields:
     for way in _answers(state, query):
         then = _learnt(state, way)
         yield goto(then, way.output, req=[*way.req, *req])
-        # it should stay open, and may be closed all the same
+        # it should stay open, but may be closed
         yield goto(replace(then, tcp=False), way.output, END, req=way.req)
 
 
@@ -101,7 +101,7 @@ def _refusal(raw: Raw) -> object:
     return on(raw.port, Where(fits, says=f"a format error with the id {number}"))
 
 
-# ---- what a query is answered with ---------------------------------------------------------------------------------
+# ---- answers to queries --------------------------------------------------------------------------------------------
 
 
 def _answers(state: State, query: Query) -> Iterator[Way]:

@@ -24,7 +24,7 @@ def name_bytes(name: str) -> bytes:
 
 
 class Reader:
-    """Reads a message from its beginning; each read goes on where the last one ended. Raises CodecError."""
+    """Reads a message from its beginning; each read continues where the last one ended. Raises CodecError."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data

@@ -1,4 +1,4 @@
-"""Engines that play Go, by the Go Text Protocol (GTP) over their pipes; GNU Go if no other is named.
+"""Engines that play Go, by the Go Text Protocol (GTP) over their pipes; GNU Go by default.
 
 `otf run gtp --set engine='/usr/games/gnugo --mode gtp'` names one. Sources: Farnebäck, "Specification of the Go Text
 Protocol, version 2, draft 2" (2002), and the rules of Go.

@@ -34,8 +34,8 @@ KNOWN: Final = {
     "color": known_issue("GNU Go 3.8 calls a wrong colour no syntax error", "invalid color", req=GtpRule.GTP2_SYNTAX),
     "many": known_issue("GNU Go 3.8 takes a move with too many arguments", "'a1', 'a2'", req=GtpRule.GTP2_SYNTAX),
 }
-"""The known issues that each of `ALSO` brings to light."""
-SIZES: Final = range(2, LARGEST + 1)  # on one point there is no legal move
+"""The known issues that each of `ALSO` shows."""
+SIZES: Final = range(2, LARGEST + 1)  # with one point there is no legal move
 PING: Final = Command(("known_command", "quit"), MOST)
 
 
@@ -43,7 +43,7 @@ PING: Final = Command(("known_command", "quit"), MOST)
 def bench(*, engine: str = "", size: int = 4, also: str = "") -> Bench:
     """Return the bench of a Go engine; `engine` is its command line (default: GNU Go at its lowest level).
 
-    Boards of `size` are played on. `also` is one of `ALSO`: commands with such arguments are sent as well.
+    The boards have this `size`. `also` is one of `ALSO`: the bench also sends commands with such arguments.
 
     >>> bench(size=3).name
     'gtp'
@@ -59,7 +59,7 @@ def bench(*, engine: str = "", size: int = 4, also: str = "") -> Bench:
         codec=GtpCodec(),
         ports={PORT: lambda: _engine(engine)},
         inputs="uioco",
-        # an engine thinks about a move for as long as it likes; a barrier tells when it is done, so this costs no time
+        # an engine may think about a move as long as it likes; a barrier shows when it is done, so this costs no time
         quiescence=0.2,
         latency=0.05,
         busy=1.0,
@@ -69,6 +69,6 @@ def bench(*, engine: str = "", size: int = 4, also: str = "") -> Bench:
 
 
 def _engine(engine: str) -> AbstractAsyncContextManager[Line]:
-    # --seed: the same moves in every run, so that a failing one can be driven again
+    # --seed: the same moves in every run, so that rerun works
     own = [program("gnugo", "gnugo"), "--mode", "gtp", "--level", "1", "--seed", "1"] if not engine else words(engine)
     return open_process(own, ready=None, framing=prompt(b"\n\n", end=b"\n", anywhere=True))

@@ -1,4 +1,4 @@
-"""What is worth saying to a Go engine."""
+"""Commands worth sending to a Go engine."""
 
 from __future__ import annotations
 

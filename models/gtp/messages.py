@@ -16,7 +16,7 @@ _DIGITS: Final = 15  # of an id
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A line of words, the first of which is the command; with a number where `id` is one."""
+    """A line of words, the first of which is the command, with a number if `id` is one."""
 
     words: tuple[str, ...]
     id: int | None = None
@@ -24,7 +24,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """A line that holds no command: blanks, a comment."""
+    """A line without a command: blanks, a comment."""
 
     text: str
 
@@ -43,7 +43,7 @@ _NAMES: Final = re.compile(
     "|list_stones|fixed_handicap|place_free_handicap|set_free_handicap|time_settings|time_left|final_score|final_status_list"
     "|loadsgf|reg_genmove|frobnicate|Play"
 )
-"""The commands of the draft, and those that the model tries besides."""
+"""The commands of the draft, and others that the model tries."""
 
 _REPLY: Final = re.compile(r"([=?])([0-9]{0,15})(?:[ \t]+(.*))?", re.DOTALL)
 
@@ -74,7 +74,7 @@ class GtpCodec:
                 raise CodecError(message)
 
     def decode_input(self, port: str, data: bytes) -> Command | Noise:
-        """Return the command in a line, or that there is none. Raises CodecError for an unknown command."""
+        """Return the command in a line, or a `Noise`. Raises CodecError for an unknown command."""
         del port
         line = text_of(data, "ascii")
         plain = "".join(char for char in line if char.isprintable() or char == "\t")

@@ -1,7 +1,7 @@
 """The normative sentences of "Specification of the Go Text Protocol, version 2, draft 2" that the model decides.
 
-Only parts of the draft were at hand when this was written, so all sentences are shortened, and an id has the name of a
-command and no section. The draft has no key words: what it states is MUST.
+We had only parts of the draft, so all sentences are shortened, and an id has the name of a command instead of a
+section. The draft has no key words: what it states is MUST.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ OTHER: Final = {"b": "w", "w": "b"}
 class Position:
     """A board, its points row by row from A1, each ".", "b" or "w".
 
-    `ko` is the point on which the player `against` must not retake the stone just lost; -1 for none.
+    `ko` is the point where the player `against` must not retake the stone just lost; -1 for none.
     """
 
     size: int
@@ -24,7 +24,7 @@ class Position:
     against: str = ""
 
     def played(self, color: str, point: int) -> Position | None:
-        """Return the board with one more stone, None where the move is illegal: a suicide, or the ko retaken."""
+        """Return the board with one more stone, None if the move is illegal: a suicide, or retaking the ko."""
         if self.points[point] != EMPTY or (point == self.ko and color == self.against):
             return None
         board = _put(self.points, {point}, color)
@@ -35,7 +35,7 @@ class Position:
         return Position(self.size, board, *self._ko(board, point, taken, color))
 
     def passed(self) -> Position:
-        """Return the board after a pass: the ko may be retaken."""
+        """Return the board after a pass, which lifts the ko."""
         return Position(self.size, self.points)
 
     def stones(self, color: str) -> frozenset[str]:
@@ -47,7 +47,7 @@ class Position:
         return f"{COLUMNS[point % self.size]}{point // self.size + 1}"
 
     def point(self, vertex: str) -> int | None:
-        """Return the point of that name, in either case; None where the board has none."""
+        """Return the point of that name, in upper or lower case; None if the board has none."""
         column, row = COLUMNS.find(vertex[:1].upper()), vertex[1:]
         if not vertex or not row.isdecimal() or not row.isascii():
             return None
@@ -60,7 +60,7 @@ class Position:
         return [r * self.size + c for r, c in sides if 0 <= r < self.size and 0 <= c < self.size]
 
     def _dead(self, board: str, point: int) -> frozenset[int]:
-        """Return the stones connected with that on a point if they have no liberty, otherwise none."""
+        """Return the stones connected with the one on a point if they have no liberty, otherwise none."""
         chain, border = {point}, [point]
         while border:
             near = self._near(border.pop())

@@ -1,10 +1,9 @@
-"""The Go Text Protocol as a function from a state and a line to what may be answered.
+"""The Go Text Protocol as a function from a state and a line to the allowed answers.
 
 After Farnebäck, "Specification of the Go Text Protocol, version 2, draft 2". It leaves the rules of the game to the
 engine; those here (no suicide, the ko may not be retaken at once, everything else is allowed, two moves of one player
-in a row too) are GNU Go's. `list_stones` is an extension of GNU Go; it is what makes the board visible. That every
-wrong argument is a `syntax error` is the draft in our words; GNU Go, whose version 3.4 is its reference, has other
-words too.
+in a row too) are GNU Go's. `list_stones`, an extension of GNU Go, makes the board visible. That every wrong argument is
+a `syntax error` is the draft in our words; GNU Go, whose version 3.4 is its reference, also uses other words.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from otf.spec import Accept, OneOf, Spec, Transition, Where, goto
 
 
 def go(size: int, also: str = "") -> Spec[State, Input]:
-    """Return the spec, with boards of this size; `also` names commands of `ALSO` that are tried too.
+    """Return the spec, with boards of this size; `also` names commands of `ALSO` to try as well.
 
     >>> go(3).name
     'gtp'
@@ -32,7 +31,7 @@ def go(size: int, also: str = "") -> Spec[State, Input]:
 
 
 def step(state: State, inp: Input) -> Step:
-    """Yield what may be answered."""
+    """Yield the allowed answers."""
     if isinstance(inp, Noise):
         yield goto(state, req=GtpRule.GTP2_DISCARDED)
     else:
@@ -41,7 +40,7 @@ def step(state: State, inp: Input) -> Step:
 
 
 def _words(inp: Command) -> list[str]:
-    # a comment goes up to the end of the line; tabs are blanks; other control characters are discarded
+    # a comment extends to the end of the line; tabs are blanks; the engine discards other control characters
     line = " ".join(inp.words).partition("#")[0].replace("\t", " ")
     return "".join(char for char in line if char.isprintable()).split()
 
@@ -55,7 +54,7 @@ def _numbered(way: Transition[State] | Accept, number: int | None) -> Transition
 def _if_numbered(
     number: int | None, then: Callable[[tuple[Any, ...]], Iterable[Any]], seen: tuple[Reply, ...]
 ) -> Iterable[Any]:
-    # only the answer with the command's own number counts
+    # only an answer with the command's own number counts
     return then(seen) if seen[0].id == number else ()
 
 
@@ -120,7 +119,7 @@ def _cleared(state: State, name: str, words: tuple[str, ...]) -> Step:
 def _sized(state: State, size: int) -> Step:
     if 1 < size <= LARGEST:
         yield goto(Unset(size), Reply(ok=True), req=GtpRule.GTP2_BOARDSIZE)
-    # an engine may refuse any size, and must refuse what the protocol has no vertices for
+    # an engine may refuse any size, and must refuse one for which the protocol lacks vertices
     rule = GtpRule.GTP2_LARGEST if size > LARGEST else GtpRule.GTP2_UNACCEPTABLE
     yield goto(state, _refused("unacceptable size"), req=rule)
 
@@ -153,7 +152,7 @@ def _played(game: Game, name: str, words: tuple[str, ...]) -> Step:
 
 
 def _malformed(state: State, name: str) -> Step:
-    """Answer a command that is known, with wrong arguments."""
+    """Answer a known command with wrong arguments."""
     if name in REQUIRED:
         yield goto(state, _refused("syntax error"), req=GtpRule.GTP2_SYNTAX)
 

@@ -1,4 +1,4 @@
-"""A game as the model has it, and the limits of the protocol."""
+"""A game in the model, and the limits of the protocol."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DEEPEST: Final = 40  # moves that the model remembers for `undo`
 
 @dataclass(frozen=True, slots=True)
 class Unset:
-    """What is on the board is arbitrary until it is cleared; its size is 0 before any was set."""
+    """The contents of the board are arbitrary until it is cleared; its size is 0 until it is set."""
 
     size: int = 0
 

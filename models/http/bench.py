@@ -35,7 +35,7 @@ KNOWN: Final = (
 
 @trace_may_set(also=ALSO)
 def bench(*, server: str = "", also: str = "") -> Bench:
-    """Return the bench of a web server; `server` is the address HOST:PORT of one with the application of the model.
+    """Return the bench of a web server; `server` is the HOST:PORT of one with the model's application.
 
     Without it the server is h11, on a socket. `also` is one of `ALSO`.
 
@@ -46,7 +46,7 @@ def bench(*, server: str = "", also: str = "") -> Bench:
 
 
 def served_by(argv: Sequence[str], also: str = "") -> Bench:
-    """Return the bench of the server that this command starts, afresh for each path; it prints its port.
+    """Return the bench of a server that this command starts for each path, and that prints its port.
 
     >>> served_by(["my-server"]).name
     'http'

@@ -36,7 +36,7 @@ _LENGTH: Final = re.compile(r"[0-9]{1,15}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class RawHttpCodec:
-    """The codec: what is sent is the text of an input as Latin-1."""
+    """The codec: it sends the text of an input as Latin-1."""
 
     types: tuple[type, ...] = (WebConnect, WebFinish, RawRequest, Pipelined, FirstPart, NextPart, RawResponse)
 
@@ -58,12 +58,12 @@ class RawHttpCodec:
                 raise CodecError(f"{show(value)} is no input of a web server")
 
     def decode_input(self, port: str, data: bytes) -> RawRequest | Pipelined:
-        """Return the request in some bytes, or several. Raises CodecError, also for the beginning of one."""
+        """Return the request, or several, in some bytes. Raises CodecError, even for the beginning of a request."""
         del port
         return request_in(data.decode("latin-1"))
 
     def split_input(self, port: str, data: bytes) -> list[bytes]:
-        """Return the bytes as they are: the model reads all that a server may take for requests in them."""
+        """Return the bytes unchanged: the model finds everything in them that a server may take for requests."""
         del port
         return [data]
 
@@ -97,9 +97,9 @@ def _latin(text: str) -> bytes:
 
 
 def request_in(text: str) -> RawRequest | Pipelined:
-    r"""Return the request in a text, or those that follow each other. Raises CodecError if one is malformed.
+    r"""Return the request in a text, or successive ones. Raises CodecError if one is malformed.
 
-    It is malformed as well if the standard forbids to send it: without a Host, or with two lengths of its body.
+    A request is also malformed if the standard forbids sending it: without a Host, or with two body lengths.
 
     >>> request_in("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
     RawRequest(method='GET', target='/', version='HTTP/1.1', fields=('Host: a',), body='', end='\r\n')

@@ -1,7 +1,7 @@
-"""The responses that a web server may give, each with examples: how a request is served or refused, and what ends it.
+"""The responses that a web server may give, with examples: how it serves or refuses a request, and what ends it.
 
-Of a response counts its status, whether it ends the connection, and its content if the request determines it. An
-example makes a response for a model that is served as a server; what a real server says beside that is left open.
+What counts in a response is its status, whether it ends the connection, and its content if the request determines it.
+An example is a response for a model that acts as a server; anything else that a real server says is open.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _OK, _CONTINUE = 200, 100
 
 @dataclass(frozen=True, slots=True)
 class ServedTest:
-    """Whether a response is that of the application to a request, and may end the connection or not."""
+    """Tests whether a response is the application's answer to a request, and whether it may end the connection."""
 
     contents: frozenset[str]
     coded: bool
@@ -46,7 +46,7 @@ class ServedTest:
 
 @dataclass(frozen=True, slots=True)
 class RefusedTest:
-    """Whether a response has one of these statuses, and may end the connection or not."""
+    """Tests whether a response has one of these statuses, and whether it may end the connection."""
 
     codes: frozenset[int]
     closes: bool | None

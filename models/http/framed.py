@@ -1,4 +1,4 @@
-"""Requests with bodies: how long a body is, said in ways that are odd or invalid."""
+"""Requests with bodies whose length is stated in odd or invalid ways."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from otf.models.http.messages import RawRequest
 
 HOST: Final = "Host: a"
 HIDDEN: Final = RawRequest("GET", "/hidden").text
-"""A request in the body of another: who answers it has misread the length of that body."""
+"""A request in the body of another: a server that answers it has misread the length of that body."""
 TARGET: Final = "/echo"
 
 
@@ -27,12 +27,12 @@ def post(
 def measured(
     body: str, *fields: str, target: str = TARGET, method: str = "POST", version: str = "HTTP/1.1"
 ) -> RawRequest:
-    """Return a request whose body has its length before it."""
+    """Return a request that states the length of its body."""
     return post(f"Content-Length: {len(body)}", *fields, body=body, target=target, method=method, version=version)
 
 
 def coded(body: str, *fields: str, target: str = TARGET, method: str = "POST") -> RawRequest:
-    """Return a request with this chunked body, as it is on the wire."""
+    """Return a request with this chunked body, in wire form."""
     return post("Transfer-Encoding: chunked", *fields, body=body, target=target, method=method)
 
 
@@ -87,7 +87,7 @@ def odd_lengths() -> Iterator[RawRequest]:
 
 
 def odd_codings() -> Iterator[RawRequest]:
-    """Yield requests whose transfer codings are odd or invalid; those that go by the length meet a hidden request."""
+    """Yield requests with odd or invalid transfer codings; a server that goes by the length meets a hidden request."""
     spoilt: tuple[str, ...] = (
         "identity",
         "gzip",

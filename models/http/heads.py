@@ -1,4 +1,4 @@
-"""The head of a request as a server may read it: the ways that the standard leaves open, and what is wrong with it."""
+"""The head of a request as a server may read it: the readings that the standard allows, and the faults."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ AUTHORITY: Final = rf"(?:(?:{_PLAIN})+|\[[0-9A-Fa-f:.]+\])(?::[0-9]*)?"
 """A host and a port (RFC 9110, section 7.2)."""
 _PATH: Final = rf"/(?:{_PLAIN}|[:@/])*(?:\?(?:{_PLAIN}|[:@/?])*)?"
 TARGET: Final = rf"(?:[Hh][Tt][Tt][Pp][Ss]?://{AUTHORITY}(?:{_PATH})?|{_PATH})"
-"""What an origin server is asked for: a path, or a whole address (RFC 9112, sections 3.2.1 and 3.2.2)."""
+"""The target for an origin server: a path, or a whole address (RFC 9112, sections 3.2.1 and 3.2.2)."""
 _LINE: Final = re.compile(rf"([!#$%&'*+.^_`|~0-9A-Za-z-]+) ({TARGET}) HTTP/([0-9])\.([0-9])", re.ASCII)
 _SPACES: Final = re.compile(r"[ \t\v\f\r]+", re.ASCII)
 _INVALID: Final = re.compile(r"[\0\r\n]")
@@ -24,15 +24,15 @@ _CRLF: Final = "\r\n"
 _SP: Final = " \t"
 
 BAD: Final = frozenset({400})
-"""What answers a message that is malformed."""
+"""The answers to a malformed message."""
 ANY_ERROR: Final = frozenset(range(400, 600))
 
 
 @dataclass(frozen=True, slots=True)
 class MessageFault:
-    """Something wrong with a request: the statuses that may answer it, and whether it must be refused.
+    """A fault of a request: the statuses that may answer it, and whether the server must refuse it.
 
-    `ends`: the connection must be closed then. `should`: only a SHOULD refuses it.
+    `ends`: the server must then close the connection. `should`: only a SHOULD demands the refusal.
     """
 
     codes: frozenset[int]
@@ -44,7 +44,7 @@ class MessageFault:
 
 @dataclass(frozen=True, slots=True)
 class RequestHead:
-    """A head as it was read: the words of the request line, the fields in their order, and what is wrong."""
+    """A head as read: the words of the request line, the fields in order, and the faults."""
 
     method: str
     target: str
@@ -64,7 +64,7 @@ class RequestHead:
 
 
 def read_heads(data: str) -> Iterator[RequestHead | None]:
-    """Yield the ways in which the head at the beginning of the data may be read; None: it has no end yet."""
+    """Yield the readings of the head at the beginning of the data; None: it has no end yet."""
     start = 0
     while data.startswith(_CRLF, start):
         start += len(_CRLF)
@@ -79,7 +79,7 @@ def read_heads(data: str) -> Iterator[RequestHead | None]:
         while lines[1:] and not lines[-1]:
             lines.pop()
         yield _head(lines, lenient, [*empty, MessageFault(BAD, R.RFC9112_2_2_LF)])
-        if not lines[0]:  # empty lines that end in a single LF may be ignored as others are
+        if not lines[0]:  # a server may ignore empty lines, even those that end in a single LF
             begin = len(data) - len(data.lstrip(_CRLF))
             yield from (head and replace(head, size=head.size + begin) for head in read_heads(data[begin:]))
 
@@ -118,10 +118,10 @@ def _request_line(line: str) -> RequestHead:
         return head if head.version[1] < 2 else head.with_fault(MessageFault(ANY_ERROR, R.RFC9110_6_2_MINOR))  # noqa: PLR2004 -- after 1.1
     words = _SPACES.sub(" ", line).strip()
     if found := _LINE.fullmatch(words):
-        # the server may also take it for what it is: no request line
+        # the server may also see that it is not a request line
         fault = MessageFault(ANY_ERROR, R.RFC9112_3_WORDS)
         return RequestHead(found[1], found[2], (int(found[3]), int(found[4])), faults=(fault,))
-    # an empty line may only be ignored, which is another way to read it
+    # a server may only ignore an empty line, which is another reading
     fault = MessageFault(ANY_ERROR | {301}, R.RFC9112_3_2_INVALID, must=True, should=bool(line))
     return RequestHead("", "", (1, 1), faults=(fault,))
 
@@ -137,7 +137,7 @@ def _field(head: RequestHead, line: str) -> tuple[RequestHead, tuple[str, str]]:
 
 
 def _value(head: RequestHead, value: str) -> tuple[RequestHead, str]:
-    """Return a value with SP in place of what is not allowed in it."""
+    """Return a value with SP in place of forbidden characters."""
     if "\r" in value:
         head = head.with_fault(MessageFault(BAD, R.RFC9112_2_2_CR))
     if "\0" in value or "\n" in value:

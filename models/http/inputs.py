@@ -1,4 +1,4 @@
-"""What is worth trying with a web server: requests whose parts are right, odd, or wrong."""
+"""Requests worth trying with a web server, whose parts are right, odd, or wrong."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _HEAD: Final = RawRequest("HEAD")
 
 
 def _plain() -> Iterator[RawRequest]:
-    """Yield requests that a server has to serve."""
+    """Yield requests that a server must serve."""
     yield from (_GET, _HEAD, replace(_GET, target="/a?b=c"), replace(_GET, target="http://a/abs"))
     yield from (measured("hello"), measured(""), measured(HIDDEN), measured("x" * 3_000), post())
     yield from (coded(HELLO), coded(LAST), coded(chunk(HIDDEN) + LAST))
@@ -106,7 +106,7 @@ def _fields() -> Iterator[RawRequest]:
 
 
 def _lines() -> Iterator[RawRequest]:
-    """Yield requests whose request line is odd, or whose lines end in another way."""
+    """Yield requests with an odd request line, or with other line ends."""
     yield from (replace(_GET, method=each) for each in ("FROB", "get", "POSTS"))
     yield replace(_GET, method="\r\nGET")
     yield replace(_GET, target=" /")
@@ -122,7 +122,7 @@ def _lines() -> Iterator[RawRequest]:
 
 
 def _should() -> Iterator[RawRequest]:
-    """Yield requests that do not match the grammar, and that a server should refuse therefore."""
+    """Yield requests that do not match the grammar, so that a server should refuse them."""
     for size in (
         "0x5",
         "+5",
@@ -170,7 +170,7 @@ def _should() -> Iterator[RawRequest]:
 
 
 def _pipelines() -> Iterator[Pipelined]:
-    """Yield requests that are sent at once: the answers come in this order."""
+    """Yield requests sent at once: the answers come in this order."""
     a, b = replace(_GET, target="/1"), replace(_GET, target="/2")
     last = replace(b, fields=(HOST, "Connection: close"))
     yield from (Pipelined((a, b)), Pipelined((a, _HEAD, b)), Pipelined((a, last)), Pipelined((last, a)))

@@ -1,4 +1,4 @@
-"""Requests as their parts, from which the bytes are made as they are, and responses as they came."""
+"""Requests as parts that go on the wire unchanged, and responses as they came."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class WebFinish:
 
 @dataclass(frozen=True, slots=True)
 class RawRequest:
-    """A request: each part is sent as it is, right or wrong; characters are bytes (Latin-1).
+    """A request: each part goes out unchanged, right or wrong; characters are bytes (Latin-1).
 
-    `fields` are the field lines without their ends, `body` is all that follows the empty line.
+    `fields` are the field lines without line ends, `body` is everything after the empty line.
     """
 
     method: str = "GET"
@@ -41,7 +41,7 @@ class RawRequest:
 
 @dataclass(frozen=True, slots=True)
 class Pipelined:
-    """Requests that are sent at once."""
+    """Requests sent at once."""
 
     requests: tuple[RawRequest, ...]
 
@@ -78,10 +78,10 @@ class NextPart:
 
 @dataclass(frozen=True, slots=True)
 class RawResponse:
-    """A response: its status and content, and what matters beside them.
+    """A response: its status, its content, and a few other properties.
 
     `closes`: it says that the connection ends, by its fields or its version. `coded`: it has a transfer coding.
-    `dated`: it has a date. `version`: what it says of the version, if that is neither HTTP/1.1 nor HTTP/1.0.
+    `dated`: it has a date. `version`: its version, if that is neither HTTP/1.1 nor HTTP/1.0.
     """
 
     status: int

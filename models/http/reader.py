@@ -1,4 +1,4 @@
-"""The first request of some bytes as a server may read it: served, refused, or not whole yet."""
+"""The first request in some bytes as a server may read it: served, refused, or incomplete."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from otf.models.http.heads import ANY_ERROR, AUTHORITY, BAD, MessageFault, Reque
 from otf.models.http.requirements import HttpRule as R
 
 LONGEST: Final = 1_000_000
-"""A body of more bytes may be refused: no standard says how many a server takes."""
+"""A server may refuse a longer body: no standard says how many bytes it must accept."""
 _TARGET: Final = 8_000 - len("POST  HTTP/1.1")
 _SHORT: Final = 1_000
 _FIELDS: Final = 4_000
@@ -34,7 +34,7 @@ _OVER: Final = frozenset({400, 411, 413})
 class ServedRequest:
     """The application gets a request; `body` None: the standard does not say which.
 
-    `ends`: the connection must be closed after the response. `refusal`: statuses with which it may be refused instead.
+    `ends`: the server must close the connection after the response. `refusal`: statuses that may refuse it instead.
     """
 
     head: RequestHead
@@ -49,7 +49,7 @@ class ServedRequest:
 
 @dataclass(frozen=True, slots=True)
 class RefusedRequest:
-    """It must be refused, with one of these statuses. `size` None: nothing that follows may be taken for a request."""
+    """The server must refuse it with one of these statuses. `size` None: nothing after it may count as a request."""
 
     codes: frozenset[int]
     size: int | None
@@ -59,7 +59,7 @@ class RefusedRequest:
 
 @dataclass(frozen=True, slots=True)
 class UnfinishedRequest:
-    """It is not whole. `asks`: its head is, and asks for a 100 (Continue), which may be left out if `begun`."""
+    """An incomplete request. `asks`: its head is complete and asks for a 100 (Continue), optional if `begun`."""
 
     asks: bool = False
     begun: bool = False
@@ -71,7 +71,7 @@ ReadRequest = ServedRequest | RefusedRequest | UnfinishedRequest
 
 @dataclass(frozen=True, slots=True)
 class _Body:
-    """A body; `text` None: not known; `size` None: where it ends is not known, -1: it is not whole."""
+    """A body; `text` None: unknown; `size` None: its end is unknown, -1: it is incomplete."""
 
     text: str | None
     size: int | None
@@ -107,12 +107,12 @@ def _request(head: RequestHead, rest: str) -> ReadRequest:
 
 
 def _checked(head: RequestHead) -> RequestHead:
-    # without a request line it is no request of HTTP/1.1, which needs a Host
+    # without a request line it is not an HTTP/1.1 request, which needs a Host
     hosts = head.values("host") if head.method else [""]
     if (not hosts and head.version >= (1, 1)) or len(hosts) > 1 or not all(map(_LENIENT_HOST.fullmatch, hosts)):
         head = head.with_fault(MessageFault(BAD, R.RFC9112_3_2_HOST, must=True))
     elif not all(map(HOST.fullmatch, hosts)):
-        # which other characters a host may have depends on the rules for names that a server knows
+        # other characters in a host depend on the server's rules for names
         head = head.with_fault(MessageFault(BAD, R.RFC9112_3_2_HOST))
     if head.method not in _METHODS:
         head = head.with_fault(MessageFault(frozenset({400, 405, 501}), R.RFC9110_9_1_UNKNOWN))
@@ -167,7 +167,7 @@ def _measured(head: RequestHead, lengths: list[str], rest: str) -> _Body:
 def _coded(head: RequestHead, codings: list[str], rest: str, *, both: bool) -> _Body:
     old = head.version < (1, 1)
     if old:
-        # the framing is faulty: how much is read is left open, but not that the connection is closed
+        # faulty framing: how much the server reads is open, but it must close the connection
         return _Body(None, None, (MessageFault(ANY_ERROR, R.RFC9112_6_1_OLD),), ends=True, rules=(R.RFC9112_6_1_OLD,))
     final, _, parameters = codings[-1].partition(";") if codings else ("", "", "")
     if final.rstrip(" \t").lower() != "chunked":
@@ -197,7 +197,7 @@ def _coded(head: RequestHead, codings: list[str], rest: str, *, both: bool) -> _
 def read_chunks(data: str) -> tuple[str, int | None, bool]:
     """Return the content, its size on the wire, and whether there are extensions.
 
-    The size is `UNFINISHED` if it is not whole, None if a chunk is malformed, and less if a trailer field is.
+    The size is `UNFINISHED` if the body is incomplete, None if a chunk is malformed, and less if a trailer field is.
     """
     content, at, extended = "", 0, False
     while (end := data.find(_CRLF, at)) >= 0:

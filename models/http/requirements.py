@@ -1,7 +1,7 @@
 """What RFC 9112 and RFC 9110 require of a server of HTTP/1.1: messages, their framing, and the connection.
 
-`RFC9112_6_3_LENGTH` is of section 6.3. The sentences are shortened; what is said of clients, caches and intermediaries
-alone is left out.
+`RFC9112_6_3_LENGTH` is of section 6.3. The sentences are shortened, without those about clients, caches and
+intermediaries alone.
 """
 
 from __future__ import annotations

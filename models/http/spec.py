@@ -1,12 +1,11 @@
-"""A web server with a trivial application, as a function of the bytes that it has been sent (RFC 9112, RFC 9110).
+"""A web server with a trivial application, as a function of the bytes that it receives (RFC 9112, RFC 9110).
 
-The application answers each request with its method, its path, the value of its field `Note`, and its body:
-`POST /echo note=n body=hello`; at `/skip` it does not read the body, and at `/later` it takes 10 ms. So an answer shows
-what the server took for the request. The model reads the bytes in all the ways that the standard leaves open; each
-allows other answers.
+The application answers each request with its method, its path, the value of its field `Note`, and its body: `POST /echo
+note=n body=hello`; at `/skip` it does not read the body, and at `/later` it takes 10 ms. So an answer shows how the
+server read the request. The model reads the bytes in all ways that the standard allows; each allows other answers.
 
-A sentence with SHOULD leaves the server a choice. What only a SHOULD refuses is not tried, unless `also` is "should":
-then the server is held to it.
+A sentence with SHOULD leaves the server a choice. The model does not try what only a SHOULD refuses, unless `also` is
+"should": then the server must refuse it.
 """
 
 from __future__ import annotations
@@ -37,28 +36,28 @@ from otf.models.http.requirements import HttpRule as R
 from otf.spec import Spec, Transition, goto, on
 
 ALSO: Final = ("should", "date")
-"""Groups of rules that a server is not held to by default: what it should refuse, and that its answers have a date."""
+"""Groups of rules that the model does not enforce by default: what a server should refuse, and dates in answers."""
 
 MANY: Final = 2_000
-"""Bytes of an input that a server may not have read when it closes the connection: then its answer may be lost."""
+"""Bytes of an input that a server may leave unread when it closes the connection: then its answer may be lost."""
 
 SKIP: Final = "/skip"
-"""Where the application does not read the body."""
+"""The path where the application does not read the body."""
 
 REQUESTS: Final = 5
-"""Requests in malformed bytes: each may be read in several ways, so that the ways to answer all of them are many."""
+"""Requests in malformed bytes: each has several readings, so there are many ways to answer them all."""
 _BLANK_LINES: Final = re.compile(r"\n(?:\r*\n){4}")
-"""So are those to read many of them: each may be ignored, or be the end of a request."""
+"""Many of these have many readings, too: a server may ignore each, or take it as the end of a request."""
 
 _ECHOED: Final = re.compile(r"(?:/[0-9A-Za-z]*)?(?:\?[0-9A-Za-z=]+)?[0-9A-Za-z ,\t]*", re.ASCII)
-"""Paths and notes that each application echoes alike: it may decode others first."""
+"""Paths and notes that every application echoes in the same way; it may decode others first."""
 
 _AUTHORITY: Final = re.compile(r"[a-z]+://[^/]*", re.ASCII | re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class WebSession:
-    """A connection: the bytes of a request that is not whole, those that follow, and whether a 100 was sent for it."""
+    """A connection: the bytes of an incomplete request, those that follow, and whether the server sent a 100 for it."""
 
     pending: str = ""
     rest: str = ""
@@ -71,7 +70,7 @@ Yields: TypeAlias = Iterator[Transition[State]]
 
 @dataclass(frozen=True, slots=True)
 class Onward:
-    """What has been sent for the requests so far, by which rules, and what is left; `ended`: nothing of it counts."""
+    """The answers to the requests so far, their rules, and the remaining bytes; `ended`: these do not count."""
 
     outputs: tuple[object, ...]
     rules: tuple[R, ...]
@@ -121,14 +120,14 @@ def _finished(state: WebSession) -> Yields:
     rules = R.RFC9112_6_3_INCOMPLETE if state.pending else ()
     yield goto(None, END, req=rules)
     if not state.pending:
-        yield goto(None)  # it should notice (section 9.5), and need not
+        yield goto(None)  # it should notice (section 9.5), but need not
     else:
         refused = RefusedTest(frozenset(range(400, 600)), None, dated=False)
         yield goto(None, on(PORT, refused.expectation("an error")), END, req=R.RFC9112_6_3_INCOMPLETE)
 
 
 def _malformed(also: str, state: State, inp: Malformed) -> Iterator[Transition[Any]] | None:
-    """Yield what follows malformed bytes: what they may be read as, and an error that ends the connection."""
+    """Yield what follows malformed bytes: their readings, and an error that ends the connection."""
     if state is None:
         return None
     data = state.pending + inp.raw.decode("latin-1")
@@ -140,7 +139,7 @@ def _malformed(also: str, state: State, inp: Malformed) -> Iterator[Transition[A
 def _refused_or_read(also: str, state: WebSession, data: str) -> Iterator[Transition[Any]]:
     ways = _known_ways(also, state, data)
     if any(not way.ended and SKIP in way.left for way in ways):
-        ways = []  # an application that does not read the body may answer before it is whole
+        ways = []  # an application that does not read the body may answer before it is complete
     yield from _sent(ways, data, "")
     if not ways:
         yield goto(Anywhere(PORT, fresh=True))
@@ -148,19 +147,19 @@ def _refused_or_read(also: str, state: WebSession, data: str) -> Iterator[Transi
         return  # the standard demands an error, or is silent
     error = on(PORT, RefusedTest(ANY_ERROR | {301}, None, dated=False).expectation("an error"))
     for outputs in {way.outputs[:many] for way in ways for many in range(len(way.outputs) + 1)}:
-        # a server should refuse what does not match the grammar (section 2.2), and may be stricter than the model
+        # a server should refuse anything outside the grammar (section 2.2), and may be stricter than the model
         yield goto(None, *outputs, error, END)
         yield goto(None, *outputs, END)
         yield goto(None, *outputs, RESET)
 
 
 def _answered(also: str, state: WebSession, data: str, rest: str) -> Yields:
-    """Yield all that may be sent for these bytes; nothing if that is left open."""
+    """Yield all possible answers to these bytes; nothing if they are open."""
     yield from _sent(_known_ways(also, state, data), data, rest)
 
 
 def _known_ways(also: str, state: WebSession, data: str) -> list[Onward]:
-    """Return all ways to answer these bytes; none if some of it is left open."""
+    """Return all ways to answer these bytes; none if some are open."""
     found = list(_ways(also, Onward((), (), data, continued=state.continued)))
     ways = [way for way in found if way is not None]
     return ways if len(ways) == len(found) else []
@@ -174,12 +173,12 @@ def _sent(ways: list[Onward], data: str, rest: str) -> Yields:
             yield goto(WebSession(way.left, rest if way.left else "", way.continued), *way.outputs, req=way.rules)
     closing = [way for way in ways if way.ended and (way.left or len(data) > MANY)]
     for outputs in {way.outputs[:many] for way in closing for many in range(len(way.outputs))}:
-        # what the server does not read makes the network say so, and may cost answers on their way (section 9.6)
+        # unread bytes make the network send a reset, which may cost answers in flight (section 9.6)
         yield goto(None, *outputs, RESET)
 
 
 def _ways(also: str, so_far: Onward) -> Iterator[Onward | None]:
-    """Yield the ways to answer what is left; None: it is malformed, and only a SHOULD says what follows."""
+    """Yield the ways to answer the rest; None: it is malformed, and only a SHOULD says what follows."""
     if not so_far.left:
         yield so_far
         return
@@ -242,7 +241,7 @@ def _served(also: str, so_far: Onward, request: ServedRequest) -> Iterator[Onwar
 
 
 def _interim(so_far: Onward, request: ServedRequest) -> Iterator[tuple[tuple[object, ...], tuple[R, ...]]]:
-    """Yield what may come before the response: a 100 to who asked for it and sent the body at once."""
+    """Yield what may come before the response: a 100 to a client that asked for it and sent the body at once."""
     yield so_far.outputs, so_far.rules
     asks = any(each.lower() == "100-continue" for each in request.head.values("expect"))
     if asks and not so_far.continued and request.head.version > (1, 0):

@@ -1,4 +1,4 @@
-"""Responses as bytes: where each ends, and its parts; whatever a server may choose is taken as it comes."""
+"""Responses as bytes: where each ends, and its parts; accepts whatever a server may choose."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FINAL: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class ReadResponse:
-    """A response as it was read, with its fields in lower case; `size` counts all its bytes."""
+    """A response as read, with its fields in lower case; `size` counts all its bytes."""
 
     version: str
     status: int
@@ -35,7 +35,7 @@ class ReadResponse:
 
 
 def read_response(data: bytes, *, ended: bool = False) -> ReadResponse | None:
-    """Return the first response of these bytes; None if it is not whole. `ended`: the connection is.
+    """Return the first response in these bytes; None if it is incomplete. `ended`: the connection has ended.
 
     Raises ValueError if the bytes are not a response.
     """
@@ -61,7 +61,7 @@ def read_response(data: bytes, *, ended: bool = False) -> ReadResponse | None:
 
 
 def _body(head: ReadResponse, rest: bytes, *, ended: bool) -> tuple[bytes, int] | None:
-    """Return the content and its size on the wire; None if it is not whole."""
+    """Return the content and its size on the wire; None if it is incomplete."""
     coded, length = head.field("transfer-encoding").lower(), head.field("content-length")
     if (head.status < _FINAL or head.status == 204) and (coded or length):  # noqa: PLR2004 -- No Content
         message = f"a response with the status {head.status} has neither a length nor a coding (RFC 9110, 8.6)"
@@ -97,7 +97,7 @@ def _unchunked(data: bytes) -> tuple[bytes, int] | None:
 
 
 class ResponseFramer:
-    """Cuts a stream into responses; after bytes that are none it finds no more until the next connection."""
+    """Cuts a stream into responses; after other bytes it finds none until the next connection."""
 
     gap: float = 0.0
 
@@ -108,7 +108,7 @@ class ResponseFramer:
 
     @property
     def unfinished(self) -> bool:
-        """Return whether a response has begun and not ended."""
+        """Return whether a response has begun but not ended."""
         return bool(self._raw)
 
     @property
@@ -138,7 +138,7 @@ class ResponseFramer:
         return frames
 
     def take(self) -> bytes | None:
-        """Take a response off the stream, None if it is not whole. Raises ValueError for what is no response."""
+        """Take a response off the stream, None if it is incomplete. Raises ValueError for other bytes."""
         found = read_response(self._raw)
         if found is None:
             return None
@@ -146,9 +146,9 @@ class ResponseFramer:
         return taken
 
     def rest(self) -> list[Frame]:
-        """Return the last response if it may end with the connection, and begin anew.
+        """Return the last response if it may end with the connection, and start again.
 
-        One that is not whole is dropped: a reset may cut it off, and then no answer counts; otherwise it is missing.
+        It drops an incomplete response: a reset may cut it off, and then no answer counts; otherwise it is missing.
         """
         left, self._raw, self._lost = self._raw, b"", False
         if not left:

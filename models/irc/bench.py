@@ -32,7 +32,7 @@ KNOWN: Final = {
         "ngircd 26.1 has another error for NICK without a nickname", "'461'", "'NICK'", req=IrcRule.RFC2812_5_2_431
     ),
 }
-"""The known issues that each of `ALSO` brings to light."""
+"""The known issues that each of `ALSO` shows."""
 CONFIGURATION: Final = """\
 [Global]
 Name = irc.test
@@ -55,7 +55,7 @@ PAM = no
 RequireAuthPing = no
 SyslogFacility = local1
 """
-"""Of ngircd: without limits, and without asking others who a client is. It takes the rights of root only as root."""
+"""For ngircd: no limits, and no queries about who a client is. Only as root does it change its user."""
 
 PINGS: Final = {client: Say(client, "PING", (":otf",)) for client in CLIENTS}
 READY: Final = (b" 376 ", b" 422 ")  # the end of the message of the day, or that there is none

@@ -1,4 +1,4 @@
-"""What is worth trying in a channel."""
+"""Inputs worth trying in a channel."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ALSO: Final = {
     "invite": "the answer to INVITE is judged as the RFC has it",
     "nick": "NICK without a nickname",
 }
-"""What is not tried, or not judged strictly, by default, since ngircd departs from the RFC there."""
+"""Inputs not tried, or not judged strictly, by default, since ngircd departs from the RFC there."""
 
 _WORDS: Final[tuple[tuple[str, ...], ...]] = (
     ("JOIN", CHANNEL),
@@ -50,7 +50,7 @@ def inputs(also: str, channel: Channel) -> Iterator[Say]:
             words = {"KICK": (CHANNEL, other), "INVITE": (other, CHANNEL), "PRIVMSG": (other, ":hi")}[command]
             yield Say(client, command, words)
         yield from (Say(client, "MODE", (CHANNEL, "+o", other)) for other in others if other in channel.members)
-    # what is wrong is wrong for everybody
+    # a wrong command is wrong for everybody
     yield from (Say(CLIENTS[-1], name, tuple(words)) for name, *words in _WRONG)
     if also == "nick":
         yield Say(CLIENTS[0], "NICK")

@@ -20,7 +20,8 @@ _NAMES: Final = re.compile(
     "|STATS|LINKS|TIME|CONNECT|TRACE|ADMIN|INFO|SERVLIST|SQUERY|WHO(IS|WAS)?|KILL|P[IO]NG|ERROR|AWAY|REHASH|DIE|RESTART"
     "|SUMMON|USERS|WALLOPS|USERHOST|ISON|CAP|METADATA|CHANINFO|HELP|[GK]LINE|WEBIRC|SERVER|SVSNICK|BOGUS"
 )
-"""What a server takes for a command, known to the model or not; and one that no server has, which the model sends."""
+"""Words that a server takes for commands, known to the model or not, and one that no server has.
+"""
 
 _NUMBER: Final = re.compile("[0-9]{3}")
 _ERRORS: Final = 400
@@ -29,7 +30,7 @@ _TIMED: Final = {"333", "329"}  # who set the topic and when, when the channel w
 
 @dataclass(frozen=True, slots=True)
 class Say:
-    """A client sends a command; the last of its words may have blanks where it begins with a colon."""
+    """A client sends a command; the last of its words may have blanks if it begins with a colon."""
 
     client: str
     command: str
@@ -40,7 +41,7 @@ class Say:
 class Told:
     """A message to a client: its sender (a nickname, or the server), a command or a number, and its words.
 
-    Of numbers, the client's own name and the text for people are left out, of names in a channel their order.
+    This leaves out the client's own name and the text for people in numbers, and the order of names in a channel.
     """
 
     client: str
@@ -81,7 +82,7 @@ class IrcCodec:
         return Told(port, sender, command, words[: {"PART": 1, "KICK": 2}.get(command, len(words))])
 
     def decode_input(self, port: str, data: bytes) -> Say:
-        """Return the command in a line. Raises CodecError for what no server takes for one."""
+        """Return the command in a line. Raises CodecError if no server would take it for one."""
         line = text_of(data, "latin-1")
         prefix, command, _ = _parts(line)
         if prefix or not _NAMES.fullmatch(command.upper()) or any(end in line for end in "\r\n"):
@@ -92,7 +93,7 @@ class IrcCodec:
         return Say(port, words[0], (*words[1:], *([":" + last] if colon else [])))
 
     def split_input(self, port: str, data: bytes) -> list[bytes]:
-        """Return the lines in a frame. Raises CodecError where servers differ: a long line, and a zero byte."""
+        """Return the lines in a frame. Raises CodecError where servers differ: a long line or a zero byte."""
         del port
         if len(data) > _LONGEST or b"\0" in data:
             raise CodecError("a line is too long, or has a zero byte, after which some servers see no end of it")

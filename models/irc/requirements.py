@@ -105,7 +105,7 @@ OF_ERRORS: Final = {
     "473": IrcRule.RFC2812_5_2_473,
     "482": IrcRule.RFC2812_5_2_482,
 }
-"""The sentence on each error; a nickname and a channel that are unknown are one case to many servers."""
+"""The sentence on each error; to many servers an unknown nickname and an unknown channel are the same."""
 
 IRC_REQUIREMENTS: Final = Requirements.from_enum(IrcRule)
 """The table of the bench."""

@@ -1,7 +1,7 @@
 """One channel of a chat server and three clients, as a function; after RFC 2812, sections 3.2 and 3.3.
 
-Where the RFC leaves a choice between error numbers, or does not say whether a client hears of a change that changes
-nothing, both are allowed. `333` and `329` are not in the RFC, but widespread: they may follow `332` and `324`.
+If the RFC leaves a choice between error numbers, or does not say whether a client hears of a change without effect, the
+model allows both. `333` and `329` are not in the RFC, but widespread: they may follow `332` and `324`.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def _step(also: str, channel: Channel, inp: Say) -> Step:
 def _join(channel: Channel, inp: Say) -> Step:
     who = inp.client
     if who in channel.members:
-        yield goto(channel)  # it is there already: the RFC does not say what follows, and no server answered
+        yield goto(channel)  # it is already there: the RFC does not say what follows, and no server answered
         return
     if "i" in channel.modes and who not in channel.invited:
         yield from refused(channel, number(inp, "473", CHANNEL))
@@ -55,7 +55,7 @@ def _join(channel: Channel, inp: Say) -> Step:
     operators = channel.operators if channel.members else frozenset((who,))
     joined = replace(channel, members=channel.members | {who}, operators=operators)
     joins = everybody(joined, who, "JOIN", CHANNEL)
-    # the RFC does not say whether an invitation is used up by a client that needed none
+    # the RFC does not say whether a client that needs no invitation uses it up
     for invited in dict.fromkeys((channel.invited - {who}, channel.invited if "i" not in channel.modes else None)):
         if invited is not None:
             for topic in topics(joined, inp):
@@ -94,7 +94,7 @@ def _topic(channel: Channel, inp: Say) -> Step:
     else:
         topic = inp.words[1].removeprefix(":")
         if topic == channel.topic:
-            # nothing changes: the client that asked may get an answer
+            # nothing changes: the client may get an answer
             yield from (goto(channel), goto(channel, Told(inp.client, inp.client, "TOPIC", (CHANNEL, topic))))
         changes = everybody(channel, inp.client, "TOPIC", CHANNEL, topic)
         rule = IrcRule.RFC2812_3_2_4_CHANGE if topic else IrcRule.RFC2812_3_2_4_REMOVE
@@ -144,12 +144,12 @@ def _invite(channel: Channel, inp: Say, *, strict: bool) -> Step:
         yield from (goto(channel, error, req=rule) for error, rule in wrong)
         return
     note = Told(whom, inp.client, "INVITE", (whom, where))
-    # the RFC has the channel first and the server as the sender; many servers differ, and by default they may
+    # the RFC puts the channel first, with the server as sender; many servers differ, and by default they may
     answers = [number(inp, "341", where, whom)]
     if not strict:
         answers += [number(inp, "341", whom, where), Told(inp.client, whom, "341", (whom, where))]
     remembered = channel.invited | {whom} if where == CHANNEL and channel.members else channel.invited
-    # while everybody may join, an invitation need not be remembered
+    # while everybody may join, the server need not remember an invitation
     ways = (remembered,) if "i" in channel.modes else dict.fromkeys((remembered, channel.invited))
     existing = where == CHANNEL and channel.members
     usual = IrcRule.RFC2812_3_2_7_NOTIFIED if existing else IrcRule.RFC2812_3_2_7_ANY
@@ -159,7 +159,7 @@ def _invite(channel: Channel, inp: Say, *, strict: bool) -> Step:
 
 
 def _uninvitable(channel: Channel, inp: Say, whom: str) -> list[tuple[Told, IrcRule]]:
-    """Return what may be wrong, each with its sentence; the server answers one."""
+    """Return the possible errors, each with its sentence; the server answers with one."""
     wrong = list[tuple[Told, IrcRule]]()
     if inp.client not in channel.members:
         wrong.append((number(inp, "442", CHANNEL), IrcRule.RFC2812_3_2_7_MEMBERS))
@@ -192,4 +192,4 @@ _COMMANDS: Final[dict[str, Command]] = {
     "NICK": _nick,
 }
 _NEEDED: Final = {"JOIN": 1, "PART": 1, "TOPIC": 1, "KICK": 2, "INVITE": 2, "NICK": 1}
-"""How many words a command has at least, where one without them is tried."""
+"""How many words a command needs, where the model also tries fewer."""

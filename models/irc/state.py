@@ -1,4 +1,4 @@
-"""A channel, as the model has it: its members, operators, guests, topic and modes."""
+"""A channel in the model: its members, operators, guests, topic and modes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NO_ONE: Final = "nobody"
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """The members, those of them that are operators, those invited; the topic, and the modes: t and i."""
+    """The members, the operators among them, the invited; the topic, and the modes t and i."""
 
     members: frozenset[str] = frozenset()
     operators: frozenset[str] = frozenset()
@@ -25,12 +25,12 @@ class Channel:
     modes: frozenset[str] = frozenset()
 
     def without(self, client: str) -> Channel:
-        """Return the channel after a client has left; with its last member a channel ends."""
+        """Return the channel after a client has left; a channel ends with its last member."""
         members = self.members - {client}
         return replace(self, members=members, operators=self.operators - {client}) if members else Channel()
 
     def names(self) -> str:
-        """Return the names of the members as they are listed, sorted."""
+        """Return the sorted names of the members, as listed."""
         return " ".join(sorted(f"{'@' * (each in self.operators)}{each}" for each in self.members))
 
 

@@ -9,7 +9,7 @@ from otf.spec import goto
 
 
 def number(inp: Say, number: str, *words: str) -> Told:
-    """Return a number from the server to the client that sent something."""
+    """Return a number from the server to the client that sent the input."""
     return Told(inp.client, SERVER, number, words)
 
 
@@ -24,12 +24,12 @@ def everybody(channel: Channel, sender: str, command: str, *words: str) -> tuple
 
 
 def refused(channel: Channel, *errors: Told) -> Step:
-    """Yield that a command is refused, by any of these errors."""
+    """Yield that the server refuses a command, with any of these errors."""
     yield from (goto(channel, error, req=OF_ERRORS[error.command]) for error in errors)
 
 
 def outside(channel: Channel, inp: Say) -> tuple[Told, ...]:
-    """Return the errors for a client that acts in a channel that is not there, or of which it is no member."""
+    """Return the errors for a client that acts in a channel that does not exist, or that it is not in."""
     if inp.words[0] == CHANNEL and inp.client in channel.members:
         return ()
     exists = inp.words[0] == CHANNEL and channel.members

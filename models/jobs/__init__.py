@@ -1,8 +1,8 @@
-"""A job queue, by TCP from two clients; beanstalkd if no other is named.
+"""A job queue, over TCP from two clients; beanstalkd by default.
 
-Source: the file protocol.txt of beanstalkd, which is the definition of its protocol. A client that asks for a job while
-there is none is answered later, when another client puts one, or when a time runs out: a delay, or the time-to-run of a
-job that another client has reserved.
+Source: the file protocol.txt of beanstalkd, which is the definition of its protocol. If a client asks for a job while
+there is none, the answer comes later: when another client puts one, or when a time runs out, such as a delay, or the
+time-to-run of a job that another client has reserved.
 """
 
 from otf.models.jobs.bench import bench

@@ -23,7 +23,7 @@ KNOWN: Final = {
     "number": known_issue("beanstalkd 1.12 takes what is no number for the time-out 0", "reserve-with-timeout", "'x'"),
     "missing": known_issue("beanstalkd 1.12 does not know a command without its arguments", "UNKNOWN_COMMAND"),
 }
-"""The known issues that each of `ALSO` brings to light."""
+"""The known issues that each of `ALSO` shows."""
 LOST: Final = KnownIssue(
     lambda failure: (
         failure.kind == "missing"
@@ -32,15 +32,15 @@ LOST: Final = KnownIssue(
     ),
     "beanstalkd 1.12 sometimes releases a job whose time-to-run is over only when its holder says something",
 )
-"""It depends on microseconds, and so it is expected in every campaign."""
+"""It depends on microseconds, so every campaign may show it."""
 PINGS: Final = {client: Command(client, "list-tube-used") for client in CLIENTS}
 
 
 @trace_may_set(also=ALSO)
 def bench(*, server: str = "", also: str = "") -> Bench:
-    """Return the bench of a job queue; `server` is its command line, with {host} and {port} where these belong.
+    """Return the bench of a job queue; `server` is its command line, with {host} and {port}.
 
-    `also` is one of `ALSO`: such a command is tried as well.
+    `also` is one of `ALSO`: the bench tries such a command too.
 
     >>> bench().name
     'jobs'
@@ -54,11 +54,11 @@ def bench(*, server: str = "", also: str = "") -> Bench:
         connect=_connect(server),
         outputs=CLIENTS,
         inputs="uioco",
-        # a client that waits for a job answers no ping: then this is waited for
+        # a client that waits for a job gets no answer to a ping; the tester then waits this long
         quiescence=0.020,
         latency=0.010,
         busy=0.005,
-        # each job has a new id: with it, hardly any state comes again
+        # each job has a new id, so hardly any state recurs
         silence_key=alike,
         barrier=Barrier(PINGS, lambda _port, output: isinstance(output, Reply) and output.word == "USING default"),
     )

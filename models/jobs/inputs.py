@@ -1,4 +1,4 @@
-"""What is worth trying with a job queue."""
+"""Inputs worth trying with a job queue."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ ALSO: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "number": ("reserve-with-timeout", ("x",)),
     "missing": ("delete", ()),
 }
-"""Malformed commands that beanstalkd answers otherwise than its protocol says, by what is wrong with them."""
+"""Descriptions of malformed commands that beanstalkd answers contrary to its protocol."""
 
 _MALFORMED: Final = (("delete", ("x",)), ("release", (1,)), ("peek-ready", ("x",)), ("kick", ("x",)), ("bogus", ()))
-_RECENT: Final = 1_000  # clients and jobs whose commands are kept: ids begin anew on each path
+_RECENT: Final = 1_000  # clients and jobs whose commands we keep: ids restart on each path
 _PUTS: Final = ((1, 0, LONG, "x"), (2, 0, LONG, "yy"), (1, 0, SHORT, "x"), (1, 1, LONG, "zzz"))
 
 
@@ -28,7 +28,7 @@ def inputs(also: str, state: State) -> Iterator[Command]:
 
 
 def _asked(also: str, state: State, client: str) -> Iterator[Command]:
-    # most commands are the same in every state: they are made once
+    # most commands are the same in every state: make them once
     yield from _plain(also, client, len(state.jobs) < MOST, not state.waiting)
     known = [job.id for job in state.jobs] or [state.next]
     for job in known:

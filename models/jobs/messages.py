@@ -13,20 +13,21 @@ from otf.values import show
 
 CLIENTS: Final = ("a", "b")
 _END: Final = b"\r\n"
-_BODIES: Final = (b"RESERVED ", b"FOUND ", b"OK ")  # the last number in these is the size of what follows
+_BODIES: Final = (b"RESERVED ", b"FOUND ", b"OK ")  # the last number in these is the size of the body
 _DIGITS: Final = 10
 _NAMES: Final = re.compile(
     "put|reserve(-with-timeout|-job)?|delete|release|bury|kick(-job)?|touch|peek(-ready|-delayed|-buried)?|use|watch|ignore"
     "|list-tubes|list-tube-used|list-tubes-watched|stats(-job|-tube)?|pause-tube|quit|bogus"
 )
-"""What a server takes for a command, known to the model or not; and one that no server has, which the model sends."""
+"""Words that a server takes for commands, known to the model or not, and one that no server has.
+"""
 
 _PUT: Final = 5  # words of its line, the last of which is the size of the body
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command of a client, with its numbers, or other words where it is wrong; a job has a body."""
+    """A command of a client, with its numbers, or other words if it is wrong; a job has a body."""
 
     client: str
     name: str
@@ -46,7 +47,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class JobsCodec:
-    """The codec; ports are named as the clients are."""
+    """The codec; ports are named after the clients."""
 
     @property
     def types(self) -> tuple[type, ...]:
@@ -79,7 +80,7 @@ class JobsCodec:
         return Reply(port, word, tuple(map(int, numbers)), body)
 
     def decode_input(self, port: str, data: bytes) -> Command:
-        """Return the command in a frame. Raises CodecError for what no server takes for one."""
+        """Return the command in a frame. Raises CodecError if no server would take it for one."""
         line, _, rest = data.partition(_END)
         name, *words = text_of(line, "latin-1").split(" ")
         if not _NAMES.fullmatch(name):
@@ -93,7 +94,7 @@ class JobsCodec:
         return Command(port, name, tuple(map(number_of, words)), text_of(rest[: -len(_END)], "latin-1"))
 
     def split_input(self, port: str, data: bytes) -> list[bytes]:
-        """Return the commands in some bytes. Raises CodecError where a server waits for more."""
+        """Return the commands in some bytes. Raises CodecError if a server would wait for more."""
         del port
         return with_blocks(data, _END, _block)
 

@@ -1,8 +1,8 @@
 """A job queue with one tube and two clients, as a function; after protocol.txt of beanstalkd.
 
-Jobs have a short time-to-run and delay of one second, or none that matters here. It is unknown when exactly a second is
-over, so a short time may end at any moment; where a client waits for nothing else, it must have ended soon. That ids
-count up from 1, and that of two waiting clients either may get a job, is not in the protocol; both were seen.
+Jobs have a short time-to-run and delay of one second, or none that matters here. Nobody knows exactly when a second is
+over, so a short time may end at any moment; if a client waits for nothing else, it must end soon. That ids count up
+from 1, and that either of two waiting clients may get a job, is not in the protocol; we observed both.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ def jobs(also: str = "") -> Spec[State, Command]:
 
 def _step(state: State, inp: Command) -> Iterator[Transition[State]]:
     if inp.client in state.waiting:
-        return  # who waits for an answer asks nothing else
+        return  # a client that waits for an answer sends nothing else
     for then, outputs in _outcomes(state, inp):
         for last, more in _served(then):
             yield goto(last, *outputs, *more)
 
 
 def _malformed(state: State, inp: Malformed) -> Iterator[Transition[Any]] | None:
-    """Yield what follows what is no command; of a command while its client waits for an answer nothing is known."""
+    """Yield what follows bytes that are not a command; after a command of a waiting client, anything may happen."""
     return None if inp.raw == inp.of else _disturbed(state, inp)
 
 
 def _disturbed(state: State, inp: Malformed) -> Iterator[Transition[Any]]:
-    """Yield that nothing changes, that the number of a job is used up, or that the server is lenient."""
+    """Yield that nothing changes, that a job number is used up, or that the server is lenient."""
     yield goto(Disturbed(state, inp.port))
     yield goto(Disturbed(replace(state, next=state.next + 1), inp.port))
     with suppress(CodecError):
@@ -92,7 +92,7 @@ def _on_job(state: State, inp: Command, job: Job | None) -> Outcome:
 
 
 def _moved(state: State, inp: Command, job: Job) -> tuple[State, str]:
-    """Carry out what only the client may that has reserved the job."""
+    """Carry out what only the client with the reserved job may do."""
     if job.place != inp.client:
         return state, "NOT_FOUND"
     match inp.name, inp.words:
@@ -121,7 +121,7 @@ def _kicked(state: State, inp: Command) -> Iterator[Outcome]:
     kicked = _reply(inp, "KICKED", len(found))
     if not found or not state.waiting:
         yield then, (kicked,)
-    # the protocol does not say in which order they are kicked, nor that all are before one is given away
+    # the protocol does not say in which order the server kicks them, nor that it kicks all before giving one away
     for client in sorted(state.waiting):
         for job in found:
             yield replace(then.moved(job, client), waiting=state.waiting - {client}), (kicked, _given(client, job))

@@ -1,4 +1,4 @@
-"""The jobs of a queue and who waits for one, as the model has it."""
+"""The jobs of a queue and the waiting clients, in the model."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from otf.models.jobs.messages import CLIENTS, Command, Reply
 
 SHORT, LONG = 1, 1000
 LATE: Final = 3.0
-"""Seconds within which a time of one second is over, on a busy machine too."""
+"""Seconds within which a time of one second is over, even on a busy machine."""
 
 MOST: Final = 3
 """Jobs at a time."""
@@ -35,7 +35,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The jobs by id, the id of the next, and the clients that wait for one."""
+    """The jobs by id, the next id, and the clients that wait for a job."""
 
     jobs: tuple[Job, ...] = ()
     next: int = 1
@@ -46,7 +46,7 @@ class State:
         return next((job for job in self.jobs if job.id == number), None)
 
     def ready(self) -> Job | None:
-        """Return the job that is reserved next: the most urgent, of these the oldest."""
+        """Return the next job to reserve: the oldest of the most urgent."""
         found = [job for job in self.jobs if job.place == READY]
         return min(found, key=lambda job: (job.priority, job.id), default=None)
 
@@ -65,7 +65,7 @@ class State:
 
 
 def alike(state: object, inp: object) -> Hashable:
-    """Return what decides whether the queue goes on to talk: who waits, for what, and no ids or bodies of jobs."""
+    """Return what decides whether the queue says more: who waits, and for what, without ids or bodies of jobs."""
     if not (isinstance(state, State) and isinstance(inp, Command)):
         return state, inp  # malformed
     places, words = {job.place for job in state.jobs}, inp.words

@@ -33,7 +33,7 @@ KNOWN: Final = {
         "memcached 1.6.18 counts with the number that data begins with, though it is no number as a whole",
     ),
 }
-"""The known issues that each of `ALSO` brings to light."""
+"""The known issues that each of `ALSO` shows."""
 _PINGS: Final = {client: Command(client, "mn") for client in CLIENTS}  # the no-operation of the meta commands
 _QUESTION: Final = b"version\r\n"
 
@@ -50,8 +50,8 @@ def bench(  # noqa: PLR0913 -- the parameters of a bench, each with its name
 ) -> Bench:
     """Return the bench of a memcached server; `server` is its command line, with {host} and {port}.
 
-    `transport` is tcp or udp. `keys` is how many keys there are; `wide` offers more data and flags for each; with
-    `expiry` items expire, and waits of seconds are tried. `also` is one of `ALSO`.
+    `transport` is tcp or udp. `keys` is the number of keys; `wide` offers more data and flags for each; with `expiry`
+    items expire, and the bench tries waits of seconds. `also` is one of `ALSO`.
 
     >>> bench(transport="udp").name
     'memcached'
@@ -73,9 +73,9 @@ def bench(  # noqa: PLR0913 -- the parameters of a bench, each with its name
         quiescence=0.020,
         latency=0.005,
         busy=0.005,
-        # cas ids and what is appended make nearly every state a new one
+        # cas ids and appended data make nearly every state new
         silence_key=alike,
-        # datagrams may overtake each other: their answers prove nothing of those before
+        # datagrams may overtake each other, so an answer proves nothing about earlier ones
         barrier=None if udp else Barrier(_PINGS, lambda _port, reply: isinstance(reply, Reply) and reply.line == "MN"),
     )
 

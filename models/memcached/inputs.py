@@ -1,4 +1,4 @@
-"""What is worth trying with a memcached server."""
+"""Inputs worth trying with a memcached server."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ ALSO: Final = {
     "keys": "several keys in one gets over UDP",
     "number": "incr and decr of data that only begins with a number",
 }
-"""Where memcached differs from its protocol: what a path demands or tries in addition, by name."""
+"""Where memcached departs from its protocol: what a path demands or tries in addition, by name."""
 
 ENOUGH: Final = 40
-"""Characters in an item that is not made longer."""
+"""Characters beyond which an item is not extended."""
 
 _STORING: Final = ("set", "add", "replace", "append", "prepend")
 _DATA: Final = ("", "x", "9", "10", "18446744073709551615")
@@ -29,9 +29,9 @@ _FEW: Final = (("x", "10"), (0,))
 _EXPIRED: Final = -1
 _SOON: Final = 1  # seconds
 WAIT: Final = Elapse(2.5)
-"""After this an item that expires in a second is gone: the server's clock ticks once a second, and may be late."""
-_RECENT: Final = 1_000  # commands with ids that are kept: a fresh server counts anew
-_NEVER: Final = 1  # a cas id that no test gets as far as: ids of a fresh server count up
+"""After this wait an item that expires in a second is gone: the server's clock ticks once a second, and may be late."""
+_RECENT: Final = 1_000  # commands with ids to keep: a fresh server counts from the start
+_NEVER: Final = 1  # a cas id that no test reaches, since ids of a fresh server count up
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +46,12 @@ class Choice:
 
 
 def inputs(choice: Choice, state: State) -> list[Command | Elapse]:
-    """Return the commands of both clients, and the wait after which an item has expired."""
+    """Return the commands of both clients, and the wait that lets an item expire."""
     found: list[Command | Elapse] = [WAIT] if choice.expiry else []
     for client in CLIENTS:
         for key in choice.keys:
             item = state.item(key)
-            # most commands are the same in every state: they are made once
+            # most commands are the same in every state: make them once
             found += _plain(choice, client, key, item is not None and len(item.data) > ENOUGH)
             found += _comparing(client, key, state)
         found += _of_all(choice, client)
@@ -97,7 +97,7 @@ def _counting(client: str, key: str) -> Iterator[Command]:
 
 
 def _comparing(client: str, key: str, state: State) -> Iterator[Command]:
-    """Yield `cas` with the id of the item, with the one before it, and with one that was never given."""
+    """Yield `cas` with the id of the item, with the previous id, and with one that never existed."""
     item = state.item(key)
     known = [] if item is None else [*item.used, *([] if item.unique is None else [item.unique])]
     for unique in [2**63, *known]:

@@ -21,7 +21,8 @@ _NAMES: Final = re.compile(
     "set|add|replace|(ap|pre)pend|cas|gets?|gats?|delete|touch|incr|decr|flush_all|version|verbosity|stats|quit|bogus"
     "|m[gsdane]|watch|lru|lru_crawler|slabs|cache_memlimit|shutdown|misbehave|refresh_certs|extstore"
 )
-"""What a server takes for a command, known to the model or not; and one that no server has, which the model sends."""
+"""Words that a server takes for commands, known to the model or not, and one that no server has.
+"""
 
 _SIZE: Final = 4  # the place of the size of the data among the words of a line
 _VALUE_WORDS: Final = (4, 5)  # VALUE <key> <flags> <bytes> [<cas unique>]
@@ -39,7 +40,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """An item in a reply; `unique` is its cas id, None where the command does not ask for it."""
+    """An item in a reply; `unique` is its cas id, None if the command does not ask for it."""
 
     key: str
     flags: int
@@ -88,7 +89,7 @@ class MemcachedCodec:
         return _reply(port, data)
 
     def decode_input(self, port: str, data: bytes) -> Command:
-        """Return the command in a frame. Raises CodecError for what no server takes for one."""
+        """Return the command in a frame. Raises CodecError if no server would take it for one."""
         line, _, block = data[len(HEADER) if self.udp else 0 :].partition(b"\n")
         name, *words = [word for word in text_of(line.removesuffix(b"\r"), "latin-1").split(" ") if word] or [""]
         if not _NAMES.fullmatch(name):
@@ -102,7 +103,7 @@ class MemcachedCodec:
         return Command(port, name, tuple(map(number_of, words)), text_of(block[: -len(_END)], "latin-1"))
 
     def split_input(self, port: str, data: bytes) -> list[bytes]:
-        """Return the commands in some bytes. Raises CodecError where a server waits for more."""
+        """Return the commands in some bytes. Raises CodecError if a server would wait for more."""
         del port
         head = data[: len(HEADER)] if self.udp else b""
         return [head + each for each in with_blocks(data[len(head) :], b"\n", _block)]
@@ -145,7 +146,7 @@ def _reply(port: str, data: bytes) -> Reply:
 
 
 def _value(line: bytes) -> tuple[str, int, int, int | None] | None:
-    """Return key, flags, size and cas id of a line that an item follows, None for any other line."""
+    """Return key, flags, size and cas id of a line before an item, None for any other line."""
     words = line.decode("ascii").split(" ")
     if words[0] != "VALUE" or len(words) not in _VALUE_WORDS or not all(word.isdecimal() for word in words[2:]):
         return None

@@ -1,7 +1,7 @@
 """A memcached server as a function; after protocol.txt of the Debian package.
 
-The server chooses cas ids: `gets` reports them, and only then are they known. A number that `decr` makes shorter
-may keep its length, with spaces behind it. That ids never repeat is what "unique" says.
+The server chooses cas ids, which only `gets` reports. A number that `decr` makes shorter may keep its length, with
+trailing spaces. "Unique" means that ids never repeat.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Learning: TypeAlias = Callable[[tuple[Reply, ...]], list[State]]
 
 
 def memcached(choice: Choice) -> Spec[State, Command | Elapse]:
-    """Return the spec of a server that is asked for these keys.
+    """Return the spec of a server with these keys.
 
     >>> memcached(Choice(("k",))).name
     'memcached'
@@ -39,7 +39,7 @@ def _step(also: str, state: State, inp: Command | Elapse) -> Yields:
             yield goto(state.lasting())
         return
     found = [list(_carried_out(also, now, inp)) for now in state.perhaps(inp.words)]
-    # what is left open while the item is there is left open
+    # what is open while the item exists remains open
     yield from chain.from_iterable(found if all(found) else [])
 
 
@@ -72,7 +72,7 @@ class _Storing:
     data: str
 
     def into(self, state: State) -> State:
-        """Return the state with the item; a negative expiration time means that it has expired already."""
+        """Return the state with the item; a negative expiration time means that it has already expired."""
         item = Item(self.flags, self.data, expiring=self.seconds > 0)
         return state.without(self.key) if self.seconds < 0 else state.having(self.key, item)
 
@@ -93,7 +93,7 @@ def _compared(state: State, inp: Command, new: _Storing, unique: int) -> Yields:
     if old is None:
         yield goto(state, _line(inp, "NOT_FOUND"))
     elif old.unique is None:
-        # the id was never reported: it may be this one only if it was not used before
+        # the id was never reported: it may be this one unless it was used before
         yield goto(state, _line(inp, "EXISTS"))
     elif old.unique == unique:
         yield goto(new.into(state), _line(inp, "STORED"))

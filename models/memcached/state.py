@@ -1,4 +1,4 @@
-"""The items that a memcached server holds, as the model has them."""
+"""The items that a memcached server holds, in the model."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from otf.models.memcached.messages import Command
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """The flags and the data of an item; `unique` is its cas id once `gets` reported it, `used` the last one before.
+    """The flags and the data of an item; `unique` is its cas id once `gets` reported it, `used` the previous one.
 
-    An item that is `expiring` may be gone at any time: how long a second is, a server under load decides.
+    An `expiring` item may be gone at any time: a server under load decides how long a second is.
     """
 
     flags: int
@@ -36,7 +36,7 @@ class State:
     items: tuple[tuple[str, Item], ...] = ()
 
     def item(self, key: str) -> Item | None:
-        """Return the item under a key, None where there is none."""
+        """Return the item under a key, None if there is none."""
         return next((item for name, item in self.items if name == key), None)
 
     def perhaps(self, keys: tuple[object, ...]) -> Iterator[State]:
@@ -54,7 +54,7 @@ class State:
         return State(tuple(pair for pair in self.items if pair[0] != key))
 
     def having(self, key: str, item: Item, *, stored: bool = True) -> State:
-        """Return the state with an item under a key; where it was stored anew, the id before it is used up."""
+        """Return the state with an item under a key; if it is newly `stored`, the previous id is used up."""
         old = self.item(key)
         if stored and old is not None:
             item = replace(item, used=old.used if old.unique is None else (old.unique,))
@@ -63,7 +63,7 @@ class State:
 
 
 def alike(state: object, inp: object) -> Hashable:
-    """Return what decides whether the server goes on to talk after an input: which of its keys have items."""
+    """Return what decides whether the server says more after an input: which of its keys have items."""
     if not (isinstance(state, State) and isinstance(inp, Command)):
         return state, inp  # malformed, or a wait
     return inp.client, inp.name, tuple(state.item(word) is not None for word in inp.words if isinstance(word, str))

@@ -1,4 +1,4 @@
-"""The bench: a fresh server for every path, behind a pair of pseudo-terminals, or whatever is on a serial port."""
+"""The bench: a fresh server for every path, behind a pair of pseudo-terminals, or any device on a serial port."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ KNOWN: Final = {
         "pymodbus 3.16.1 takes any value for a coil", "Written(function=5", req=ModbusRule.AP_6_5_ILLEGAL
     ),
 }
-"""The known issues that each of `ALSO` brings to light."""
+"""The known issues that each of `ALSO` shows."""
 SERVER: Final = Path(__file__).with_name("server.py")
 GAP: Final = 0.010
 TURNAROUND: Final = 0.100
-"""Seconds between an answer and the next request, and between two requests if the first is not answered."""
+"""Seconds between an answer and the next request, and between two requests if the first gets no answer."""
 
 READY: Final = 10.0
 """Seconds that a server may take to import what it needs, on a busy machine."""
@@ -48,7 +48,7 @@ READY: Final = 10.0
 
 @trace_may_set(also=ALSO)
 def bench(*, port: str = "", also: str = "") -> Bench:
-    """Return the bench of a Modbus RTU server with the number 1; `port` is a serial port with one of your own.
+    """Return the bench of a Modbus RTU server with the number 1; `port` is a serial port with your own.
 
     It must have 16 coils and 16 registers, all 0 when a path begins. `also` is one of `ALSO`.
 
@@ -105,7 +105,7 @@ async def _both(*ends: Path) -> None:
 
 
 class Spaced:
-    """A line on which the tester keeps the times of a master (the serial line guide, sections 2.4.1 and 2.5.1.1).
+    """A line on which the tester observes a master's times (the serial line guide, sections 2.4.1 and 2.5.1.1).
 
     Silence of 3.5 characters separates frames, 2 ms at 19,200 baud; a pseudo-terminal and a busy machine need
     more. After a request without an answer a master waits longer, lest a server miss the next one.
@@ -124,7 +124,7 @@ class Spaced:
         self._line.arm(wake)
 
     async def send(self, data: bytes) -> None:
-        """Send a frame, not too soon after the last."""
+        """Send a frame, not too soon after the last one."""
         await anyio.sleep_until(self._next)
         self._next = anyio.current_time() + TURNAROUND
         await self._line.send(data)

@@ -17,7 +17,7 @@ ERROR: Final = 0x80
 
 _CRC: Final = 2
 _HEAD: Final = 2  # bytes of each frame: the unit, and the function
-_WRITTEN: Final = 4  # bytes that tell what was written
+_WRITTEN: Final = 4  # bytes that say what was written
 _LEAST: Final = _HEAD + _CRC
 _SEVERAL: Final = 7  # bytes of a request before its values
 _FIXED: Final = 8  # bytes of an answer to a function that writes
@@ -27,7 +27,7 @@ _FIXED: Final = 8  # bytes of an answer to a function that writes
 class Request:
     """A request: a function with an address, a value or a quantity, and for several the values themselves.
 
-    `unit` is the server that it is for, 0 for all. `crc` is false where the checksum is to be wrong.
+    `unit` is the server that it is for, 0 for all. `crc` is false if the checksum should be wrong.
     """
 
     function: int
@@ -40,7 +40,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Bits:
-    """The coils that were read; those that fill up the last byte are left out if they are 0."""
+    """The coils read, without padding zeros in the last byte."""
 
     function: int
     bits: tuple[int, ...]
@@ -48,7 +48,7 @@ class Bits:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The registers that were read."""
+    """The registers read."""
 
     function: int
     words: tuple[int, ...]
@@ -56,7 +56,7 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What was written: an address, and the value, or how many."""
+    """What was written: an address, and the value or the quantity."""
 
     function: int
     address: int
@@ -65,7 +65,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """An exception: 1 for a function, 2 for an address, 3 for a value that cannot be."""
+    """An exception: 1 for an impossible function, 2 for an address, 3 for a value."""
 
     function: int
     code: int
@@ -80,7 +80,7 @@ class Foreign:
 
 
 def crc(data: bytes) -> bytes:
-    """Return the checksum of a frame, as it is sent.
+    """Return the checksum of a frame, in wire form.
 
     >>> crc(bytes.fromhex("010300000002")).hex()
     'c40b'
@@ -144,7 +144,7 @@ class ModbusCodec:
         return Written(function, *_words(rest))
 
     def decode_input(self, port: str, data: bytes) -> Request:
-        """Return the request in a frame. Raises CodecError for what is none: a wrong checksum but one, or length."""
+        """Return the request in a frame. Raises CodecError for a wrong length or an unknown wrong checksum."""
         del port
         frame, checksum = data[:-_CRC], data[-_CRC:]
         right = crc(frame)
@@ -162,12 +162,12 @@ class ModbusCodec:
 
 
 def answers() -> Framing:
-    """Return the framing of answers: their function tells how long they are."""
+    """Return the framing of answers: their function determines their length."""
     return measured(_size)
 
 
 def padded(bits: tuple[int, ...]) -> tuple[int, ...]:
-    """Return bits as `Bits` has them: filled up to whole bytes."""
+    """Return bits as in `Bits`: padded to whole bytes."""
     return bits + (0,) * (-len(bits) % 8)
 
 

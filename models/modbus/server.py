@@ -1,4 +1,4 @@
-"""The server of the bench: pymodbus on a serial port, with 16 coils and 16 registers; started with the port's name."""
+"""The server of the bench: pymodbus on a serial port, whose name is its argument, with 16 coils and 16 registers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A Modbus server as a function of a request and what was written before.
+"""A Modbus server as a function of a request and earlier writes.
 
 After "MODBUS application protocol specification V1.1b3", whose diagrams check the function first, then the quantity
 (exception 3), then the addresses (exception 2); and, for silence, after the serial line guide, sections 2.4.2 and
@@ -41,7 +41,7 @@ CODES: Final = {
     ModbusRule.AP_6_11_BYTE_COUNT: 3,
     ModbusRule.AP_6_5_ILLEGAL: 3,
 }
-"""The code of the exception that each of these sentences asks for."""
+"""The exception code that each of these sentences demands."""
 
 ANSWERED: Final = {
     READ_COILS: ModbusRule.AP_6_1_READ_COILS,
@@ -54,7 +54,7 @@ ANSWERED: Final = {
 """The sentence on the answer to each function."""
 
 MOST: Final = {READ_COILS: 2000, READ_REGISTERS: 125, WRITE_COILS: 1968, WRITE_REGISTERS: 123}
-"""The largest quantity of each function that has one."""
+"""The largest quantity of each function with a quantity."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def _step(memory: Memory, inp: Request) -> Iterator[Transition[Memory]]:
     wrong = _wrong(inp)
     then = memory if wrong else _written(memory, inp)
     if inp.unit == EVERYBODY:
-        yield goto(then, req=ModbusRule.SL_2_1_BROADCAST)  # it is carried out, and not answered
+        yield goto(then, req=ModbusRule.SL_2_1_BROADCAST)  # the server carries it out without an answer
     elif wrong:
         yield goto(memory, Refused(inp.function, CODES[wrong]), req=wrong)
     else:
@@ -89,7 +89,7 @@ def _step(memory: Memory, inp: Request) -> Iterator[Transition[Memory]]:
 
 
 def _wrong(inp: Request) -> ModbusRule | None:
-    """Return the sentence by which a request is refused, None for none."""
+    """Return the sentence by which the server refuses a request, None if it accepts."""
     several = inp.function in MOST
     if not several and inp.function not in {WRITE_COIL, WRITE_REGISTER}:
         return ModbusRule.AP_7_FUNCTION
@@ -141,7 +141,7 @@ ALSO: Final[dict[str, tuple[Request, ...]]] = {
     "quantity": (Request(READ_COILS, 0, 2001), Request(READ_REGISTERS, 0, 126), Request(READ_REGISTERS, 0, 0)),
     "value": (Request(WRITE_COIL, 1, 0x1234), Request(WRITE_COIL, 0, 1)),
 }
-"""Requests that are wrong, or for another server, by what is wrong with them."""
+"""Descriptions of requests that are wrong, or for another server."""
 
 _INPUTS: Final = (
     Request(READ_COILS, 0, SIZE),

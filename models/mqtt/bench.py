@@ -41,9 +41,9 @@ VERSIONS: Final[dict[str, MqttVersion]] = {"3.1.1": 4, "5": 5}
 def bench(*, version: Literal["3.1.1", "5"] = "3.1.1", server: str = "mosquitto", also: str = "") -> Bench:
     """Return the bench of an MQTT broker: mosquitto, aedes, aedes2, or a command line with {host} and {port} in it.
 
-    `version` is that of the protocol: aedes, which is 1.2.0, speaks 3.1.1, and aedes2, which is 2.0.0-beta.1, is tested
-    by 5. After the inputs of some groups these brokers are known to depart from the standard: `also` is one of these
-    groups (see `ALSO`) or `all`, and its inputs are tried as well. Raises UsageError.
+    `version` is that of the protocol: aedes (1.2.0) speaks 3.1.1, and the bench tests aedes2 (2.0.0-beta.1) against 5.
+    After the inputs of some groups these brokers are known to depart from the standard: `also` is one of these groups
+    (see `ALSO`) or `all`, and the bench tries its inputs too. Raises UsageError.
 
     >>> bench(version="5").name
     'mqtt'
@@ -58,7 +58,7 @@ def bench(*, version: Literal["3.1.1", "5"] = "3.1.1", server: str = "mosquitto"
 
 
 def served_by(argv: Sequence[str], version: Literal["3.1.1", "5"] = "3.1.1") -> Bench:
-    """Return the bench of a server that prints the number of its port, on a line; a fresh one for each path.
+    """Return the bench of a server, fresh for each path, that prints the number of its port on a line.
 
     >>> served_by(["my-broker"]).name
     'mqtt'
@@ -87,7 +87,7 @@ def _bench(
         connect=_connect(serve),
         outputs=CLIENTS,
         inputs="uioco",
-        # brokers write to several clients from loops of their own
+        # brokers write to several clients from separate loops
         quiescence=0.030,
         latency=0.010,
         busy=0.010,
@@ -129,4 +129,4 @@ def _command(server: str, port: int) -> list[str]:
 
 _SCRIPT: Final = Path(__file__).with_name("aedes.js")
 _AEDES: Final = {AEDES: 1, AEDES_2: 2}
-"""The first number of the version of the package, by the names of the servers."""
+"""The major version of the package, by server name."""

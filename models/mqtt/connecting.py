@@ -22,7 +22,7 @@ _DEFAULT_WINDOW: Final = 65_535
 
 
 def connected(plan: Plan, port: str, packet: MqttConnect) -> Iterator[Plan]:
-    """Yield what may follow a CONNECT that keeps the rules."""
+    """Yield what may follow a valid CONNECT."""
     state, clean = plan.state, bool(packet.flags & CLEAN)
     if not packet.client:
         yield from _nameless(plan, port, clean=clean)
@@ -104,7 +104,7 @@ def _will(packet: MqttConnect, *, new: bool) -> tuple[Publication, bool]:
 
 
 def _nameless(plan: Plan, port: str, *, clean: bool) -> Iterator[Plan]:
-    """Yield that a client without a ClientId is rejected, as it must be in 3.1.1 if it asks for a session."""
+    """Yield that the server rejects a client without a ClientId, as 3.1.1 demands if it asks for a session."""
     codes = FAILED if plan.state.new else frozenset[int]()
     code = 0 if plan.state.new else REJECTED
     shut = plan.then(plan.state.linking(port, Link("shut")))
@@ -122,7 +122,7 @@ def _taken_over(plan: Plan, before: Session) -> Iterator[Plan]:
 
 
 def _begun(plan: Plan, link: Link, *, clean: bool) -> Iterator[Plan]:
-    """Yield the ways in which the session before is gone, or is there to be resumed."""
+    """Yield the ways in which the previous session is gone, or can be resumed."""
     before = plan.state.session(link.client)
     if before is None:
         yield plan
@@ -131,12 +131,12 @@ def _begun(plan: Plan, link: Link, *, clean: bool) -> Iterator[Plan]:
     else:
         without = _gone(plan, before)
         yield without
-        if before.will:  # the session ends, so that its will may be published
+        if before.will:  # the session ends, so the server may publish its will
             yield from accepted(without, before.will, link.client)
 
 
 def _gone(plan: Plan, session: Session) -> Plan:
-    """Return the plan after the end of a session; what it did not acknowledge of a share goes to no one else."""
+    """Return the plan after the end of a session; its unacknowledged shared messages go to nobody else."""
     topics = [topic for topic, _ in plan.state.retained]
     shares = {each.filter for each in session.subscriptions if each.filter.startswith(SHARE)}
     others = {each.filter for other in plan.state.sessions if other is not session for each in other.subscriptions}
@@ -148,7 +148,7 @@ def _gone(plan: Plan, session: Session) -> Plan:
 
 
 def ended(plan: Plan, port: str, *, graceful: bool = False) -> Iterator[Plan]:
-    """Yield the ways in which a connection ends for the others: the will is published unless it ends gracefully."""
+    """Yield how the end of a connection looks to others: the server publishes the will unless it ends gracefully."""
     link = plan.state.link(port)
     session = plan.state.session(link.client)
     assert session is not None  # noqa: S101 -- the connection was up
@@ -177,7 +177,7 @@ def disconnected(plan: Plan, port: str, packet: MqttDisconnect) -> Iterator[Plan
 
 
 def halted(plan: Plan, port: str) -> Iterator[Plan]:
-    """Yield what follows the end of what a client sends: that of the connection."""
+    """Yield what follows the end of a client's stream: the end of the connection."""
     ways = ended(plan, port) if plan.state.link(port).status == "up" else [plan]
     for way in ways:
         cited = way if plan.state.link(port).will else way.citing("3.1.2-12", "")
@@ -185,7 +185,7 @@ def halted(plan: Plan, port: str) -> Iterator[Plan]:
 
 
 def refused(plan: Plan, port: str, old: str, new: str) -> Iterator[Plan]:
-    """Yield what follows a violation: the connection ends; a server of MQTT 5.0 may say why before."""
+    """Yield what follows a violation: the connection ends; an MQTT 5.0 server may first say why."""
     if plan.state.link(port).status == "up":
         ways, last = ended(plan, port), Want(MqttDisconnect(), FAILED)
     else:
@@ -204,6 +204,6 @@ _TURNED_AWAY: Final = "3.2.2-6 3.2.2-7 3.14.0-1"
 
 
 def denied(plan: Plan, port: str, number: int, old: str, new: str) -> Iterator[Plan]:
-    """Yield what follows a filter that is none: the end of the connection, or that the subscription failed."""
+    """Yield what follows an invalid filter: the end of the connection, or a failed subscription."""
     yield from refused(plan, port, old, new)
     yield plan.wanting(port, Want(MqttSuback(number, (min(FAILED),)))).citing(old, new)

@@ -1,6 +1,6 @@
-"""Inputs after which a server is known to do something else than the standards say.
+"""Inputs after which servers are known to depart from the standards.
 
-They are left out unless they are asked for, so that everything else can be tested: a path ends at the first departure.
+The bench leaves them out by default, so that it can test everything else: a path ends at the first departure.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from otf.models.mqtt.state import QOS_2, Broker, InFlight, Session
 from otf.models.mqtt.wants import property_of
 
 TOPICS: Final = ("t", "t/u", "/t", "T", "\ufefft", "w")
-"""The topics to which clients publish, and that of the wills."""
+"""The topics to which clients publish, and the topic of the wills."""
 _OPTIONS: Final = 0x0C
 """No Local and Retain As Published, in the options of a subscription."""
 _FAILED, _CLEAN, _WIDE = 0x80, 0x02, 65_535
@@ -35,7 +35,7 @@ def _second(broker: Broker, inp: MqttInput) -> bool:
 
 
 def _subscribe(broker: Broker, inp: MqttInput) -> tuple[Session, dict[str, int]] | None:
-    """Return the session of a SUBSCRIBE and the options that it asks for; None for other inputs."""
+    """Return the session of a SUBSCRIBE and the options that it requests; None for other inputs."""
     if not isinstance(inp, MqttMessage) or not isinstance(inp.packet, MqttSubscribe):
         return None
     client = broker.link(inp.client).client

@@ -1,4 +1,4 @@
-"""What clients may do in a state, so that a campaign meets what the standards speak of."""
+"""What clients may do in a state, chosen so that a campaign meets what the standards speak of."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from otf.models.mqtt.state import QOS_2, Broker, InFlight, Link, Session
 from otf.models.mqtt.violations import rules_of
 
 ROWDY: Final = "c"
-"""The client that breaks rules, so that the others keep their connections."""
+"""The only client that breaks rules, so that the others keep their connections."""
 MOST: Final = 4
-"""Messages that a session may have in flight and waiting; servers bound them."""
+"""How many messages of a session may be in flight or waiting; servers bound them."""
 BUSY: Final = 2
-"""With so many messages to acknowledge, a client does nothing else."""
+"""With this many messages to acknowledge, a client does nothing else."""
 FIRST, OTHERS, UNKNOWN = 10, (20, 21), 30
-"""Packet identifiers of clients: of QoS 1, of QoS 2, and one that is never published."""
+"""Packet identifiers of clients: for QoS 1, for QoS 2, and one that is never published."""
 _FILTERS: Final = ("t", "t/u", "t/#", "#", "+", "+/u", "+/t", "/+", "T", "\ufefft", "w")
 _BIG: Final = b"z" * 150
 LIMIT: Final = 120
@@ -50,7 +50,7 @@ _CLEAN, _WILL = 0x02, 0x04
 
 
 def inputs(without: tuple[str, ...], broker: Broker) -> Iterator[MqttInput]:
-    """Yield what the clients may do, but nothing of the groups `without`."""
+    """Yield what the clients may do, except inputs of the groups `without`."""
     return (each for each in _inputs(broker) if not left_out(without, broker, each))
 
 
@@ -88,7 +88,7 @@ def _violations(broker: Broker, port: str, *, first: bool) -> Iterator[MqttInput
 def _is_violation(name: str, link: Link) -> bool:
     match name:
         case "disconnect with wrong flags":
-            return not link.will  # whether this is a DISCONNECT that deletes the will is open
+            return not link.will  # it is open whether this is a DISCONNECT that deletes the will
         case "unknown topic alias":
             return not link.alias
         case "topic alias 65535":
@@ -112,7 +112,7 @@ def _connects(broker: Broker, port: str) -> Iterator[MqttConnect]:
         lasting = MqttProperty("session_expiry", 3600)
         one, small = MqttProperty("receive_maximum", 1), MqttProperty("maximum_packet", LIMIT)
         before = broker.session(_IDS[port][0])
-        if before is None or len(before.flying) <= 1:  # or it could not be sent again what it has not acknowledged
+        if before is None or len(before.flying) <= 1:  # or the server could not send unacknowledged messages again
             yield MqttConnect(0, 0, _IDS[port][0], b"", (lasting, one))
         for more in (small, MqttProperty("request_problem", 0)):
             yield MqttConnect(0, 0, _IDS[port][0], b"", (lasting, more))
@@ -129,7 +129,7 @@ def _with_wills(broker: Broker, client: str) -> Iterator[MqttConnect]:
 
 
 def _acknowledgements(broker: Broker, session: Session) -> Iterator[MqttPacket]:
-    """Yield the acknowledgements that are due, in the order of the messages (section 4.6)."""
+    """Yield the due acknowledgements, in the order of the messages (section 4.6)."""
     for each in _due(session.flying):
         if each.released:
             yield MqttPubcomp(each.id)
@@ -179,7 +179,7 @@ def _publishes(broker: Broker, link: Link, session: Session, *, full: bool) -> I
     yield MqttPublish("t", b"", 1, FIRST, retain=True)
     if not broker.new:
         yield MqttPublish("t", b"y", 1, FIRST, dup=True)
-    if not broker.new or link.fresh:  # in 5.0 nothing is sent again on the same connection (section 4.4)
+    if not broker.new or link.fresh:  # in 5.0 nothing is repeated on the same connection (section 4.4)
         for each, message, _ in session.incoming:
             yield MqttPublish(message.topic, message.payload, QOS_2, each, message.retain, dup=True)
     if broker.new:
@@ -195,12 +195,12 @@ def _aliases(link: Link) -> Iterator[MqttPublish]:
 
 
 def _is_plain(broker: Broker, session: Session, packet: MqttSubscribe) -> bool:
-    """Return whether it is clear what a SUBSCRIBE brings."""
+    """Return whether the result of a SUBSCRIBE is clear."""
     link = broker.link(session.port)
     asked = [each.topic for each in packet.filters]
     own = link.will is not None and any(matches(each, link.will.topic) for each in asked)  # it may come before the end
     kept = sum(qos > 0 and matches(each, topic) for topic, qos in _levels(broker) for each in asked)
-    crowded = kept > max(1, link.window - len(session.flying))  # which of the retained messages is the first is open
+    crowded = kept > max(1, link.window - len(session.flying))  # it is open which retained message comes first
     return not own and not crowded
 
 

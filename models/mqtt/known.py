@@ -1,6 +1,6 @@
-"""The known issues of servers: what they do otherwise than the standards say, by the groups of inputs that show it.
+"""The known issues of servers: their departures from the standards, by the groups of inputs that show them.
 
-Each was seen without otf too, byte by byte; `docs/findings/` has the bytes.
+We saw each without otf too, byte by byte; `docs/findings/` has the bytes.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ ALL: Final = "all"
 
 @dataclass(frozen=True, slots=True)
 class GroupIssue:
-    """A known issue that a group of inputs brings to light; the statements by their numbers in 3.1.1 and in 5.0.
+    """A known issue that a group of inputs shows; the statements by their numbers in 3.1.1 and in 5.0.
 
-    `vague`: if all groups are tried, a failure does not tell it from the others that are.
+    `vague`: if the bench tries all groups, a failure does not distinguish it from other vague ones.
     """
 
     group: str
@@ -41,7 +41,7 @@ def _beta(group: str, says: str, *words: str, new: str, vague: bool = False) -> 
 
 
 def _begins(group: str, says: str, connack: str, new: str) -> GroupIssue:
-    """Return an issue of a CONNACK; what is seen may be the end of the connection that is taken over."""
+    """Return an issue of a CONNACK; the output may be the end of the connection that is taken over."""
 
     def shows(failure: Failure) -> bool:
         after = failure.kind == "ended" or "MqttDisconnect(" in failure.seen
@@ -206,7 +206,7 @@ def groups_of(server: str) -> tuple[str, ...]:
 
 
 def issues_of(server: str, version: MqttVersion, also: str) -> Iterator[KnownIssue]:
-    """Yield the known issues that a group, or all of them, bring to light, with the statements of a version."""
+    """Yield the known issues that a group, or all of them, show, with the statements of a version."""
     found = [each for each in KNOWN.get(server, ()) if also in {each.group, ALL}]
     vague = [each for each in found if each.vague] if also == ALL else []
     for each in found:

@@ -1,4 +1,4 @@
-"""What the clients of a broker do and get: packets, connecting and closing, each on the port of its client."""
+"""What a broker's clients send and receive: packets, connecting and closing, each on its client's port."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from otf.models.texts import with_sizes
 from otf.values import show
 
 CLIENTS: Final = ("a", "b", "c")
-"""The ports: a connection each, which may end and be opened again."""
+"""The ports: one connection each, which may end and be reopened."""
 
 MqttPacket: TypeAlias = (
     MqttConnect
@@ -61,7 +61,7 @@ class MqttDial:
 
 @dataclass(frozen=True, slots=True)
 class MqttHalt:
-    """A client closes its half of the connection, so that it still gets what was on the way."""
+    """A client closes its half of the connection, so that it still gets what is in flight."""
 
     client: str
 
@@ -116,12 +116,12 @@ class MqttClientsCodec:
                 raise CodecError(f"{show(value)} is nothing that a client of MQTT does")
 
     def split_input(self, port: str, data: bytes) -> list[bytes]:
-        """Return the packets in some bytes. Raises CodecError where a server waits for more."""
+        """Return the packets in some bytes. Raises CodecError if a server would wait for more."""
         del port
         return with_sizes(data, packet_size)
 
     def decode(self, port: str, data: bytes) -> MqttMessage:
-        """Return the packet of a client, or to it. Raises CodecError."""
+        """Return the packet from a client, or to it. Raises CodecError."""
         packet = MqttCodec(version=self.version).decode(port, data)
         if not isinstance(packet, MqttPacket):
             raise CodecError(f"{show(packet)} is no packet")

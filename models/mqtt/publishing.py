@@ -14,7 +14,7 @@ from otf.models.mqtt.wants import FAILED, Plan, Want, property_of
 SUCCESS: Final = frozenset({0, 0x10})
 """Reason codes of an acknowledgement: success, or no matching subscribers."""
 FOUND: Final = frozenset({0, 0x92})
-"""Reason codes for a packet identifier that is unknown."""
+"""Reason codes for an unknown packet identifier."""
 
 
 def published(plan: Plan, port: str, packet: MqttPublish) -> Iterator[Plan]:
@@ -37,7 +37,7 @@ def published(plan: Plan, port: str, packet: MqttPublish) -> Iterator[Plan]:
             yield from _received(plan, port, packet)
     if new and packet.qos:
         kind = MqttPuback if packet.qos == 1 else MqttPubrec
-        yield plan.wanting(port, Want(kind(packet.id), FAILED))  # any message may be refused
+        yield plan.wanting(port, Want(kind(packet.id), FAILED))  # the server may refuse any message
 
 
 def _publication(packet: MqttPublish) -> Publication:
@@ -46,7 +46,7 @@ def _publication(packet: MqttPublish) -> Publication:
 
 
 def accepted(plan: Plan, publication: Publication, publisher: str) -> Iterator[Plan]:
-    """Yield the ways in which a message that the server has taken is kept and delivered."""
+    """Yield the ways in which the server stores and delivers an accepted message."""
     if publication.retain:
         plan = plan.then(_retaining(plan.state, publication))
         if not publication.payload:
@@ -102,7 +102,7 @@ def released(plan: Plan, port: str, packet: MqttPubrel) -> Iterator[Plan]:
 
 
 def acknowledged(plan: Plan, port: str, packet: MqttPuback | MqttPubrec | MqttPubcomp) -> Iterator[Plan]:
-    """Yield what may follow an acknowledgement of a message that the server has sent."""
+    """Yield what may follow an acknowledgement of a message from the server."""
     session = plan.state.session(plan.state.link(port).client)
     assert session is not None  # noqa: S101 -- the connection is up
     found = next((each for each in session.flying if each.id == packet.id), None)

@@ -1,8 +1,8 @@
 """The normative statements about a server of MQTT 3.1.1 and of MQTT 5.0, by the numbers of the standards.
 
-The tables leave out statements on the client only, such as that it sends a PINGREQ. Those stay that a client can break
-so that the server has to close the connection: 3.1.0-1 says that the first packet is a CONNECT, and 4.8.0-1 of MQTT
-3.1.1 (4.13.1-1 of MQTT 5.0) says what the server does otherwise. Some sentences are shortened.
+The tables leave out statements about the client alone, such as sending a PINGREQ. They keep those whose violation makes
+the server close the connection: 3.1.0-1 says that the first packet is a CONNECT, and 4.8.0-1 of MQTT 3.1.1 (4.13.1-1 of
+MQTT 5.0) says what the server does otherwise. Some sentences are shortened.
 """
 
 from __future__ import annotations

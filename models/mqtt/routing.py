@@ -1,4 +1,4 @@
-"""How a message finds its subscribers, and when it is sent to them."""
+"""How a message finds its subscribers, and when they get it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def plain(subscription: Subscription) -> str:
 
 
 def by_share(session: Session, publication: Publication) -> bool:
-    """Return whether a session got a message for a shared subscription alone."""
+    """Return whether a session got a message only for a shared subscription."""
     found = [each.filter for each in session.subscriptions if matches(plain(each), publication.topic)]
     return bool(found) and all(each.startswith(SHARE) for each in found)
 
@@ -100,7 +100,7 @@ def _to_session(
 
 
 def _limited(state: Broker, client: str) -> bool:
-    """Return whether a client gets only some messages now or when it comes back: then it matters which is the first."""
+    """Return whether a client gets only some messages now or on its return: then it matters which comes first."""
     session = state.session(client)
     if session is None or not session.port:
         return state.new  # it may come back with a Receive Maximum
@@ -148,7 +148,7 @@ def _sent(plan: Plan, client: str, copy: Publication) -> Iterator[Plan]:
         yield plan
     elif not session.port:
         if copy.qos == 0:
-            yield plan  # to store these is a server's choice
+            yield plan  # a server may choose to store these
         later = plan.then(plan.state.holding(replace(session, queue=(*session.queue, copy))))
         yield later.citing("3.1.2-5", "3.1.2-23") if copy.qos else later
     elif copy.qos == 0 or len(session.flying) < plan.state.link(session.port).window:
@@ -165,7 +165,7 @@ def _now(plan: Plan, session: Session, copy: Publication) -> Iterator[Plan]:
         yield plan.citing("", "3.1.2-24 3.1.2-25")
     elif copy.qos == 0:
         yield plan.wanting(session.port, _want(copy)).citing("4.3.1-1 3.3.1-2 2.3.1-5", "4.3.1-1 3.3.1-2 2.2.1-2")
-        if session.queue:  # only other packets than PUBLISH must not be delayed
+        if session.queue:  # only packets other than PUBLISH must not be delayed
             yield plan.then(plan.state.holding(replace(session, queue=(*session.queue, copy))))
     else:
         mark = min(set(range(1, len(session.flying) + 2)) - {each.mark for each in session.flying})
@@ -179,8 +179,8 @@ def _now(plan: Plan, session: Session, copy: Publication) -> Iterator[Plan]:
 def clear(state: Broker, link: Link, packet: MqttPublish) -> bool:
     """Return whether few explanations are possible of what a session that cannot get a message now will get of it.
 
-    Each message of QoS 0 for a client that is away, and each for several subscriptions, multiplies them: a session has
-    one such message at a time, and no others behind it.
+    Each QoS 0 message for an absent client, and each message for several subscriptions, multiplies the explanations: a
+    session has at most one such message at a time, with none behind it.
     """
     topic = packet.topic or link.alias
     for session in state.sessions:
@@ -193,7 +193,7 @@ def clear(state: Broker, link: Link, packet: MqttPublish) -> bool:
 
 
 def too_large(state: Broker, port: str, copy: Publication) -> bool:
-    """Return whether a packet exceeds the Maximum Packet Size of a client: then it is not sent, and counts as sent."""
+    """Return whether a packet exceeds a client's Maximum Packet Size: then it counts as sent without being sent."""
     largest = state.link(port).largest
     return bool(largest) and len(MqttCodec(version=5).encode(_packet(copy))) > largest
 
@@ -207,13 +207,13 @@ def _want(copy: Publication, mark: int = 0) -> Want:
 
 
 def again(state: Broker, each: InFlight) -> Want:
-    """Return that a message in flight comes once more: in 3.1.1 in the order of all, in 5.0 in that of its topic."""
+    """Return that a message in flight comes once more, ordered among all messages in 3.1.1, per topic in 5.0."""
     order = f"{each.publication.topic} {each.publication.qos}" if state.new else "again"
     return Want(_packet(each.publication, each.id, again=True), mark=each.mark, order=order)
 
 
 def flushed(plan: Plan, client: str) -> Iterator[Plan]:
-    """Yield the ways in which a connected session gets the messages that wait, as far as its window allows."""
+    """Yield the ways in which a connected session gets its waiting messages, as far as its window allows."""
     session = plan.state.session(client)
     if session is None or not session.port or not session.queue:
         yield plan
@@ -236,7 +236,7 @@ def _requeued(plan: Plan, client: str, waiting: Session) -> Plan:
 
 
 def retained_for(state: Broker, subscription: Subscription) -> Iterator[list[Publication]]:
-    """Yield the retained messages that a new subscription may bring; in 3.1.1 those of QoS 0 may be lost."""
+    """Yield the retained messages that a new subscription may bring; in 3.1.1 those of QoS 0 may get lost."""
     found = [kept for topic, kept in state.retained if matches(subscription.filter, topic)]
     choices: Iterable[tuple[bool, ...]] = product(
         *([True, False] if kept.qos == 0 and not state.new else [True] for kept in found)

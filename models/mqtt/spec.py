@@ -1,9 +1,9 @@
-"""A broker of MQTT as a function of its state and what a client does.
+"""An MQTT broker as a function of its state and a client's action.
 
-After the OASIS standards "MQTT Version 3.1.1" (2014) and "MQTT Version 5.0" (2019). What they leave to the server is
-left to it here: lower QoS granted, several copies for overlapping subscriptions, messages of QoS 0 for clients that are
-away, refused messages, delivery of QoS 2 before or after the release. Assumed is that a server lets four messages be in
-flight to a client, that it takes `CONNECT` without a user name, and that it publishes a will at once.
+After the OASIS standards "MQTT Version 3.1.1" (2014) and "MQTT Version 5.0" (2019). The model leaves the same choices
+to the server: a lower QoS, several copies for overlapping subscriptions, QoS 0 messages for absent clients, refused
+messages, delivery of QoS 2 before or after the release. It assumes that a server allows four messages in flight to a
+client, accepts `CONNECT` without a user name, and publishes a will at once.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def mqtt(version: MqttVersion = 4, without: tuple[str, ...] = ()) -> Spec[Broker
 
 
 def _tried(broker: Broker, inp: MqttInput) -> Yields:
-    """Yield one of the transitions if the input is to be tried in this state."""
+    """Yield one of the transitions if the model tries the input in this state."""
     match inp:
         case MqttMessage(port, MqttPublish() as packet) if broker.link(port).status == "up" and not clear(
             broker, broker.link(port), packet

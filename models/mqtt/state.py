@@ -13,9 +13,9 @@ QOS_2: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """An application message: what a client publishes, or what a subscriber gets of it.
+    """An application message: as a client publishes it, or as a subscriber gets it.
 
-    `retain` is the flag with which it is sent.
+    `retain` is the flag sent with it.
     """
 
     topic: str
@@ -27,9 +27,9 @@ class Publication:
 
 @dataclass(frozen=True, slots=True)
 class InFlight:
-    """A message that was sent to a subscriber with QoS 1 or 2 under the packet identifier `id`.
+    """A message sent to a subscriber with QoS 1 or 2 under the packet identifier `id`.
 
-    `mark` tells those of a session apart while the identifier is not known; `released`: its PUBREL was sent.
+    `mark` distinguishes those of a session while the identifier is unknown; `released`: the server sent its PUBREL.
     """
 
     publication: Publication
@@ -40,7 +40,7 @@ class InFlight:
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """A topic filter of a session: the byte of its options, with the granted QoS in it, and its identifier or 0."""
+    """A topic filter of a session: the byte of its options, including the granted QoS, and its identifier or 0."""
 
     filter: str
     options: int
@@ -48,7 +48,7 @@ class Subscription:
 
     @property
     def qos(self) -> int:
-        """Return the QoS that was granted."""
+        """Return the granted QoS."""
         return self.options & 3
 
 
@@ -56,10 +56,10 @@ class Subscription:
 class Session:
     """What a broker keeps under a ClientId.
 
-    `port` is the connection, "" if there is none; `lasting`: it is kept without one. `queue` has the messages that
-    wait, `incoming` the QoS 2 messages that were received and not released yet, in their order: each with its
-    identifier, and whether its delivery waits for the release; `repeated` the identifiers of those that came again.
-    `will` is published if the client does not come back.
+    `port` is the connection, "" if there is none; `lasting`: the session survives without one. `queue` has the waiting
+    messages, and `incoming` the QoS 2 messages received but not yet released, in order: each with its identifier, and
+    whether its delivery waits for the release. `repeated` has the identifiers of those that came again. The server
+    publishes `will` if the client does not come back.
     """
 
     client: str
@@ -73,7 +73,7 @@ class Session:
     will: Publication | None = None
 
     def renumbered(self) -> Session:
-        """Return the session with the marks of its messages in flight in their order."""
+        """Return the session with the marks of its messages in flight renumbered in order."""
         if all(each.mark == mark for mark, each in enumerate(self.flying, 1)):
             return self
         return replace(self, flying=tuple(replace(each, mark=mark) for mark, each in enumerate(self.flying, 1)))
@@ -89,8 +89,8 @@ class Link:
     """A connection: "open" before the CONNECT, "up" after the CONNACK, "leaving" after a DISCONNECT.
 
     `window` is the Receive Maximum of the client, `largest` its Maximum Packet Size, `problems` its Request Problem
-    Information; `alias_limit` and `alias` are what the server allows, and the alias that the client made; `shares`:
-    the server has shared subscriptions. `fresh`: a session was resumed, and the client has sent nothing since.
+    Information; `alias_limit` is the server's limit, `alias` the client's alias; `shares`: the server has shared
+    subscriptions. `fresh`: the session was resumed, and the client has sent nothing since.
     """
 
     status: Status = "open"
@@ -110,9 +110,10 @@ class Link:
 class Broker:
     """The state of the model.
 
-    `past` names the topics and ClientIds of which a statement says what must not happen later: a retained message was
-    removed, was replaced by one of QoS 0, was followed by another message, or outlived a session; a session ended with
-    its connection. A ClientId with a packet identifier behind it: a session ended before the release of that message.
+    `past` names the topics and ClientIds for which a statement forbids something later: a retained message was removed,
+    was replaced by one of QoS 0, was followed by another message, or outlived a session; a session ended with its
+    connection. A ClientId followed by a packet identifier means that a session ended before the release of that
+    message.
     """
 
     version: MqttVersion = 4
@@ -148,19 +149,19 @@ class Broker:
         return replace(self, sessions=tuple(each for each in self.sessions if each.client != client))
 
     def noting(self, what: Past, *names: str) -> Broker:
-        """Return the state that remembers what happened to these."""
+        """Return the state that also remembers these events."""
         return replace(self, past=tuple(sorted({*self.past, *((what, name) for name in names)})))
 
     def forgetting(self, name: str) -> Broker:
-        """Return the state that remembers nothing of a topic or ClientId."""
+        """Return the state that remembers nothing about a topic or ClientId."""
         return replace(self, past=tuple(each for each in self.past if each[1] != name))
 
     def renumbered(self) -> Broker:
-        """Return the state with the marks in order: which of two equal copies came first makes no difference."""
+        """Return the state with the marks renumbered: it does not matter which of two equal copies came first."""
         return replace(self, sessions=tuple(each.renumbered() for each in self.sessions))
 
     def retaining(self, topic: str, publication: Publication | None) -> Broker:
-        """Return the state with another retained message of a topic, None for none."""
+        """Return the state with another retained message for a topic, or None."""
         others = [pair for pair in self.retained if pair[0] != topic]
         kept = others if publication is None else [*others, (topic, publication)]
         return replace(self, retained=tuple(sorted(kept, key=lambda pair: pair[0])))

@@ -20,7 +20,7 @@ _IF_NEW, _NEVER = 1, 2
 
 
 def subscribed(plan: Plan, port: str, packet: MqttSubscribe) -> Iterator[Plan]:
-    """Yield what may follow a SUBSCRIBE: the server grants each filter a QoS up to the one that is asked for."""
+    """Yield what may follow a SUBSCRIBE: the server grants each filter at most the requested QoS."""
     number = property_of(packet.properties, "subscription_id")
     plan = plan.citing(
         "3.8.4-1 3.8.4-2 2.3.1-7 3.8.4-5 3.9.3-2", "3.8.4-1 3.8.4-2 2.2.1-6 3.8.4-6 3.8.4-7 3.9.3-2 2.2.2-1"

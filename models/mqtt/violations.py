@@ -1,7 +1,6 @@
-"""What clients do against the rules, as bytes, with the statements that make the server end the connection.
+"""Violations by clients, as bytes, with the statements that make the server end the connection.
 
-Each is sent by an otherwise well-behaved client. Where a topic filter is none, the server may also say that the
-subscription failed.
+An otherwise well-behaved client sends each. For an invalid topic filter, the server may also reject the subscription.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ NUMBER: Final = 7
 class Rule:
     """A violation: its bytes, the statements by their numbers in 3.1.1 and in 5.0, and how the server may react.
 
-    `first`: it is sent in place of the CONNECT. `filter`: the server may refuse the subscription instead.
+    `first`: the client sends it in place of the CONNECT. `filter`: the server may refuse the subscription instead.
     """
 
     raw: bytes
@@ -49,7 +48,7 @@ def _text(data: bytes | str) -> bytes:
 
 _ID: Final = NUMBER.to_bytes(2)
 _ILL: Final = (b"t\xff", b"t\xed\xa0\x80")
-"""What is not well-formed UTF-8: a byte that never occurs, and a surrogate."""
+"""Ill-formed UTF-8: an impossible byte, and a surrogate."""
 
 
 @cache
@@ -117,7 +116,7 @@ def _others() -> dict[str, Rule]:
 
 
 def connect(version: int, flags: int, *payload: bytes, name: str = "MQTT", properties: bytes = b"") -> bytes:
-    """Return the bytes of a CONNECT, which may be wrong."""
+    """Return the bytes of a CONNECT, possibly wrong."""
     own = varying_bytes(len(properties)) + properties if version == 5 else b""  # noqa: PLR2004 -- 5.0
     return packet(0x10, _text(name), bytes([version, flags]), b"\0\0", own, *payload)
 

@@ -1,8 +1,7 @@
-"""What a step of a broker must bring to its clients, and how that is matched with what came.
+"""What a step of a broker must bring to its clients, and how to match that with the outputs.
 
-The server chooses packet identifiers, and the properties of some packets. So a step is a set of packets that are
-wanted on each connection; what came is matched with them in any order that the standard leaves, and tells what the
-server chose.
+The server chooses packet identifiers, and the properties of some packets. So a step is a set of wanted packets for each
+connection. The outputs are matched with them in any order that the standard allows, and reveal the server's choices.
 """
 
 from __future__ import annotations
@@ -36,15 +35,15 @@ FAILED: Final = frozenset(range(0x80, 0x100))
 _ACKS: Final = (MqttPuback, MqttPubrec, MqttPubrel, MqttPubcomp)
 _GRANTS: Final = (MqttSuback, MqttUnsuback)
 _SECONDS: Final = 60
-"""So many seconds a message may have waited in a path, at most."""
+"""How many seconds a message may have waited on a path."""
 
 
 @dataclass(frozen=True, slots=True)
 class Want:
     """A packet that a client gets; None is the end of the connection.
 
-    `codes` are the reason codes that may be in it in place of its own. `mark` is that of the message in flight that it
-    begins. Those with the same `order` come in the order in which they are wanted; `early` comes before all others.
+    `codes` are the reason codes that it may have instead of its own. `mark` is the mark of the message in flight that
+    it begins. Those with the same `order` come in the order of the wants; `early` ones come before all others.
     """
 
     packet: MqttPacket | None
@@ -59,7 +58,7 @@ Wants: TypeAlias = tuple[tuple[str, Want], ...]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A way that a step may go: the next state, what is wanted on which port, and the requirements it follows."""
+    """One outcome of a step: the next state, the wanted packets by port, and the requirements behind it."""
 
     state: Broker
     wants: Wants = ()
@@ -114,7 +113,7 @@ def _each_match(state: Broker, port: str, wants: tuple[Want, ...], outputs: tupl
         return
     for at, want in enumerate(wants):
         if any(_is_copy(other, want) for other in wants[:at]):
-            continue  # equal copies would be matched in each of their orders
+            continue  # equal copies would match in each of their orders
         first = not any(_precedes(other, want) for other in wants[:at]) and not any(
             other.early and not want.early for other in wants
         )
@@ -135,7 +134,7 @@ def _precedes(other: Want, want: Want) -> bool:
 
 
 def _taken(state: Broker, port: str, want: Want, output: object) -> Broker | None:
-    """Return the state after an output that is this one; None if it is another one."""
+    """Return the state after an output that matches this want; None if it does not."""
     if want.packet is None:
         return state if isinstance(output, Ended) else None
     got = output.packet if isinstance(output, MqttMessage) else None
@@ -161,7 +160,7 @@ def _answers(want: Want, got: MqttPacket, *, new: bool, problems: bool) -> bool:
 
 
 def _granted(wanted: tuple[int, ...], got: tuple[int, ...], *, new: bool) -> bool:
-    """Return whether these are the codes; MQTT 5.0 has several for a failure."""
+    """Return whether the codes match; MQTT 5.0 has several for a failure."""
     least = min(FAILED)
     failed = {each for each in got if each > least} if new else set[int]()
     return wanted == tuple(least if each in failed else each for each in got)
@@ -192,7 +191,7 @@ def _same(wanted: MqttPublish, got: MqttPublish) -> bool:
 
 
 def _alike(wanted: MqttProperties, got: MqttProperties) -> bool:
-    """Return whether the properties are the same; user properties keep their order, and time may have passed."""
+    """Return whether the properties match; user properties keep their order, and time may have passed."""
     if [each for each in wanted if each.name == "user"] != [each for each in got if each.name == "user"]:
         return False
     want, have = (Counter(each for each in side if each.name != _EXPIRY) for side in (wanted, got))
@@ -212,13 +211,13 @@ def _begun(state: Broker, port: str, want: Want, got: MqttPublish) -> Broker | N
     if any(each.id == got.id and each.mark != want.mark for each in session.flying):
         return None
     begun = [replace(each, id=got.id) for each in session.flying if each.mark == want.mark]
-    # in the order in which they came, in which they come again
+    # in the order of arrival, in which they come again
     flying = (*(each for each in session.flying if each.mark != want.mark), *begun)
     return state.holding(replace(session, flying=flying))
 
 
 def _accepted(state: Broker, port: str, got: MqttConnack) -> Broker | None:
-    """Return the state with what the server allows; None if it says what it must not."""
+    """Return the state with what the server allows; None if it says something forbidden."""
     names = {each.name for each in got.properties}
     link = state.link(port)
     if got.code or not state.new:
@@ -232,6 +231,6 @@ def _accepted(state: Broker, port: str, got: MqttConnack) -> Broker | None:
 
 
 def property_of(properties: MqttProperties | None, name: str, default: int = 0) -> int:
-    """Return the number in a property, or the default if it is not there."""
+    """Return the number in a property, or the default without it."""
     found = next((each for each in properties or () if each.name == name), MqttProperty(name, default))
     return found.value if isinstance(found.value, int) else default

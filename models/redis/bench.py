@@ -23,7 +23,7 @@ from otf.trace.verdict import Failure
 
 
 def _as(*pairs: tuple[str, str]) -> Callable[[Failure], bool]:
-    """Return a test for outputs that are right but for texts of these patterns, each with what is right."""
+    """Return a test for outputs that are right except for texts of these patterns, each with the right one."""
 
     def shows(failure: Failure) -> bool:
         seen = failure.seen
@@ -67,7 +67,7 @@ KNOWN: Final = (
 def bench(*, server: str = "", keys: int = 2) -> Bench:
     """Return the bench of a redis server; `server` is its command line, with {host} and {port}, or `fakeredis`.
 
-    `keys` is how many keys there are; any of them may hold a string or a list.
+    `keys` is the number of keys; each may hold a string or a list.
 
     >>> bench().name
     'redis'

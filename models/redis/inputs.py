@@ -1,4 +1,4 @@
-"""What is worth trying with a redis server; a client that waits, or has subscribed, may not ask everything."""
+"""Inputs worth trying with a redis server; a waiting or subscribed client may not send everything."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ EXPIRY: Final = 100
 
 WAIT: Final = Elapse(0.15)
 MOST: Final = 3
-"""Elements of a list, commands of a transaction, and changes of a string by `append` at most."""
+"""The most elements of a list, commands of a transaction, and changes of a string by `append`."""
 
 _LARGEST: Final = str(2**63 - 1)
 _VALUES: Final = ("x", "9", _LARGEST)
@@ -23,7 +23,7 @@ CHANNELS: Final = ("news", "mail")
 
 
 def inputs(keys: tuple[str, ...], state: State) -> Iterator[Command | Elapse]:
-    """Yield the commands of all clients, and the wait after which a key has expired."""
+    """Yield the commands of all clients, and the wait that lets a key expire."""
     for name in CLIENTS:
         client = state.client(name)
         if client.waits:

@@ -44,7 +44,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class NoArray:
-    """The reply in place of an array that there is not; None is in place of a text."""
+    """The reply for a missing array; None stands for a missing text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,13 +101,13 @@ class RedisCodec:
         return Command(port, name, tuple(rest))
 
     def split_input(self, port: str, data: bytes) -> list[bytes]:
-        """Return the commands in some bytes, up to an error of the protocol. Raises CodecError if more must come."""
+        """Return the commands in some bytes, up to a protocol error. Raises CodecError if more must come."""
         del port
         return with_sizes(data, _command_end)
 
 
 def _command_end(data: bytes) -> int | None:
-    """Return where the first command ends, None if more must come. Raises CodecError for an error of the protocol."""
+    """Return where the first command ends, None if more must come. Raises CodecError for a protocol error."""
     if not data.startswith(b"*"):
         end, zero = data.find(b"\n"), data.find(b"\0")
         return None if end < 0 or 0 <= zero < end else end + 1
@@ -122,7 +122,7 @@ def _command_end(data: bytes) -> int | None:
 
 
 def _head(data: bytes, at: int) -> tuple[bytes, int] | None:
-    """Return a line with a size, and where it ends; redis takes any byte after the carriage return for its end.
+    """Return a line with a size, and where it ends; to redis, any byte after the carriage return ends it.
 
     After a zero byte it sees no end, and waits for more.
     """
@@ -131,7 +131,7 @@ def _head(data: bytes, at: int) -> tuple[bytes, int] | None:
 
 
 def _words(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield the texts of an array, as many as are there, each with the place of its end."""
+    """Yield the texts of an array that are there, each with the place of its end."""
     head = _head(data, 0)
     line, at = head or (b"*0", 0)
     left = _number(line[1:])
@@ -147,12 +147,12 @@ def _words(data: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def replies() -> Framing:
-    """Return the framing of replies: a line, a text of so many bytes, or an array of replies."""
+    """Return the framing of replies: a line, a text of a given length, or an array of replies."""
     return measured(_size)
 
 
 def _size(begun: bytes) -> int | None:
-    """Return the size of the first reply; None while it is not known."""
+    """Return the size of the first reply; None while unknown."""
     at, left = 0, 1
     while left:
         end = begun.find(_END, at)

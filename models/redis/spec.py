@@ -1,7 +1,8 @@
 """A redis server as a function; after the descriptions of its commands on redis.io.
 
-A key that expires may be gone at any time from then on, since a machine under load is never late: only a wait decides
-(`Elapse`), and the remaining time that `PTTL` gives is bounded. A key that has expired is noticed when it is used.
+An expiring key may be gone at any time, since the tester cannot tell how much time a busy machine took: only a wait
+(`Elapse`) decides, and the remaining time from `PTTL` is bounded. The server notices an expired key when someone uses
+it.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class Done(NamedTuple):
 
 
 def redis(keys: tuple[str, ...]) -> Spec[State, Command | Elapse]:
-    """Return the spec with these keys; what a client may not ask is left out by its guard.
+    """Return the spec with these keys; its guard excludes what a client may not send.
 
     >>> redis(("k",)).name
     'redis'
@@ -107,7 +108,7 @@ def _executed(state: State, name: str) -> Iterator[Done]:
 
 
 def _command(state: State, inp: Command) -> Iterator[Done]:
-    """Carry out a command that needs no more than the keys."""
+    """Carry out a command that needs only the keys."""
     if inp.name == "PUBLISH":
         channel, text = inp.words
         heard = [name for name in CLIENTS if channel in state.client(name).channels]
@@ -183,7 +184,7 @@ def _blocked(state: State, name: str, key: str) -> Done:
 
 
 def _served(state: State) -> tuple[State, tuple[Reply, ...]]:
-    """Return what clients get that wait for an element: the one that has waited longest comes first."""
+    """Return what clients waiting for an element get; the one that has waited longest comes first."""
     told: tuple[Reply, ...] = ()
     for name in state.waiting:
         client = state.client(name)
@@ -191,7 +192,7 @@ def _served(state: State) -> tuple[State, tuple[Reply, ...]]:
         if isinstance(value, tuple):
             told = (*told, Reply(name, (client.waits, value[0])))
             state = state.having(client.waits, value[1:])
-            # a key that it watches may be the one it takes from
+            # it may take from a key that it watches
             state = state.knowing(name, replace(state.client(name), waits=""))
             state = replace(state, waiting=tuple(each for each in state.waiting if each != name))
     return state, told

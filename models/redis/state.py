@@ -1,4 +1,4 @@
-"""What a redis server knows, as the model has it: keys, transactions, and clients that wait or have subscribed."""
+"""What a redis server knows, in the model: keys, transactions, and waiting or subscribed clients."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Value: TypeAlias = str | tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """One client: the keys it watches, whether one of them was changed, and the commands it queued after MULTI.
+    """One client: the keys it watches, whether one of them changed, and the commands it queued after MULTI.
 
     `queue` is None outside of a transaction. `waits` is the key of its BLPOP, `channels` are those it subscribed to.
     """
@@ -27,7 +27,7 @@ class Client:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The keys by name, those that may expire at any time, the clients by name, and the clients that wait, in order."""
+    """The keys by name, those that may expire at any time, the clients by name, and the waiting clients, in order."""
 
     keys: tuple[tuple[str, Value], ...] = ()
     expiring: frozenset[str] = frozenset()
@@ -39,11 +39,11 @@ class State:
         return next((value for name, value in self.keys if name == key), None)
 
     def client(self, name: str) -> Client:
-        """Return what is known of a client."""
+        """Return what the server knows about a client."""
         return next((client for each, client in self.clients if each == name), Client())
 
     def knowing(self, name: str, client: Client) -> State:
-        """Return the state with something else known of a client; one of whom nothing is known is left out."""
+        """Return the state with other knowledge about a client; an unknown client is left out."""
         others = [pair for pair in self.clients if pair[0] != name]
         known = [(name, client)] if client != Client() else []
         return replace(self, clients=tuple(sorted([*others, *known], key=lambda pair: pair[0])))

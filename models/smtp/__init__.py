@@ -1,4 +1,4 @@
-"""A mail server by SMTP as a model, after RFC 5321: sessions, mail transactions, and the mails that it accepts.
+"""An SMTP mail server as a model, after RFC 5321: sessions, mail transactions, and accepted mails.
 
 Run it with `otf run smtp`, against aiosmtpd from PyPI.
 """

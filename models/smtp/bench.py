@@ -1,4 +1,4 @@
-"""The bench: a fresh server for every path, with a connection that the model opens, and the mails that it accepts."""
+"""The bench: a fresh server for every path, with a connection that the model opens, and the accepted mails."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ KNOWN: Final = {
     "bare": known_issue("aiosmtpd 1.4.6 takes a sender without angle brackets", "MAIL FROM:a", "Reply(code=250"),
     "empty": known_issue("aiosmtpd 1.4.6 takes the empty path for a recipient", "RCPT TO:<>", "Reply(code=250"),
     "help": known_issue("aiosmtpd 1.4.6 answers HELP with 250", "HELP", "Reply(code=250", req=Smtp.RFC5321_4_3_2_HELP),
-    # it logs in, or says what is wrong with the words
+    # it logs in, or rejects the words
     "login": _against("aiosmtpd 1.4.6 takes AUTH during a mail transaction", Smtp.RFC4954_4_MAIL),
     "newline": _against("aiosmtpd 1.4.6 takes a bare LF for the end of a command", Smtp.RFC5321_2_3_8),
 }
-"""The known issues that each of `ALSO` brings to light."""
+"""The known issues that each of `ALSO` shows."""
 SERVER: Final = Path(__file__).with_name("server.py")
 
 
 @trace_may_set(also=ALSO)
 def bench(*, also: str = "") -> Bench:
-    """Return the bench of a mail server; `also` is one of `ALSO`: such inputs are tried as well.
+    """Return the bench of a mail server; `also` is one of `ALSO`: the bench tries such inputs too.
 
     >>> bench().name
     'smtp'
@@ -65,7 +65,7 @@ def served_by(argv: Sequence[str], *, also: str = "", known: Mapping[str, KnownI
         latency=0.005,
         busy=0.010,
         requirements=SMTP_REQUIREMENTS,
-        # RFC 3207: the handshake follows the 220; what is sent with STARTTLS is for the server to throw away
+        # RFC 3207: the handshake follows the 220; the server discards anything sent with STARTTLS
         clients=(),
     )
 

@@ -1,4 +1,4 @@
-"""The state of a session with a mail server, and what is worth trying in it."""
+"""The state of a session with a mail server, and inputs worth trying in it."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Final, Literal, TypeAlias
 from otf.models.smtp.messages import Command, Commands, Connect, Handshake, Part, Text
 
 ALSO: Final = ("bare", "empty", "help", "login", "newline", "route")
-"""Groups of inputs that bring a departure to light."""
+"""Groups of inputs that show a departure."""
 
 MOST: Final = 2
 """Recipients of a mail."""
 
 MOST_UNKNOWN: Final = 3
-"""Unknown commands, and failed logins, in a session: a server may take more of them for an attack, and hang up."""
+"""Unknown commands, and failed logins, in a session: a server may take more for an attack, and hang up."""
 
 SENDERS: Final = {"MAIL FROM:<a@example.org>": "a@example.org", "mail from:<>": ""}
 RECIPIENTS: Final = {
@@ -28,12 +28,12 @@ RECIPIENTS: Final = {
 MANY: Final = Commands(tuple(RECIPIENTS)[3:])
 MAILS: Final = (Text(()), Text(("hello",)), Text((".", "..x", "", ". y")), Text(("." + "x" * 997,)))
 ODD_ENDS: Final = ("\n.\n", "\n.\r\n", "\r\n.\n", "\r.\r", "\r.\r\n", "\r\n.\r")
-"""What ends a mail for some servers. Only CRLF.CRLF does."""
+"""Sequences that end a mail for some servers. Only CRLF.CRLF should."""
 PARTS: Final = tuple(Part(f"a{end}NOOP\r\n") for end in ODD_ENDS)
 LONG: Final = "NOOP " + "x" * 504  # 511 bytes with its end
 ROUTE: Final = "RCPT TO:<@relay.example:d@example.org>"
 WORDS: Final = ("EHLO", "MAIL", "RCPT", "MAIL FROM:a@example.org", "RCPT TO:<>")
-"""Commands that the grammar has not."""
+"""Commands outside the grammar."""
 
 
 def _plain(password: str) -> str:
@@ -49,12 +49,12 @@ _GROUPS: Final = (
     Commands(("RSET", "mail from:<>", "NOOP")),
     Commands(("RCPT TO:<b@example.org>", "RSET", "RCPT TO:<b@example.org>", "DATA")),
 )
-"""Groups of commands as RFC 2920 has them: those that change more than the transaction come last."""
+"""Groups of commands as in RFC 2920: those that change more than the transaction come last."""
 INJECTED: Final = tuple(
     Commands(("STARTTLS", *after))
     for after in (("NOOP",), ("EHLO me.example",), ("EHLO me.example", "MAIL FROM:<a@example.org>"))
 )
-"""STARTTLS is the last command of a group: what a stranger has added must not reach the encrypted session."""
+"""STARTTLS is the last command of a group: injected commands must not reach the encrypted session."""
 
 Input: TypeAlias = Connect | Command | Commands | Text | Part | Handshake
 Mode: TypeAlias = Literal["commands", "data", "login", "tls", "injected"]
@@ -64,9 +64,9 @@ Mode: TypeAlias = Literal["commands", "data", "login", "tls", "injected"]
 class Session:
     """A session with a server: how the client greeted it, what it offers, and the mail so far (`sender` None: none).
 
-    `mode`: what the server waits for. `odd`: the mail so far has ends of lines that are none. `unknown` counts commands
-    that were wrong. `user`: the client has logged in. `polite`: whether the server refused a mail before any greeting;
-    None while it is not known.
+    `mode`: what the server waits for. `odd`: the mail so far has invalid line ends. `unknown` counts wrong commands.
+    `user`: the client has logged in. `polite`: whether the server refused a mail before any greeting; None while
+    unknown.
     """
 
     hello: str = ""

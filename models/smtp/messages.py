@@ -15,15 +15,15 @@ from otf.values import show
 SESSION: Final = "session"
 SPOOL: Final = "spool"
 HANDSHAKE: Final = b"\0handshake"
-"""What the codec gives for the client's part of TLS; the line carries it out."""
+"""The codec's bytes for the client's part of TLS, which the line carries out."""
 SECURED: Final = b"\0secured"
-"""The frame of a line on which both sides have agreed on TLS."""
+"""The line's frame once both sides have agreed on TLS."""
 KEYWORDS: Final = ("AUTH", "PIPELINING", "STARTTLS")
 _REPLY: Final = re.compile(r"([2-5][0-9]{2})(?:([- ])(.*))?", re.ASCII)
 _COMMAND: Final = re.compile(
     r"(EHLO|HELO|MAIL|RCPT|DATA|RSET|NOOP|QUIT|VRFY|EXPN|HELP|AUTH|STARTTLS)( .*|:.*)?", re.IGNORECASE
 )
-"""What a server takes for a command, right or wrong; anything else is none, except where it asked for text."""
+"""What a server takes for a command, right or wrong; nothing else is one, unless it asked for text."""
 _ENDS: Final = re.compile(rb"\r(?!\n)|(?<!\r)\n|\0")
 _MAIL: Final = re.compile(r"mail (\S+) (\S+) ([0-9a-f]*)", re.ASCII)
 _END: Final = b"\r\n"
@@ -36,7 +36,7 @@ class Connect:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A line that is no part of a mail."""
+    """A line that is not part of a mail."""
 
     line: str
 
@@ -50,21 +50,21 @@ class Commands:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """The lines of a mail, sent after DATA; the codec doubles a dot at the beginning of a line, and ends the mail."""
+    """The lines of a mail, sent after DATA; the codec doubles leading dots, and ends the mail."""
 
     lines: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The beginning of a mail, as it is: its bytes hold no end of a mail."""
+    """The raw beginning of a mail, without the end of a mail in it."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Handshake:
-    """The client negotiates TLS, after the server was ready for it."""
+    """The client negotiates TLS, once the server is ready for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Secured:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A reply: its code, how many lines it has, and the extensions that it offers. Its text is for people."""
+    """A reply: its code, its number of lines, and the extensions that it offers. Its text is for people."""
 
     code: int
     lines: int = 1
@@ -83,7 +83,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """A mail that the server has taken responsibility for: sender ("" for none), recipients, each once, and lines."""
+    """A mail that the server has accepted responsibility for: sender ("" for none), distinct recipients, and lines."""
 
     sender: str
     recipients: tuple[str, ...]
@@ -92,7 +92,7 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True)
 class SmtpCodec:
-    """The codec; the session is a connection, and the spool what the server prints."""
+    """The codec; the session is a connection, and the spool is the server's output."""
 
     @property
     def types(self) -> tuple[type, ...]:
@@ -126,7 +126,7 @@ class SmtpCodec:
     def decode_input(self, port: str, data: bytes) -> Command | Commands | Text:
         """Return the commands or the mail in some bytes, as a server reads them. Raises CodecError."""
         del port
-        # letters that are no ASCII make no other command of it: a server may take them
+        # letters beyond ASCII do not make it another command, and a server may accept them
         text = text_of(data, "latin-1")
         if text.endswith("\r\n.\r\n") or text == ".\r\n":
             return Text(tuple(line.removeprefix(".") for line in text.split("\r\n")[:-2]))
@@ -137,7 +137,7 @@ class SmtpCodec:
         return Command(lines[0]) if len(lines) == 1 else Commands(lines)
 
     def split_input(self, port: str, data: bytes) -> list[bytes]:
-        """Return the bytes, which are lines. Raises CodecError where a server may wait for the end of one."""
+        """Return the bytes, which are lines. Raises CodecError if a server may wait for the end of one."""
         del port
         if not data.endswith(_END) or _ENDS.search(data):
             raise CodecError("a server may wait for the end of a line, or find one where another does not")
@@ -171,12 +171,12 @@ def _accepted(text: str) -> Accepted:
 
 
 def replies() -> Framing:
-    """Return the framing: a reply has lines up to one without a hyphen after its code."""
+    """Return the framing: a reply extends to the first line without a hyphen after its code."""
     return measured(_size)
 
 
 def _size(begun: bytes) -> int | None:
-    """Return the size of the first reply; None while it is not known."""
+    """Return the size of the first reply; None while unknown."""
     at = 0
     while (end := begun.find(_END, at)) >= 0:
         if begun[at + 3 : at + 4] != b"-":

@@ -1,6 +1,6 @@
 """A mail server by aiosmtpd that prints its port, and each mail it accepts as one line: `python server.py [PORT]`.
 
-It offers logins (user, secret), and TLS where `openssl` is there to make a certificate.
+It offers logins (user, secret), and TLS if `openssl` is there to make a certificate.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def _called(_mechanism: str, login: bytes, password: bytes) -> bool:
 
 
 def login() -> dict[str, Any]:
-    """Return the arguments that this version takes for logins."""
+    """Return this version's arguments for logins."""
     known = signature(smtp.SMTP.__init__).parameters
     wanted: dict[str, Any] = {"authenticator": _allowed, "auth_callback": _called, "auth_require_tls": False}
     named = {name: value for name, value in wanted.items() if name in known}

@@ -1,8 +1,8 @@
 """A mail server as a function; after RFC 5321, with the codes that section 4.3.2 allows for each command.
 
-Only codes are judged, since the texts after them are for people. A mail that was accepted must appear in the spool with
-the sender, the recipients and the lines of this transaction. Extensions are used as the server offers them: pipelining
-(RFC 2920), TLS (RFC 3207) and logins (RFC 4954).
+It judges only codes, since the texts after them are for people. An accepted mail must appear in the spool with the
+sender, recipients and lines of this transaction. It uses the extensions that the server offers: pipelining (RFC 2920),
+TLS (RFC 3207) and logins (RFC 4954).
 """
 
 from __future__ import annotations
@@ -64,12 +64,12 @@ def smtp(also: str = "") -> Spec[State, Input]:
 
 
 def _malformed(state: State, inp: Malformed) -> Iterator[Transition[Any]] | None:
-    """Yield what follows an unknown command; of one that is known but has no place in this state nothing is known."""
+    """Yield what follows an unknown command; anything may follow a known one that is out of place."""
     return None if inp.raw == inp.of else _counted(state, inp)
 
 
 def _counted(state: State, inp: Malformed) -> Iterator[Transition[Any]]:
-    """Yield that the server counts it; where it asked for text or for a password, nothing is an unknown command."""
+    """Yield that the server counts it; if it asked for text or a password, nothing is an unknown command."""
     if isinstance(state, Session) and state.mode == "commands" and state.unknown < MOST_UNKNOWN:
         # some of several lines may be commands
         several = inp.raw.count(b"\n") > 1
@@ -83,7 +83,7 @@ def _step(state: State, inp: Input) -> Iterator[Way | Accept]:
         case Session(mode="data"), Text():
             yield from _ended(state, inp)
         case Session(mode="data"), Part():
-            # it is no end of a mail; a server may refuse such a mail, and then hang up
+            # it does not end a mail; a server may refuse such a mail, and then hang up
             yield goto(replace(state, odd=True), req=Smtp.RFC5321_4_1_1_4_END)
             yield goto(None, _code(*ANY_FAILURE), END)
         case Session(mode="tls" | "injected"), Handshake():
@@ -138,7 +138,7 @@ def _command(state: Session, line: str) -> Yields:
         case _ if line in SENDERS or line in RECIPIENTS or line in {"DATA", ROUTE}:
             yield from _transaction(state, line)
         case _ if line in WORDS:
-            # nonsense, perhaps out of order as well: the RFC does not say which is reported
+            # nonsense, perhaps also out of order: the RFC does not say which error to report
             yield goto(state, _code(500, 501, 503, 553, 555), req=Smtp.RFC5321_4_1_4_SYNTAX)
         case _:
             yield _simple(state, line)
@@ -195,10 +195,10 @@ def _transaction(state: Session, line: str) -> Yields:
 
 
 def _mail(state: Session, sender: str) -> Yields:
-    """A server that can process a MAIL out of order may do so: section 3.3 has it reset all tables and buffers."""
+    """Yield that a server may process a MAIL out of order: section 3.3 has it reset all tables and buffers."""
     begun = replace(_fresh(state), sender=sender)
     if not state.hello:
-        # whether it does is a habit of the server, which TLS does not change
+        # a server's habit, which TLS does not change
         if state.polite is not True:
             yield goto(replace(begun, polite=False), _code(250), req=Smtp.RFC5321_3_3_MAIL)
         if state.polite is not False:
@@ -220,12 +220,12 @@ def _data(state: Session) -> Yields:
 
 def _ended(state: Session, mail: Text) -> Yields:
     then, sender = _fresh(state), state.sender or ""
-    # a recipient who was named twice may get it once
+    # a recipient named twice may get it once
     recipients = tuple(dict.fromkeys(state.recipients))
     if not state.recipients:
         yield goto(then, _code(*ANY_FAILURE), req=Smtp.RFC2920_3_2_EMPTY)
     elif state.odd:
-        # the lines of such a mail are whatever the server makes of them, but it is one mail
+        # such a mail has whatever lines the server makes of it, but it is one mail
         accepted = on(SPOOL, Where(partial(_is_from, sender, recipients), says="this mail"))
         yield goto(then, AnyOrder(_code(250), accepted), req=Smtp.RFC5321_4_1_1_4_END)
         yield goto(then, _code(*ANY_FAILURE), req=Smtp.RFC5321_4_1_1_4_END)
@@ -265,7 +265,7 @@ def _then(way: Way, after: Way) -> Way:
 
 
 def _injected(state: Session, count: int) -> Yields:
-    """A server may answer in the clear what came in the clear; or hang up, since this is no TLS."""
+    """Yield that a server may answer in the clear what came in the clear, or hang up, since this is not TLS."""
     ready = _code(220)
     for answers in range(count + 1):
         clear = (on(SESSION, Where(lambda output: isinstance(output, Reply), says="a reply")),) * answers

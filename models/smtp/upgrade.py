@@ -21,7 +21,7 @@ _WITHIN = 5.0
 
 
 class UpgradeLine(TcpLine):
-    """A line on which the bytes `HANDSHAKE` are no bytes, but TLS from then on."""
+    """A line on which sending `HANDSHAKE` starts TLS."""
 
     _news: Arrival | None = None
 
@@ -33,13 +33,13 @@ class UpgradeLine(TcpLine):
             await super().push(raw)
 
     def receive(self) -> list[Arrival]:
-        """Return what has come, and that TLS was agreed on."""
+        """Return what has come, including the agreement on TLS."""
         news, self._news = self._news, None
         return super().receive() if news is None else [news]
 
     async def _agree(self, sock: socket.socket) -> None:
         try:
-            # the certificate is the server's own: who it is does not matter here
+            # the certificate is self-signed: the server's identity does not matter here
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
             context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
             self._use(await encrypted(sock, context, "the server", _WITHIN, "mail.example"))

@@ -24,13 +24,13 @@ KNOWN: Final = {
         "paramiko 5.1.0 ends the connection after a message without a meaning", "UNASSIGNED", req=Ssh.RFC4253_11_4
     ),
 }
-"""The known issues that each of `ALSO` brings to light."""
+"""The known issues that each of `ALSO` shows."""
 SERVER: Final = Path(__file__).with_name("server.py")
 
 
 @trace_may_set(also=ALSO)
 def bench(*, also: str = "") -> Bench:
-    """Return the bench of an SSH server; `also` is one of `ALSO`: such messages are tried as well.
+    """Return the bench of an SSH server; `also` is one of `ALSO`: the bench tries such messages too.
 
     >>> bench().name
     'ssh'
@@ -40,7 +40,7 @@ def bench(*, also: str = "") -> Bench:
 
 
 def served_by(argv: Sequence[str], *, also: str = "", known: Mapping[str, KnownIssue] | None = None) -> Bench:
-    """Return the bench of a server that prints its port as a line of digits; its user is `user` with `secret`.
+    """Return the bench of a server that prints its port as a line of digits; its login is `user` with `secret`.
 
     >>> served_by(["server"]).outputs
     ('ssh',)

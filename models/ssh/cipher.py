@@ -1,4 +1,4 @@
-"""AES-128 in counter mode: enough for the few packets of a path, so that no library has to be installed."""
+"""AES-128 in counter mode, enough for the few packets of a path without installing a library."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages of an SSH client and of a server, by their names, and their bytes."""
+"""Messages of an SSH client and server, by name, and their bytes."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ NUMBERS: Final = {
     "CHANNEL_FAILURE": 100,
     "LOCAL": 192,
 }
-"""The numbers of RFC 4250; UNASSIGNED and LOCAL are none of its."""
+"""The numbers of RFC 4250, and two others, UNASSIGNED and LOCAL."""
 _NAMES: Final = {number: name for name, number in NUMBERS.items()}
 _WINDOW: Final = (1 << 20).to_bytes(4, "big")
 _PACKET: Final = (1 << 15).to_bytes(4, "big")
 
 
 _STEPS: Final = {"HELLO", "NEWKEYS", "EXCHANGE"}
-"""What a frame of one byte is: the line has the rest of it."""
+"""The meaning of a frame of one byte: the line has the rest of it."""
 _FORMATS: Final = {
     "IGNORE": "s",
     "UNIMPLEMENTED": "n*",
@@ -61,7 +61,7 @@ _FORMATS: Final = {
     "CHANNEL_CLOSE": "n",
     "CHANNEL_REQUEST": "nsb*",
 }
-"""The fields of messages: strings, numbers, a Boolean, and whatever follows, by its kind."""
+"""The fields of messages: strings, numbers, a Boolean, and the rest, which depends on the type."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class Dial:
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """A message of the client: its name, the texts in it, and the server's number of the channel that it is for."""
+    """A message of the client: its name, its texts, and the server's number of its channel."""
 
     name: str
     texts: tuple[str, ...] = ()
@@ -80,7 +80,7 @@ class Send:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """A message of the server; of a channel that it has opened, its number."""
+    """A message of the server; for a channel that it opened, the channel's number."""
 
     name: str
     channel: int = 0
@@ -112,9 +112,9 @@ class SshCodec:
                 raise CodecError(message)
 
     def decode_input(self, port: str, data: bytes) -> Send:
-        """Return the message with this payload; one that the model does not send has it as its text.
+        """Return the message with this payload; if the model does not send it, the payload is its text.
 
-        Raises CodecError if its number is none of a client, or its fields do not fit.
+        Raises CodecError if its number is not a client's, or its fields do not fit.
         """
         del port
         name = _NAMES.get(data[0], "") if data else ""
@@ -131,7 +131,7 @@ class SshCodec:
         return [data]
 
     def decode(self, port: str, data: bytes) -> Sent:
-        """Return the message with this payload. Raises CodecError for none."""
+        """Return the message with this payload. Raises CodecError if there is none."""
         del port
         if not data:
             raise CodecError("an empty packet is no message")
@@ -176,7 +176,7 @@ def _read(name: str, data: bytes) -> Send:
     if data and not _FORMATS[name].endswith("*"):
         raise CodecError(f"{data[:20].hex()} follows the last field of {name}")
     if name == "USERAUTH_REQUEST":
-        # after the service and the name of a method: whether the password is a new one, and the password
+        # after the service and the method name: whether the password is new, and the password
         user, _, method = texts
         texts = [user, method, *([data[5:].decode("latin-1")] if method == "password" else [])]
     return Send(name, tuple(texts), 0 if name == "CHANNEL_OPEN" else channel)

@@ -1,4 +1,4 @@
-"""An SSH server by paramiko that prints its port: `python server.py`. Its user is `user` with the password `secret`."""
+"""An SSH server by paramiko that prints its port: `python server.py`. Log in as `user` with the password `secret`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ AUTH_SUCCESSFUL, AUTH_FAILED, OPEN_SUCCEEDED, UNKNOWN_TYPE = 0, 2, 0, 3
 
 def main() -> None:
     """Serve until the process is ended."""
-    paramiko: Any = import_module("paramiko")  # each user installs it, and others list the benches without it
+    paramiko: Any = import_module("paramiko")  # optional: users without it can still list the benches
     key, server = paramiko.ECDSAKey.generate(), _one_user(paramiko)
     listener = socket.create_server((HOST, 0))
     sys.stdout.write(f"{listener.getsockname()[1]}\n")
@@ -39,7 +39,7 @@ def _one_user(paramiko: Any) -> Any:  # noqa: ANN401 -- paramiko has no types
             return AUTH_SUCCESSFUL if right else AUTH_FAILED
 
         def check_channel_request(self, kind: str, _chanid: int) -> int:
-            """Return whether such a channel may be opened."""
+            """Return whether a client may open such a channel."""
             return OPEN_SUCCEEDED if kind == "session" else UNKNOWN_TYPE
 
     return Server()

@@ -1,7 +1,7 @@
 """An SSH server as a function: what it may answer before, during and after authentication.
 
-Where a message is an error, and no text says what follows, the server may ignore it, say that it is unimplemented, or
-hang up; what it must not do is act on it.
+If a message is an error, and no text says what follows, the server may ignore it, say that it is unimplemented, or hang
+up; but it must not act on it.
 """
 
 from __future__ import annotations
@@ -20,11 +20,12 @@ from otf.trace.events import Ended
 
 ALSO: Final = ("claims", "early", "injected", "refusals", "unassigned")
 """Messages that only a server sends; messages for after the login; messages before the end of the key exchange; the
-first two with a weaker model, in which a server may refuse a message before the login and stay, which is less than
-RFC 4252, section 6, demands; and a message without a meaning."""
+first two with a weaker model, which, contrary to RFC 4252, section 6, lets a server refuse a message before the login
+without disconnecting; and a meaningless message.
+"""
 
 MOST: Final = 3
-"""Attempts to log in that fail: a server may take more of them for an attack."""
+"""Failed attempts to log in: a server may take more for an attack."""
 
 END: Final = on(PORT, Ended)
 LOGIN: Final = Send("USERAUTH_REQUEST", ("user", "password", "secret"))
@@ -64,7 +65,7 @@ Input: TypeAlias = Dial | Send
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """How far a connection is; the failed logins, and the last user of them; the number of the client's channel."""
+    """The progress of a connection; the number of failed logins and the last user; the client's channel number."""
 
     phase: Phase = "over"
     failed: int = 0
@@ -87,7 +88,7 @@ def ssh(also: str = "") -> Spec[State, Input]:
 
 
 def _malformed(state: State, inp: Malformed) -> Iterator[Transition[Any] | Accept]:
-    """Yield that a number without a meaning changes nothing, and that any other payload may do anything."""
+    """Yield that a meaningless number changes nothing, and that any other payload may do anything."""
     if state.phase in {"service", "login", "open"} and inp.raw[:1] in MEANINGLESS:
         yield goto(state, Sent("UNIMPLEMENTED"), req=Ssh.RFC4253_11_4)
         yield from _refused(state, Ssh.RFC4253_11_4)
@@ -172,7 +173,7 @@ def _hangs_up(req: Ssh) -> Yields:
 
 
 def _refused(state: State, req: Ssh) -> Yields:
-    """Yield what may follow an error that no text decides."""
+    """Yield what may follow an error that no text covers."""
     yield goto(state, req=req)
     yield goto(state, Sent("UNIMPLEMENTED"), req=req)
     yield from _hangs_up(req)
@@ -187,7 +188,7 @@ def _before(state: State, inp: Send) -> Yields:
     elif inp == USERAUTH:
         yield goto(replace(state, phase="login"), Sent("SERVICE_ACCEPT"), req=Ssh.RFC4253_10_ACCEPT)
         if state.phase == "login":
-            # a server accepts a service if it "permits the client to use it": no text says that it does so twice
+            # a server accepts a service if it "permits the client to use it": no text says that it must do so twice
             yield from _hangs_up(Ssh.RFC4253_10_REJECT)
     else:
         yield from _login(state, inp)
@@ -207,7 +208,7 @@ def _login(state: State, inp: Send) -> Yields:
     if user == "nobody":
         yield from _hangs_up(Ssh.RFC4252_5_NONE)
     if state.phase == "service":
-        # its service was not requested: no text says whether the server has to care
+        # the client did not request its service: no text says whether the server must object
         yield from _refused(failed, Ssh.RFC4253_10_AFTER)
         yield goto(failed, Sent("USERAUTH_FAILURE"), req=Ssh.RFC4253_10_AFTER)
 
@@ -244,7 +245,7 @@ def _opened(state: State, inp: Send) -> Yields:
             yield goto(state, Sent("SERVICE_ACCEPT"))
             yield from _refused(state, Ssh.RFC4253_10_REJECT)
         case _:
-            # it should be ignored
+            # the server should ignore it
             yield from _refused(state, Ssh.RFC4252_5_1_ONCE)
             yield goto(state, Sent("USERAUTH_FAILURE"), req=Ssh.RFC4252_5_1_ONCE)
 

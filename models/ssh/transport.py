@@ -1,7 +1,7 @@
-"""The packets of SSH as a framing: versions, key exchange and encryption are its own affair; frames are payloads.
+"""The packets of SSH as a framing, which handles versions, key exchange and encryption; frames are payloads.
 
-Three frames stand for steps of the key exchange that an input takes: HELLO sends the version and KEXINIT, EXCHANGE the
-first message of Diffie-Hellman, NEWKEYS ends it. Who the server is is not checked.
+Three frames stand for steps of the key exchange, which are inputs: HELLO sends the version and KEXINIT, EXCHANGE the
+first message of Diffie-Hellman, NEWKEYS ends it. The server's identity is not checked.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _GROUP: Final = int(
     "15728E5A8AACAA68FFFFFFFFFFFFFFFF",
     16,
 )
-_SECRET: Final = 0xC0FFEE << 200 | 1  # nothing that is sent here is a secret
+_SECRET: Final = 0xC0FFEE << 200 | 1  # nothing sent here is secret
 
 
 def string(data: bytes) -> bytes:
@@ -65,7 +65,7 @@ def _offer() -> bytes:
 
 @dataclass(slots=True)
 class Direction:
-    """One direction of a connection: how many packets there were, and its keys once there are some."""
+    """One direction of a connection: its number of packets, and its keys once it has some."""
 
     count: int = 0
     cipher: Counter | None = None
@@ -95,7 +95,7 @@ class Packets:
 
     @property
     def unfinished(self) -> bool:
-        """Return whether a packet has begun and not ended."""
+        """Return whether a packet has begun but not ended."""
         return bool(self._buffer or self._first)
 
     @property
@@ -104,12 +104,12 @@ class Packets:
         return self._first + bytes(self._buffer)
 
     def rest(self) -> list[Frame]:
-        """Forget the connection: it has ended, or begins."""
+        """Forget the connection, which has ended, or begins."""
         self._forget()
         return []
 
     def pack(self, data: bytes) -> bytes:
-        """Return the packet of a payload. Raises CodecError for new keys that were not exchanged."""
+        """Return the packet of a payload. Raises CodecError for NEWKEYS before the exchange."""
         match list(data):
             case [20]:  # HELLO
                 return VERSION + b"\r\n" + self._packet(_offer())
@@ -176,7 +176,7 @@ class Packets:
         return frame
 
     def _versioned(self) -> bool:
-        """Return whether the server's version is there; lines before it are for people."""
+        """Return whether the server's version has come; lines before it are for people."""
         while (end := self._buffer.find(b"\n")) >= 0:
             line = bytes(self._buffer[:end]).rstrip(b"\r")
             del self._buffer[: end + 1]

@@ -38,8 +38,9 @@ SERVERS: Final = {
 """The program and the package of each server, its arguments, and its timer."""
 
 FIRST: Final = "first"
-"""It comes where the tester is slow as well: with a faster clock a block is due again after some milliseconds. So it is
-expected in every campaign."""
+"""A slow tester also causes it: with a faster clock a block is due again after some milliseconds. So every campaign may
+show it.
+"""
 KNOWN: Final = {
     FIRST: known_issue(
         "atftpd 0.8.0 sends the first block again cut to three bytes", "Undecodable(raw=b'\\x00\\x03\\x00'"
@@ -54,14 +55,14 @@ KNOWN: Final = {
         "atftpd 0.8.0 answers a duplicate acknowledgement with data", "Ack(", "Data(", req=Rfc.RFC1123_4_2_3_1
     ),
 }
-"""The known issues that each of `ALSO` brings to light in atftpd."""
+"""The known issues of atftpd that each of `ALSO` shows."""
 
 
 @trace_may_set(server=SERVERS, also=ALSO)
 def bench(*, server: str = "atftpd", timeout: float = 0.0, also: str = "") -> Bench:
     """Return the bench of a TFTP server: atftpd, hpa, or a command line with {host}, {port} and {folder} in it.
 
-    `timeout` is the time in seconds after which an unknown server sends again. `also` is one of `ALSO`.
+    `timeout` is the time in seconds after which an unknown server retransmits. `also` is one of `ALSO`.
 
     >>> bench().name
     'tftp'
@@ -126,7 +127,7 @@ def _program(name: str, package: str) -> str:
 
 
 def _fill(folder: Path) -> None:
-    # servers give up their rights, and offer only what everybody may read and write
+    # servers drop their privileges, and offer only what everybody may read and write
     folder.chmod(0o777)
     for name, content in FILES.items():
         file = folder / name

@@ -12,7 +12,7 @@ from otf.values import show
 
 PORT: Final = "tftp"
 FULL: Final = 512
-"""Bytes in every block of a file but the last."""
+"""Bytes in every block of a file except the last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """Ask to be allowed to send a file."""
+    """Ask for permission to send a file."""
 
     name: str
     mode: str = "octet"
@@ -33,7 +33,7 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """A block of a file; all its bytes are `fill`: "" where there are none, "?" where they are not the same."""
+    """A block of a file; all its bytes are `fill`: "" if there are none, "?" if they differ."""
 
     block: int
     fill: str
@@ -42,14 +42,14 @@ class Data:
 
 @dataclass(frozen=True, slots=True)
 class Ack:
-    """A block has come; 0 allows to send the first."""
+    """A block has come; 0 permits sending the first."""
 
     block: int
 
 
 @dataclass(frozen=True, slots=True)
 class Error:
-    """The transfer is over; `code` says why: 1 for a file that is not there."""
+    """The transfer is over; `code` says why: 1 for a missing file."""
 
     code: int
 
@@ -108,7 +108,7 @@ class TftpCodec:
         raise CodecError(message)
 
     def decode_input(self, port: str, data: bytes) -> Read | Write | Data | Ack | Error:
-        """Return the packet of a client in a datagram. Raises CodecError for what is none."""
+        """Return the packet of a client in a datagram. Raises CodecError if there is none."""
         if data[:2] not in {b"\0\1", b"\0\2"}:
             return self.decode(port, data)
         name, mode, *rest = (*data[2:].split(b"\0"), b"")

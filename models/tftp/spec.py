@@ -1,9 +1,9 @@
 """A TFTP server with one transfer at a time, as a function; after RFC 1350 and RFC 1123, section 4.2.3.1.
 
-A side that waits too long for the other sends its last packet again: it "may" by RFC 1350, section 2, and "must" with
-the last block, section 6; here it must once. No RFC says after how long: the bench sets this time for the server and
-the spec. The server may give up after several retransmissions; the spec does not wait for that. Nor does an RFC
-say how soon a block is acknowledged: here, at once.
+A side that waits too long sends its last packet again: by RFC 1350 it "may" (section 2), and "must" for the last block
+(section 6); here it must do so once. No RFC says after how long: the bench sets this time for the server and the spec.
+The server may give up after several retransmissions; the spec does not wait for that. Nor does an RFC say how soon to
+acknowledge a block: here, at once.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ FILES: Final[dict[str, Content]] = {
     "full": (("f", FULL), ("", 0)),
     "long": (("a", FULL), ("b", FULL), ("c", 100)),
 }
-"""What the server has at first: the blocks of each file, the last of which is not full."""
+"""The server's initial files: the blocks of each file, the last of which is not full."""
 
 NEW: Final = "new"
 LARGEST: Final = 2
-"""Blocks of a file that is written."""
+"""The most blocks of a written file."""
 
 NOT_FOUND, EXISTS = 1, 6
 PATIENCE: Final = 1.0
-"""Seconds by which a timer of the server may be late."""
+"""How many seconds late a timer of the server may be."""
 
 OFTEN: Final = 1
-"""So many times a packet must come again; after that it may: each time is waited for."""
+"""How often a packet must come again; after that it may. The tester waits for each time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Idle:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A block of a file was sent, and `again` so many times since."""
+    """The server sent a block of a file, and `again` counts the repeats."""
 
     name: str
     block: int = 1
@@ -60,7 +60,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """The blocks in `got` were acknowledged, the last `again` so many times since."""
+    """The server acknowledged the blocks in `got`; `again` counts the repeats for the last one."""
 
     name: str
     got: Content = ()
@@ -69,7 +69,7 @@ class Writing:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The files, each with None if a broken transfer has left an unknown part of it; and the transfer."""
+    """The files, None for one of which a broken transfer left an unknown part; and the transfer."""
 
     files: tuple[tuple[str, Content | None], ...]
     transfer: Idle | Reading | Writing = Idle()
@@ -79,11 +79,11 @@ class State:
         return name in dict(self.files)
 
     def content(self, name: str) -> Content:
-        """Return the blocks of a file that is there and known."""
+        """Return the blocks of a known file."""
         return dict(self.files).get(name) or ()
 
     def stored(self, name: str, content: Content | None) -> State:
-        """Return the state with another content of a file, and nothing transferred."""
+        """Return the state with another content of a file, and no transfer."""
         return State(tuple(sorted((dict(self.files) | {name: content}).items())))
 
 
@@ -92,7 +92,7 @@ Input: TypeAlias = Read | Write | Data | Ack | Error
 
 @dataclass(frozen=True, slots=True)
 class Timer:
-    """After how many seconds a server sends again, whether these double each time, and whether a first block counts."""
+    """The seconds after which a server retransmits, whether they double each time, and whether a first block counts."""
 
     seconds: float
     doubles: bool = False
@@ -135,7 +135,7 @@ def _step(state: State, inp: Input) -> Iterator[Transition[State]]:
 
 
 def _malformed(state: State, inp: Malformed) -> Iterator[Transition[Any]] | None:
-    """Yield that a transfer may end, as any error ends it (RFC 1350, section 7); between transfers, the default."""
+    """Yield that a transfer may end, as by any error (RFC 1350, section 7); between transfers, the default."""
     if isinstance(state.transfer, Idle) or inp.raw == inp.of:
         return None
     return _disturbed(state, inp)
@@ -144,7 +144,7 @@ def _malformed(state: State, inp: Malformed) -> Iterator[Transition[Any]] | None
 def _disturbed(state: State, inp: Malformed) -> Iterator[Transition[Any]]:
     with suppress(CodecError):
         meant = TftpCodec().decode_input(inp.port, inp.of)
-        # a server may be lenient, and take it for the packet that it was made of
+        # a lenient server may take it for the original packet
         yield from (goto(Disturbed(way.state)) for way in _step(state, meant))
     yield goto(Disturbed(state))
     yield goto(Disturbed(replace(state, transfer=Idle())))
@@ -177,7 +177,7 @@ def _written(state: State, transfer: Writing, block: int, data: Block) -> Iterat
         then = state.stored(transfer.name, got) if last else replace(state, transfer=Writing(transfer.name, got))
         yield goto(then, Ack(block), req=Rfc.RFC1350_5_ECHO)
     elif block == len(transfer.got):
-        yield goto(state, Ack(block), req=Rfc.RFC1350_2_AGAIN)  # the acknowledgement was lost, it seems
+        yield goto(state, Ack(block), req=Rfc.RFC1350_2_AGAIN)  # presumably the acknowledgement was lost
 
 
 def _emits(timer: Timer, state: State) -> Iterator[Transition[State]]:
@@ -202,13 +202,13 @@ ALSO: Final = {
     "first": "whether the first block of a file comes again",
     "repeat": "blocks that were acknowledged before",
 }
-"""What is not tried by default with atftpd, which does something else than the model there."""
+"""Inputs not tried by default with atftpd, which departs from the model there."""
 
 
 def _inputs(also: str, state: State) -> Iterator[Input]:
     match state.transfer:
         case Idle() if also in {"duplicate", "repeat"}:
-            # few states, so that their timers are soon waited for no more
+            # few states, so that the waits for their timers are soon over
             yield Read("long") if also == "duplicate" else Write(NEW)
         case Idle():
             yield from (Read(name) for name, content in state.files if content)

@@ -1,4 +1,4 @@
-"""A socket for one transfer after another: the server answers each from a port of its own."""
+"""A socket for successive transfers: the server answers each from a new port."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _REQUESTS: Final = tuple(kind.to_bytes(2, "big") for kind in (READ, WRITE))
 
 
 class TransferLine:
-    """A line to a TFTP server; requests go to its known port, what follows to the port that answered.
+    """A line to a TFTP server; requests go to its known port, later packets to the port that answered.
 
-    Each request goes out from a fresh port, as a client's does (RFC 1350, section 4): what an old transfer has left to
-    say goes to a port that is closed. The server's port would not identify it, since ports come again: of
-    20 paths with 60 transfers each, one or two would take the answer to a request for such a remnant.
+    Each request goes out from a fresh port, as a client's does (RFC 1350, section 4), so leftovers of an old transfer
+    go to a closed port. The server's port would not identify them, since ports recur: of 20 paths with 60 transfers
+    each, one or two would take the answer to a request for a leftover.
     """
 
     def __init__(self, server: Address) -> None:
@@ -72,11 +72,11 @@ class TransferLine:
         return arrived
 
     def place(self) -> Place:
-        """Return that the other end is the server, whatever port it answers from."""
+        """Return that the server is the other end, whatever port it answers from."""
         return Place(transport="udp", address=self._server)
 
     def remarks(self) -> list[str]:
-        """Return how many packets of strangers were ignored."""
+        """Return the number of ignored packets from strangers."""
         remark = f"packets from other ports than the transfer's that were ignored: {self._strange}"
         return [remark] if self._strange else []
 
@@ -112,7 +112,7 @@ class TransferLine:
         return True
 
     def _hear(self) -> None:
-        # that the port of a transfer is closed is its end; that of the server must not be
+        # a closed port ends a transfer, but the server's own port must stay open
         for number, sent_to in refusals(self._socket):
             if sent_to == self._server and number == errno.ECONNREFUSED:
                 self._gone = "port unreachable"

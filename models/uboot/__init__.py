@@ -1,7 +1,7 @@
-"""The boot loader U-Boot at its prompt, on a serial line: a board that QEMU plays, if no other is named.
+"""The boot loader U-Boot at its prompt, on a serial line; by default on a board emulated by QEMU.
 
-Source: the U-Boot documentation (the command line; the commands setenv, printenv, setexpr, mw, md, env, reset). What an
-empty line repeats is in no page for every command; here that is as it was seen.
+Source: the U-Boot documentation (the command line; the commands setenv, printenv, setexpr, mw, md, env, reset). No page
+says for every command what an empty line repeats; the model follows our observations.
 """
 
 from otf.models.uboot.bench import bench

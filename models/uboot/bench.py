@@ -1,4 +1,4 @@
-"""The bench: a fresh board that QEMU plays for every path, or a board on a serial port."""
+"""The bench: a fresh board in QEMU for every path, or a board on a serial port."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from otf.models.uboot.messages import COUNTDOWN, PORT, PROMPT, Type, UbootCodec,
 from otf.models.uboot.spec import ALSO, BASE, uboot
 
 KNOWN: Final = {"zero": known_issue("U-Boot 2023.01 hangs on a division by zero", "5 / 0")}
-"""The known issues that each of `ALSO` brings to light."""
+"""The known issues that each of `ALSO` shows."""
 FIRMWARE: Final = "/usr/lib/u-boot/qemu_arm/u-boot.bin"
 READY: Final = 20.0
 BAUDRATE: Final = 115_200
@@ -44,7 +44,7 @@ def bench(*, firmware: str = FIRMWARE, also: str = "") -> Bench:
         connect=lambda: _connect(firmware),
         outputs=(PORT,),
         inputs="uioco",
-        # every command is answered, and the prompt ends the answer: any later output would be wrong anyway
+        # every command gets an answer that a prompt ends: any later output would be wrong anyway
         quiescence=0.030,
         latency=0.010,
         busy=0.010,
@@ -53,7 +53,7 @@ def bench(*, firmware: str = FIRMWARE, also: str = "") -> Bench:
 
 
 def by_command(_state: object, inp: Type) -> str:
-    """Return what decides whether the board goes on to talk: which command it carries out."""
+    """Return what decides whether the board says more: the command that it carries out."""
     return inp.line.partition(" ")[0]
 
 
@@ -78,7 +78,7 @@ def _command(firmware: str, control: Path) -> list[str]:
         message = f"{firmware}: there is no such image; on Debian, `apt-get install u-boot-qemu` brings it"
         raise ContactError(message)
     qemu = program("qemu-system-arm", "qemu-system-arm")
-    # -S: it waits until the bench listens, so that nothing is lost
+    # -S: QEMU waits until the bench listens, so that nothing is lost
     board = words("-M virt -m 128M -nographic -nodefaults -nic none -monitor none -serial pty -S")
     return [qemu, *board, "-bios", firmware, "-qmp", f"unix:{control},server=on,wait=off"]
 

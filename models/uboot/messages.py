@@ -1,4 +1,4 @@
-"""What is typed at the prompt and what the board answers, and their bytes."""
+"""Typed lines and the board's answers, and their bytes."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ INTERRUPT: Final = "\x03"
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """A line that is typed; empty: only the return key."""
+    """A typed line; empty: only the return key."""
 
     line: str
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The output up to the next prompt: the echo of the command, and the lines that it printed."""
+    """The output up to the next prompt: the echo of the command, and the printed lines."""
 
     echo: str
     lines: tuple[str, ...] = ()
@@ -33,7 +33,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Countdown:
-    """The board has started anew, and waits for a key."""
+    """The board has restarted, and waits for a key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,30 +51,30 @@ class UbootCodec:
         return PORT
 
     def encode(self, value: object) -> bytes:
-        """Return what is typed."""
+        """Return the typed bytes."""
         if not isinstance(value, Type):
             message = f"{show(value)} cannot be typed"
             raise CodecError(message)
         return value.line.encode()
 
     def decode(self, port: str, data: bytes) -> Answer | Countdown:
-        """Return the answer in what came up to a prompt."""
+        """Return the answer in the bytes up to a prompt."""
         del port
         if data.endswith(COUNTDOWN):
             return Countdown()
         echo, *lines = text_of(data.removesuffix(PROMPT), "ascii").split("\r\n")
         if lines[-1:] == [""]:
             lines.pop()
-        # the end of a countdown is no echo: it goes back over its digits
+        # the end of a countdown is not an echo: it goes back over its digits
         return Answer("" if "\b" in echo else echo, tuple(line.rstrip() for line in lines))
 
     def decode_input(self, port: str, data: bytes) -> Type:
-        """Return what is typed: any line that can be printed, or Ctrl-C. Raises CodecError."""
+        """Return the typed input: any printable line, or Ctrl-C. Raises CodecError."""
         del port
         return Type(INTERRUPT if data == INTERRUPT.encode() else printable(data))
 
     def split_input(self, port: str, data: bytes) -> list[bytes]:
-        """Return the line. Raises CodecError for one with keys that edit it."""
+        """Return the line. Raises CodecError if it contains editing keys."""
         del port
         return whole_line(data)
 

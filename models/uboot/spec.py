@@ -1,4 +1,4 @@
-"""U-Boot's prompt as a function of what is typed: two variables, two words of memory, and what a return key repeats."""
+"""U-Boot's prompt as a function of the input: two variables, two words of memory, and what a return key repeats."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ BASE: Final = 0x40200000
 WORD: Final = 0xFFFFFFFF
 VARIABLES: Final = ("a", "b")
 FURTHEST: Final = 3
-"""How often the memory that follows is shown at most."""
+"""How often to show following memory at most."""
 
 UNKNOWN: Final = "?"
-"""The last command where it is not known whether an empty line repeats it."""
+"""The last command if it is unknown whether an empty line repeats it."""
 
 BOOTING: Final = 20.0
-"""Seconds that a board may take to start anew; the one that QEMU plays takes half a second on an idle machine."""
+"""Seconds that a board may take to restart; QEMU's takes half a second on an idle machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +74,10 @@ def _step(state: State, inp: Type) -> Iterator[Transition[State]]:
             then, lines = _repeated(state)
             yield goto(then, Answer("", lines))
         case Prompt(), line if line == INTERRUPT:
-            # the return key that follows repeats nothing
+            # a following return key repeats nothing
             yield goto(replace(state, last="", shown=0), Answer("<INTERRUPT>"), Answer(""))
         case Prompt(), line if line in ALSO["zero"]:
-            # the result of a division by zero is not documented, but the prompt comes back
+            # the result of a division by zero is undocumented, but the prompt comes back
             for value in (*state.variables[:1], None, "0", "ffffffff"):
                 yield goto(
                     replace(state.set("a", value), last=""), Where(partial(_is_echo, line), f"an answer to {line}")
@@ -90,9 +90,9 @@ def _step(state: State, inp: Type) -> Iterator[Transition[State]]:
 
 
 def _malformed(state: State, inp: Malformed) -> Iterator[Transition[Any]]:
-    """Yield that a word with bytes beyond ASCII is no command, or is taken without them.
+    """Yield that a word with bytes beyond ASCII is not a command, or that the board drops these bytes.
 
-    In an argument they may be a part of its value, and after a reset the board counts down: these are not sent.
+    In an argument they may belong to the value, and after a reset the board counts down; the model sends neither.
     """
     rest = bytes(byte for byte in inp.raw if byte < 0x80).decode()  # noqa: PLR2004 -- ASCII
     is_known = inp.raw.partition(b" ")[0].isascii() or "reset" in {rest, inp.of.decode()}
@@ -167,7 +167,7 @@ def _dump(memory: tuple[int, int], block: int) -> str:
 # ---- what is worth trying ------------------------------------------------------------------------------------------
 
 ALSO: Final[dict[str, tuple[str, ...]]] = {"zero": ("setexpr a 5 / 0",)}
-"""What is not tried by default, since the board has to be started anew after it."""
+"""Inputs not tried by default, since the board has to restart after them."""
 
 _LINES: Final = (
     "setenv a 1",

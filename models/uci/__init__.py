@@ -1,8 +1,8 @@
-"""Chess engines, by the Universal Chess Interface (UCI) over their pipes; Stockfish if no other is named.
+"""Chess engines, by the Universal Chess Interface (UCI) over their pipes; Stockfish by default.
 
 `otf run uci --set engine=./my-engine` names one. Source: Meyer-Kahlen, "Description of the universal chess interface
-(UCI)", April 2006. An engine thinks while it can be spoken to: what it says of its search comes any time, and the best
-move when it has one.
+(UCI)", April 2006. An engine listens while it thinks: information about its search comes at any time, and the best move
+when it has one.
 """
 
 from otf.models.uci.bench import bench

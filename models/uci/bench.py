@@ -26,16 +26,16 @@ KNOWN: Final = {
     ),
     "mate": known_issue("Stockfish 15.1 has a best move that is no move", "(none)", req=UciRule.UCI_NULLMOVE),
 }
-"""The known issues that each of `ALSO` brings to light."""
+"""The known issues that each of `ALSO` shows."""
 READY: Final = 10.0
-"""Seconds that an engine may take to load what it knows of chess."""
+"""Seconds that an engine may take to load its chess data."""
 
 
 @trace_may_set(also=ALSO)
 def bench(*, engine: str = "", also: str = "") -> Bench:
     """Return the bench of a chess engine; `engine` is its command line (default: Stockfish).
 
-    `also` is one of `ALSO`: such inputs are tried as well.
+    `also` is one of `ALSO`: the bench tries such inputs too.
 
     >>> bench().name
     'uci'
@@ -48,7 +48,7 @@ def bench(*, engine: str = "", also: str = "") -> Bench:
         codec=UciCodec(POSITIONS),
         ports={PORT: lambda: _engine(engine)},
         inputs="uioco",
-        # "isready" must be answered at once, also while the engine searches
+        # the engine must answer "isready" at once, even while it searches
         quiescence=0.2,
         latency=0.1,
         busy=0.2,
@@ -61,7 +61,7 @@ def bench(*, engine: str = "", also: str = "") -> Bench:
 async def _engine(engine: str) -> AsyncGenerator[Line, None]:
     argv = words(engine) if engine else [program("stockfish", "stockfish")]
     async with open_process(argv, ready=None) as line:
-        # what it says of itself before it was asked is not part of the interface
+        # unrequested output about itself is not part of the interface
         await line.send(b"uci")
         await line.until_ready("uciok", READY)
         yield line

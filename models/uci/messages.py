@@ -15,7 +15,7 @@ PORT: Final = "uci"
 
 @dataclass(frozen=True, slots=True)
 class Say:
-    """A line to the engine that it answers with one line or none, or not at all."""
+    """A line to the engine, which answers with one line, several, or none."""
 
     line: str
 
@@ -41,7 +41,7 @@ class IsReady:
 
 @dataclass(frozen=True, slots=True)
 class Info:
-    """Something about the search; `kind` is its first word, `depth` the plies searched, 0 where it does not say."""
+    """Information about the search; `kind` is its first word, `depth` the plies searched, 0 if it does not say."""
 
     kind: str
     depth: int = 0
@@ -49,7 +49,7 @@ class Info:
 
 @dataclass(frozen=True, slots=True)
 class BestMove:
-    """The end of a search: the move, and the one that it expects in return."""
+    """The end of a search: the move, and the expected reply."""
 
     move: str
     ponder: str = ""
@@ -71,19 +71,19 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Other:
-    """A line that the interface does not have."""
+    """A line outside the interface."""
 
     line: str
 
 
-# in long algebraic notation; 0000 is the move of a player who does not move
+# in long algebraic notation; 0000 is a null move
 _MOVE: Final = re.compile("[a-h][1-8][a-h][1-8][qrbn]?")
 _DEPTH: Final = re.compile("[0-9]{1,9}")
 _NAMES: Final = frozenset(("uci", "debug", "isready", "setoption", "register", "ucinewgame", "position", "go", "stop"))
 _MORE: Final = frozenset(
     ("ponderhit", "quit", "d", "bench", "eval", "compiler", "flip", "export_net", "help", "license")
 )
-"""Commands that engines have, beside those of the model."""
+"""Commands of engines, other than those of the model."""
 
 _BEST: Final = re.compile(r"bestmove (\S+)(?: ponder (\S+))?")
 _ABOUT: Final = re.compile(r"(id name|id author|option name)\s+\S.*")
@@ -121,7 +121,7 @@ class UciCodec:
                 raise CodecError(message)
 
     def decode_input(self, port: str, data: bytes) -> Say | Position | Go | IsReady:
-        """Return the command in a line. Raises CodecError if an engine ignores it, since it knows none of the words."""
+        """Return the command in a line. Raises CodecError if an engine would ignore it for lack of known words."""
         del port
         line = text_of(data, "latin-1")
         words = [text_of(each, "latin-1").strip("-").lower() for each in data.split()]
@@ -152,7 +152,7 @@ class UciCodec:
         return Go(tuple(found))
 
     def decode(self, port: str, data: bytes) -> object:
-        """Return what a line says."""
+        """Return the output in a line."""
         del port
         line = text_of(data).strip()
         best, about = _BEST.fullmatch(line), _ABOUT.fullmatch(line)

@@ -1,9 +1,9 @@
 """The Universal Chess Interface as a function from a state and a line to the possible answers.
 
 After Meyer-Kahlen, "Description of the universal chess interface (UCI)", April 2006. A search runs beside the
-conversation, so its end answers no command: it is spontaneous, and comes when a timer expires. The timer runs from the
-moment at which the search has to end, whatever the engine says until then: an engine that informs for ever and never
-moves is wrong. The description does not mention empty lines: they are allowed in the answer to "uci", where Stockfish
+conversation, so its end is not an answer: it is spontaneous, and comes when a timer expires. The timer runs from the
+moment when the search has to end, whatever the engine says until then: an engine that informs for ever and never moves
+is wrong. The description does not mention empty lines; the model allows them in the answer to "uci", where Stockfish
 has one.
 """
 
@@ -19,7 +19,7 @@ from otf.models.uci.requirements import UciRule
 from otf.spec import Accept, Spec, TimerStart, Transition, Where, goto, start
 
 PATIENCE: Final = 5.0
-"""Seconds within which the best move comes once the search has to end: generous, the machine may be busy."""
+"""Seconds within which the best move comes once the search has to end; generous, for a busy machine."""
 
 _WHITE_FIRST: Final = tuple(f"{file}2{file}{row}" for file in "abcdefgh" for row in "34")
 _BLACK_FIRST: Final = tuple(f"{file}7{file}{row}" for file in "abcdefgh" for row in "65")
@@ -59,14 +59,14 @@ _SILENT: Final[dict[str, tuple[UciRule, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Idle:
-    """Nothing is searched for."""
+    """No search is running."""
 
     position: str = "start"
 
 
 @dataclass(frozen=True, slots=True)
 class Searching:
-    """A search among `moves`, of so many `plies` (0: any). It ends by itself, or only after the command `until`."""
+    """A search among `moves`, of this many `plies` (0: any). It ends by itself, or only after the command `until`."""
 
     position: str
     moves: frozenset[str]
@@ -81,7 +81,7 @@ Input: TypeAlias = Say | Position | Go
 
 
 def chess(also: str = "") -> Spec[State, Input]:
-    """Return the spec; `also` names some of `ALSO` that are tried as well.
+    """Return the spec; `also` names inputs of `ALSO` to try as well.
 
     >>> chess().name
     'uci'
@@ -99,7 +99,7 @@ def _step(state: State, inp: Input) -> Iterator[Transition[State] | Accept]:
             search = _search(position, words)
             yield goto(search, timers=_ending(search.until), req=_BEGUN[search.until])
         case _:
-            return  # the description does not say what a new position, or a new search, does to a search
+            return  # the description does not say what a new position or search does to a running search
 
 
 def _said(state: State, words: list[str], *, spaced: bool) -> Iterator[Transition[State] | Accept]:
@@ -110,14 +110,14 @@ def _said(state: State, words: list[str], *, spaced: bool) -> Iterator[Transitio
             yield goto(Idle(position))
         case ["stop"], Searching(until=until):
             required = UciRule.UCI_WHITE_SPACE if spaced else UciRule.UCI_STOP
-            # a search that ends by itself goes on to do so: its timer runs
+            # a search that ends by itself still does: its timer runs
             yield goto(replace(state, until=""), timers=_ending("") if until else (), req=required)
         case ["ponderhit"], Searching(until="ponderhit"):
             yield goto(replace(state, until=""), timers=_ending(""), req=UciRule.UCI_PONDERHIT)
         case ["uci" | "ucinewgame" | "setoption", *_], Searching():
-            return  # that is for engines that wait
+            return  # only for engines that wait
         case _:
-            # a search that is not there cannot be ended; what is unknown is ignored, and so is an empty line
+            # there is no search to end; the engine ignores unknown and empty lines
             yield goto(state, req=_SILENT.get(words[0] if words else "", (UciRule.UCI_UNKNOWN,)))
 
 
@@ -136,9 +136,9 @@ def _search(position: str, words: tuple[str, ...]) -> Searching:
 
 
 def _emits(state: State) -> Iterator[Transition[State]]:
-    """Yield the outputs of a search: information any time, and once the best move."""
+    """Yield the outputs of a search: information at any time, and the best move once."""
     if isinstance(state, Idle):
-        yield goto(state, Info("string"))  # any text for people, any time
+        yield goto(state, Info("string"))  # any text for people, at any time
         return
     searched = Where(lambda said: _is_info(state, said), f"info, of depth {state.plies or 'any'}")
     yield goto(state, searched, req=UciRule.UCI_DEPTH if state.plies else UciRule.UCI_INFO)
@@ -159,7 +159,7 @@ def _is_info(state: Searching, said: object) -> bool:
 
 
 def _is_legal(state: Searching, best: BestMove) -> bool:
-    # what is best where no move is legal the description does not say; 0000 is what it has for no move
+    # the description does not say what is best without a legal move; 0000 is its null move
     return best.move in state.moves if state.moves else best.move == "0000"
 
 
@@ -195,7 +195,7 @@ ALSO: Final[dict[str, tuple[Input, ...]]] = {
     "order": (Go(("searchmoves e2e4", "depth 1")),),
     "mate": (Position("mate"), Position("stalemate")),
 }
-"""What brings a known issue of Stockfish to light, by its name."""
+"""Inputs that show a known issue of Stockfish, by name."""
 
 
 def _inputs(also: str, state: State) -> Iterator[Input]:

@@ -32,7 +32,7 @@ KNOWN: Final = KnownIssue(
 
 
 def bench(*, server: str = "") -> Bench:
-    """Return the bench of a WebSocket server; `server` is the address HOST:PORT of one that echoes.
+    """Return the bench of a WebSocket server; `server` is the HOST:PORT of one that echoes.
 
     Without it the server is wsproto, on a socket.
 
@@ -43,7 +43,7 @@ def bench(*, server: str = "") -> Bench:
 
 
 def served_by(argv: Sequence[str]) -> Bench:
-    """Return the bench of the server that this command starts, afresh for each path; it prints its port.
+    """Return the bench of a server that this command starts for each path, and that prints its port.
 
     >>> served_by(["my-server"]).name
     'websocket'

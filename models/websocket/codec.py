@@ -1,4 +1,4 @@
-"""The codec of handshakes and frames: what a client sends is read strictly, and what a server sends as it is."""
+"""The codec of handshakes and frames: it reads a client's bytes strictly, and a server's as they are."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class SocketCodec:
         return RawFrames(frames)
 
     def split_input(self, port: str, data: bytes) -> list[bytes]:
-        """Return the bytes as they are: the model reads the frames in them."""
+        """Return the bytes unchanged: the model reads the frames in them."""
         del port
         return [data]
 
@@ -94,7 +94,7 @@ class SocketCodec:
 
 
 def handshake_in(data: bytes) -> RawHandshake:
-    """Return the handshake in some bytes, right or wrong. Raises CodecError if it is no request for / by HTTP/1."""
+    """Return the handshake in some bytes, right or wrong. Raises CodecError if it is not an HTTP/1 request for /."""
     head, end, rest = data.decode("latin-1").partition(_END)
     line, *fields = head.split("\r\n")
     words = _LINE.fullmatch(line)

@@ -1,4 +1,4 @@
-"""What is worth trying with a WebSocket server: handshakes and frames that are right, odd or wrong."""
+"""Inputs worth trying with a WebSocket server: handshakes and frames that are right, odd or wrong."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from otf.models.websocket.messages import (
 
 HOST, UPGRADE, CONNECTION, KEYED, VERSION = FIELDS
 LONGEST: Final = 60
-"""Bytes of a message so far, after which no fragment is sent that is not its last: so the states have an end."""
+"""Bytes of a message after which only its last fragment may follow, so that there are finitely many states."""
 _MORE: Final = RawFrame(CONTINUED, "hello", fin=False)
 
 
@@ -104,4 +104,4 @@ def _bursts() -> Iterator[tuple[RawFrame, ...]]:
 HANDSHAKES: Final = tuple(_handshakes())
 FRAMES: Final = tuple(RawFrames(each) for each in [*((frame,) for frame in _single()), *_bursts()])
 LAST: Final = tuple(each for each in FRAMES if each != RawFrames((_MORE,)))
-"""Frames for a message that is to end."""
+"""Frames that end a message."""

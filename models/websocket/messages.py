@@ -1,4 +1,4 @@
-"""Handshakes and frames of a client as their parts, right or wrong, and what a server sends."""
+"""Handshakes and frames of a client as parts, right or wrong, and the messages of a server."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class SocketConnect:
 
 @dataclass(frozen=True, slots=True)
 class RawHandshake:
-    """A request to open a WebSocket; its field lines are sent as they are."""
+    """A request to open a WebSocket; its field lines go out unchanged."""
 
     fields: tuple[str, ...] = FIELDS
     method: str = "GET"
@@ -40,7 +40,7 @@ class RawHandshake:
 class RawFrame:
     """A frame; characters of the payload are bytes (Latin-1).
 
-    `wide`: its length takes 2 or 8 bytes though fewer would do; `claimed`: its length is said to be this.
+    `wide`: its length takes 2 or 8 bytes although fewer would do; `claimed`: the stated length.
     """
 
     opcode: int
@@ -54,7 +54,7 @@ class RawFrame:
 
 @dataclass(frozen=True, slots=True)
 class RawFrames:
-    """Frames that are sent at once."""
+    """Frames sent at once."""
 
     frames: tuple[RawFrame, ...]
 
@@ -72,7 +72,7 @@ class HandshakeAnswer:
 
 @dataclass(frozen=True, slots=True)
 class SocketMessage:
-    """A message from the server: fragments are put together. Characters of the payload are bytes."""
+    """A message from the server, assembled from fragments. Characters of the payload are bytes."""
 
     opcode: int
     payload: str = ""

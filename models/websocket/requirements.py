@@ -1,4 +1,4 @@
-"""What RFC 6455 requires of a server of WebSocket; the sentences are shortened."""
+"""What RFC 6455 requires of a WebSocket server; the sentences are shortened."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from otf.spec import Requirements
 
 
 class WsRule(Enum):
-    """The normative sentences, by their sections; what is said of clients and intermediaries alone is left out."""
+    """The normative sentences, by section, without those about clients and intermediaries alone."""
 
     RFC6455_4_2_1 = (
         "MUST",

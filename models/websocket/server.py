@@ -49,7 +49,7 @@ def _serve(sock: socket.socket) -> None:
             if isinstance(error.event_hint, RejectConnection):
                 sock.sendall(connection.send(error.event_hint))
             return
-        except UnicodeDecodeError:  # so wsproto 1.3.2 takes a field whose value is no ASCII
+        except UnicodeDecodeError:  # how wsproto 1.3.2 reacts to a field whose value is not ASCII
             return
 
 

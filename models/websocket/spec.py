@@ -1,4 +1,4 @@
-"""A WebSocket server that sends each message back, as a function of the frames that it has been sent (RFC 6455)."""
+"""A WebSocket server that echoes each message, as a function of the frames that it receives (RFC 6455)."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ from otf.spec import OneOf, Spec, Transition, Where, goto, on
 from otf.trace.events import Ended
 
 MOST: Final = 8
-"""Frames in malformed bytes that are looked at."""
+"""The most frames to look at in malformed bytes."""
 _NEVER_SENT: Final = {1005, 1006, 1015}
 
 
 @dataclass(frozen=True, slots=True)
 class Socket:
-    """A connection; once it is open, the opcode and the payload of a message whose end is still to come."""
+    """A connection; once it is open, the opcode and the payload of an unfinished message."""
 
     is_open: bool = False
     opcode: int = 0
@@ -51,10 +51,10 @@ Yields: TypeAlias = Iterator[Transition[State]]
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What was sent for the frames so far, by which rules, and the state; `end` is not empty if no frame counts then.
+    """The answers to the frames so far, their rules, and the state; `end` is not empty if later frames do not count.
 
-    Messages of the application and pongs of the protocol have no order among each other, and when the connection ends,
-    an application may not have answered everything.
+    There is no order between messages of the application and pongs of the protocol. When the connection ends, the
+    application may not have answered everything.
     """
 
     socket: Socket
@@ -64,7 +64,7 @@ class Progress:
     end: tuple[object, ...] = ()
 
     def orders(self) -> Iterator[tuple[object, ...]]:
-        """Yield the outputs in all orders that are possible."""
+        """Yield the outputs in all possible orders."""
         for many in range(len(self.echoes) + 1) if self.end else [len(self.echoes)]:
             for merged in _merged(self.echoes[:many], self.pongs):
                 yield (*merged, *self.end)
@@ -107,7 +107,7 @@ def _step(state: State, inp: SocketInput) -> Yields:
 
 
 def _malformed(state: State, inp: Malformed) -> Iterator[Transition[Any]] | None:
-    """Yield what follows malformed bytes, if they are a handshake or frames all the same; others may do anything."""
+    """Yield what follows malformed bytes that happen to be a handshake or frames; others may do anything."""
     if state is None:
         return None
     ways = list[Transition[Any]](_read_frames(state, inp.raw) if state.is_open else _read_handshake(inp.raw))
@@ -117,14 +117,14 @@ def _malformed(state: State, inp: Malformed) -> Iterator[Transition[Any]] | None
 def _read_handshake(raw: bytes) -> Yields:
     with suppress(CodecError):
         request = handshake_in(raw)
-        # the answer to a handshake without the key of the model is unknown
+        # the answer to a handshake without the model's key is unknown
         yield from _handshake(request) if refusal(request) else ()
 
 
 def _read_frames(state: Socket, raw: bytes) -> Yields:
     frames, rest = frames_in(raw)
     ways = _progress(state, frames[:MOST])
-    # what is not whole is read together with the next input, unless the connection has failed before
+    # an incomplete frame is read together with the next input, unless the connection has failed before
     if frames and (not (rest or frames[MOST:]) or all(way.end for way in ways)):
         yield from _sent(ways, torn=True)
 
@@ -158,7 +158,7 @@ RESET: Final = OneOf(*(on(PORT, Ended(each)) for each in ("connection reset", "c
 
 
 def _is_close(output: object) -> bool:
-    """Return whether it is a Close frame with a code that may be sent, or without."""
+    """Return whether it is a Close frame with a permitted code, or without one."""
     if not isinstance(output, SocketMessage) or output.opcode != CLOSE:
         return False
     body = output.payload.encode("latin-1")
@@ -181,13 +181,13 @@ def _progress(state: Socket, frames: tuple[RawFrame, ...]) -> list[Progress]:
 
 
 def _sent(ways: list[Progress], *, torn: bool) -> Yields:
-    """Yield the outputs of these ways; `torn`: the server may not have read all when it closes the connection."""
+    """Yield the outputs of these ways; `torn`: the server may close the connection before it has read everything."""
     for way in ways:
         for outputs in way.orders():
             yield goto(None if way.end else way.socket, *outputs, req=way.rules)
     lost = {outputs[:many] for way in ways if way.end for outputs in way.orders() for many in range(len(outputs))}
     if torn:
-        # what the server does not read makes the network say so, and may cost answers on their way
+        # unread bytes make the network send a reset, which may cost answers in flight
         for outputs in lost:
             yield goto(None, *outputs, RESET)
 

@@ -1,4 +1,4 @@
-"""What is wrong with a handshake, a frame, or a text, if anything (RFC 6455, sections 4.2.1, 5 and 8.1)."""
+"""The faults of a handshake, a frame, or a text (RFC 6455, sections 4.2.1, 5 and 8.1)."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ def refusal(request: RawHandshake) -> R | None:
 def _is_key(key: str) -> bool:
     try:
         return len(base64.b64decode(key, validate=True)) == _KEY_SIZE
-    except ValueError:  # also where it is no ASCII
+    except ValueError:  # also if it is not ASCII
         return False
 
 
 def violation(frame: RawFrame, begun: int) -> R | None:
-    """Return the rule that makes the connection fail at once, or None; `begun`: the opcode of the message so far."""
+    """Return the rule that makes the connection fail at once, or None; `begun`: the message's opcode."""
     body = frame.payload.encode("latin-1")
     checks = (
         (not frame.masked, R.RFC6455_5_1_UNMASKED),
@@ -69,7 +69,7 @@ def violation(frame: RawFrame, begun: int) -> R | None:
 
 
 def is_defined(close: RawFrame) -> bool:
-    """Return whether the code of a Close, if it has one, is one that a client may send (section 7.4)."""
+    """Return whether a client may send this Close, with its code, if any (section 7.4)."""
     return not close.payload or int.from_bytes(close.payload[:2].encode("latin-1")) in _DEFINED
 
 

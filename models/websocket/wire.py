@@ -1,4 +1,4 @@
-"""The answer to a handshake and the messages of a server, cut out of a stream."""
+"""Cuts the answer to a handshake and the messages of a server out of a stream."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from otf.models.http.wire import ResponseFramer
 from otf.models.websocket.messages import BINARY, CLOSE, CONTINUED, PING, PONG, TEXT
 
 SIZES: Final = {126: 2, 127: 8}
-"""Lengths of a frame that say how many bytes the real length has."""
+"""Length codes of a frame, and how many bytes of real length follow."""
 SWITCHING: Final = b"101"
-_STATUS: Final = slice(9, 12)  # where an answer has its status, behind "HTTP/1.1 "
+_STATUS: Final = slice(9, 12)  # the place of the status in an answer, after "HTTP/1.1 "
 
 
 class SocketFramer(ResponseFramer):
-    """Cuts a stream into the answer to a handshake and messages; after what is none it finds no more."""
+    """Cuts a stream into the answer to a handshake and messages; after anything else it finds no more."""
 
     def __init__(self, largest: int = 4 * LARGEST) -> None:
         super().__init__(largest)
@@ -24,13 +24,13 @@ class SocketFramer(ResponseFramer):
 
     @property
     def unfinished(self) -> bool:
-        """Return whether a message has begun and not ended."""
+        """Return whether a message has begun but not ended."""
         return bool(self._raw or self._parts)
 
     def rest(self) -> list[Frame]:
-        """Return the answer to a handshake if it may end with the connection, and begin anew.
+        """Return the answer to a handshake if it may end with the connection, and start again.
 
-        A message that is not whole is dropped: a reset may cut it off, and then none counts; otherwise it is missing.
+        It drops an incomplete message: a reset may cut it off, and then none counts; otherwise it is missing.
         """
         if self._is_open:
             self._raw = self._parts = b""
@@ -38,9 +38,9 @@ class SocketFramer(ResponseFramer):
         return super().rest()
 
     def take(self) -> bytes | None:
-        """Take the answer or a frame off; return its message, nothing for a fragment, None if it is not whole.
+        """Take the answer or a frame off; return its message, nothing for a fragment, None if it is incomplete.
 
-        Raises ValueError for what is neither.
+        Raises ValueError for anything else.
         """
         if self._is_open:
             return self._message()
@@ -73,5 +73,5 @@ class SocketFramer(ResponseFramer):
 
 
 def messages() -> Framing:
-    """Return the framing: a frame is the answer to a handshake, or a message behind its opcode."""
+    """Return the framing: a frame is the answer to a handshake, or a message after its opcode."""
     return SocketFramer
