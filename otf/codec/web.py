@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any, Final, TypeAlias
@@ -17,28 +19,65 @@ Headers: TypeAlias = tuple[tuple[str, str], ...]
 class HttpRequest:
     """A request; the codec adds `host`, and `content-length` if there is a body.
 
-    >>> HttpRequest("GET", "/").method
-    'GET'
+    A body that is not bytes is sent as JSON, with `content-type: application/json` unless the headers have one.
+
+    >>> HttpRequest("POST", "/holds", body={"room": "red"})
+    HttpRequest(method='POST', target='/holds', headers=(('content-type', 'application/json'),), body=b'{"room":"red"}')
     """
 
     method: str
     target: str
     headers: Headers = ()
-    body: bytes = b""
+    body: Any = b""
+
+    def __post_init__(self) -> None:
+        """Write a body that is not bytes as JSON. Raises UsageError for what is no JSON."""
+        if not isinstance(self.body, bytes):
+            object.__setattr__(self, "body", _json(self.body))
+            if not any(name.lower() == "content-type" for name, _ in self.headers):
+                object.__setattr__(self, "headers", (*self.headers, ("content-type", "application/json")))
 
 
 @dataclass(frozen=True, slots=True)
 class HttpResponse:
-    """A response, with only the headers that the codec keeps, their names in lower case."""
+    r"""A response, with those of its headers that the codec keeps; their names are in lower case.
+
+    A body that is an object or an array of JSON is compared as a value: spaces and the order of keys do not count.
+    It is written in one way, and may be given as a value. Any other body is compared byte by byte.
+
+    >>> HttpResponse(200, body={"left": 1, "of": 2}) == HttpResponse(200, body=b'{ "of": 2,\n "left": 1 }')
+    True
+    """
 
     status: int
     headers: Headers = ()
-    body: bytes = b""
+    body: Any = b""
 
     def __post_init__(self) -> None:
-        """Raise UsageError if a body is passed in the place of the headers."""
-        if isinstance(self.headers, bytes | str):
+        """Write JSON in one way. Raises UsageError for what is no JSON, and for a body in the place of the headers."""
+        if isinstance(self.headers, bytes | str | dict | list):
             raise UsageError(f"HttpResponse({self.status}, {self.headers!r}): a body is named: body={self.headers!r}")
+        if not isinstance(self.body, bytes):
+            object.__setattr__(self, "body", _json(self.body))
+        elif self.body.lstrip()[:1] in {b"{", b"["}:
+            with suppress(ValueError, RecursionError, UsageError):  # it only looks like JSON
+                object.__setattr__(self, "body", _json(json.loads(self.body, object_pairs_hook=_object)))
+
+
+def _json(value: object) -> bytes:
+    """Return a value as JSON in one way. Raises UsageError."""
+    try:
+        return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise UsageError(f"the body {show(value)} is neither bytes nor JSON: {error}") from error
+
+
+def _object(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
+    """Return an object of JSON. Raises ValueError if a key is in it twice: that would be lost."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError
+    return found
 
 
 @dataclass(frozen=True, slots=True)

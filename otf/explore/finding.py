@@ -72,7 +72,7 @@ class Finding:
 
 def upheld(graph: Graph, law: str, *, ignores: Iterable[str] = ()) -> Finding:
     """Return the finding that a law holds in all states of a graph; the bounds in `ignores` do not weaken it."""
-    counted = f"{len(graph.values):,} states, {len(graph.target):,} transitions"
+    counted = graph.size
     if OPEN not in graph.target and graph.cuts.keys() <= set(ignores):
         within = ", ".join(graph.within())
         return (

@@ -95,6 +95,12 @@ class Graph:
         """Return whether the graph has every reachable state, so that laws can be proven on it."""
         return not self.edge and OPEN not in self.target
 
+    @property
+    def size(self) -> str:
+        """Return the numbers of states and transitions in words."""
+        numbers = ((len(self.values), "state"), (len(self.target), "transition"))
+        return ", ".join(f"{number:,} {what}{'' if number == 1 else 's'}" for number, what in numbers)
+
     def within(self) -> list[str]:
         """Return the bounds that matter: of values always, of steps and states if they cut something off."""
         return [says for bound, says in self.bounds.items() if bound == "values" or bound in self.cuts]

@@ -85,6 +85,8 @@ class RegisterFramer:
 def registers(framing: Framing, file: Mapping[str, Register | bytes]) -> Framing:
     r"""Return a framing with named registers; bytes are the pattern of one. Raises UsageError for a wrong pattern.
 
+    It is not for `http()`, nor for any other framing whose frames have their length: take ids there with `Accept`.
+
     >>> from otf.framing import lines
     >>> framer = registers(lines(), {"job": rb"INSERTED (\d+)"})()
     >>> framer.pack(b"delete {job}"), framer.feed(b"INSERTED 17\n")[0].data, framer.pack(b"delete {job}")

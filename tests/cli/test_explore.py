@@ -143,3 +143,22 @@ def test_another_file_is_not_overwritten(tmp_path: Path) -> None:
     file = tmp_path / "page.html"
     file.write_text("mine", encoding="utf-8")
     assert "this file exists already" in failed("explore", "coffee", "--page", file)
+
+
+def test_the_name_of_a_file_says_what_it_is_to_be(tmp_path: Path) -> None:
+    """Text in a file that a browser opens would be of no use."""
+    page, drawn = tmp_path / "coffee.html", tmp_path / "coffee.dot"
+    assert otf("explore", "coffee", "--out", page).status == otf("explore", "coffee", "--out", drawn).status == 0
+    assert "<h1>otf explore: " in page.read_text(encoding="utf-8")
+    assert drawn.read_text(encoding="utf-8").startswith("digraph")
+
+
+def test_what_is_behind_outputs_that_decide_is_not_decided(tmp_path: Path) -> None:
+    """A model of which one state is known says so where it says that its laws passed."""
+    (tmp_path / "ids.py").write_text(
+        "from otf import Accept, Spec\n"
+        "spec = Spec(lambda ids, inp: [Accept(lambda out: (*ids, out), says='an id')], (), ['new'])\n",
+        encoding="utf-8",
+    )
+    said = otf("explore", f"{tmp_path / 'ids.py'}:spec").out
+    assert "1 state, 1 transition; not whole: some outputs decide the next state, and what is behind them" in said

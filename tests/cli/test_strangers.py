@@ -43,7 +43,8 @@ def test_a_trace_writes_no_file(folder: Path, command: str) -> None:
     told = failed(command, modbus(folder, f"spy:///dev/ptmx?file={profile}"))
     assert "the trace was recorded with port='spy:///dev/ptmx?file=" in told
     assert told.endswith("which a trace may not choose, since it may come from a stranger: set it yourself with "
-                         "--set port=…, to the value of the trace or of a repaired system\n")  # fmt: skip
+                         "--set port=…, to the value of the trace or of a repaired system; --set KEY= is the empty "
+                         "text\n")  # fmt: skip
     assert profile.read_text(encoding="utf-8") == "mine"
 
 

@@ -88,3 +88,22 @@ def test_what_is_no_message_is_refused(value: object) -> None:
     """The error names it."""
     with pytest.raises(CodecError, match="sent"):
         WebSocketCodec().encode(value)
+
+
+def test_a_body_of_json_is_a_value() -> None:
+    """Spaces and the order of keys do not count; a key that is there twice, a number and a text are bytes as any."""
+    sent = b'HTTP/1.1 200 OK\r\ncontent-length: 26\r\n\r\n{ "of" : 2, "left": [1, 2]}'.replace(b"26", b"27")
+    assert HttpCodec().decode("", sent) == HttpResponse(200, body={"left": [1, 2], "of": 2})
+    assert HttpResponse(200, body=b"[1, 2]") == HttpResponse(200, body=[1, 2])
+    for exact in (b'{"a": 1, "a": 2}', b"1 ", b"{oops", b"[" * 100_000, b"[NaN]"):
+        assert HttpResponse(200, body=exact).body == exact
+
+
+def test_a_request_of_json() -> None:
+    """It names its type, unless it has one already; what is no JSON is refused where it is written."""
+    assert HttpRequest("POST", "/", body=[1]).headers == (("content-type", "application/json"),)
+    named = (("Content-Type", "application/problem+json"),)
+    assert HttpRequest("POST", "/", named, body={}).headers == named
+    assert HttpRequest("POST", "/", body=b'{"a": 1}').body == b'{"a": 1}'
+    with pytest.raises(UsageError, match="neither bytes nor JSON"):
+        HttpRequest("POST", "/", body={1})

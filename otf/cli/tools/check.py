@@ -74,7 +74,7 @@ MEANINGS: Final = {
 
 def summary(graph: Graph, found: list[Finding], required: list[Finding], overview: Iterable[str] = ()) -> str:
     """Return the size of a graph and its laws, each explained; of those that fail, the `required` are *refuted*."""
-    size = f"{graph.name}: {len(graph.values):,} states, {len(graph.target):,} transitions"
+    size = f"{graph.name}: {graph.size}"
     return "\n".join([size + _cut(graph), *overview, *(_law(each, required=each in required) for each in found)])
 
 
@@ -106,7 +106,8 @@ def _counted(kinds: Counter[str]) -> str:
 def _cut(graph: Graph) -> str:
     if graph.edge:
         return f"; not whole, cut at {len(graph.edge):,} states by {', '.join(graph.cuts)}"
-    return "" if graph.whole else "; not whole: some outputs decide the next state"
+    behind = "some outputs decide the next state, and what is behind them is not decided here, but by a campaign"
+    return "" if graph.whole else f"; not whole: {behind}"
 
 
 def as_law(finding: Finding) -> dict[str, Any]:

@@ -33,7 +33,11 @@ MANY: Final = 400  # states and transitions, each of which takes a line
 
 def explore(asked: ExploreCommand) -> int:
     """Do what the command asks; return the exit status."""
-    form = "json" if asked.as_json else one_of("--format", asked.form, FORMATS)
+    form, out, page = asked.form, asked.out, asked.page
+    if out is not None and form == "text":  # the name of a file says what it is to be
+        form = out.suffix[1:] if out.suffix[1:] in FORMATS else form
+        page, out = (out, None) if out.suffix == ".html" else (page, out)
+    form = "json" if asked.as_json else one_of("--format", form, FORMATS)
     spec = _under(model(asked.bench, parsed(asked.sets)), asked.scenario)
     graph = explored(spec, asked.limit, asked.depth, quiet=asked.as_json)
     safe = getattr(spec, "invariant", None)
@@ -43,12 +47,12 @@ def explore(asked: ExploreCommand) -> int:
     fields = asked.by.split(",") if asked.by else []
     small = grouped(graph, fields) if fields else graph
     with showing(whole=asked.whole):
-        if asked.page is not None or asked.opens:
-            _page(graph, marks(graph, safe=safe), found, required, fields, asked.page, opens=asked.opens)
-        elif (form, asked.out, asked.whole) == ("text", None, False) and len(small.values) + len(small.target) > MANY:
+        if page is not None or asked.opens:
+            _page(graph, marks(graph, safe=safe), found, required, fields, page, opens=asked.opens)
+        elif (form, out, asked.whole) == ("text", None, False) and len(small.values) + len(small.target) > MANY:
             say(summary(small, found, required, overview(small)))
         else:
-            write(small, marks(small, safe=None if fields else safe), form, asked.out, found, required)
+            write(small, marks(small, safe=None if fields else safe), form, out, found, required)
     return PASS if all(required) else FAIL
 
 

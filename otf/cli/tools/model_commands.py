@@ -37,7 +37,7 @@ class ExploreCommand:
     form: Annotated[
         str, option("FORM", f"One of {', '.join(FORMATS)}.", "--format", autocompletion=among(*FORMATS))
     ] = "text"
-    out: Annotated[Path | None, option("FILE", "The file to write; default: standard output.")] = None
+    out: Annotated[Path | None, option("FILE", "The file to write, such as .html; default: standard output.")] = None
     limit: StateLimit = 10_000
     depth: Depth = None
     scenario: Annotated[str | None, option("ACTIONS", "Only this scenario: a regular expression over actions.")] = None

@@ -14,7 +14,7 @@ class BenchKind(NamedTuple):
     real: str
     imports: str
     bench: str
-    tail: str = ""
+    head: str = ""  # instead of the common one
 
 
 HEAD: Final = '''"""$name: a lamp with a dimmer, $says.
@@ -187,6 +187,58 @@ if __name__ == "__main__":
             print(answer.decode(), flush=True)
 """
 
+HTTP: Final = """
+
+# 1. What is sent to the system. Responses are written where the model has them.
+
+UP, DOWN, LEVEL = HttpRequest("POST", "/up"), HttpRequest("POST", "/down"), HttpRequest("GET", "/level")
+
+# 2. The model: what may happen on an input in a state. Each transition has the next state and its outputs; several
+#    transitions leave a choice to the system. A body that is not bytes is JSON, and is compared as a value.
+
+HIGHEST = 3
+
+
+def step(level: int, inp: HttpRequest) -> Iterator[Transition[int]]:
+    if inp == LEVEL:
+        yield goto(level, HttpResponse(200, body={"level": level}))
+        return
+    then = level + 1 if inp == UP else level - 1
+    if 0 <= then <= HIGHEST:
+        yield goto(then, HttpResponse(204))
+    else:
+        yield goto(level, HttpResponse(409))
+
+
+spec = Spec(step, initial=0, inputs=[UP, DOWN, LEVEL])
+
+# 3. The codec: of the headers of a response it keeps those that HttpCodec(keep=(...)) names.
+
+codec = HttpCodec(name="line")
+
+"""
+
+SERVER: Final = '''
+
+class Lamp:
+    """The simulated system. It does not use the model; delete it when you test your own."""
+
+    def __init__(self, broken: bool) -> None:
+        self.level = 0
+        self.broken = broken
+
+    def take(self, request: bytes) -> bytes:
+        path = request.split()[1]
+        if path == b"/level":
+            body = b\'{ "level": %d }\' % self.level
+            return b"HTTP/1.1 200 OK\\r\\ncontent-length: %d\\r\\n\\r\\n%b" % (len(body), body)
+        then = self.level + (1 if path == b"/up" else -1)
+        if not 0 <= then <= HIGHEST:
+            return b"HTTP/1.1 409 Conflict\\r\\ncontent-length: 0\\r\\n\\r\\n"
+        self.level = 0 if self.broken and then == HIGHEST else then
+        return b"HTTP/1.1 204 No Content\\r\\n\\r\\n"
+'''
+
 COMMON: Final = "from collections.abc import Iterator\nfrom dataclasses import dataclass\n\n"
 WITH_CODEC: Final = f"{COMMON}from otf import Bench, Spec, Transition, goto, lines, trace_may_set\n"
 
@@ -209,6 +261,16 @@ KINDS: Final[Mapping[str, BenchKind]] = {
         "/dev/ttyUSB0",
         "serialport(url, baudrate=115200)",
         ("0.2", "0.05", "0.05"),
+    ),
+    "http": BenchKind(
+        "by HTTP: requests, and responses with JSON",
+        "otf run $file --set url=tcp://127.0.0.1:8000    your own system",
+        "from collections.abc import Iterator\n\nfrom otf import Bench, Spec, Transition, goto, trace_may_set\n"
+        "from otf.adapters import inprocess, tcp\nfrom otf.codec.web import HttpCodec, HttpRequest, HttpResponse\n"
+        "from otf.framing.web import http",
+        Template(PORT).safe_substitute(opened="tcp(url, framing=http())", quiet="0.05", late="0.01", busy="0.01")
+        + SERVER,
+        HEAD[: HEAD.index("# 1.")].rstrip() + HTTP,
     ),
     "process": BenchKind(
         "a program that reads and writes lines",
@@ -243,7 +305,7 @@ def bench_text(kind: str, name: str, file: str, framing: str = "lines") -> str:
     """Return the file of a new bench."""
     chosen = _framed(KINDS[kind], FRAMINGS[framing])
     words = {"name": name, "file": file, "says": chosen.says, "imports": chosen.imports}
-    whole = Template(HEAD + chosen.bench).safe_substitute(real=chosen.real)
+    whole = Template((chosen.head or HEAD) + chosen.bench).safe_substitute(real=chosen.real)
     return Template(whole).safe_substitute(words)
 
 
