@@ -78,6 +78,15 @@ class Leased(NamedTuple):
     deaths: int = 0
 
 
+class ShrinkTask(NamedTuple):
+    """A failing path to be shrunk in at most so many seconds; `confirmed` and `scope` are those of `Shrinker`."""
+
+    failing: PathResult
+    seconds: float
+    confirmed: bool = False
+    scope: Scope = Scope()
+
+
 class ShrinkWatch(NamedTuple):
     """Takes the progress of shrinking, and each shorter trace."""
 
@@ -118,10 +127,8 @@ class Executor(ABC):
         """Drive a failing path of a lane again, as `otf.campaign.confirm.confirm` does. Raises ContactError."""
 
     @abstractmethod
-    async def shrink(  # noqa: PLR0913 -- what a search needs, each once
-        self, failing: PathResult, seconds: float, watch: ShrinkWatch, *, lane: int, confirmed: bool, scope: Scope
-    ) -> Shrunk:
-        """Shrink a failing path as a lane would drive it, in at most so many seconds. Raises ContactError."""
+    async def shrink(self, lane: int, task: ShrinkTask, watch: ShrinkWatch) -> Shrunk:
+        """Shrink a failing path as a lane would drive it. Raises ContactError."""
 
     @abstractmethod
     def oracle(self, lane: int) -> Oracle:
@@ -215,45 +222,35 @@ class InProcess(Executor):
 
     async def confirm(self, lane: int, failing: PathResult, first: str, until: float, *, strict: bool) -> ConfirmedPath:
         """Drive a failing path again, strictly, at the system's own speed, and from a reset."""
-        return await self._on_device(lane, lambda: self._confirm(lane, failing, first, until, strict=strict))
 
-    async def _confirm(
-        self, lane: int, failing: PathResult, first: str, until: float, *, strict: bool
-    ) -> ConfirmedPath:
-        bench, settings = self._on(lane), self.settings
-        own = bench.at_speed(1).by_reset()
-        oracle = self._oracles[lane] if bench is own else own.oracle()
-        head = self._head(own, bench, failing.number)
-        after, speed = settings.aftermath, bench.speed / own.speed
-        return await confirm(
-            own, oracle, head, failing, strict=strict, first=first, until=until, aftermath=after, speed=speed
-        )
+        async def again() -> ConfirmedPath:
+            bench, after = self._on(lane), self.settings.aftermath
+            own = bench.at_speed(1).by_reset()
+            oracle = self._oracles[lane] if bench is own else own.oracle()
+            head, speed = self._head(own, bench, failing.number), bench.speed / own.speed
+            return await confirm(
+                own, oracle, head, failing, strict=strict, first=first, until=until, aftermath=after, speed=speed
+            )
 
-    async def shrink(  # noqa: PLR0913 -- what a search needs, each once
-        self, failing: PathResult, seconds: float, watch: ShrinkWatch, *, lane: int, confirmed: bool, scope: Scope
-    ) -> Shrunk:
+        return await self._on_device(lane, again)
+
+    async def shrink(self, lane: int, task: ShrinkTask, watch: ShrinkWatch) -> Shrunk:
         """Shrink a failing path, at the system's own speed."""
+        return await self._on_device(lane, lambda: self._shrinker(lane, task, watch).run(task.failing))
 
-        def shrinker() -> Shrinker:
-            return self._shrinker(failing, seconds, watch, lane=lane, confirmed=confirmed, scope=scope)
-
-        return await self._on_device(lane, lambda: shrinker().run(failing))
-
-    def _shrinker(  # noqa: PLR0913 -- the same
-        self, failing: PathResult, seconds: float, watch: ShrinkWatch, *, lane: int, confirmed: bool, scope: Scope
-    ) -> Shrinker:
+    def _shrinker(self, lane: int, task: ShrinkTask, watch: ShrinkWatch) -> Shrinker:
         bench, settings = self._on(lane), self.settings
         own = bench.at_speed(1)
         return Shrinker(
             bench=own,
             oracle=self._oracles[lane] if bench is own else own.oracle(),
-            header=self._head(own, bench, failing.number),
-            budget=replace(settings.budget, seconds=min(settings.budget.seconds, seconds)),
+            header=self._head(own, bench, task.failing.number),
+            budget=replace(settings.budget, seconds=min(settings.budget.seconds, task.seconds)),
             jobs=settings.jobs if settings.device is None else 1,
             mode=settings.mode,
             where=settings.where,
-            confirmed=confirmed,
-            scope=scope,
+            confirmed=task.confirmed,
+            scope=task.scope,
             progress=watch.progress,
             found=watch.found,
         )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
@@ -118,21 +118,22 @@ def reread(trace: Path, bench: Bench) -> list[Event]:
 
     Raises TraceError for one that cannot be read.
     """
-    try:
-        with trace.open("rb") as file:
-            reader = TraceReader(bounded(file), str(trace))
-            events = [read.event for read in reader.events(_registry(bench.known_types))]
-            return [] if reader.dropped else events
-    except OSError as error:
-        message = f"{trace}: it cannot be read ({error.strerror or error})"
-        raise TraceError(message) from error
+    with _reading(trace) as reader:
+        events = [read.event for read in reader.events(_registry(bench.known_types))]
+        return [] if reader.dropped else events
 
 
 def header_of(trace: Path) -> Header:
     """Return the header of a trace. Raises TraceError for one that cannot be read."""
+    with _reading(trace) as reader:
+        return reader.header
+
+
+@contextmanager
+def _reading(trace: Path) -> Generator[TraceReader]:
     try:
         with trace.open("rb") as file:
-            return TraceReader(bounded(file), str(trace)).header
+            yield TraceReader(bounded(file), str(trace))
     except OSError as error:
         message = f"{trace}: it cannot be read ({error.strerror or error})"
         raise TraceError(message) from error

@@ -21,7 +21,7 @@ from otf.campaign.contact import NoWorkersError
 from otf.campaign.journal_lines import ShrunkLine
 from otf.campaign.knowledge import Knowledge
 from otf.campaign.lane_knowledge import Known
-from otf.campaign.lanes import Executor, Lease, Leased, ShrinkWatch
+from otf.campaign.lanes import Executor, Lease, Leased, ShrinkTask, ShrinkWatch
 from otf.campaign.recorder import reread
 from otf.campaign.restored import shrunk_of
 from otf.campaign.results import PathResult, Shrunk
@@ -175,10 +175,9 @@ class Remote(Executor):
         found, _ = await self._ask(line, until - anyio.current_time())
         return ConfirmedPath(found.result(self.settings, self.bench), found.tries, again=found.again)
 
-    async def shrink(  # noqa: PLR0913 -- what a search needs, each once
-        self, failing: PathResult, seconds: float, watch: ShrinkWatch, *, lane: int, confirmed: bool, scope: Scope
-    ) -> Shrunk:
+    async def shrink(self, lane: int, task: ShrinkTask, watch: ShrinkWatch) -> Shrunk:
         """Shrink a failing path in a worker; there is no progress to see, and what was found is seen at the end."""
+        failing, seconds, confirmed, scope = task
         job = JobLine(0, "shrink", failing.number, lane, failing=ResultLine.of(0, failing), confirmed=confirmed)
         job.scope = scope
         try:

@@ -15,7 +15,7 @@ from otf.adapter.third_party import ungrouped
 from otf.campaign.confirm import DROPPED, STRICT
 from otf.campaign.contact import FailedStarts
 from otf.campaign.journal import Journal
-from otf.campaign.lanes import Executor, ShrinkWatch
+from otf.campaign.lanes import Executor, ShrinkTask, ShrinkWatch
 from otf.campaign.recorder import header_of
 from otf.campaign.results import FailureGroup, PathResult, Shrunk
 from otf.campaign.saved import Saved
@@ -266,7 +266,7 @@ class FailureReports:
         def search() -> Awaitable[Shrunk]:
             # after a start that failed it begins anew, in the time that is left
             left = max(0.0, until - anyio.current_time())
-            return self._executor.shrink(first, left, watch, lane=lane, confirmed=confirmed, scope=scope)
+            return self._executor.shrink(lane, ShrinkTask(first, left, confirmed, scope), watch)
 
         watch, (first, scope) = ShrinkWatch(progress, found), self._summary.to_shrink(group)
         confirmed = group.tries == 1 and first.trace.name.endswith(STRICT)

@@ -26,7 +26,7 @@ from otf.adapter.kept import keeping
 from otf.adapter.third_party import blamed, blaming, watched
 from otf.campaign import Settings
 from otf.campaign.journal_lines import ShrunkLine
-from otf.campaign.lanes import InProcess, Lease, ShrinkWatch, make_room
+from otf.campaign.lanes import InProcess, Lease, ShrinkTask, ShrinkWatch, make_room
 from otf.campaign.paths import undisturbed
 from otf.campaign.remote import JobLine, ResultLine
 from otf.campaign.results import PathResult, Shrunk
@@ -110,9 +110,8 @@ class Worker:
 
         watch = ShrinkWatch(found=found)
         with anyio.CancelScope() as self._searches[line.job]:
-            best = await self._executor.shrink(
-                failing, seconds, watch, lane=line.lane, confirmed=line.confirmed, scope=line.scope
-            )
+            task = ShrinkTask(failing, seconds, line.confirmed, line.scope)
+            best = await self._executor.shrink(line.lane, task, watch)
         del self._searches[line.job]
         return best
 
