@@ -255,6 +255,6 @@ def modelled(reference: str, sets: Mapping[str, object]) -> tuple[Spec[Any, Any]
     """Return the spec of a bench with the bench's parameters; a file or a bare model has none."""
     found = named(reference)
     if isinstance(found, Spec):
-        return found, {}
+        return found, {}  # pyright: ignore[reportUnknownVariableType] -- a spec of any state and input
     bench = load(reference, sets)
     return bench.spec, dict(bench.parameters)

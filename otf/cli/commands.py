@@ -7,8 +7,6 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, ClassVar, Final
 
-import typer
-
 from otf.cli.catalogue import RESETS, SECONDS, TRANSITIONS
 from otf.cli.options import (
     AsJson,
@@ -21,6 +19,7 @@ from otf.cli.options import (
     SystemOptions,
     TraceName,
     WholeValues,
+    argument,
     flag,
     option,
 )
@@ -47,7 +46,7 @@ SHELLS: Final = {
 class CompletionCommand:
     """Print the script that completes commands, options and benches in a shell."""
 
-    shell: Annotated[str, typer.Argument(metavar="SHELL", help=f"One of {', '.join(SHELLS)}.")]
+    shell: Annotated[str, argument("SHELL", f"One of {', '.join(SHELLS)}.")]
     examples: ClassVar[str] = "\b\nExamples:\n" + "".join(f"  {how}\n" for how in SHELLS.values())
 
 
@@ -73,8 +72,7 @@ class ShowCommand:
     """
 
     traces: Annotated[
-        list[str],
-        typer.Argument(metavar="TRACE...", help="Trace files of `otf run`, or folders of them; - is standard input."),
+        list[str], argument("TRACE...", "Trace files of `otf run`, or folders of them; - is standard input.")
     ]
     bench: FromBench = None
     sets: Sets = None
@@ -161,10 +159,7 @@ class ReplayCommand:
 
     traces: Annotated[
         list[str],
-        typer.Argument(
-            metavar="TRACE...",
-            help="Trace files, or folders of them; captures; logs of other programs; - is standard input.",
-        ),
+        argument("TRACE...", "Trace files, or folders of them; captures; logs of other programs; - is standard input."),
     ]
     bench: FromBench = None
     suts: Suts = None

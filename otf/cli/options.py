@@ -32,6 +32,11 @@ GROUPS: Final = (WHAT, HOW_LONG, CHOICE, SILENCE, WHERE, KEEPING, FAILURES)
 SHORT: Final = "otf.short_help"
 
 
+def argument(metavar: str, says: str, **more: Any) -> Any:  # noqa: ANN401 -- typer's own
+    """Return what a command takes without a name: what it is called, what it is."""
+    return typer.Argument(metavar=metavar, help=says, **more)
+
+
 def option(metavar: str, says: str, *names: str, group: str | None = None, **more: Any) -> Any:  # noqa: ANN401 -- typer's own
     """Return an option: what its value is called, what it does, its names if the parameter has another, its group."""
     return typer.Option(*names, metavar=metavar, help=says, rich_help_panel=group, **more)
@@ -92,9 +97,9 @@ Sets = Annotated[list[str] | None, SET]
 Suts = Annotated[list[str] | None, SUT]
 AsJson = Annotated[bool, flag("--json", "Print one JSON document and nothing else.")]
 Out = Annotated[Path | None, option("DIR", "The folder for traces; default: a new one in otf-runs.", "--out")]
-BENCH: Final = typer.Argument(
-    metavar="BENCH",
-    help="A shipped bench, package.module[:name], path/to/file.py[:name], or a TOML file.",
+BENCH: Final = argument(
+    "BENCH",
+    "A shipped bench, package.module[:name], path/to/file.py[:name], or a TOML file.",
     autocompletion=benches,
     show_default=False,
 )
@@ -102,7 +107,7 @@ BenchName = Annotated[str, BENCH]
 MaybeBench = Annotated[str | None, BENCH]
 StateLimit = Annotated[int, option("NUMBER", "At most this many states.")]
 Depth = Annotated[int | None, option("NUMBER", "At most this many steps away from the start.")]
-TraceName = Annotated[str, typer.Argument(metavar="TRACE", help="A trace file of `otf run`; - reads standard input.")]
+TraceName = Annotated[str, argument("TRACE", "A trace file of `otf run`; - reads standard input.")]
 WholeValues = Annotated[
     bool, flag("--whole", "Show whole values and states: no field is left out, and nothing is cut.")
 ]

@@ -140,15 +140,12 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 def pytest_pycollect_makeitem(collector: pytest.Collector, name: str, obj: object) -> pytest.Item | None:
     """Collect a bench that has the name of a test: `test_coffee = Bench(...)`."""
     module: Any = sys.modules.get(FOUND)
-    if module is None or not isinstance(obj, module.Bench) or not _is_test(collector, name):
+    finder: Any = collector  # pytest does not export the class with this method
+    if module is None or not isinstance(obj, module.Bench) or not finder.funcnamefilter(name):
         return None
     from otf.pytest_plugin.running import BenchItem
 
     return BenchItem.from_parent(collector, name=name, bench=obj)  # pyright: ignore[reportUnknownMemberType] -- pytest's own
-
-
-def _is_test(collector: Any, name: str) -> bool:  # noqa: ANN401 -- pytest does not export the class with this method
-    return bool(collector.funcnamefilter(name))
 
 
 @pytest.hookimpl(wrapper=True)

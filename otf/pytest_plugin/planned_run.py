@@ -83,15 +83,11 @@ def _folder(item: pytest.Item) -> Path:
     out: str | None = item.config.getoption("otf_out")
     name = re.sub(r"\W+", "-", item.nodeid).strip("-")
     if out is not None:
-        return _unused(Path(out) / name)
+        # a folder of traces belongs to one run: the next run gets another one
+        names = chain((name,), (f"{name}~{number}" for number in count(2)))
+        return next(each for each in map(Path(out).joinpath, names) if not each.exists())
     made: Path = own_folder(item).mktemp("otf")
     return made
-
-
-def _unused(folder: Path) -> Path:
-    # a folder of traces belongs to one run: the next run gets another one
-    names = chain((folder,), (folder.with_name(f"{folder.name}~{number}") for number in count(2)))
-    return next(each for each in names if not each.exists())
 
 
 def own_folder(item: pytest.Item) -> Any:  # noqa: ANN401 -- pytest exports the type, but not the attribute

@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, ClassVar
 
-import typer
-
-from otf.cli.options import AsJson, FromBench, Sets, SystemOptions, flag, option
+from otf.cli.options import AsJson, FromBench, Sets, SystemOptions, argument, flag, option
 from otf.cli.tools.starters import FRAMINGS, KINDS
 
 
@@ -16,9 +14,7 @@ from otf.cli.tools.starters import FRAMINGS, KINDS
 class NewCommand:
     """Write a commented bench for your own system. It runs at once: against a simulated system, or the recorded one."""
 
-    name: Annotated[
-        str, typer.Argument(metavar="[NAME]", help="The name of the system; the file is NAME.py.", show_default=False)
-    ] = ""
+    name: Annotated[str, argument("[NAME]", "The name of the system; the file is NAME.py.", show_default=False)] = ""
     kind: Annotated[str, option("KIND", f"How otf connects to it: {', '.join(KINDS)}.")] = "tcp"
     framing: Annotated[str, option("FRAMING", f"What one message of a stream is: {', '.join(FRAMINGS)}.")] = "lines"
     source: Annotated[
@@ -49,7 +45,7 @@ class ReportCommand:
     whatever the verdict: `otf run` and `otf replay` judge.
     """
 
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a campaign; `otf run` prints it.")]
+    folder: Annotated[Path, argument("DIR", "The folder of a campaign; `otf run` prints it.")]
     bench: FromBench = None
     sets: Sets = None
     out: Annotated[Path | None, option("FILE", "The page; default: report.html in the folder.")] = None
@@ -87,10 +83,8 @@ class CompareCommand:
     if both are benches, it is sent to both systems.
     """
 
-    a: Annotated[
-        str, typer.Argument(metavar="A", help="A trace, a folder of a campaign, or a model (a bench, a file).")
-    ]
-    b: Annotated[str, typer.Argument(metavar="B", help="Another one.")]
+    a: Annotated[str, argument("A", "A trace, a folder of a campaign, or a model (a bench, a file).")]
+    b: Annotated[str, argument("B", "Another one.")]
     bench: FromBench = None
     sets: Sets = None
     page: Annotated[Path | None, option("FILE", "Write a page with both side by side.")] = None
@@ -117,9 +111,7 @@ class LearnCommand:
     status is 1 if the system violates a property, 3 if the time was over, or if the system chooses between answers.
     """
 
-    bench: Annotated[
-        str | None, typer.Argument(metavar="[BENCH]", help="The bench of the system; its model is not asked.")
-    ] = None
+    bench: Annotated[str | None, argument("[BENCH]", "The bench of the system; its model is not asked.")] = None
     alphabet: Annotated[
         Path | None,
         option(

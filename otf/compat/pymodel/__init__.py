@@ -79,7 +79,9 @@ def bench(  # noqa: PLR0913 -- what PyModel takes as options are arguments, each
         return Bench(loaded.spec, system=StandIn(loaded.spec), types=(*TYPES, StepperFailed), name=loaded.spec.name)
     if timeout is not None and timeout <= 0:
         raise UsageError(f"timeout={timeout}: a positive number of seconds is needed")
-    ordered = not _has_threads(loaded.modules, stepper) if ordered is None else ordered
+    if ordered is None:
+        # threads may observe: the file is read, not run, since that might start the system
+        ordered = "asynch" not in loaded.modules.file(stepper).read_text(encoding="utf-8", errors="replace")
     make = _Makes(Live(loaded.spec, ordered=ordered), loaded, stepper, waits or Waits())
     system = make.here if timeout is None else lambda: make.apart(timeout)
     types = (*TYPES, StepperFailed)
@@ -88,11 +90,6 @@ def bench(  # noqa: PLR0913 -- what PyModel takes as options are arguments, each
     outputs = (SYSTEM, *make.spec.ports)
     codec = Apiece(make.spec.ports, types)
     return Bench(make.spec, system=system, codec=codec, outputs=outputs, name=loaded.spec.name)
-
-
-def _has_threads(modules: Modules, stepper: str) -> bool:
-    """Return whether a stepper has threads that observe. Its file is read, not run: that might start the system."""
-    return "asynch" in modules.file(stepper).read_text(encoding="utf-8", errors="replace")
 
 
 class _Makes:

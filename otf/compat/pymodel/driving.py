@@ -173,16 +173,14 @@ class Driven:
         return [*before, *result, *self._seen(), *self._later()]
 
     def _expected(self, call: Call) -> tuple[Any, list[Any]]:
-        effects = [each for state in self._states for each in self._effects(state, call)]
+        of = self._spec.composition.effects
+        effects = [each for state in self._states for each in of(state, call.name, call.arguments)]
         results = {key(each.result): each.result for each in effects}
         if len(results) > 1:
             found = " or ".join(map(show, results.values()))
             message = f"{call}: the model allows {found}, and a stepper is passed one result"
             raise UsageError(f"{message}: make the result an observable action")
         return next(iter(results.values()), None), list({key(each.state): each.state for each in effects}.values())
-
-    def _effects(self, state: Any, call: Call) -> list[Effect]:  # noqa: ANN401 -- any state
-        return list(self._spec.composition.effects(state, call.name, call.arguments))
 
     def _seen(self) -> list[Call]:
         seen = self._harness.seen()
@@ -258,7 +256,8 @@ class StandIn:
             # a campaign sends the same objects again; each is kept, so that no other object gets its id
             known = spot.ways.get(id(call))
             if known is None:
-                known = spot.ways[id(call)] = (call, self._effects_of(spot, call))
+                happens = map(plainly, self._spec.effects(spot.state, call.name, call.arguments))
+                known = spot.ways[id(call)] = (call, [(then.outputs, self._spot(then.state)) for then in happens])
             ways = known[1]
             if not ways:
                 return ()
@@ -269,7 +268,3 @@ class StandIn:
 
     def _spot(self, state: Any) -> _KnownState:  # noqa: ANN401 -- any state
         return self._spots.setdefault(key(state), _KnownState(state))
-
-    def _effects_of(self, spot: _KnownState, call: Call) -> list[_Way]:
-        happens = map(plainly, self._spec.effects(spot.state, call.name, call.arguments))
-        return [(then.outputs, self._spot(then.state)) for then in happens]

@@ -41,7 +41,8 @@ def python2(error: BaseException, file: Path) -> str:
         if OLD_SYNTAX.search(text) or OLD_SYNTAX.search(error.msg or ""):
             return f"{where}: this is Python 2: {text}; {CONVERT}"
         return f"{where}: {error.msg}: {text}"
-    where = _where(str(file), file, _line(error, file))
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(file)]
+    where = _where(str(file), file, lines[-1] if lines else None)
     # Python 3 parses the statement `print >>file, text` as a shift
     if GONE.fullmatch(str(getattr(error, "name", ""))) or "for >>: 'function'" in str(error):
         return f"{where}: this is Python 2: {error}; {CONVERT}"
@@ -52,11 +53,6 @@ def python2(error: BaseException, file: Path) -> str:
 
 def _where(name: str | None, file: Path, line: int | None) -> str:
     return f"{name or file}" + (f", line {line}" if line else "")
-
-
-def _line(error: BaseException, file: Path) -> int | None:
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(file)]
-    return lines[-1] if lines else None
 
 
 _INSTANCES: Final = count(1)

@@ -61,8 +61,11 @@ class Composition(Spec[Any, Call]):
         suites = [part for part in self.parts if isinstance(part, RunSuite)]
         if not suites:
             return (self,)
-        numbers = range(min(map(len, suites)))
-        return tuple(Composition([_run(part, number) for part in self.parts], self.sources) for number in numbers)
+        runs = (
+            [part.only(number) if isinstance(part, RunSuite) else part for part in self.parts]
+            for number in range(min(map(len, suites)))
+        )
+        return tuple(Composition(parts, self.sources) for parts in runs)
 
     def accepting(self, state: Any) -> bool:  # noqa: ANN401 -- any state
         """Return whether a run may end there, in every part."""
@@ -137,10 +140,6 @@ class Composition(Spec[Any, Call]):
 def plainly(then: Effect) -> Transition[Any]:
     """Return an effect as a transition; without a result there is no output."""
     return Transition(then.state, () if then.result is None else (then.result,))
-
-
-def _run(part: Part, number: int) -> Part:
-    return part.only(number) if isinstance(part, RunSuite) else part
 
 
 class Numbers(NamedTuple):
