@@ -7,6 +7,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from otf.adapter import Bench
 from otf.campaign import Budget, PathResult, Settings, Shrinker, Shrunk
 from otf.campaign.journal_lines import ShrunkLine
@@ -98,10 +100,9 @@ def _nothing(judgement: Judgement, trace: str, *, as_json: bool) -> int:
 
 
 def _json(shrunk: Shrunk) -> dict[str, Any]:
-    import msgspec
-
     line: dict[str, Any] = msgspec.to_builtins(ShrunkLine.of("", shrunk))
-    del line["signature"]
+    # the kind of the line is the journal's; what failed is known from the trace
+    del line["event"], line["signature"]
     others = [
         {"signature": str(other.verdict.failure.signature), "trace": str(other.trace), "steps": other.steps}
         for other in shrunk.others
