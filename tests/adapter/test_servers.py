@@ -284,11 +284,11 @@ async def test_what_a_kept_server_waits_for_is_known_on_each_path(monkeypatch: p
     """It is otf's own after the first path, too: that the machine kept others waiting excuses nothing."""
     port, known = free_port(socket.SOCK_STREAM), list[bool]()
 
-    def use(own: Collection[int]) -> CpuUse:
+    def use(own: Collection[int], **_: object) -> CpuUse:
         known.append(bool(own))
         return CpuUse()
 
-    monkeypatch.setattr(lookout, "cpu_use", lambda own, **_: use(own))
+    monkeypatch.setattr(lookout, "cpu_use", use)
     life = Life(server=command(port, "tcp"), ready=Listening(port), keep=True, grace=0.05)
     async with keeping():
         for _ in range(2):
