@@ -53,6 +53,11 @@ def form(value: object) -> OutputForm:
     return OutputForm(show(value), ())
 
 
+def forms(answer: PortOutputs) -> tuple[tuple[str, str], ...]:
+    """Return the forms of the outputs of an answer, each with its port: those with the same may differ in parts."""
+    return tuple((port, form(value).kind) for port, value in answer)
+
+
 class Symbols:
     """The texts of answers, and the outputs behind each.
 
@@ -102,8 +107,7 @@ class Symbols:
         """Mask the parts in which answers of the same form differ; return whether that leaves fewer answers."""
         groups = defaultdict[tuple[tuple[str, str], ...], list[list[OutputForm]]](list)
         for answer in answers:
-            forms = [(port, form(value)) for port, value in answer]
-            groups[tuple((port, each.kind) for port, each in forms)].append([each for _, each in forms])
+            groups[forms(answer)].append([form(value) for _, value in answer])
         before = len(self.masked)
         for column in (column for group in groups.values() for column in zip(*group, strict=True)):
             for at, seen in enumerate(zip(*(each.parts for each in column), strict=True)):

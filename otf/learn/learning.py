@@ -105,6 +105,8 @@ class Learner:
         self.since: list[Word] | None = []
         # whether unclear answers differ only in parts that may vary
         self.varies: Callable[[Parted], bool] = lambda _: False
+        # called where the same inputs have another answer for the first time
+        self.contradicted: Callable[[], None] = lambda: None
         self._width = width
         self._drive = drive
         self._random = Random(seed)
@@ -124,6 +126,7 @@ class Learner:
                 self.answers.changed = False
                 run(list(range(self._width)), *_sides(self, extra))
             except _ChangedError:
+                self.contradicted()
                 continue
             if self.best is None:
                 raise AssertionError

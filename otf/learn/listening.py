@@ -27,7 +27,11 @@ from otf.suite.machine import Word
 from otf.trace.events import Closed, Ended, Event, Seen, Sent
 from otf.values import key, show
 
-TRIES: Final = 5  # tries of a path without a result: the line failed, or the system did not start
+PAUSES: Final = (0.0, 0.1, 0.5, 2.0, 5.0)
+"""Seconds before each try of a path that had no result.
+
+The line failed, or the system did not start. Or it has clients enough: each path is a new connection.
+"""
 
 
 def listening(bench: Bench, inputs: Sequence[Any]) -> tuple[Bench, Oracle]:
@@ -209,9 +213,9 @@ class PathDriver:
     async def drive(self, word: Word) -> list[PortOutputs | None]:
         """Drive a path; return the outputs after each input, None if it could not be sent. Raises ContactError."""
         why, early = "", set[str]()
-        for _ in range(TRIES):
+        for pause in PAUSES:
             self.paths = number = self.paths + 1  # other paths begin while this one settles
-            await sleep(self.settle)
+            await sleep(max(self.settle, pause if early else 0.0))
             heard = Heard(self.bench)
             head = header(self.bench, self._settings, number, strategy="learn")
             trace = self._folder / f"path-{number:06}.jsonl"
@@ -220,7 +224,8 @@ class PathDriver:
             result = await run.run(chooser, len(word), Strict(self.bench.timing))
             self.inputs_sent += len(heard.inputs)
             self.silence = run.silence
-            if early != (early := heard.unopened - self.unopened) or not self._can_stay_closed(early):
+            before, early = early, heard.unopened - self.unopened
+            if early and (early != before or not self._can_stay_closed(early)):
                 # once proves nothing: a server may close at once if it is busy, or has not forgotten the last
                 # connection
                 why = "a connection ended before its first input"
@@ -233,7 +238,7 @@ class PathDriver:
                 return [None if at in chooser.left_out else next(came, None) for at in range(len(word))]
             why = result.verdict.why or (str(result.verdict.failure.seen) if result.verdict.failure else "")
         shown = ", ".join(show(self.inputs[inp]) for inp in word)
-        raise ContactError(f"after {shown or 'the start'} nothing could be decided in {TRIES} paths: {why}")
+        raise ContactError(f"after {shown or 'the start'} nothing could be decided in {len(PAUSES)} paths: {why}")
 
     def _can_stay_closed(self, ports: set[str]) -> bool:
         """Return whether none of these ports ever accepted a first input, and other ports can still be used."""

@@ -12,7 +12,7 @@ from anyio.from_thread import run as run_in_loop
 from anyio.to_thread import run_sync
 
 from otf.adapter import Bench
-from otf.learn.answers import CLOSED, MOST, AnswerTree, PortOutputs, Symbols
+from otf.learn.answers import CLOSED, MOST, AnswerTree, PortOutputs, Symbols, forms
 from otf.learn.learning import ChoiceError, Learner, LearntMachine, OverError
 from otf.learn.learnt import LearntSystem
 from otf.learn.listening import ConnectionEnds, PathDriver
@@ -20,7 +20,9 @@ from otf.learn.timers import LearntTimer, TimerMeasurement
 from otf.spec import Elapse
 from otf.suite.machine import Word
 
-SETTLE: Final = (0.1, 1.0)  # pauses before each path, to try in turn once a system seems to choose
+SETTLE: Final = (0.1, 1.0)  # pauses before each path, to try in turn once answers differ
+COMPARED: Final = 8  # paths, driven after each of these pauses
+HASTY: Final = 50  # paths: answers that differ so soon do so often, and the last connection may be the reason
 UNSTABLE: Final = 200  # after masking this often: nothing that the system says recurs
 
 
@@ -61,6 +63,8 @@ class Pupil:
         )
 
         self.learning.varies = lambda parted: self.symbols.mask([self.symbols.outputs[each] for each in parted.answers])
+        self.learning.contradicted = self._slower
+        self._may_settle: bool = bench.system is None
 
     async def run(self, algorithm: str = "kv", extra: int = 1) -> None:
         """Learn in a separate thread, and drive the paths on this event loop."""
@@ -108,6 +112,22 @@ class Pupil:
                 continue
             self.complete = True
             return
+
+    def _slower(self) -> None:
+        """Start again with a pause if answers differ early: the shortest that answers as the longest does, or none."""
+        parted, words = next(self.learning.answers.lost(), None), [word for word, _ in self._paths[-COMPARED:]]
+        if not self._may_settle or len(self._paths) > HASTY or parted is None:
+            return
+        if len({forms(self.symbols.outputs[each]) for each in parted.answers}) > 1:
+            longer, right = [each for each in SETTLE if each > self.driver.settle], self._after(SETTLE[-1], words)
+            found = next((each for each in longer if self._after(each, words) == right), 0.0)
+            self._may_settle = found > 0
+            self._settle(found)
+
+    def _after(self, seconds: float, words: Sequence[Word]) -> list[list[str]]:
+        """Return the answers to words with a pause before each."""
+        self.driver.settle = seconds
+        return [answers for word in words for answers in self._drive([word])]
 
     def _settle(self, seconds: float) -> None:
         """Start again with a pause before each path: the system may not have noticed that the last connection ended."""

@@ -43,6 +43,24 @@ def test_a_system_that_seems_to_choose_gets_time_before_each_path(tmp_path: Path
     assert [file.name for file in tmp_path.iterdir()] == ["hasty-path-000001.jsonl"]
 
 
+def test_what_most_paths_in_haste_answer_is_not_believed(tmp_path: Path) -> None:
+    """The nickname of the last connection is in use for a second: all paths but the first say so."""
+    first = iter(["ok"])
+    made = pupil(tmp_path, lambda made: "ok" if made.driver.settle == 1 else next(first, "in use"))
+    anyio.run(made.run)
+    assert made.learning.best is not None
+    assert (made.driver.settle, made.learning.best.out) == (1.0, [["ok", "ok"]])
+
+
+def test_a_pause_that_does_not_help_is_given_up(tmp_path: Path) -> None:
+    """One answer in ten is lost, whatever the pause: the others decide, and no path waits."""
+    random = Random(2)
+    made = pupil(tmp_path, lambda _: "ok" if random.random() < 0.9 else "lost")
+    anyio.run(made.run)
+    assert made.learning.best is not None
+    assert (made.driver.settle, made.learning.best.out) == (0.0, [["ok", "ok"]])
+
+
 def test_a_system_that_chooses_all_the_same_is_told_as_one(tmp_path: Path) -> None:
     """After the longest pause learning ends, with the answers and how often each came."""
     random = Random(1)
