@@ -353,6 +353,6 @@ def test_two_missing_checks_of_one_message(folder: Path, missing: str) -> None:
     """Two missing checks that show as one answer are two kinds, each with its own shortest run; one is one kind."""
     text = CLUB.replace('{"room", "name"}', repr({*missing.split()}))
     (folder / "club.py").write_text(text, encoding="utf-8")
-    found = otf("run", "club.py", "--seed", 3, "--processes", 2, "--no-saved", "--out", "out", "--json")
+    found = otf("run", "club.py", "--seed", 3, "--traces", 40, "--processes", 2, "--no-saved", "--out", "out", "--json")
     steps = [each["shrunk"]["steps"] for each in found.data["failures"]]
     assert sorted(steps) == [{"room": 2, "name": 3}[each] for each in sorted(missing.split(), reverse=True)]
