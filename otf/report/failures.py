@@ -18,7 +18,7 @@ from otf.trace.title import title
 from otf.trace.verdict import Verdict
 
 KINDS: Final = 30  # failures that are drawn
-PHONE: Final = 40  # characters of a line on a phone: there the outputs stand beside the inputs, too
+PHONE: Final = 46  # characters of a line on a phone: there the outputs stand beside the inputs, too
 SCREEN: Final = 72  # the same beside a chart
 TONES: Final = (
     ("fail", re.compile(r"FAIL\b.*|.*<== here|  (seen|and then): .*")),

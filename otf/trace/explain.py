@@ -23,6 +23,7 @@ WIDEST: Final = 60  # characters of an input; a longer one moves its outputs to 
 UNLIMITED: Final = 1 << 62
 PAIR: Final = 2
 HERE: Final = "   <== here"
+_BREAKS: Final = re.compile(r"(\s+|(?<=\())")  # a value may be broken after its type, too
 FRAME: Final = len("  1234    ->  ")  # a row without its two cells
 
 
@@ -112,7 +113,9 @@ def _cell(text: str, width: int | None) -> list[str]:
     if width is None or len(text) <= width:
         return [text]
     marked = text.endswith(HERE)
-    lines = textwrap.wrap(text.removesuffix(HERE), width, break_long_words=False, break_on_hyphens=False)
+    wrapper = textwrap.TextWrapper(width, break_long_words=False, break_on_hyphens=False)
+    wrapper.wordsep_simple_re = _BREAKS
+    lines = wrapper.wrap(text.removesuffix(HERE))
     if marked and len(lines[-1] + HERE) <= width:
         return [*lines[:-1], lines[-1] + HERE]
     return [*lines, HERE.strip()] if marked else lines

@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 
 from otf.cli import called, output
+from otf.cli.benches import load
+from otf.spec import fingerprint
 from otf.trace.explain import wrapped
 from tests.cli.command import otf
 
@@ -86,7 +88,12 @@ def bench(fault: str = "none"):
     spec = Spec(step, Hall("the great hall"), inputs)
     return Bench(spec, system=lambda: System(fault), mutants=FAULTS, types=(Welcome, Heard))
 '''
-TRACE = (GOLDEN / "conference.jsonl").read_text(encoding="utf-8")
+# a comment in the model makes another fingerprint, which says nothing of what is printed
+TRACE = re.sub(
+    r'(?<="fingerprint":")\w+',
+    fingerprint(load("conference").spec),
+    (GOLDEN / "conference.jsonl").read_text(encoding="utf-8"),
+)
 RUN = ("run", "hall.py", "--set", "fault=first", "--seed", 1, "--stop-first", "--no-saved", "--mode", "strict")
 COMMANDS: dict[str, tuple[object, ...]] = {
     "run": (*RUN, "--out", "runs"),
@@ -174,7 +181,8 @@ def test_on_a_terminal(name: str, columns: int, monkeypatch: pytest.MonkeyPatch)
     too_long = [line for line in text.splitlines() if len(line) > columns]
     assert all(len(line.split()) == 1 or line.split(":")[1].split()[0] in {"otf", "pytest"} for line in too_long)
     if name != "chart":
-        assert set(text.split()) - set(in_a_pipe.split()) == set()
+        # a value may be broken after its type
+        assert set(re.sub(r"(?<=\w\()\s+", "", text).split()) - set(in_a_pipe.split()) == set()
 
 
 @pytest.mark.parametrize("name", COMMANDS)

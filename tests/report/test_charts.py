@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from otf.report import chart, lifelines, mermaid, standalone
-from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Taken
+from otf.spec import Idle
+from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Stalled, Taken
 from tests.report.runs import EVENTS, HOSTILE, SVG, failure, parsed
 
 
@@ -63,6 +64,22 @@ def test_only_the_last_events_are_drawn() -> None:
     assert "… 97 earlier events" in lifelines(cut)
     assert "Note over P0,SUT: 97 earlier events" in mermaid(cut)
     assert "… 97 earlier events" in standalone(cut)
+
+
+def test_a_wait_is_sent_to_no_one() -> None:
+    """It is drawn across, as silence is, without a lifeline of its own; a chart of nothing else has one line."""
+    events: list[Event] = [Sent("on", "line", 0.0), Sent(Idle(0.5), "", 0.1), Seen("beat", "line", 0.4)]
+    drawn = chart(events)
+    assert drawn.ports == ("line",)
+    assert [row.kind for row in drawn.rows] == ["sent", "quiet", "seen"]
+    assert "Idle(seconds=0.5)" in lifelines(drawn)
+    assert chart(events[1:2]).ports == ("",)
+
+
+def test_events_are_in_the_order_of_time() -> None:
+    """A stall is known at its end, after what came meanwhile."""
+    rows = chart([Sent("on", "line", 0.01), Stalled(0.2, 0.009), Seen("beat", "line", 0.3)]).rows
+    assert [row.at for row in rows] == [0.009, 0.01, 0.3]
 
 
 def test_nothing_happened() -> None:

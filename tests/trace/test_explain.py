@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from otf.trace import Failure, Signature
 from otf.trace.events import Event, Seen, Sent
 from otf.trace.explain import HERE, story
 
 EVENTS: list[Event] = [Sent("press", "", 0.1), Seen("one two three four five six", "", 0.2)]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A value with a long name."""
+
+    text: str
+    port: str = "left"
 
 
 def table(width: int) -> list[str]:
@@ -26,3 +36,13 @@ def test_the_mark_stands_behind_the_last_line_of_an_output_or_below_it() -> None
         assert max(map(len, lines)) <= width
     assert any(line.strip() == HERE.strip() for width in range(30, 80) for line in table(width))
     assert any("six'" + HERE in line and len(table(width)) > 2 for width in range(30, 80) for line in table(width))
+
+
+def test_columns_are_aligned_however_long_a_type_and_its_fields_are() -> None:
+    """In a narrow table a value is broken after its type, and without a width a long input within its column."""
+    events: list[Event] = [Sent(Answer("a" * 6), "p", 0.1), Seen(Answer("b" * 7), "p", 0.2)]
+    narrow = story(events, width=46).splitlines()
+    assert [line.index("->") for line in narrow if "->" in line] == [narrow[0].index("outputs") - 4]
+    assert max(map(len, narrow)) <= 46
+    first, *rows = story([Sent(("word " * 20).strip(), "p", 0.1), Seen("ok", "p", 0.2)]).splitlines()
+    assert rows[0].index("'ok'") == first.index("outputs")
