@@ -11,6 +11,7 @@ Lines of the network: "start" makes a fresh node; one of JSON is a message; "+25
 
 from __future__ import annotations
 
+import gc
 import importlib
 import io
 import json
@@ -21,11 +22,13 @@ import re
 import select
 import sys
 import time
+import traceback
 from collections import deque
 from pathlib import Path
 from typing import Any, Final
 
 TICK: Final = 5  # ms
+NOTHING: Final[tuple[list[Any], list[Any], list[Any]]] = ([], [], [])
 
 
 class Lines:
@@ -53,12 +56,13 @@ class Lines:
 
     def select(self, files: list[Any], *_rest: object) -> tuple[list[Any], list[Any], list[Any]]:
         """Return whether there is a message; if not, the clock goes on."""
+        # no line comes while time passes
+        if self.now < self.until:
+            self.now += TICK
+            return NOTHING
         while True:
             if self._lines and self._lines[0].startswith(b"{"):
                 return files, [], []
-            if self.now < self.until:
-                self.now += TICK
-                return [], [], []
             if self.until:
                 self._tell()
             word = self.take()
@@ -68,7 +72,8 @@ class Lines:
             elif word.startswith(b"{"):
                 self._lines.appendleft(word)
             else:
-                self.until = self.now + int(word)
+                self.now, self.until = self.now + TICK, self.now + int(word)
+                return NOTHING
 
     def _tell(self) -> None:
         os.write(1, self.said.getvalue().encode() + b"=\n")
@@ -82,6 +87,7 @@ def main() -> None:
     seed, program = sys.argv[1:]
     text = Path(program).read_text()
     code = compile(text, program, "exec")
+    gc.disable()  # a node lives for one history, and a collector would copy the pages that the nodes share
     for name in re.findall(r"^import (\w+)", text, re.MULTILINE):  # once, and not in each node
         importlib.import_module(name)
     while os.read(0, 6) == b"start\n":
@@ -98,7 +104,9 @@ def _run(code: Any, seed: str) -> None:
     select.select = lines.select
     time.sleep = lambda _seconds: None  # its look at its standard input has taken the time
     json.dump = lambda value, file: file.write(json.dumps(value))  # the same text, by the encoder in C
-    pprint.pformat = lambda _value: ""  # type: ignore[assignment, misc]  # for its log, which nobody reads
+    # for its log, which nobody reads
+    pprint.pformat = lambda _value: ""  # type: ignore[assignment, misc]
+    traceback.format_exc = lambda: ""  # type: ignore[assignment, misc]
     sys.stdin, sys.stdout, sys.stderr = lines, lines.said, open(os.devnull, "w")  # noqa: SIM115, PTH123 -- until it ends
     exec(code, {"__name__": "__main__"})  # noqa: S102 -- the node program
 

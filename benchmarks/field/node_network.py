@@ -16,6 +16,8 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final
 
+from msgspec.json import decode
+
 CLOCK: Final = Path(__file__).with_name("node_clock.py")
 BUSY, IDLE = 50, 200  # ms that pass at once while messages are under way, and while none is
 FAST: Final = (10, 100)  # ms that a message between nodes takes
@@ -62,13 +64,15 @@ class Network:
     def send(self, message: dict[str, Any], line: bytes = b"") -> None:
         """Put a message under way; `line` is its text. Those of clients are fast, and arrive."""
         between = message["src"] in self._nodes and message["dest"] in self._nodes
-        # what is drawn depends on nothing but the time and the two ends: one message less changes little else
-        random = Random(f"{self._seed} {self.now} {message['src']} {message['dest']}")
-        if between and random.random() < self.loss:
-            self.lost += 1
-            return
+        takes = 1
+        if between:
+            # what is drawn depends on nothing but the time and the two ends: one message less changes little else
+            random = Random(f"{self._seed} {self.now} {message['src']} {message['dest']}")
+            if random.random() < self.loss:
+                self.lost += 1
+                return
+            takes = random.randint(*self.latency)
         self._number += 1
-        takes = random.randint(*self.latency) if between else 1
         heapq.heappush(self._under_way, (self.now + takes, self._number, message, line or json.dumps(message).encode()))
 
     def elapse(self, milliseconds: int) -> list[dict[str, Any]]:
@@ -87,7 +91,7 @@ class Network:
                 _write(node, b"".join(words[name]) + b"+%d\n" % passes)
             for node in self._nodes.values():
                 for line in _read(node):
-                    self.send(json.loads(line), line)
+                    self.send(decode(line), line)
         return answers
 
     def _due(self) -> Iterator[tuple[dict[str, Any], bytes]]:
@@ -103,21 +107,22 @@ class Network:
 
 def _write(node: subprocess.Popen[bytes], data: bytes) -> None:
     assert node.stdin is not None
-    view = memoryview(data)
-    while view:
-        view = view[os.write(node.stdin.fileno(), view) :]
+    file = node.stdin.fileno()
+    sent = os.write(file, data)
+    while sent < len(data):
+        sent += os.write(file, data[sent:])
 
 
 def _read(node: subprocess.Popen[bytes]) -> Sequence[bytes]:
     """Return the messages of a node up to the end of its time."""
     assert node.stdout is not None
-    data = b""
-    while not data.endswith(b"=\n") or data[-3:-2] not in {b"", b"\n"}:
-        more = os.read(node.stdout.fileno(), 1 << 16)
-        data += more
-        if not more or data.endswith(b"died\n"):
+    data, more = b"", None
+    while data != b"=\n" and not data.endswith(b"\n=\n"):
+        if more == b"" or data.endswith(b"died\n"):
             message = "a node has died"
             raise RuntimeError(message)
+        more = os.read(node.stdout.fileno(), 1 << 16)
+        data += more
     return data.split(b"\n")[:-2]
 
 
