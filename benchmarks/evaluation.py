@@ -56,7 +56,7 @@ def plots(stored: dict[str, Any]) -> dict[str, str]:
 
 
 def _tail(stored: dict[str, Any]) -> Iterator[str]:
-    for head, name in (("Threats to validity", "threats"), ("What was not reached", "missing")):
+    for head, name in (("Threats to validity", "threats"), ("What we did not reach", "missing")):
         yield f"## {head}\n"
         yield from (f"- {each}" for each in stored[name])
         yield ""

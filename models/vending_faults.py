@@ -1,8 +1,8 @@
 """Vending machines under test: a right one, ten wrong ones, and two that wear out.
 
-They are ours, of the kinds suggested by the lengths in table 2 of Koopman, Achten and Plasmeijer, "Model-Based
-Shrinking for State Based Testing" (shortest traces of 2 to 6 inputs, first seen after tens to hundreds): the paper does
-not describe its own faults. A machine is a function of its state, so that it can be copied and searched.
+The faults are ours, since Koopman, Achten and Plasmeijer, "Model-Based Shrinking for State Based Testing", do not
+describe theirs. They follow the lengths in table 2: shortest traces of 2 to 6 inputs, first seen after tens to
+hundreds. A machine is a function of its state, so that it can be copied and searched.
 """
 
 from __future__ import annotations

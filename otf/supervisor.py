@@ -87,7 +87,7 @@ def end_copies() -> None:
 
 
 def end_copy() -> None:
-    """End a fork of this process that returned into the tester, or it would drive and write as well."""
+    """End a fork of this process that returned into the tester; otherwise it would drive and write, too."""
     if _CHILD.pid and os.getpid() != _CHILD.pid:
         with suppress(OSError):
             os.write(2, b"otf: code of the bench or its system forked, and did not end the copy: it ends here\n")

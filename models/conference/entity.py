@@ -66,7 +66,7 @@ def is_name(word: str) -> bool:
 
 
 def is_text(word: str) -> bool:
-    """Return whether a word can be a message: it fits, and fits on one line."""
+    """Return whether a word can be a message: it fits into a PDU, and has one line."""
     return fits(word) and "\n" not in word
 
 

@@ -29,7 +29,7 @@ from otf.spec import AnyOrder
 
 
 def figure(sizes: Sizes) -> Written:
-    """Return the table for entities, nicknames, conferences and messages of these sizes."""
+    """Return the table for these numbers of entities, nicknames, conferences and messages."""
     return table(
         [*_joining(sizes), *(row for conf in _confs(sizes) for row in _inside(sizes, conf))], name="figure 8.1"
     )

@@ -148,7 +148,7 @@ class ResponseFramer:
     def rest(self) -> list[Frame]:
         """Return the last response if it may end with the connection, and start again.
 
-        It drops an incomplete response: a reset may cut it off, and then no answer counts; otherwise it is missing.
+        It drops an incomplete response. If a reset cut it off, no answer is due; otherwise it counts as missing.
         """
         left, self._raw, self._lost = self._raw, b"", False
         if not left:

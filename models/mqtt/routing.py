@@ -177,7 +177,7 @@ def _now(plan: Plan, session: Session, copy: Publication) -> Iterator[Plan]:
 
 
 def clear(state: Broker, link: Link, packet: MqttPublish) -> bool:
-    """Return whether few explanations are possible of what a session that cannot get a message now will get of it.
+    """Return whether there are few explanations for what a session will get of a message that must wait.
 
     Each QoS 0 message for an absent client, and each message for several subscriptions, multiplies the explanations: a
     session has at most one such message at a time, with none behind it.

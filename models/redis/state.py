@@ -43,7 +43,7 @@ class State:
         return next((client for each, client in self.clients if each == name), Client())
 
     def knowing(self, name: str, client: Client) -> State:
-        """Return the state with other knowledge about a client; an unknown client is left out."""
+        """Return the state with this client replaced; a client in its default state is left out."""
         others = [pair for pair in self.clients if pair[0] != name]
         known = [(name, client)] if client != Client() else []
         return replace(self, clients=tuple(sorted([*others, *known], key=lambda pair: pair[0])))

@@ -30,7 +30,7 @@ class SocketFramer(ResponseFramer):
     def rest(self) -> list[Frame]:
         """Return the answer to a handshake if it may end with the connection, and start again.
 
-        It drops an incomplete message: a reset may cut it off, and then none counts; otherwise it is missing.
+        It drops an incomplete message. If a reset cut it off, no answer is due; otherwise it counts as missing.
         """
         if self._is_open:
             self._raw = self._parts = b""

@@ -58,7 +58,7 @@ class LearntTimer:
 
     @property
     def started(self) -> str:
-        """Return the action that starts it, as code."""
+        """Return the code that starts it."""
         return f"start({self.name!r}, {self.lo:.3g}, {self.hi:.3g})"
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""Logs of CAN buses: candump, and the ASC and BLF files of python-can and other tools.
+"""Logs of CAN buses: candump, and ASC and BLF files of python-can and other tools.
 
 Each frame has the bytes that the CAN adapter gives it: those of LINKTYPE_CAN_SOCKETCAN. Frames that a log marks as sent
 were inputs. The others were seen on the bus, which also shows the tester's own.

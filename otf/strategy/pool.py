@@ -245,7 +245,7 @@ class VisitCounts:
     def fresh(self, view: View) -> bool:
         """Return whether all its states are new, after many others: they may never recur.
 
-        Then strategies draw even from few inputs: of ten, they would ask about nine for nothing.
+        Then strategies draw even from few inputs: asking the model about all ten of them would waste nine answers.
         """
         return self.firsts > WIDE and not any(map(self.states.get, view.places))
 
