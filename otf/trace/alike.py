@@ -16,6 +16,7 @@ FIELD: Final = re.compile(rf"(?<=[=( ])'[^']*'|{NUMBER.pattern}")
 HEAD: Final = re.compile(r"[(\[]?b?['\"]?[^\s(,'\"]*")
 NAME: Final = re.compile(r"'[A-Za-z_]\w*'|[A-Za-z_]\w*\.\w+")
 ATOM: Final = re.compile(r"-?[\w.+]+|b?'(?:[^'\\]|\\.)*'|b?\"(?:[^\"\\]|\\.)*\"|<[^<>]*>")
+ECHO: Final = re.compile(r"'[^']+'| on \w+")
 REACH: Final = 3
 """How many failing values in a row, with no passing one between them, make a range."""
 
@@ -80,13 +81,19 @@ def related(instances: Sequence[WrongAnswer]) -> bool:
     >>> related([("Read(3)", "Value(0)", "Value(99)"), ("Read(7)", "Value(0)", "Value(-1)")])
     False
     """
-    if len({seen for _, _, seen in instances}) == 1:
+    if len({_without_echo(about, seen) for about, _, seen in instances}) == 1:
         return True
     if len({template(seen) for _, _, seen in instances}) > 1:
         return False
     seen = [numbers(each) for _, _, each in instances]
     others = ([numbers(expected) for _, expected, _ in instances], [numbers(about) for about, _, _ in instances])
     return any(_by_one_rule(each, seen) for each in others)
+
+
+def _without_echo(about: str, seen: str) -> str:
+    """Return an output without the texts that its input has as well."""
+    texts = set(ECHO.findall(about))
+    return ECHO.sub(lambda found: "*" if found.group() in texts else found.group(), seen)
 
 
 def _by_one_rule(before: Sequence[tuple[float, ...]], after: Sequence[tuple[float, ...]]) -> bool:

@@ -76,6 +76,16 @@ def test_all_registers() -> None:
     assert kinds(*(register(n, f"Value({n + 1})") for n in range(9))) == 1
 
 
+@pytest.mark.parametrize("of", ["{}() on {}", "{}(client='{}')"])
+def test_a_defect_shows_to_each_client(of: str) -> None:
+    """What an input and its wrong answer say of their client does not matter; another wrong answer is another kind."""
+    ann, bob = (failure("0", of.format("Get", each), of.format("Ok", each), of.format("No", each)) for each in "ab")
+    other = failure("0", of.format("Get", "b"), of.format("Ok", "b"), of.format("Err", "b"))
+    put = failure("0", of.format("Put", "b"), of.format("Ok", "b"), of.format("No", "b"))
+    assert kinds(ann, bob) == 1
+    assert (kinds(ann, other), kinds(ann, put)) == (2, 2)
+
+
 def test_a_range() -> None:
     """Values above a bound are one kind if all of them are wrong in the same way, and those below are right."""
     right = tuple(PassedStep("(0, 0)", f"Add({n})", f"Sum({n})") for n in (1, 400, 500))
