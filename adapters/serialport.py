@@ -147,6 +147,8 @@ def serialport(url: str, *, framing: Framing = LINES, keep: bool | None = None, 
 @asynccontextmanager
 async def open_serial(device: Device, framing: Framing = LINES) -> AsyncGenerator[SerialLine, None]:
     """Open a serial port, and drop what had come before. Raises ContactError with the reason and what to do."""
+    if not device.url:  # a bench that only judges logs needs none
+        raise UsageError("no serial port: name one, such as /dev/ttyUSB0; `otf list --ports` shows what there is")
     async with alarms() as alarm, held(device) as port:
         line = _line(port, framing, alarm)
         try:
@@ -164,8 +166,6 @@ def device(url: str, **options: Any) -> Device:  # noqa: ANN401 -- the fields of
     for key in given.keys() - known.keys():
         raise UsageError(f"{url}: a serial port has no option {key!r}; it has {', '.join(known)}")
     values = {key: _option(url, key, value, known[key]) for key, value in given.items()}
-    if not name:
-        raise UsageError("no serial port: name one, such as /dev/ttyUSB0; `otf list --ports` shows what there is")
     return Device(url=name, **values)
 
 

@@ -181,3 +181,14 @@ def test_the_format_is_named() -> None:
     assert "the last message that was judged was number 5; 1 are neither an input nor an output" in result.out
     assert otf("replay", "some.log", "--bench", "mine.py", "--format", "picocom", "--json").data[0]["strange"] == 1
     assert "there is no such format" in otf("replay", "some.log", "--bench", "mine.py", "--format", "exe").err
+
+
+def test_a_draft_judges_the_log_that_it_was_made_from() -> None:
+    """Of a log whose lines name no port, too: only to drive a device, the bench has to know where it is."""
+    Path("log.txt").write_text("> hello\n< 200 ok\n> quit\n< 221 bye\n")
+    assert otf("new", "draft", "--from", "log.txt").status == 0
+    judged = otf("replay", "log.txt", "--bench", "draft.py")
+    assert judged.status == 0, judged.err
+    driven = otf("run", "draft.py", "--traces", "1")
+    assert driven.status == 2
+    assert "no serial port: name one" in driven.err
