@@ -13,6 +13,7 @@ from otf.core import Monitor, Node
 from otf.explore.naming import output_name
 from otf.report.markup import Markup, framed, joined, own, scrolled, tag
 from otf.report.times import ResponseDrift
+from otf.trace.drawn_names import numbered
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent
 from otf.trace.record import Header
 from otf.trace.result import counted
@@ -78,12 +79,13 @@ class ComparedTrace:
         self.outcome = f"fail ({title(verdict.failure)})" if verdict.failure else verdict.outcome
 
     def quieted(self, *, silences: bool) -> ComparedTrace:
-        """Return the trace without its silences, unless they are compared."""
+        """Return the trace without its silences, unless they are compared; names that the system drew do not count."""
         kept = [at for at, text in enumerate(self.texts) if silences or text != "quiet"]
+        names = numbered(self.texts)
         return replace(
             self,
             texts=[self.texts[at] for at in kept],
-            keys=[self.keys[at] for at in kept],
+            keys=[self.keys[at] if names[at] == self.texts[at] else names[at] for at in kept],
             states=[self.states[at] for at in kept],
             sent=[self.sent[at] for at in kept],
         )
@@ -189,7 +191,8 @@ def _text(value: object) -> str:
 
 def _rows(a: ComparedTrace, b: ComparedTrace, same: int) -> Iterator[TraceRow]:
     """Yield the last events that are the same, and those after them, with equal ones beside each other."""
-    yield from (TraceRow("=", text, text) for text in a.texts[max(0, same - BEFORE) : same])
+    before = slice(max(0, same - BEFORE), same)
+    yield from (TraceRow("=", *each) for each in zip(a.texts[before], b.texts[before], strict=True))
     ends = [side.texts[same] if same < len(side.texts) else f"{END}: {side.outcome}" for side in (a, b)]
     if same < max(len(a.keys), len(b.keys)):
         yield TraceRow("|", *ends)

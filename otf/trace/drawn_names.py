@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -40,10 +40,30 @@ def without_drawn_names(verdict: Verdict, events: Iterable[Event]) -> Verdict:
     return replace(verdict, failure=failure, behind=tuple(behind))
 
 
+def numbered(texts: Sequence[str]) -> list[str]:
+    """Return the events of a run as texts, with numbers in the place of the names that the system drew.
+
+    A name is as above, and an input (`-> …`) has it after an output (`<- …`): two runs are compared by what they share.
+
+    >>> numbered(["-> 'new'", "<- ('id', 4711)", "-> ('get', 4711)"])
+    ["-> 'new'", "<- ('id', …1)", "-> ('get', …1)"]
+    """
+    first: dict[str, bool] = {}
+    for text in texts:
+        for word in _long(text):
+            first.setdefault(word, text.startswith("<- "))
+    sent = {word for text in texts if text.startswith("-> ") for word in _long(text)}
+    names = {word: f"{ANY}{at}" for at, word in enumerate((each for each in first if first[each] and each in sent), 1)}
+    return [WORD.sub(lambda word: names.get(word[0], word[0]), text) for text in texts]
+
+
+def _long(text: str) -> list[str]:
+    return [word for word in WORD.findall(text) if len(word) >= LEAST and any(map(str.isdigit, word))]
+
+
 def _drawn(exact: Signature | None) -> set[str]:
     texts = [] if exact is None else [exact.input, "" if is_atom(exact.state) else exact.state]
-    found = {word for text in texts for word in WORD.findall(text)}
-    return {word for word in found if len(word) >= LEAST and any(map(str.isdigit, word))}
+    return {word for text in texts for word in _long(text)}
 
 
 def _first_seen(maybe: set[str], events: Iterable[Event]) -> set[str]:

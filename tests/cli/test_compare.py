@@ -134,6 +134,19 @@ def test_none_and_very_many_events() -> None:
     assert len(long.rows) < 40
 
 
+def test_ids_that_the_system_draws_are_no_difference() -> None:
+    """What an input has from an output is another name in each run; another value in the same place is a difference."""
+
+    def run(drawn: str, answer: str = "ok") -> ComparedTrace:
+        texts = ["-> 'new'", f"<- ('id', '{drawn}')", f"-> ('get', '{drawn}')", f"<- '{answer}'"]
+        return ComparedTrace("t", header(), texts=texts, keys=[*texts], states=[()] * 4, sent=[1, 1, 2, 2])
+
+    same = compared(run("3975c4ab"), run("02e37665"))
+    assert same.event is None
+    assert same.rows[1] == TraceRow("=", "<- ('id', '3975c4ab')", "<- ('id', '02e37665')")
+    assert compared(run("3975c4ab"), run("02e37665", "no")).event == 4
+
+
 def test_two_models_and_what_their_systems_do_there() -> None:
     """A bench and another of its kind: the shortest inputs that they answer differently, sent to both."""
     done = otf("compare", "coffee", "otf.models.coffee", "--exit-code")
