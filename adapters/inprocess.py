@@ -205,7 +205,7 @@ def _checked(reply: object, port: str) -> tuple[float, bytes | Ending]:
             return delay, what
         case _:
             message = (
-                f"the function behind port {port!r} gave {reply!r}, which is no reply; "
+                f"the function behind port {port!r} gave {reply!r}, which is not a reply; "
                 "a reply is bytes, Ending('why'), or (seconds, one of these); give several in a list"
             )
             raise UsageError(message)

@@ -183,7 +183,7 @@ def _id(url: str, text: object) -> int:
     except ValueError:
         found = 0
     if not 0 < found < 1 << 29:
-        raise UsageError(f"{url}: {text!r} is no id of a CAN frame; write {FORM}, both ids hexadecimal and not 0")
+        raise UsageError(f"{url}: {text!r} is not the id of a CAN frame; write {FORM}, both ids hexadecimal and not 0")
     return found
 
 
@@ -191,4 +191,4 @@ def _number(url: str, value: object) -> int | None:
     try:
         return None if value is None else int(str(value), 0)
     except ValueError as error:
-        raise UsageError(f"{url}: {value!r} is no whole number, such as 204 or 0xcc") from error
+        raise UsageError(f"{url}: {value!r} is not a whole number, such as 204 or 0xcc") from error

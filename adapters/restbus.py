@@ -170,7 +170,7 @@ def _seconds(text: str) -> float:
     try:
         seconds = float(text)
     except ValueError as error:
-        raise CodecError(f"late {text}: {text!r} is no number of seconds") from error
+        raise CodecError(f"late {text}: {text!r} is not a number of seconds") from error
     if not 0 <= seconds < float("inf"):
         raise CodecError(f"late {text}: a number of seconds, 0 or more, is needed")
     return seconds

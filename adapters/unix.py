@@ -35,7 +35,7 @@ class UnixLine(SocketLine):
 
     def place(self) -> Place:
         """Return that the other end is the process that listened there."""
-        return Place(self.pid) if self.pid else Place(hidden="the kernel does not tell who is at its other end")
+        return Place(self.pid) if self.pid else Place(hidden="the process at its other end is not visible")
 
     def lost(self) -> str:
         """Return that the system is stopped; "" if it runs, or if that is unknown."""

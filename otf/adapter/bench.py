@@ -265,14 +265,14 @@ class Bench:
         if isinstance(self.codec, MalformedCodec):
             return
         if self.codec is None:
-            raise UsageError("malformed inputs need a codec: a Python object is given values, and no bytes")
+            raise UsageError("malformed inputs need a codec: a Python object is given values, not bytes")
         codec = MalformedCodec(self.codec)
         sample = sample_of(self.spec, self.codec)
         if not any(map(codec.reads, sample)):
             unread = show(sample[0]) if sample else "an input"
             message = f"malformed inputs: the codec does not decode the bytes of {unread} as this input, so that"
             advice = "give it a method decode_input(port, data) that returns an input or raises CodecError"
-            raise UsageError(f"{message} it cannot tell which bytes are no message; {advice}")
+            raise UsageError(f"{message} it cannot tell which bytes are not a message; {advice}")
         object.__setattr__(self, "codec", codec)
 
     def oracle(self) -> Oracle:

@@ -133,7 +133,7 @@ def check_spec(call: str, spec: object) -> None:
     """Raise UsageError if a model is not a Spec; most often it is the function of one."""
     if not isinstance(spec, Spec):
         shown = getattr(spec, "__name__", show(spec))
-        message = f"{call}: {shown} is no Spec; write Spec(step, initial=…, inputs=[…])"
+        message = f"{call}: {shown} is not a Spec; write Spec(step, initial=…, inputs=[…])"
         raise UsageError(message)
 
 

@@ -19,7 +19,7 @@ def campaigns_end() -> AsyncExitStack | None:
 async def keeping() -> AsyncGenerator[None]:
     """Keep resources from path to path; all of them end when the context is left, however that happens.
 
-    Inside another such context, the outer one keeps them.
+    If one such context is inside another, the outer one keeps them.
     """
     if campaigns_end() is not None:
         yield

@@ -60,7 +60,7 @@ def board_port(board: object, name: str | None = None) -> BoardPort:
     serial: Any = getattr(board, "serial", board)
     if not hasattr(serial, "port") or not hasattr(serial, "close"):
         raise UsageError(
-            f"{board!r} is no board; give a target, a resource, a dut, an entry of a hardware map, or {FORM}"
+            f"{board!r} is not a board; give a target, a resource, a dut, an entry of a hardware map, or {FORM}"
         )
     serial.close()
     return BoardPort(str(serial.port), int(getattr(serial, "baud", BAUDRATE)))
@@ -70,7 +70,7 @@ def _board_port(address: str) -> BoardPort:
     scheme, _, rest = address.partition(":")
     file, _, part = rest.partition("#")
     if scheme not in SCHEMES or not file:
-        raise UsageError(f"{address!r} is no board; write {FORM}")
+        raise UsageError(f"{address!r} is not a board; write {FORM}")
     if scheme == "twister":
         return _in_map(Path(file), part)
     is_file = Path(file).suffix in {".yaml", ".yml"} or Path(file).is_file()
@@ -91,7 +91,7 @@ def _in_map(file: Path, wanted: str) -> BoardPort:
     found = [each for each in boards if (str(each.get("id")) == wanted if wanted else each.get("connected", True))]
     if len(found) != 1:
         ids = ", ".join(str(each.get("id")) for each in boards)
-        raise UsageError(f"{file}: {len(found)} boards {wanted or 'are connected'}; name one of {ids} behind a #")
+        raise UsageError(f"{file}: {len(found)} boards {wanted or 'are connected'}; name one of {ids} after a #")
     return _mapped(found[0])
 
 
@@ -101,7 +101,7 @@ def _mapped(entry: Mapping[str, Any]) -> BoardPort:
     try:
         return BoardPort(entry["serial"], int(entry.get("baud", BAUDRATE)))
     except (TypeError, ValueError) as error:
-        raise UsageError(f"the board {entry.get('id')}: baud: {entry.get('baud')!r} is no number") from error
+        raise UsageError(f"the board {entry.get('id')}: baud: {entry.get('baud')!r} is not a number") from error
 
 
 def _target(name: str, part: str) -> Any:  # noqa: ANN401 -- a labgrid.Target, imported late
@@ -128,7 +128,7 @@ def _of_place(place: str, wanted: str) -> BoardPort:
     found = [args for name, args in ports.items() if wanted in {"", name}]
     if len(found) != 1:
         names = ", ".join(ports) or "none"
-        raise ContactError(f"the place {place} has {len(found)} serial ports ({names}); name one of them behind a #")
+        raise ContactError(f"the place {place} has {len(found)} serial ports ({names}); name one of them after a #")
     return _of_resource(SimpleNamespace(**found[0]))
 
 

@@ -97,7 +97,7 @@ def stumbled(port: str, data: bytes, error: Exception) -> str:
     what = f"{data[:SHOWN].hex(' ')}{' …' * (len(data) > SHOWN)}"
     return (
         f"the codec raised for the bytes {what} on the port {port!r}: {at}{describe(error)}; the mistake may be the "
-        "codec's: mend it, or let `decode` raise CodecError for bytes that are no message"
+        "codec's: mend it, or let `decode` raise CodecError for bytes that are not a message"
     )
 
 

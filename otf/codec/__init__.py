@@ -231,7 +231,7 @@ def _row(kind: type[Any], pattern: str | PortAction, port_field: str) -> _Row:
     if kind in PLAIN and not port_field:
         return _plain_row(kind, pattern)
     if not dataclasses.is_dataclass(kind):
-        message = f"{show(kind)} is no dataclass; a line pattern such as {pattern!r} needs one"
+        message = f"{show(kind)} is not a dataclass; a line pattern such as {pattern!r} needs one"
         raise UsageError(message)
     hints = get_type_hints(kind)
     names: list[str] = _FIELD.findall(pattern)

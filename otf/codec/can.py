@@ -105,7 +105,7 @@ def encode_can(frame: CanFrame) -> bytes:
 def decode_can(data: bytes) -> CanFrame:
     """Return the frame with these bytes. Raises CodecError if they are not a frame."""
     if len(data) < _HEAD.size:
-        raise CodecError(f"{data.hex(' ')} is no CAN frame: {_HEAD.size} bytes at least are needed")
+        raise CodecError(f"{data.hex(' ')} is not a CAN frame: {_HEAD.size} bytes at least are needed")
     number, size, flags = _HEAD.unpack_from(data)
     is_extended, is_remote = bool(number & _EXTENDED), bool(number & _REMOTE)
     has = (bool(flags & each) for each in (_FD, _BRS, _ESI))
@@ -116,7 +116,7 @@ def decode_can(data: bytes) -> CanFrame:
     if not why and encode_can(frame) != data:
         why = "its flags or padding are unknown"
     if why:
-        raise CodecError(f"{data[:80].hex(' ')} is no CAN frame: {why}")
+        raise CodecError(f"{data[:80].hex(' ')} is not a CAN frame: {why}")
     return frame
 
 
@@ -160,7 +160,7 @@ class CanCodec:
     def encode(self, value: object) -> bytes:
         """Return the bytes of a frame. Raises CodecError."""
         if not isinstance(value, CanFrame):
-            raise CodecError(f"{show(value)} is no CanFrame")
+            raise CodecError(f"{show(value)} is not a CanFrame")
         return encode_can(value)
 
     def decode(self, port: str, data: bytes) -> CanFrame | CanError:
@@ -187,7 +187,7 @@ class DbcCodec:
     def encode(self, value: object) -> bytes:
         """Return the bytes of a message. Raises CodecError."""
         if (key := self._keys.get(type(value))) is None:
-            raise CodecError(f"{show(value)} is no message of the DBC file; it has {', '.join(self.messages)}")
+            raise CodecError(f"{show(value)} is not a message of the DBC file; it has {', '.join(self.messages)}")
         message, kind = self._kinds[key]
         pairs = ((name, getattr(value, each.name)) for each, name in zip(fields(kind), _names(message), strict=True))
         given = {name: number for name, number in pairs if number is not None}

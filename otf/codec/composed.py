@@ -61,7 +61,7 @@ def items(count: int | Number | Extent, each: Format | None = None) -> Format:
             raise UsageError(f"a list has the type tuple[X, ...], not {hint}: values cannot change")
         own = inner(kinds[0]) if each is None else each.bound(kinds[0], inner)
         if own.is_open or own.size == 0:
-            raise UsageError(f"where one {kinds[0]} of a list ends cannot be seen; put each behind a length: `sized`")
+            raise UsageError(f"where one {kinds[0]} of a list ends cannot be seen; put a length before each: `sized`")
         return _Items(number, own)
 
     return _Template(make)
@@ -112,7 +112,7 @@ class _Bits(Format):
         values = _tuple(value)
         for each, width in zip(values, self.widths, strict=True):
             if not 0 <= each < 1 << width:
-                raise ValueError(f"{each} is no number of {width} bits")
+                raise ValueError(f"{each} is not a number of {width} bits")
             number = number << width | each
         return self.number.write(number)
 

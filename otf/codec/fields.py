@@ -206,7 +206,7 @@ def extent_of(extent: int | Number | Extent) -> Extent:
             raise UsageError("a length has no sign: take u8, u16be, …")
         return Extent(prefix=extent)
     if isinstance(extent, int) and extent < 1:
-        raise UsageError(f"{extent} bytes or items are no field; give 1 or more")
+        raise UsageError(f"{extent} bytes or items are not a field; give 1 or more")
     return extent if isinstance(extent, Extent) else Extent(size=extent)
 
 

@@ -114,7 +114,7 @@ class MqttCodec:
         try:
             head, body = self._written(value)
         except (CodecError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-            raise CodecError(f"{show(value)} is no packet of MQTT: {error}") from error
+            raise CodecError(f"{show(value)} is not an MQTT packet: {error}") from error
         return bytes([head]) + varying_bytes(len(body)) + body
 
     def decode(self, port: str, data: bytes) -> object:
@@ -122,13 +122,13 @@ class MqttCodec:
         del port
         found = _head(data)
         if found is None or sum(found) != len(data):
-            raise CodecError(f"{data[:80]!r} is no packet of MQTT: its length is wrong")
+            raise CodecError(f"{data[:80]!r} is not an MQTT packet: its length is wrong")
         try:
             value = self._read(data[0], FieldReader(data[found[0] :]))
         except CodecError as error:
-            raise CodecError(f"{data[:80]!r} is no packet of MQTT: {error}") from error
+            raise CodecError(f"{data[:80]!r} is not an MQTT packet: {error}") from error
         if self.encode(value) != data:
-            raise CodecError(f"{data[:80]!r} is no packet of MQTT: a length in it is longer than needed")
+            raise CodecError(f"{data[:80]!r} is not an MQTT packet: a length in it is longer than needed")
         return value
 
     def _written(self, value: object) -> tuple[int, bytes]:

@@ -102,7 +102,7 @@ class FieldReader:
         try:
             return data.decode()
         except UnicodeDecodeError as error:
-            raise CodecError(f"{show(data)} is no text: {error}") from error
+            raise CodecError(f"{show(data)} is not a text: {error}") from error
 
     def properties(self) -> MqttProperties:
         """Return the properties after their length."""

@@ -247,7 +247,7 @@ def _alternatives(kinds: list[_Record]) -> Format:
 
 def _record(kind: type[Any], outer: tuple[type, ...]) -> _Record:
     if not (isinstance(kind, type) and dataclasses.is_dataclass(kind)):  # pyright: ignore[reportUnnecessaryIsInstance] -- users
-        raise UsageError(f"{show(kind)} is no dataclass; its fields, with their formats, are what is on the wire")
+        raise UsageError(f"{show(kind)} is not a dataclass; its fields, with their formats, are what is on the wire")
     if kind in outer:
         raise UsageError(f"{kind.__name__} is a part of itself; otf.codec.records has no such messages")
     hints = _hints(kind)
@@ -273,7 +273,7 @@ def _of_field(kind: type[Any], name: str, hint: Any, outer: tuple[type, ...]) ->
     except UsageError as error:
         raise UsageError(f"{kind.__name__}.{name}: {error}") from error
     if isinstance(form, Computed) and not is_constant:
-        raise UsageError(f"{kind.__name__}.{name} is computed, and so no part of a value: make it a ClassVar")
+        raise UsageError(f"{kind.__name__}.{name} is computed, so it is not part of a value: make it a ClassVar")
     if isinstance(form, Computed) or not is_constant:
         return form
     try:

@@ -179,7 +179,7 @@ def by_name(getter: Callable[..., Callable[[Any], Any]]) -> Callable[[Sequence[s
 def type_hints(kind: Any) -> dict[str, Any]:
     """Return the types of the fields and constants of a dataclass. Raises UsageError for an undefined name."""
     if not (isinstance(kind, type) and dataclasses.is_dataclass(kind)):
-        raise UsageError(f"{show(kind)} is no {_KINDS}: a message has these alone")  # pyright: ignore[reportUnknownArgumentType] -- anything
+        raise UsageError(f"{show(kind)} is not a {_KINDS}: a message has these alone")  # pyright: ignore[reportUnknownArgumentType] -- anything
     try:
         hints = get_type_hints(kind)
     except NameError as error:
@@ -212,7 +212,7 @@ def _integer(found: Any) -> int:
     if type(found) is int:
         return found
     if isinstance(found, (float, bytes)) or type(found) is str:
-        raise TypeError(f"{show(found)} is no integer")
+        raise TypeError(f"{show(found)} is not an integer")
     return int(found)
 
 

@@ -111,7 +111,7 @@ class HttpCodec:
         import h11
 
         if not isinstance(value, HttpRequest):
-            raise CodecError(f"{show(value)} is no HttpRequest")
+            raise CodecError(f"{show(value)} is not an HttpRequest")
         length = [("content-length", str(len(value.body)))] if value.body else []
         connection = h11.Connection(h11.CLIENT)
         try:
@@ -122,7 +122,7 @@ class HttpCodec:
             body = connection.send(h11.Data(data=value.body)) or b"" if value.body else b""
             return head + body + (connection.send(h11.EndOfMessage()) or b"")
         except (h11.LocalProtocolError, ValueError) as error:
-            raise CodecError(f"{show(value)} is no request of HTTP/1.1: {error}") from error
+            raise CodecError(f"{show(value)} is not an HTTP/1.1 request: {error}") from error
 
     def decode(self, port: str, data: bytes) -> HttpResponse:
         """Return the response in these bytes. Raises CodecError."""
@@ -137,9 +137,9 @@ class HttpCodec:
             head = connection.next_event()
             body = _body(connection, data) if isinstance(head, h11.Response) else b""
         except h11.RemoteProtocolError as error:
-            raise CodecError(f"{data[:200]!r} is no response: {error}") from error
+            raise CodecError(f"{data[:200]!r} is not a response: {error}") from error
         if not isinstance(head, h11.Response | h11.InformationalResponse) or connection.trailing_data[0]:
-            raise CodecError(f"{data[:200]!r} is no response: its head does not end, or more follows")
+            raise CodecError(f"{data[:200]!r} is not a response: its head does not end, or more follows")
         kept = ((name.decode("latin-1"), text.decode("latin-1")) for name, text in head.headers)
         return HttpResponse(head.status_code, tuple(pair for pair in kept if pair[0] in self.keep), body)
 
@@ -236,7 +236,7 @@ def _frame(value: object) -> bytes:
         case WsPong(data):
             return b"\x0a" + data
         case _:
-            raise CodecError(f"{show(value)} is no message of a WebSocket that can be sent")
+            raise CodecError(f"{show(value)} is not a WebSocket message that can be sent")
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,4 +268,4 @@ class WebSocketCodec:
         try:
             return WsOpened(int(data[1:])) if data[:1] == b"\x00" else _KINDS[data[0]](data[1:])
         except (KeyError, IndexError, ValueError) as error:
-            raise CodecError(f"{data[:200]!r} is no message of a WebSocket") from error
+            raise CodecError(f"{data[:200]!r} is not a WebSocket message") from error

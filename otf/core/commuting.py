@@ -1,8 +1,7 @@
 """Follows only one of several orders of moves if the order makes no difference.
 
 Uses sleep sets (Godefroid, "Partial-Order Methods for the Verification of Concurrent Systems", chapter 5). Once the
-moves that take a's input have been followed, those that take b's need not be followed by a's if the two are
-independent.
+search has followed the moves that take a's input, it need not follow b's and then a's if the two are independent.
 """
 
 from __future__ import annotations

@@ -86,7 +86,7 @@ class Lookahead:
     def more(self, now: float, followed: int) -> int:
         """Return how many spontaneous outputs were in flight at once if that is more than were `followed`, else 0.
 
-        Forgets the searches that turn out to have left out nothing that happened.
+        Forgets searches once it is clear that nothing that they left out has happened.
         """
         while self.cuts and is_later(now, self.cuts[0].by):
             cut = self.cuts[0]

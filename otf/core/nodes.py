@@ -17,10 +17,10 @@ from otf.spec.offering import INPUTS, limited
 from otf.values import message_of
 
 FEW: Final = 32
-"""Up to this many inputs a strategy compares all of them; of more, it draws and compares this many."""
+"""A strategy compares all inputs if there are at most this many; otherwise it draws this many and compares those."""
 
 KEPT: Final = 1_000
-"""Up to this many inputs the list of one state is kept once the state has come again."""
+"""The list of inputs of a state that recurs is kept if it has at most this many."""
 
 ITERATED: Final = 10_000
 """Inputs taken from an iterable that is not a sequence; those after them can never be drawn."""
@@ -30,8 +30,7 @@ class EnabledInputs:
     """A sequence of inputs whose symbols are created when they are drawn.
 
     If a function of the state returns more than `FEW` inputs, one that occurs twice is drawn twice as often: otf does
-    not compare them all. `kept`: a state or a view may hold on to it, since all
-    states share it or it is short.
+    not compare them all. `kept`: a state or a view may hold on to it, since all states share it or it is short.
 
     >>> from otf.core import Symbol
     >>> inputs = EnabledInputs(1_000_000, lambda at: Symbol(at, at))

@@ -97,7 +97,7 @@ def registers(framing: Framing, file: Mapping[str, Register | bytes]) -> Framing
         try:
             groups = re.compile(each.seen).groups
         except re.error as error:
-            raise UsageError(f"register {name}: {each.seen!r} is no regular expression: {error}") from error
+            raise UsageError(f"register {name}: {each.seen!r} is not a regular expression: {error}") from error
         if groups != 1:
             raise UsageError(f"register {name}: {each.seen!r} has {groups} groups; put the value, and no more, in ( )")
     marked = {each.mark or f"{{{name}}}".encode("latin-1"): each for name, each in made.items()}

@@ -81,7 +81,7 @@ class Cobs(Stuffed):
             count = data[at]
             block = data[at + 1 : at + count]
             if len(block) != count - 1:
-                raise ValueError("not COBS: a count points behind the end")
+                raise ValueError("not COBS: a count points beyond the end")
             meant += block
             at += count
             if at < len(data) and count <= _BLOCK:

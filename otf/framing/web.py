@@ -184,7 +184,7 @@ class WebSocketFramer(_Parsed):
             _PONG: lambda: self._protocol.pong(payload),
         }
         if kind not in packers:
-            raise CodecError(f"{data[:80]!r} is no message of a WebSocket: its first byte is no opcode")
+            raise CodecError(f"{data[:80]!r} is not a WebSocket message: its first byte is not an opcode")
         try:
             return bytes(packers[kind]())
         except Exception as error:

@@ -52,7 +52,7 @@ class CodecCache:
             raise ModelError(message + own_frames(error)) from error
         if isinstance(data, bytes | PortAction):  # pyright: ignore[reportUnnecessaryIsInstance] -- a user's codec may return anything
             return data
-        message = f"the codec gave {show(data)} for the input {show(value)}, which is no bytes; use text.encode()"
+        message = f"the codec gave {show(data)} for the input {show(value)}, which is not bytes; use text.encode()"
         raise ModelError(message)
 
     def decode(self, port: str, data: bytes) -> object:
@@ -62,7 +62,7 @@ class CodecCache:
             return self._decoded[frame]
         output = self.codec.decode(port, data)
         if output is None and type(None) not in self.codec.types:
-            raise TypeError("decode returned None, which is no value of its `types`: perhaps a branch has no `return`")
+            raise TypeError("decode returned None, not a value of its `types`: perhaps a branch has no `return`")
         if len(data) <= SHORT:
             if len(self._decoded) >= KEPT:
                 self._decoded.clear()

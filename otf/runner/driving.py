@@ -125,7 +125,7 @@ def unless_fed(verdict: Verdict, strangers: frozenset[int], waited: float) -> Ve
 def _checked(lines: object) -> Mapping[str, Line]:
     if isinstance(lines, Mapping):
         return cast("Mapping[str, Line]", lines)
-    message = f"the bench's connect gave {show(lines)}, and no mapping from the names of its ports to lines"
+    message = f"the bench's connect returned {show(lines)}, not a mapping from the names of its ports to lines"
     raise UsageError(message)
 
 

@@ -277,7 +277,7 @@ class Lookout:
         return slack
 
     def taken(self, arrived: Arrived) -> None:
-        """Set the slack for an arrival; a stamp holds as far as it goes, however late the tester was."""
+        """Set the slack for an arrival; one with a stamp needs none for a late tester."""
         if arrived.stamped:
             self.allow(max(arrived.at - self._since(arrived), 0.0))
             return

@@ -99,7 +99,7 @@ class Capture:
         order, unit = MAGIC.get(magic, ("", 0.0))
         head = self._read(20)
         if not order or len(head) < 20:  # noqa: PLR2004 -- the size of the header
-            why = "this is no capture; `tcpdump -w FILE` and Wireshark write some"
+            why = "this is not a capture; `tcpdump -w FILE` and Wireshark write some"
             raise TraceError(f"{self.name}: {why}")
         link = struct.unpack_from(f"{order}I", head, 16)[0] & 0xFFFF
         yield from self._classic(struct.Struct(f"{order}IIII"), unit, link)

@@ -102,7 +102,7 @@ class Blocks:
 
     def _add(self, body: bytes, number: int) -> None:
         if len(body) < 8 or len(self._interfaces) >= _INTERFACES:  # noqa: PLR2004 -- link type, and length of packets
-            self._refuse(number, "it is no interface, or there are too many of them")
+            self._refuse(number, "it is not an interface, or there are too many of them")
         options = dict(self._options(body[8:]))
         unit = options.get(_RESOLUTION, b"\6")[:1] or b"\6"
         power = unit[0] & 127

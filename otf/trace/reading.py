@@ -111,7 +111,7 @@ class TraceReader:
         if line.get("event") != "start":
             first = show(line["event"])
             self.fail(
-                number, f"a trace begins with the event 'start', its header; this is no trace, it begins with {first}"
+                number, f"a trace begins with the event 'start', its header; this is not one, it begins with {first}"
             )
         if line.get("format") != FORMAT:
             self.fail(number, f"the format is {show(line.get('format'))}; this version of otf reads format {FORMAT}")
@@ -146,7 +146,7 @@ def bounded(file: BinaryIO) -> Iterator[bytes]:
 def _object(text: bytes) -> TraceLine:
     data: Any = msgspec.json.decode(text)
     if not isinstance(data, dict) or not isinstance(data.get("event"), str):  # pyright: ignore[reportUnknownMemberType] -- JSON
-        message = "it is no JSON object with an event"
+        message = "it is not a JSON object with an event"
         raise msgspec.DecodeError(message)
     return data  # pyright: ignore[reportUnknownVariableType] -- JSON objects have string keys
 

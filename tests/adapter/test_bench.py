@@ -233,7 +233,7 @@ ON, IN = "Bench.on_ports(spec, codec, ports): ", "Bench.in_process(spec, system)
         ((SPEC, Words(), PORTS), {"latencies": 1}, "there is no option latencies=; did you mean latency=?"),
         ((SPEC, Words(), PORTS), {"zzz": 1}, "there is no option zzz=; it has barrier, busy, clients, foreign, "),
         ((SPEC, Words(), PORTS), {"system": 1}, "there is no option system=; it has "),
-        ((_step, Words(), PORTS), {}, ": _step is no Spec; write Spec(step, initial=…, inputs=[…])"),
+        ((_step, Words(), PORTS), {}, ": _step is not a Spec; write Spec(step, initial=…, inputs=[…])"),
         (
             (SPEC, Still(), PORTS),
             {},
@@ -258,7 +258,7 @@ def test_what_on_ports_refuses(arguments: tuple[Any, ...], named: dict[str, Any]
     [
         ((SPEC, print), {"retries": 2}, "there is no option retries=; it has busy, codec, foreign, "),
         ((SPEC, print), {"ports": {}}, "there is no option ports=; it has busy, codec, "),
-        (("spec", print), {}, "'spec' is no Spec; write Spec(step, initial=…, inputs=[…])"),
+        (("spec", print), {}, "'spec' is not a Spec; write Spec(step, initial=…, inputs=[…])"),
         ((SPEC, 7), {}, "7 cannot be called; give a function that makes the system: lambda: Machine().step"),
     ],
 )

@@ -42,7 +42,7 @@ def test_an_entry_of_a_hardware_map(hardware_map: Path) -> None:
 
 @pytest.mark.parametrize(
     ("part", "why"),
-    [("#9", "0 boards 9; name one of 0001, 0002"), ("#0003", "has no serial port"), ("#0004", "'fast' is no number")],
+    [("#9", "0 boards 9; name one of 0001"), ("#0003", "has no serial port"), ("#0004", "'fast' is not a number")],
 )
 def test_an_entry_that_is_not_there(hardware_map: Path, part: str, why: str) -> None:
     """The error names those that there are, and what is missing."""
@@ -61,7 +61,7 @@ def test_what_is_no_map_is_refused(tmp_path: Path, text: str) -> None:
 @pytest.mark.parametrize("board", ["labgrid:", "other:x", "twister:", object()])
 def test_what_is_no_board_is_refused(board: object) -> None:
     """The error has the forms."""
-    with pytest.raises(UsageError, match="is no board"):
+    with pytest.raises(UsageError, match="is not a board"):
         board_port(board)
 
 
@@ -167,7 +167,7 @@ def test_a_place_that_someone_else_has(coordinator: Path) -> None:
 def test_a_place_with_two_consoles(coordinator: Path) -> None:
     """Their names are in the error."""
     (coordinator / "held").touch()
-    with pytest.raises(ContactError, match=r"2 serial ports \(console, other\); name one of them behind a #"):
+    with pytest.raises(ContactError, match=r"2 serial ports \(console, other\); name one of them after a #"):
         board_port("labgrid:board-7")
 
 

@@ -216,7 +216,7 @@ async def test_inputs_are_taken_one_after_another() -> None:
 async def test_what_is_no_reply_is_told(answer: object) -> None:
     """A function that gives something else gets an error that shows it and names the port and the possible replies."""
     async with open_inprocess(lambda: lambda _: cast("bytes", answer), port="panel") as line:
-        with pytest.raises(UsageError, match=r"behind port 'panel' gave .* is no reply; a reply is bytes"):
+        with pytest.raises(UsageError, match=r"behind port 'panel' gave .* is not a reply; a reply is bytes"):
             await line.send(b"?")
 
 

@@ -129,7 +129,7 @@ no_system = Bench(spec, ports={"slot": inprocess(none, port="slot")}, codec=code
         ("codec_has_no_bytes", 2, "the codec has no bytes for the input Coin(cents=10): no line pattern for Coin"),
         ("no_ports", 2, "the bench has none: give the bench `ports` or `connect`"),
         ("no_context", 2, "the bench raised while it opened its ports"),
-        ("no_lines", 2, "the bench's connect gave 5, and no mapping from the names of its ports to lines"),
+        ("no_lines", 2, "the bench's connect returned 5, not a mapping from the names of its ports to lines"),
         ("connect_raises", 2, "machine.py, line 78: KeyError: 'till'"),
         ("nobody_there", 3, "stopped: the bench could not open its ports: ConnectionRefusedError: [Errno 111] refused"),
         ("no_system", 3, "stopped: the function behind port 'slot' cannot be made: OSError: no till"),
@@ -213,7 +213,7 @@ port = Bench(spec, ports=bench.ports, codec=Text(5, b"coin 5"))
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("text", "the codec gave 'coin 5' for the input Coin(cents=10), which is no bytes; use text.encode()"),
+        ("text", "the codec gave 'coin 5' for the input Coin(cents=10), which is not bytes; use text.encode()"),
         ("port", "the codec gave 5 as the port of Coin(cents="),
     ],
 )

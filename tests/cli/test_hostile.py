@@ -23,7 +23,7 @@ SENT = {"event": "sent", "at": 0.1, "port": "slot", "value": 1}
     ("number", "line", "message"),
     [
         pytest.param(1, b'{"event": "campaign started"}', "begins with 'campaign started'", id="a log"),
-        pytest.param(1, b"[]", "not a line of a trace: it is no JSON object with an event", id="a list"),
+        pytest.param(1, b"[]", "not a line of a trace: it is not a JSON object with an event", id="a list"),
         pytest.param(3, b"hello", "not a line of a trace: JSON is malformed", id="no JSON"),
         pytest.param(
             3, bytes(range(1, 256)).replace(b"\n", b""), "not a line of a trace: JSON is malformed", id="garbage"

@@ -77,9 +77,9 @@ def test_error_frames_have_their_classes(number: int, data: bytes) -> None:
     """Whatever data they have; both codecs take them for what they are, and neither sends one."""
     found = CanCodec(errors=True).decode("", encode_can_error(number, data))
     assert found == CanError(tuple(each for at, each in enumerate(CLASSES) if number & 1 << at))
-    with pytest.raises(CodecError, match="is no CanFrame"):
+    with pytest.raises(CodecError, match="is not a CanFrame"):
         CanCodec().encode(found)
-    with pytest.raises(CodecError, match="is no CAN frame"):
+    with pytest.raises(CodecError, match="is not a CAN frame"):
         CanCodec().decode("", encode_can_error(number, data))
 
 
@@ -87,7 +87,7 @@ def test_a_codec_of_messages_knows_error_frames_where_they_are_asked_for(car: Db
     """Else an error frame is a frame of no message."""
     raw = encode_can_error(2, b"")
     assert dbc(tmp_path / "car.dbc", errors=True).decode("", raw) == CanError(("arbitration lost",))
-    with pytest.raises(CodecError, match="is no CAN frame"):
+    with pytest.raises(CodecError, match="is not a CAN frame"):
         car.decode("", raw)
 
 
@@ -108,7 +108,7 @@ def test_the_codecs_keep_the_contract(car: DbcCodec) -> None:
         (CanFrame(1, bytes(9), fd=True), "CAN FD frame cannot have 9 bytes"),
         (CanFrame(1, b"x", remote=True), "no data"),
         (CanFrame(1, brs=True), "only CAN FD"),
-        ("x", "is no CanFrame"),
+        ("x", "is not a CanFrame"),
     ],
 )
 def test_what_is_no_frame_is_not_sent(frame: object, why: str) -> None:
@@ -164,7 +164,7 @@ def test_what_cannot_be_encoded_is_named(car: DbcCodec) -> None:
     """A number that does not fit, and what is no message of the file."""
     with pytest.raises(CodecError, match=r"Engine\(Speed=65536, Temp=0\) cannot be encoded"):
         car.encode(car.messages["Engine"](65536, 0))
-    with pytest.raises(CodecError, match="is no message of the DBC file; it has Engine, Page, Ratio"):
+    with pytest.raises(CodecError, match="is not a message of the DBC file; it has Engine, Page, Ratio"):
         car.encode("Engine")
 
 

@@ -188,8 +188,8 @@ class Fixed:
 @pytest.mark.parametrize(
     ("number", "data", "says"),
     [
-        (construct.Float32b, bytes(4), "0.0 is no integer"),
-        (construct.CString("ascii"), b"5\0", "'5' is no integer"),
+        (construct.Float32b, bytes(4), "0.0 is not an integer"),
+        (construct.CString("ascii"), b"5\0", "'5' is not an integer"),
         (construct.FlagsEnum(construct.Int8ub, low=1), b"\1", "TypeError"),
     ],
     ids=map(str, range(3)),
@@ -250,8 +250,8 @@ class Odd:
         (lambda: from_construct({Recursive: construct.Pass}), "Recursive.inner: Recursive is a part of itself"),
         (lambda: from_construct({Unknown: construct.Pass}), "Unknown: name 'nothing' is not defined"),
         (lambda: from_construct({Keyed: construct.Pass}), "Keyed: each field is an argument of the class"),
-        (lambda: from_construct({Odd: construct.Pass}), "Odd.value: .*complex.* is no dataclass, enum, bool"),
-        (lambda: from_construct({int: construct.Pass}), "int.* is no dataclass"),
+        (lambda: from_construct({Odd: construct.Pass}), "Odd.value: .*complex.* is not a dataclass, enum, bool"),
+        (lambda: from_construct({int: construct.Pass}), "int.* is not a dataclass"),
         (lambda: from_json(Either), "Either: Type unions may not contain more than one"),
     ],
     ids=map(str, range(7)),

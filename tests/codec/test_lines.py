@@ -192,7 +192,7 @@ def test_a_value_that_the_encoding_lacks_is_refused() -> None:
         (Coin, "{cents!r}", "must name each field of Coin once"),
         (Flagged, "{on}", "Flagged.on: a line can carry int, float and str, not <class 'bool'>; write a codec"),
         (Table, "{rows}", "Table.rows: a line can carry int, float and str, not tuple[int, ...]"),
-        (bytes, "{}", "<class 'bytes'> is no dataclass"),
+        (bytes, "{}", "<class 'bytes'> is not a dataclass"),
         (int, "number", "the pattern 'number' must have the place of the int once, as {}"),
     ],
 )  # fmt: skip

@@ -69,7 +69,7 @@ def test_the_codec_of_version_5_keeps_the_contract() -> None:
 )
 def test_what_is_no_packet_of_version_5_is_undecodable(data: bytes) -> None:
     """Another version, properties that are unknown or cut off, and lengths that are too long."""
-    with pytest.raises(CodecError, match="no packet of MQTT"):
+    with pytest.raises(CodecError, match="not an MQTT packet"):
         MqttCodec(version=5).decode("", data)
 
 
@@ -82,7 +82,7 @@ def test_what_is_no_packet_of_version_5_is_undecodable(data: bytes) -> None:
 )
 def test_version_4_has_no_reasons_and_no_properties(value: object) -> None:
     """The error names the packet."""
-    with pytest.raises(CodecError, match="no packet of MQTT"):
+    with pytest.raises(CodecError, match="not an MQTT packet"):
         MqttCodec().encode(value)
 
 
@@ -97,7 +97,7 @@ def test_version_4_has_no_reasons_and_no_properties(value: object) -> None:
 )
 def test_what_is_no_packet_of_version_5_is_refused(value: object) -> None:
     """The error names it."""
-    with pytest.raises(CodecError, match="no packet of MQTT"):
+    with pytest.raises(CodecError, match="not an MQTT packet"):
         MqttCodec(version=5).encode(value)
 
 
@@ -134,5 +134,5 @@ def test_what_is_no_packet_is_undecodable(data: bytes) -> None:
 )
 def test_what_is_no_packet_is_refused(value: object) -> None:
     """The error names it."""
-    with pytest.raises(CodecError, match="no packet of MQTT"):
+    with pytest.raises(CodecError, match="not an MQTT packet"):
         MqttCodec().encode(value)

@@ -484,14 +484,14 @@ class Unknown:
 @pytest.mark.parametrize(
     ("kinds", "says"),
     [
-        ([int], "int.* is no dataclass"),
+        ([int], "int.* is not a dataclass"),
         ([Recursive], "Recursive.inner: Recursive is a part of itself"),
         ([Keyed], "Keyed: each field is an argument"),
         ([Named, Untagged], "Named and Untagged cannot be told apart"),
         ([Fourth, Fifth, Sixth], "Fourth, Fifth, Sixth have no constant at one place"),
         ([Valueless], "Valueless.tag: a constant needs a value that fits"),
         ([Unfollowed], "Unfollowed.first takes the rest; what follows it needs a fixed size"),
-        ([Summed], "Summed.crc is computed, and so no part of a value"),
+        ([Summed], "Summed.crc is computed, so it is not part of a value"),
         ([Stray], "Stray.crc covers body; there are crc"),
         ([Own], "Own.crc covers itself"),
         ([Unknown], "Unknown: name 'nothing' is not defined"),

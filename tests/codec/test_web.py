@@ -49,7 +49,7 @@ def test_the_codec_of_http_keeps_the_contract() -> None:
 )
 def test_what_is_no_response_is_undecodable(data: bytes) -> None:
     """Half a head, no head, a body that is too short or too long."""
-    with pytest.raises(CodecError, match="is no response"):
+    with pytest.raises(CodecError, match="is not a response"):
         HttpCodec().decode("", data)
 
 

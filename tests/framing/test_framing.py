@@ -158,7 +158,7 @@ def test_silence_ends_what_has_come() -> None:
 def test_rubbish_is_no_frame_of_a_codec() -> None:
     """Bytes that no encoder can have written stay in the frame, and its trouble names the error."""
     assert slip()().feed(b"a\xdbz\xc0") == [Frame(b"a\xdbz", "not SLIP: the escape b'\\xdbz' is unknown")]
-    assert cobs()().feed(b"\x05a\0") == [Frame(b"\x05a", "not COBS: a count points behind the end")]
+    assert cobs()().feed(b"\x05a\0") == [Frame(b"\x05a", "not COBS: a count points beyond the end")]
     assert length(1, itself=True)().feed(b"\0\2a") == [Frame(b"\0", "impossible: a frame of 0 bytes"), Frame(b"a")]
 
 

@@ -44,7 +44,7 @@ def test_the_framing_below_is_asked_for_all_else() -> None:
 
 
 @pytest.mark.parametrize(
-    ("pattern", "why"), [(rb"(", "no regular expression"), (rb"a", "0 groups"), (rb"(a)(b)", "2 ")]
+    ("pattern", "why"), [(rb"(", "not a regular expression"), (rb"a", "0 groups"), (rb"(a)(b)", "2 ")]
 )
 def test_a_pattern_has_one_group(pattern: bytes, why: str) -> None:
     """The value, and no more."""

@@ -73,7 +73,7 @@ def test_an_input_without_bytes_is_an_error_of_the_bench() -> None:
 
     for value, why in (
         ("refused", "the codec has no bytes for the input 'refused': there is no such word"),
-        ("number", "the codec gave 1 for the input 'number', which is no bytes"),
+        ("number", "the codec gave 1 for the input 'number', which is not bytes"),
         ("broken", "the codec raised for the input 'broken': KeyError: 'broken'"),
     ):
         with pytest.raises(ModelError, match=re.escape(why)):

@@ -145,7 +145,7 @@ def test_a_bench_that_cannot_be_opened(error: Exception, kind: type[OtfError], s
 def test_a_bench_that_opens_something_else() -> None:
     """A `connect` that returns no mapping of lines is an error."""
     bench = answering(connect=lambda: nullcontext([Still()]), ports={})
-    with pytest.raises(UsageError, match=r"the bench's connect gave \[Still.*, and no mapping from the names"):
+    with pytest.raises(UsageError, match=r"the bench's connect returned \[Still.*, not a mapping from the names"):
         play(bench, "p.ping")
 
 

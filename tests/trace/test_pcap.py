@@ -68,7 +68,7 @@ def test_the_other_byte_order_and_nanoseconds() -> None:
 
 def test_what_is_no_capture() -> None:
     """The message tells which tool writes one."""
-    with pytest.raises(TraceError, match=r"some.pcap: this is no capture; `tcpdump -w FILE` and Wireshark write some"):
+    with pytest.raises(TraceError, match=r"some.pcap: this is not a capture; `tcpdump -w FILE` and Wireshark write"):
         read(b"{}\n" * 20)
 
 

@@ -109,7 +109,7 @@ def test_a_frame_of_a_bus() -> None:
         (section() + struct.pack("<II", 1, 0xFFFFFFFF) + bytes(8), "block 2: its length is 4294967295"),
         (section() + struct.pack("<II", 1, 0xFFFFFFFC) + bytes(8), "block 2: its length is 4294967292"),
         (section() + block(1, bytes(8))[:-4] + bytes(4), "its length at its end is not that at its beginning"),
-        (section() + block(1, b""), "block 2: it is no interface"),
+        (section() + block(1, b""), "block 2: it is not an interface"),
         (section() + interface() * 1001, "block 1002: .* too many"),
         (section() + interface() + block(6, bytes(8)), "block 3: it is too short for a packet"),
         (section() + packet(1), "block 2: it has 16 bytes, of the interface 0; there are 0"),

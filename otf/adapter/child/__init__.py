@@ -46,7 +46,7 @@ def words(command: Program) -> list[str]:
         message = f"not a command line: {command!r}: {str(error).lower()}; quote it as for a shell, or give a list"
         raise UsageError(message) from error
     if not argv:
-        raise UsageError("no command: name a program, with its arguments behind it")
+        raise UsageError("no command: name a program, followed by its arguments")
     return argv
 
 

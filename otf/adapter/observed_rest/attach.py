@@ -90,7 +90,7 @@ def attached(lines: Mapping[str, object], started: Collection[int], named: Colle
 
 
 def _place(port: str, line: object) -> Place:
-    place = line.place() if isinstance(line, Placed) else Place(hidden="it cannot be seen who is at its other end")
+    place = line.place() if isinstance(line, Placed) else Place(hidden="the process at its other end is not visible")
     if not place.hidden and place.address is not None and not is_local(place.address[0]):
         raise Unseen(f"the port {port!r} leads to {place.address[0]}, which is not this machine")
     if place.hidden:
@@ -120,7 +120,7 @@ def examine(system: SystemProcesses) -> None:
     sockets = _sockets(kind for process in system.processes.values() for kind in _kinds_of_descriptors(process))
     if sockets and (other := outside(sockets, sockets | _sockets(_own_descriptors()))):
         raise Unseen(
-            f"it has a connection to {shown(other)}, which is no part of it: name the process with --pid,"
+            f"it has a connection to {shown(other)}, which is not part of it: name the process with --pid,"
             " if it is on this machine"
         )
 

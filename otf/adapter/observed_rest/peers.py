@@ -96,7 +96,7 @@ class _Links:
             own = [_Descriptor(os.getpid(), number) for number in line.descriptors()]
             found = {pid for each in own for pid in self._feeding(each)}
         if not found:
-            raise Unseen("nobody is seen at its other end")
+            raise Unseen("no process is seen at its other end")
         return found
 
     def fed(self, roots: set[int]) -> frozenset[int]:

@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 from otf.adapter.observed_rest.threads import Tid
 
 TRIALS: Final = 100
-"""Inputs after which a thread woke and nothing came, until it is believed: 95 % sure of 97 in 100 wake-ups."""
+"""How many times nothing must come after a thread woke until it is believed: 95 % sure of 97 in 100 wake-ups."""
 EACH: Final = 10
 """… of each kind of input. One that leaves half of its answers to the thread is found in 999 of 1,000 cases."""
 LOST: Final = 3

@@ -343,7 +343,7 @@ def test_a_line_that_leads_elsewhere_is_a_reason_not_to_observe(place: Place, wh
 
 def test_a_line_that_knows_nothing_of_its_other_end_is_a_reason_not_to_observe() -> None:
     """Any line may say so by saying nothing."""
-    with pytest.raises(Unseen, match="cannot be seen"):
+    with pytest.raises(Unseen, match="is not visible"):
         attached({"p": object()}, ())
 
 
