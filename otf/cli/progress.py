@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from time import monotonic
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Final, TextIO
 
 from otf import supervisor
 from otf.campaign import Budget, FailureGroup, Listener, PathResult, Settings, Summary
 from otf.campaign.settings import UNLIMITED
 from otf.cli.output import harmless, warn
 from otf.cli.signals import SIGNALS
-from otf.core import View
-from otf.trace.events import Event
+from otf.core import Node, View
+from otf.trace.events import Event, Quiet, Sent
 from otf.trace.explain import explanation
 from otf.trace.result import counted
 
@@ -24,12 +25,6 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
     from otf.cli.summary import SummaryPrinter
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Final
-
-from otf.core import Node
-from otf.trace.events import Quiet, Sent
 
 BEAT: Final = 10.0  # seconds between two lines of `heartbeat`: a reader of a pipe waits as one at a terminal does
 FEW: Final = 10  # a rate below this is shown with a decimal: 0.4 is not 0

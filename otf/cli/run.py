@@ -16,11 +16,11 @@ from otf.cli.output import STDOUT_ERRORS, document, error_document, fresh, repor
 from otf.cli.progress import listening
 from otf.cli.resumption import added, made, paths_within, refuse_others, resumed, settings_of, settings_to_continue
 from otf.cli.run_arguments import RunCommand, RunOptions
-from otf.cli.run_options import bounded, counting, faster, measured
+from otf.cli.run_options import bounded, counting, faster, measure_times
 from otf.cli.signals import SIGNALS, Done, interruptible
 from otf.cli.summary import SummaryPrinter
 from otf.cli.visited import unreached, visited
-from otf.cli.workers import devices_in, placed
+from otf.cli.workers import devices_in, place_paths
 from otf.errors import FAIL, OtfError, WriteError
 
 _Watch: TypeAlias = Callable[[Listener], Listener]
@@ -35,9 +35,9 @@ def run(asked: RunCommand) -> int:
     if options.speed is not None:
         loaded = faster(loaded, settings, options.speed, elsewhere=asked.cluster is not None)
     if asked.calibrate:
-        return measured(loaded, replace(settings, traces=min(settings.traces, 2)), as_json=asked.as_json)
+        return measure_times(loaded, replace(settings, traces=min(settings.traces, 2)), as_json=asked.as_json)
     recorded = asked.resume is not None and not asked.bench
-    settings, loaded = placed(settings, options, loaded, asked.cluster, recorded=recorded)
+    settings, loaded = place_paths(settings, options, loaded, asked.cluster, recorded=recorded)
     return _drive_and_report(loaded, settings, options, asked)
 
 

@@ -164,7 +164,7 @@ def faster(bench: Bench, settings: Settings, speed: str, *, elsewhere: bool) -> 
     return bench.at_speed(found.value)
 
 
-def measured(bench: Bench, settings: Settings, *, as_json: bool) -> int:
+def measure_times(bench: Bench, settings: Settings, *, as_json: bool) -> int:
     """Measure how fast a system answers, and print the times that fit; return the exit status."""
     done = interruptible(lambda: calibrate(bench, settings))
     if done.value is None:

@@ -28,7 +28,7 @@ from otf.errors import UsageError
 MOST: Final = 256  # processes
 
 
-def placed(
+def place_paths(
     settings: Settings, options: RunOptions, bench: Bench, cluster: str | None, *, recorded: bool
 ) -> tuple[Settings, Bench]:
     """Return the settings with workers and devices, and the bench on the first of these.

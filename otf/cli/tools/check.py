@@ -14,7 +14,7 @@ from otf.campaign.journal_lines import JOURNAL
 from otf.cli.benches import load, model, named, parsed
 from otf.cli.catalogue import LAWS, LIVE, REQUIRED
 from otf.cli.output import document, say
-from otf.cli.tools.folder_check import checked_folder
+from otf.cli.tools.folder_check import check_folder
 from otf.cli.tools.model_commands import CheckCommand
 from otf.errors import FAIL, PASS, UsageError
 from otf.explore import Graph, explore
@@ -30,10 +30,10 @@ from otf.values import show
 def check(asked: CheckCommand) -> int:
     """Do what the command asks; return the exit status."""
     if (Path(asked.bench) / JOURNAL).exists():
-        return checked_folder(Path(asked.bench), as_json=asked.as_json)
+        return check_folder(Path(asked.bench), as_json=asked.as_json)
     required = _required(asked.laws)
     spec = model(asked.bench, parsed(asked.sets))
-    graph = explored(spec, asked.limit, asked.depth, quiet=asked.as_json)
+    graph = explore_model(spec, asked.limit, asked.depth, quiet=asked.as_json)
     with watched():
         ask_twice(spec, graph)
         timers = expiring(spec, asked.limit)
@@ -163,7 +163,7 @@ def formulas(known: Mapping[str, object], places: Iterable[str]) -> dict[str, Fo
     return found
 
 
-def explored(spec: Spec[Any, Any], limit: int, depth: int | None, *, quiet: bool) -> Graph:
+def explore_model(spec: Spec[Any, Any], limit: int, depth: int | None, *, quiet: bool) -> Graph:
     """Return the graph of a model; meanwhile a terminal shows how far it is."""
     with _bar(quiet=quiet) as progress, watched():
         graph = explore(spec, limit, depth=depth, progress=progress)

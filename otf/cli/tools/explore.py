@@ -8,13 +8,13 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import Any, Final
+from typing import Final
 
 from otf.cli.benches import model, parsed
 from otf.cli.catalogue import FORMATS
 from otf.cli.options import one_of
 from otf.cli.output import document, say
-from otf.cli.tools.check import as_law, explored, overview, summary
+from otf.cli.tools.check import as_law, explore_model, overview, summary
 from otf.cli.tools.model_commands import ExploreCommand
 from otf.cli.tools.report import open_page, write_page
 from otf.compose import compose
@@ -25,10 +25,16 @@ from otf.explore.exports import Marks, as_data, aut, dot, graphml, listed, marks
 from otf.explore.finding import Finding
 from otf.explore.refine import drawable, grouped
 from otf.report.states import model_page
-from otf.spec import Spec
 from otf.values import showing
 
 MANY: Final = 400  # states and transitions, each of which takes a line
+SECONDS: Final = 60  # for a picture
+DRAWN: Final = ("dot", "svg", "png", "mermaid")
+PROGRAM: Final = """
+import sys, pygraphviz
+text, form = sys.stdin.buffer.read().decode(), sys.argv[1]
+sys.stdout.buffer.write(pygraphviz.AGraph(text).draw(format=form, prog="dot"))
+"""
 
 
 def explore(asked: ExploreCommand) -> int:
@@ -38,8 +44,9 @@ def explore(asked: ExploreCommand) -> int:
         form = out.suffix[1:] if out.suffix[1:] in FORMATS else form
         page, out = (out, None) if out.suffix == ".html" else (page, out)
     form = "json" if asked.as_json else one_of("--format", form, FORMATS)
-    spec = _under(model(asked.bench, parsed(asked.sets)), asked.scenario)
-    graph = explored(spec, asked.limit, asked.depth, quiet=asked.as_json)
+    spec = model(asked.bench, parsed(asked.sets))
+    spec = spec if asked.scenario is None else compose(spec, known(spec, asked.scenario))
+    graph = explore_model(spec, asked.limit, asked.depth, quiet=asked.as_json)
     safe = getattr(spec, "invariant", None)
     found = [*general(graph), liveness(graph, law="no dead end")]
     required = [found[-1]] if safe is None else [found[-1], safety(graph, safe, law="invariant")]
@@ -48,7 +55,9 @@ def explore(asked: ExploreCommand) -> int:
     small = grouped(graph, fields) if fields else graph
     with showing(whole=asked.whole):
         if page is not None or asked.opens:
-            _page(graph, marks(graph, safe=safe), found, required, fields, page, opens=asked.opens)
+            file = _write_page(graph, marks(graph, safe=safe), found, required, fields, page)
+            if asked.opens:
+                open_page(file)
         elif (form, out, asked.whole) == ("text", None, False) and len(small.values) + len(small.target) > MANY:
             say(summary(small, found, required, overview(small)))
         else:
@@ -56,21 +65,10 @@ def explore(asked: ExploreCommand) -> int:
     return PASS if all(required) else FAIL
 
 
-def _under(spec: Spec[Any, Any], scenario: str | None) -> Spec[Any, Any]:
-    return spec if scenario is None else compose(spec, known(spec, scenario))
-
-
-def _page(
-    graph: Graph,
-    marked: Marks,
-    found: list[Finding],
-    required: list[Finding],
-    by: list[str],
-    file: Path | None,
-    *,
-    opens: bool,
-) -> None:
-    """Write the page on which the states are walked, and open it."""
+def _write_page(
+    graph: Graph, marked: Marks, found: list[Finding], required: list[Finding], by: list[str], file: Path | None
+) -> Path:
+    """Write the page on which the states are walked; return its file."""
     text = model_page(graph, marked, list(map(str, found)), by)
     if file is None:
         with NamedTemporaryFile(prefix="otf-explore-", suffix=".html", delete=False) as made:
@@ -78,18 +76,7 @@ def _page(
     write_page(file, text)
     say(summary(graph, found, required))
     say(f"page: {file}")
-    if opens:
-        open_page(file)
-
-
-SECONDS: Final = 60
-DRAWN: Final = ("dot", "svg", "png", "mermaid")
-
-PROGRAM: Final = """
-import sys, pygraphviz
-text, form = sys.stdin.buffer.read().decode(), sys.argv[1]
-sys.stdout.buffer.write(pygraphviz.AGraph(text).draw(format=form, prog="dot"))
-"""
+    return file
 
 
 def write(

@@ -38,7 +38,7 @@ class _Line(msgspec.Struct):
     about: dict[str, Any] | None = None
 
 
-def checked_folder(folder: Path, *, as_json: bool) -> int:
+def check_folder(folder: Path, *, as_json: bool) -> int:
     """Say what of a folder is whole; return the exit status."""
     found = [*_found(folder)]
     states = {state: sum(each.state == state for each in found) for state in (WHOLE, TORN, *WRONG)}

@@ -13,7 +13,7 @@ from otf.cli.progress import listening
 from otf.cli.signals import SIGNALS, interruptible
 from otf.cli.summary import SummaryPrinter
 from otf.cli.tools.model_commands import SuiteCommand
-from otf.cli.tools.suites import PlannedSuite, SuiteOrigin, generated, stored
+from otf.cli.tools.suites import PlannedSuite, SuiteOrigin, plan_suite, read_suite
 from otf.errors import FAIL, PASS, UsageError
 
 
@@ -23,11 +23,11 @@ def suite(asked: SuiteCommand) -> int:
     if asked.read is not None and asked.write is not None:
         raise UsageError("--read and --write: a suite that is read cannot be written again; leave one of them out")
     if asked.read is not None:
-        plan = stored(asked.read, load(asked.bench, given), asked.runs)
+        plan = read_suite(asked.read, load(asked.bench, given), asked.runs)
     else:
         origin = SuiteOrigin(*modelled(asked.bench, given), asked.limit)
         with watched():
-            plan = generated(origin, asked)
+            plan = plan_suite(origin, asked)
     driven = None if asked.dry or asked.write is not None else asked.system.load(asked.bench)
     if not asked.as_json:
         say(plan.data["says"])

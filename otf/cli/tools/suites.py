@@ -97,7 +97,7 @@ def _decisions(built: AdaptiveSuite) -> dict[str, Any]:
     }
 
 
-def generated(origin: SuiteOrigin, asked: SuiteCommand) -> PlannedSuite:
+def plan_suite(origin: SuiteOrigin, asked: SuiteCommand) -> PlannedSuite:
     """Return a suite that is generated, and perhaps written. Raises UsageError."""
     if asked.method not in ADAPTIVE:
         _refuse_runs(asked.runs)
@@ -115,7 +115,7 @@ def generated(origin: SuiteOrigin, asked: SuiteCommand) -> PlannedSuite:
     return _plan_paths(built.paths, built.name, built.method, data)
 
 
-def stored(path: Path, bench: Bench, runs: int | None) -> PlannedSuite:
+def read_suite(path: Path, bench: Bench, runs: int | None) -> PlannedSuite:
     """Return the suite of a file. Raises UsageError."""
     with _as_suite(path):
         if path.stat().st_size > LARGEST:
