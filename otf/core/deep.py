@@ -23,7 +23,7 @@ from otf.core.explainer import Explainer, Finder, finder
 from otf.core.hypothesis import Hypothesis, Outstanding
 from otf.core.memory import Symbol
 from otf.core.moves import Moves
-from otf.core.nodes import UNKNOWN
+from otf.core.nodes import UNKNOWN, Position
 from otf.core.oracle import Oracle
 from otf.core.search import HypothesisSet, OvergrownError, Search, bound_depth
 from otf.core.timing import Clock
@@ -33,13 +33,15 @@ from otf.trace.verdict import Verdict
 PortOutput: TypeAlias = tuple[str, Symbol]
 SAVED: Final = 4
 """The work that one event may do, in events: most of them need little."""
+FRESH: Final = 3
+"""The moves that take as long as one into a state that the search has not been in, whose transitions are asked for."""
 
 
 @dataclass(slots=True)
 class LazySearch(Search):
     """A search that yields the nearest explanations first, each on demand, and enters none twice."""
 
-    spend: Callable[[], None] = lambda: None
+    spend: Callable[[Position], None] = lambda _: None
     fits: Callable[[Hypothesis], bool] = lambda _: True
     known: set[Hypothesis] = field(default_factory=set[Hypothesis])
 
@@ -77,7 +79,7 @@ class LazySearch(Search):
             if keep is not None and keep(now):
                 yield now
             for step in self.moves.of(now):
-                self.spend()
+                self.spend(step.then.position)
                 if (follow is None or follow(now, step.then)) and self.fits(step.then):
                     # what may explain the event at once comes first, then what needs the fewest moves
                     add = todo.appendleft if goal and brings(step, goal) else todo.append
@@ -110,7 +112,7 @@ class DeepSearch:
     ) -> None:
         self._starts, self._moves, self._most = tuple(starts), moves, work
         self.outputs: dict[str, list[Symbol]] = {}
-        self._spent = 0
+        self._spent, self._places = 0, set[Position]()
         self.levels = [self._level(lambda _search, now: now)]
         if before is not None:
             self.outputs = {port: [*outputs] for port, outputs in before.outputs.items()}
@@ -160,8 +162,9 @@ class DeepSearch:
         search.fits = lambda then: self._fits(then, seen)
         return SearchLevel(find, seen, search)
 
-    def _spend(self) -> None:
-        self._spent += 1
+    def _spend(self, into: Position) -> None:
+        self._spent += 1 if into in self._places else FRESH
+        self._places.add(into)
         if self._spent > SAVED * self._most:
             raise OvergrownError
 

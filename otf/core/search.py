@@ -25,6 +25,7 @@ from otf.values import show
 
 _SETTLED: Final = attrgetter("settled")
 UNDER_WAY: Final = 128  # outputs in flight that double the time of a move in a state with timers
+TIMED: Final = 2  # moves without timers that take as long as one with them
 WINDOWS: Final = 512  # outputs in flight that can be examined in the time of a move
 PAIRS: Final = 16  # pairs of inputs in flight that take as long as a move
 
@@ -161,7 +162,8 @@ class Search:
                 found[now] = None
             steps = orders.of(now, asleep, woken) if orders else self.moves.of(now) if woken is None else []
             # every pair of inputs is asked whether it commutes
-            self.work += len(steps) + len(now.flight) ** 2 // PAIRS + len(steps) * under_way // UNDER_WAY
+            self.work += len(steps) * (TIMED if now.timers else 1) + len(now.flight) ** 2 // PAIRS
+            self.work += len(steps) * under_way // UNDER_WAY
             for step in reversed(steps):
                 if follow is None or follow(now, step.then):
                     stack.append(Following(*bound_depth(now, step.then, depth), step.asleep))
