@@ -62,21 +62,10 @@ def test_words_chart_and_commands_are_on_the_first_screen(seen: Browser, report:
 
 def test_so_they_are_for_a_failure_of_several_ports_and_long_values(seen: Browser, tmp_path: Path) -> None:
     """No line of its words is broken by the page, which would begin the rest at the left edge."""
+    trace = Path(__file__).parents[1] / "cli" / "golden" / "conference.jsonl"
+    (tmp_path / "o7").mkdir()
+    (tmp_path / "o7" / "path-0001.jsonl").write_bytes(trace.read_bytes())
     with chdir(tmp_path):
-        otf(
-            "run",
-            "conference",
-            "--set",
-            "fault=O7",
-            "--seed",
-            5,
-            "--stop-first",
-            "--steps",
-            50,
-            "--no-saved",
-            "--out",
-            "o7",
-        )
         assert otf("report", "o7").status == 0
     opened(seen, tmp_path / "o7" / "report.html")
     assert max(bottom(seen, what) for what in ("pre.screen", ".drawing", ".command:last-child")) < 900
