@@ -14,15 +14,15 @@ from otf.cli.signals import SIGNALS
 
 def main() -> None:
     """Run the command line and exit with its status; Ctrl-C at any moment ends it with 130 and no traceback."""
-    # first of all, since the imports behind `called` take most of the start
+    # first, since the imports behind `called` take most of the start-up time
     SIGNALS.install()
-    # before those imports, too: a fork of a small process is cheap
+    # before those imports, too: forking a small process is cheap
     supervisor.supervise("the command", as_json="--json" in sys.argv, hears=True)
-    atexit.register(supervisor.sign)  # the first that is registered runs last, after the handlers of benches
+    atexit.register(supervisor.sign)  # the first one registered runs last, after those of benches
     status = called(sys.argv[1:])
     supervisor.decide(status)
     SIGNALS.finish()
-    # a search for garbage among all that a long run remembers takes seconds, and the system frees the memory anyway
+    # collecting the garbage of a long run takes seconds, and the system frees the memory anyway
     gc.disable()
     gc.freeze()
     if SIGNALS.number:
@@ -31,19 +31,19 @@ def main() -> None:
 
 
 def _leave(status: int) -> None:
-    """End the process as `sys.exit` does, without freeing each object: that takes more than a second of CPU time."""
+    """End the process as `sys.exit` does, without freeing each object, which takes more than a second of CPU time."""
     try:
         sys.stdout.flush()
         sys.stderr.flush()
     except (OSError, ValueError):
-        # the interpreter reports what could not be written
+        # the interpreter reports the failed write
         return
     atexit._run_exitfuncs()  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] -- as multiprocessing does before it leaves
     os._exit(status)
 
 
 def called(arguments: Sequence[str]) -> int:
-    """Run a command and return its exit status; errors are reported, and none is raised."""
+    """Run a command and return its exit status; it reports errors, and raises none."""
     from otf.cli.app import call
 
     return call(arguments)

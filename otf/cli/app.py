@@ -1,4 +1,4 @@
-"""All commands under one name: the list of them, their help, and calling one."""
+"""All commands under one name: their list, their help, and calling one."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class Entry(NamedTuple):
-    """Where the options of a command are declared, its line in the list, and the function that does its work."""
+    """Where a command declares its options, its line in the list, and the function that does its work."""
 
     options: str
     says: str
@@ -83,10 +83,10 @@ HELP: Final = {"help_option_names": [*_HELP]}
 
 
 class Lazy(TyperGroup):
-    """The group of all commands. A command is imported when it is called: the list must not wait for the engine."""
+    """The group of all commands. It imports a command only when called: the list must not wait for the engine."""
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401 -- typer does not export the type
-        """Return the names, in the order of the table; then those of other packages."""
+        """Return the names in the order of the table, then those from other packages."""
         del ctx
         return [*COMMANDS, *_others()]
 
@@ -106,7 +106,7 @@ class Lazy(TyperGroup):
             return ctx.fail(str(error))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401 -- as above
-        """Find the command that is called; the error for an unknown one suggests a similar name."""
+        """Find the called command; the error for an unknown one suggests a similar name."""
         known = args[0] in COMMANDS or args[0] in installed(ADDED)
         if not (ctx.resilient_parsing or args[0].startswith("-") or known):
             names = self.list_commands(ctx)
@@ -130,7 +130,7 @@ def _command(name: str, function: Callable[..., Any], examples: str | None = Non
 
 
 def _others() -> Mapping[str, EntryPoint]:
-    """Return the commands of other packages; none takes the place of one of otf's own."""
+    """Return the commands of other packages; none can replace one of otf's own."""
     return {name: point for name, point in installed(ADDED).items() if name not in COMMANDS}
 
 
@@ -143,7 +143,7 @@ Exit status:
   130  ended by Ctrl-C (143: by SIGTERM, 129: the terminal has gone); 1 if a failure had been found
 """
 
-# plain help and plain tracebacks: rich needs four times the start-up time, and intended errors have no traceback
+# plain help and tracebacks: rich makes the start four times as long, and intended errors have no traceback
 app: Final = typer.Typer(
     name="otf",
     epilog=STATUS,
@@ -217,19 +217,19 @@ def call(arguments: Sequence[str]) -> int:
         return _broken(error, as_json=as_json)
     finally:
         end_stdout()
-    # a failure stays a failure; a pass that could not be reported is no pass
+    # a failure stays a failure; a pass that could not be reported is not a pass
     return max(status, USAGE) if STDOUT_ERRORS and status != FAIL else status
 
 
 def _tolerant(stream: object) -> None:
-    # neither a locale without `…` nor bytes of another encoding are a reason to fail; not every stream has an encoding
+    # a locale without `…`, or bytes of another encoding, must not cause an error; not every stream has an encoding
     reconfigure = getattr(stream, "reconfigure", None)
     if reconfigure is not None:
         reconfigure(errors="backslashreplace")
 
 
 def _unwritten(error: OSError) -> int:
-    """Return the exit status if standard output did not accept the page of help; 0 for any other error."""
+    """Return the exit status if standard output did not accept the help page; 0 for any other error."""
     if error.filename is not None or error.errno not in _UNWRITTEN:
         return 0
     stdout_failed(error)
@@ -237,7 +237,7 @@ def _unwritten(error: OSError) -> int:
 
 
 def _report_misuse(error: typer.TyperException, *, as_json: bool) -> int:
-    # shows the usage of the command, and a hint if there is one; typer does not export the type with this method
+    # shows the usage of the command, with a hint if there is one; typer does not export the type with this method
     wrong: Any = error
     wrong.show()
     if as_json:
@@ -246,19 +246,19 @@ def _report_misuse(error: typer.TyperException, *, as_json: bool) -> int:
 
 
 def _exited(error: SystemExit, arguments: Sequence[str], *, as_json: bool) -> int:
-    """Return the status for an end by typer: of a page of help without a reader, or of the completion of a word."""
+    """Return the status when typer exits: after a help page without a reader, or after completing a word."""
     pipe = error.__context__
     if not isinstance(pipe, BrokenPipeError):
         return int(error.code or 0) if VARIABLE in os.environ else _broken(error, as_json=as_json)
     if not arguments or any(each in arguments for each in _HELP):
         unread(pipe)
         return PASS
-    # in a command, code of the user has raised it
+    # inside a command, the user's code raised it
     return _broken(pipe, as_json=as_json)
 
 
 def _broken(error: BaseException, *, as_json: bool) -> int:
-    from otf.cli.user_code import broken_by  # the list of commands does not wait for them
+    from otf.cli.user_code import broken_by  # the list of commands must not wait for this import
     from otf.values import as_text
 
     what = f"{type(error).__name__}: {as_text(error)}"
@@ -286,9 +286,9 @@ _LIMITS: Final = {
 
 
 def _limit(error: BaseException | None) -> str:
-    """Return what this process may have no more of, if that is the reason of an error; else nothing."""
+    """Return the resource that this process ran out of, if that caused an error, else ""."""
     while error is not None:
-        # Python says so, too, where its own code has no memory
+        # Python also raises SystemError where its own code runs out of memory
         if isinstance(error, MemoryError) or (isinstance(error, SystemError) and _NO_REASON.search(str(error))):
             return _LIMITS[errno.ENOMEM]
         if isinstance(error, OSError) and error.errno in _LIMITS:
@@ -300,7 +300,7 @@ def _limit(error: BaseException | None) -> str:
 
 
 def _nothing(why: str, *, as_json: bool) -> int:
-    sys.unraisablehook = lambda _: None  # what cannot be cleaned up for the same reason is no news
+    sys.unraisablehook = lambda _: None  # cleaning up may fail for the same reason: not worth a report
     warn(f"{why}; nothing is decided")
     if as_json:
         document(error_document(why))

@@ -24,7 +24,7 @@ from otf.errors import OtfError, UsageError
 from otf.spec import Spec
 
 SHIPPED: Final = "otf.models"
-LONGEST: Final = 86_400.0  # seconds; a longer quiescence time is a typing error
+LONGEST: Final = 86_400.0  # seconds; a longer quiescence time is a typo
 MODEL_FILES: Final = (".aut", ".dot", ".gv")  # of other tools: `otf run mealy.dot --sut exec:./server`
 PYMODEL: Final = "pymodel:"  # before the names of PyModel's modules
 _FORMS: Final = (
@@ -35,7 +35,7 @@ _NAME: Final = re.compile(r"[A-Za-z_]\w*")
 
 
 def load(reference: str, sets: Mapping[str, object] | None = None) -> Bench:
-    """Return the bench of that name with these parameters. Raises UsageError that lists the possibilities."""
+    """Return the bench of that name with these parameters. Raises UsageError that lists the options."""
     if reference.endswith(SUFFIX):
         return _described(Path(reference), sets or {})
     module, name = _module(reference)
@@ -53,7 +53,7 @@ def load(reference: str, sets: Mapping[str, object] | None = None) -> Bench:
 
 
 def named(reference: str) -> object:
-    """Return the object with that name, whether it is a bench or not; None if there is none."""
+    """Return the object with that name, whether or not it is a bench; None if there is none."""
     if reference.endswith(SUFFIX):
         return named(_beside(Path(reference), description(Path(reference))))
     module, name = _module(reference)
@@ -61,7 +61,7 @@ def named(reference: str) -> object:
 
 
 def parameters(reference: str, sets: Mapping[str, object] | None = None) -> dict[str, object]:
-    """Return the parameters of a bench, from `sets` or with their defaults; those without a default must be set."""
+    """Return the parameters of a bench, from `sets` or their defaults; those without a default must be set."""
     sets = sets or {}
     if reference.endswith(SUFFIX):
         found = description(Path(reference))
@@ -82,7 +82,7 @@ def is_shipped(name: str) -> bool:
 
 
 def parsed(sets: Sequence[str] | None, quiescence: float | None = None) -> dict[str, object]:
-    """Return the parameters of `--set KEY=VALUE …`, with the time of `--quiescence`."""
+    """Return the parameters of `--set KEY=VALUE …`, plus the time of `--quiescence`."""
     pairs: dict[str, object] = {}
     for text in sets or ():
         key, equals, value = text.partition("=")
@@ -137,7 +137,7 @@ def _module(reference: str) -> tuple[ModuleType, str]:
 
 
 def _model_module(path: Path) -> ModuleType:
-    """Return a module with the bench of a model, whose labels are the texts of lines. Raises UsageError."""
+    """Return a module with a bench of the model; its labels are the texts of lines. Raises UsageError."""
     from otf.codec import lines
     from otf.notations import read_aut, read_dot
 
@@ -160,7 +160,7 @@ def _parts(reference: str) -> tuple[str, str]:
 
 
 def _unknown(where: str) -> str:
-    # a file of this very name is certain; a similar name is a guess
+    # a file of this exact name is certain; a similar name is a guess
     file = f"{where}.py"
     benches = [*sources(), *installed(BENCHES)]
     near = [file] if where and Path(file).is_file() else get_close_matches(where, benches, n=1)

@@ -1,9 +1,9 @@
 """What help, lists and the Tab key know without the engine: the shipped benches, and the words that options take.
 
-To import all benches takes half a second, and a list runs nothing: so their sources are read. A test compares what is
-read, and the words of the engine that are listed here a second time, with the benches and the engine themselves. Other
-packages add benches (`otf.benches`) and commands (`otf.commands`) by their entry points. To ask for these takes 50 ms:
-it is done for lists, and for names of no own one.
+Importing all benches takes half a second, and a list runs nothing, so this module reads their sources. It also repeats
+words that the engine defines; a test compares both with the benches and the engine. Other packages add benches
+(`otf.benches`) and commands (`otf.commands`) by entry points. Looking these up takes 50 ms, so it happens only for
+lists and for names that otf lacks.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ TIMES: Final = {"quiescence": "quiescence", "L": "latency", "R": "busy"}
 
 
 class ListedBench(NamedTuple):
-    """A bench in the list: the first line of its documentation, its parameters with their defaults, its faults."""
+    """A bench in the list: the first line of its documentation, its parameters and their defaults, its faults."""
 
     says: str
     parameters: dict[str, object]
@@ -46,7 +46,7 @@ def sources() -> dict[str, Path]:
 
 
 def listed(file: Path) -> ListedBench:
-    """Return what the file of a bench says: defaults that are literals, and its times."""
+    """Return what a bench's file says: its times, and defaults that are literals."""
     text = file.read_text("utf-8")
     about = file.with_name("__init__.py").read_text("utf-8") if file.name == "bench.py" else text
     times = {name: float(_only(rf"\b{field}=([\d.]+)", text)) for name, field in TIMES.items()}
@@ -54,7 +54,7 @@ def listed(file: Path) -> ListedBench:
 
 
 def _faults(file: Path) -> tuple[str, ...]:
-    """Return the values of `fault=`, wherever in the folder of a bench its table is."""
+    """Return the values of `fault=`, from whichever file of a bench's folder has the table."""
     for each in file.parent.glob("*.py") if file.name == "bench.py" else [file]:
         if table := re.search(r"\n(?:MUTANTS|FAULTS)\b[^=\n]*= (\{.*?\})\n", each.read_text("utf-8"), re.DOTALL):
             return tuple(ast.literal_eval(table[1]))
@@ -98,7 +98,7 @@ def installed(group: str) -> Mapping[str, EntryPoint]:
 
 
 def function_of(point: EntryPoint) -> Callable[..., Any]:
-    """Return the function of a command. Raises UsageError, with the package, if it cannot be had."""
+    """Return the function of a command. Raises UsageError, naming the package, if it cannot be loaded."""
     try:
         found: object = point.load()
     except Exception as error:
@@ -140,7 +140,7 @@ AFTER_EQUALS: Final = """\
 
 
 def among(*words: str) -> Callable[[str], list[str]]:
-    """Return a function that completes one of these words.
+    """Return a function that completes a word from this list.
 
     >>> among("tea", "milk")("t")
     ['tea']
@@ -170,7 +170,7 @@ def settings(ctx: Any, incomplete: str) -> list[str]:  # noqa: ANN401 -- as abov
 
 
 def _named(ctx: Any) -> str:  # noqa: ANN401 -- as above
-    # an option without its value ends the parsing: the words before it are left over
+    # an option without its value ends the parsing: the words before it remain
     return next((str(each) for each in (ctx.params.get("bench"), *ctx.args) if each), "")
 
 
@@ -197,7 +197,7 @@ def _completion() -> Any:  # noqa: ANN401 -- the module hides its exports from t
 
 
 def joined_words(words: Sequence[str], current: int) -> list[str]:
-    """Return the words of a line up to the current one, with `KEY = VALUE` as one word: bash ends words at `=`.
+    """Return the words of a line up to the current one, with `KEY = VALUE` as one word, since bash splits at `=`.
 
     >>> joined_words(["otf", "run", "coffee", "--set", "fault", "=", "O"], 6)
     ['otf', 'run', 'coffee', '--set', 'fault=O']

@@ -1,4 +1,4 @@
-"""The shape of a command: a dataclass has its options, and a function takes that and returns the exit status."""
+"""The shape of a command: a dataclass holds its options; a function takes that and returns the exit status."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Debug = Annotated[bool, flag("--debug", "Show the whole traceback of an error.",
 
 
 def worker(kind: Any, place: str) -> Callable[..., int]:  # noqa: ANN401 -- a dataclass
-    """Return the function that does the work of a command, which is imported when it is called."""
+    """Return a function that imports the worker of a command when called, and runs it."""
 
     def work(asked: Any) -> int:  # noqa: ANN401 -- an object of that dataclass
         module, _, name = place.rpartition(".")
@@ -34,10 +34,10 @@ def worker(kind: Any, place: str) -> Callable[..., int]:  # noqa: ANN401 -- a da
 
 
 def guarded(command: Callable[P, int]) -> Callable[P, None]:
-    """Return the command as typer calls it: it ends with the status that it returns, or with that of its error.
+    """Return the command in the form that typer calls: it exits with its own status, or that of its error.
 
-    An error is one message on standard error; with `--json` it is also the document on standard output. Each command
-    gets the option `--debug`. A parameter that is a dataclass stands for all its options, as `SystemOptions` does.
+    An error is one message on standard error; with `--json` also the document on standard output. Each command gets the
+    option `--debug`. A dataclass parameter stands for all its options, as `SystemOptions` does.
     """
     own = inspect.signature(command, eval_str=True).parameters.values()
     several: dict[str, Any] = {each.name: each.annotation for each in own if is_dataclass(each.annotation)}
@@ -52,7 +52,7 @@ def guarded(command: Callable[P, int]) -> Callable[P, None]:
         except OtfError as error:
             _fail(error, as_json=as_json)
         except KeyboardInterrupt as error:
-            # where our handlers are, Ctrl-C raises none: this is one of the bench
+            # where our handlers are installed, Ctrl-C raises nothing: this one comes from the bench
             if not SIGNALS.installed:
                 raise
             _fail(_exited(error), as_json=as_json)
@@ -70,7 +70,7 @@ def guarded(command: Callable[P, int]) -> Callable[P, None]:
 
 
 def _options_of(kind: Any) -> list[inspect.Parameter]:  # noqa: ANN401 -- a dataclass
-    """Return the fields of a dataclass that are options of typer, as parameters; a field may have several of them."""
+    """Return the options among the fields of a dataclass, as parameters; a field may hold several."""
     found, types = list[inspect.Parameter](), get_type_hints(kind, include_extras=True)
     for each in fields(kind):
         if is_dataclass(types[each.name]):
@@ -89,7 +89,7 @@ def _is_option(annotation: Any) -> bool:  # noqa: ANN401 -- an annotation
 
 
 def _taken(kind: Any, given: dict[str, Any]) -> Any:  # noqa: ANN401 -- a dataclass
-    """Return a dataclass with its options, which are taken out of all that were given."""
+    """Return a dataclass with its options, removing them from `given`."""
     own, types = dict[str, Any](), get_type_hints(kind, include_extras=True)
     for each in fields(kind):
         if is_dataclass(types[each.name]):

@@ -1,4 +1,4 @@
-"""The commands of the engine, as help shows them: what each takes. Its work is in the module that `app` names."""
+"""The commands of the engine, as help shows them: the options of each. `app` names the modules that do the work."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from otf.cli.options import (
 
 
 class Form(StrEnum):
-    """The form in which a trace is shown."""
+    """The output format of a trace."""
 
     TABLE = "table"
     CHART = "chart"

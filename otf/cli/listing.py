@@ -55,7 +55,7 @@ def _ports(*, as_json: bool) -> int:
 
 
 def _installed() -> dict[str, ListedBench]:
-    """Return the benches of other packages. Of one that cannot be loaded the list says so, and goes on."""
+    """Return the benches of other packages; one that cannot be loaded is listed with its error."""
     found = dict[str, ListedBench]()
     for name in installed(BENCHES):
         from otf.cli.benches import about, load, parameters

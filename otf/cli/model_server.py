@@ -1,8 +1,8 @@
-"""A model in place of its system, behind a pipe or a socket: benches can be tried without the system.
+"""A model in place of its system, behind a pipe or a socket, to try a bench without the system.
 
-`python -m otf.cli.model_server BENCH` takes the inputs of a bench with a line codec from standard input and answers on
-standard output, or with `--tcp HOST:PORT` on a connection. `--fault N` chooses the n-th mutant. Try a bench
-with `otf run BENCH --sut 'exec:python -m otf.cli.model_server BENCH'`.
+`python -m otf.cli.model_server BENCH` reads the inputs of a bench with a line codec from standard input and answers on
+standard output, or with `--tcp HOST:PORT` on a connection. `--fault N` chooses the n-th mutant. Try a bench with `otf
+run BENCH --sut 'exec:python -m otf.cli.model_server BENCH'`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from otf.errors import CodecError, OtfError, UsageError
 from otf.explore import explore
 from otf.simulate.system import Mutation, acting
 
-LOOKED = 10_000  # states in which a mutant may differ
+LOOKED = 10_000  # states to search for mutants
 
 
 def faults(bench: Bench) -> Iterator[Mutation]:
@@ -37,7 +37,7 @@ def faults(bench: Bench) -> Iterator[Mutation]:
 
 
 def serve(act: Act, codec: Codec, source: Iterable[bytes], send: Callable[[bytes], object], port: str) -> None:
-    """Answer one line after another until the input ends; lines that are not inputs of the model are ignored."""
+    """Answer line by line until the input ends; ignore lines that are not inputs of the model."""
     for line in source:
         try:
             inp: Any = codec.decode(port, line.rstrip(b"\r\n"))

@@ -1,4 +1,4 @@
-"""A walk by hand, through a model alone or with the live system: states, moves, inputs and states by their names."""
+"""Walking by hand through a model, or with the live system: find moves, inputs and states by name."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from otf.spec import TimerStop
 from otf.spec.transition import in_words
 from otf.values import show
 
-FAR: Final = 20_000  # states searched for a way to one
+FAR: Final = 20_000  # states to search for a way to one
 WALK_HELP: Final = (
     "a number or the name of an input goes that way, `back` undoes it, `all` shows the inputs that are not specified "
     "here, `goto STATE`, `why INPUT`, `quit` ends"
@@ -22,7 +22,7 @@ PossibleMove: TypeAlias = tuple[Symbol | None, Move]
 
 
 def named(text: str, ways: Sequence[Symbol | None]) -> list[int]:
-    """Return the indices of the inputs with that name; if there are none, of those whose name starts with it."""
+    """Return the indices of the inputs with that name, or else of those whose name starts with it."""
     wanted = text.casefold()
     texts = ["(spontaneous)" if inp is None else show(inp.value).casefold() for inp in ways]
     exact = [at for at, each in enumerate(texts) if each == wanted or each.split("(")[0] == wanted]
@@ -36,7 +36,7 @@ def ways_of(model: Model, node: Node) -> list[PossibleMove]:
 
 
 def route(model: Model, start: Node, text: str) -> list[Node] | None:
-    """Return the states on the shortest way to the state with that name; None if there is no way."""
+    """Return the states on the shortest way to the state with that name; None if there is none."""
     previous: dict[Node, Node | None] = {start: None}
     queue = deque([start])
     while queue and len(previous) < FAR:
@@ -77,7 +77,7 @@ def _reason(model: Model, nodes: Sequence[Node], inp: Symbol) -> str:
 
 
 class StepWalk:
-    """A walk through a spec: the states so far, the ways on from the last."""
+    """A walk through a spec: the states so far, and the ways on from the last."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
@@ -150,7 +150,7 @@ class StepWalk:
 
 
 def in_time(model: Model, nodes: Iterable[Node]) -> list[str]:
-    """Return, each once, what may happen in some states with a window or a timer, and what is spontaneous.
+    """Return what may happen in some states with a window or a timer, or spontaneously; each once.
 
     >>> from otf.models.session_device import SPEC
     >>> model = Model(SPEC)

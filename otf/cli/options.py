@@ -33,33 +33,33 @@ SHORT: Final = "otf.short_help"
 
 
 def argument(metavar: str, says: str, **more: Any) -> Any:  # noqa: ANN401 -- typer's own
-    """Return what a command takes without a name: what it is called, what it is."""
+    """Return an argument: its name in the help, and what it is."""
     return typer.Argument(metavar=metavar, help=says, **more)
 
 
 def option(metavar: str, says: str, *names: str, group: str | None = None, **more: Any) -> Any:  # noqa: ANN401 -- typer's own
-    """Return an option: what its value is called, what it does, its names if the parameter has another, its group."""
+    """Return an option: the name of its value, what it does, its names if not the parameter's, and its group."""
     return typer.Option(*names, metavar=metavar, help=says, rich_help_panel=group, **more)
 
 
 def flag(names: str, says: str, group: str | None = None, **more: Any) -> Any:  # noqa: ANN401 -- as above
-    """Return an option without a value: its names, what it does, its group."""
+    """Return an option without a value: its names, what it does, and its group."""
     return typer.Option(names, help=says, rich_help_panel=group, **more)
 
 
 class GroupedHelp(TyperCommand):
-    """A command whose help shows the groups as plain text: with rich the start takes four times as long.
+    """A command whose help shows the groups as plain text: rich makes the start take four times as long.
 
-    `-h` only names the options of the groups; `--help` explains them.
+    `-h` only lists the options of the groups; `--help` explains them.
     """
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 -- typer does not export the types
-        """Note which help was asked for."""
+        """Note which help the user asked for."""
         ctx.meta[SHORT] = "-h" in args
         return super().parse_args(ctx, args)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 -- typer does not export the types
-        """Write the arguments, the options of no group, then each group."""
+        """Write the arguments, the options without a group, then each group."""
         rows: dict[str, list[tuple[str, str]]] = {name: [] for name in ("Arguments", "Options", *GROUPS)}
         for each in self.get_params(ctx):
             record = each.get_help_record(ctx)
@@ -75,7 +75,7 @@ class GroupedHelp(TyperCommand):
 
 
 def one_of(name: str, value: str, known: Sequence[str]) -> Any:  # noqa: ANN401 -- a different literal type each time
-    """Return the value of an option. Raises UsageError if it is none of those that are known."""
+    """Return the value of an option. Raises UsageError if it is not a known one."""
     if value not in known:
         raise UsageError(f"{name} {value}: choose one of {', '.join(known)}")
     return value
@@ -123,12 +123,12 @@ Jobs = Annotated[
 ]
 
 
-_NUMBER: Final = 20  # bytes of a file that holds the number of a process
+_NUMBER: Final = 20  # bytes of a file that holds a process id
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SystemOptions:
-    """What each command takes that drives a system: its parameters and addresses, its silence, its processes."""
+    """The options of every command that drives a system: its parameters and addresses, its silence, its processes."""
 
     sets: Annotated[list[str], SET] = field(default_factory=list[str])
     sut: Annotated[list[str], SUT] = field(default_factory=list[str])
@@ -163,14 +163,14 @@ class SystemOptions:
 
     @property
     def parameters(self) -> dict[str, object]:
-        """Return the parameters of the bench, with the time of --quiescence. Raises UsageError."""
+        """Return the parameters of the bench, including the time of --quiescence. Raises UsageError."""
         from otf.cli.benches import parsed
 
         return parsed(self.sets, self.quiescence)
 
     @property
     def unrecorded(self) -> str:
-        """Return the options that no trace records: where the system is, and how its silence is known.
+        """Return the options that no trace records: where the system is, and how otf detects its silence.
 
         >>> SystemOptions(sut=["line=/dev/ttyUSB0"]).unrecorded
         ' --sut line=/dev/ttyUSB0'
@@ -192,19 +192,19 @@ class SystemOptions:
         return self.of(bench_of(reader, reference, self.parameters, drives=True))
 
     def of(self, bench: Bench) -> Bench:
-        """Return a bench at the addresses of these options, watched as they say. Raises UsageError."""
+        """Return the bench at the addresses of these options, with their silence and processes. Raises UsageError."""
         from otf.cli.sut_addresses import addressed
 
         return self.watched(addressed(bench, self.sut))
 
     def watched(self, bench: Bench) -> Bench:
-        """Return a bench with the kind of silence of these options, and with their processes. Raises UsageError."""
+        """Return the bench with the kind of silence and the processes of these options. Raises UsageError."""
         kind = bench.silence if self.silence is None else one_of("--silence", self.silence, SILENCES)
         return replace(bench, silence=kind, pids=(*bench.pids, *map(_pid, self.pids)))
 
 
 def _pid(text: str) -> int:
-    """Return the number of a process, given as it is or by a file. Raises UsageError."""
+    """Return a process id, given as a number or in a file. Raises UsageError."""
     where, found = f"--pid {text}", text
     if not text.isascii() or not text.isdigit():
         try:

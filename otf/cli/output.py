@@ -1,4 +1,4 @@
-"""What a command prints: errors as one message, results as text or as a JSON document; the folder for its traces."""
+"""What a command prints: an error as one message, a result as text or JSON; also the folder for its traces."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from otf.errors import ModelError, OtfError
 from otf.supervisor import end_copy, reported
 
 STDOUT_ERRORS: Final[list[str]] = []
-"""Why standard output accepts nothing more; empty while it does."""
+"""Why standard output accepts no more data; empty while it does."""
 DEBUG: Final = ContextVar("debug", default=False)
-"""Whether errors come with the whole traceback."""
+"""Whether to print errors with the full traceback."""
 
 
 def report_error(error: OtfError) -> None:
-    """Print an error to standard error, with all frames if `--debug`; the message of a model's has the model's own."""
+    """Print an error to standard error, with the full traceback if `--debug`; a model's error names its own frames."""
     show_traceback(error)
     warn(str(error))
     if isinstance(error, ModelError) and error.__cause__ is not None and not DEBUG.get():
@@ -35,25 +35,25 @@ def report_error(error: OtfError) -> None:
 
 
 def show_traceback(error: OtfError) -> None:
-    """Print the whole traceback of an error to standard error, if `--debug` asks for it."""
+    """Print the full traceback of an error to standard error, if `--debug` is set."""
     if DEBUG.get():
         _print_error("".join(traceback.format_exception(error)).rstrip())
 
 
 def error_document(why: str) -> dict[str, str]:
-    """Return the JSON document of a command that could not be carried out."""
+    """Return the JSON document of a command that failed."""
     return {"verdict": "error", "error": why}
 
 
 def document(data: Any) -> None:  # noqa: ANN401 -- any JSON data
-    """Print the one JSON document of a command; in ASCII, which every terminal, pipe and locale accepts."""
+    """Print the one JSON document of a command, in ASCII, which every terminal, pipe and locale accepts."""
     SIGNALS.reporting()
     _print(json.dumps(data, indent=2))
     reported()
 
 
 def say(text: str = "", *, exact: bool = False) -> None:
-    """Print lines for people: on a terminal in its width and with colours; `exact`: as they are, for a machine."""
+    """Print lines for people, on a terminal in its width and with colours; `exact`: unchanged, for a machine."""
     text, width = harmless(text), columns()
     if width is None or exact:
         _print(text)
@@ -64,7 +64,7 @@ def say(text: str = "", *, exact: bool = False) -> None:
 
 
 def columns() -> int | None:
-    """Return the width of the terminal in characters; of a pipe that in COLUMNS, None if that says nothing."""
+    """Return the width of the terminal in characters; for a pipe, COLUMNS, or None if that is not set."""
     if _in_terminal():
         return shutil.get_terminal_size().columns
     asked = os.environ.get("COLUMNS", "")
@@ -72,20 +72,20 @@ def columns() -> int | None:
 
 
 def _parts(text: str, width: int) -> Iterator[str]:
-    from otf.trace.explain import wrapped  # brings the trace along, which `--help` does not need
+    from otf.trace.explain import wrapped  # imports the trace, which `--help` does not need
 
     return (part for line in text.split("\n") for part in wrapped(line, width))
 
 
 def _in_terminal() -> bool:
     stdout = _STDOUT[0][0] if _STDOUT else sys.stdout
-    with suppress(ValueError, AttributeError):  # it is closed, or something else took its place
+    with suppress(ValueError, AttributeError):  # it is closed, or something else replaced it
         return stdout is not None and stdout.isatty()
     return False
 
 
-NARROWEST: Final = 20  # columns; no one reads less
-LONGEST: Final = 60  # bytes of a frame that are shown
+NARROWEST: Final = 20  # columns; nobody reads a narrower one
+LONGEST: Final = 60  # bytes of a frame to show
 _STYLES: Final = (
     ("bold red", re.compile(r"(FAIL\b|failed ).*|.*<== here")),
     ("bold green", re.compile(r"PASS(?!, )\b.*|fixed:.*")),
@@ -97,7 +97,7 @@ _STYLES: Final = (
 
 
 def _paint(text: str, width: int) -> str:
-    """Return text in this width, coloured: verdicts, what was expected and what was seen, the failing row."""
+    """Return text wrapped to this width, coloured: verdicts, what was expected and seen, the failing row."""
     from rich.console import Console
     from rich.text import Text
 
@@ -111,33 +111,33 @@ def _paint(text: str, width: int) -> str:
 
 
 def warn(text: str) -> None:
-    """Print a message to standard error, if it is not closed."""
+    """Print a message to standard error, unless it is closed."""
     _print_error(f"otf: {text}")
 
 
 def _print_error(text: str) -> None:
     stderr: TextIO | None = sys.stderr
     if stderr is not None:  # print would use standard output instead, which may hold a document
-        # a message that cannot be printed does not change the exit status, which reports the verdict
+        # a message that cannot be printed leaves the exit status alone, which reports the verdict
         with suppress(OSError, ValueError):
             print(harmless(text), file=stderr)
 
 
 def spaced(data: bytes) -> str:
-    r"""Return bytes in hexadecimal, and as text where they are one, as many as fit next to a value.
+    r"""Return bytes in hexadecimal, and as text if they are text: as many as fit next to a value.
 
     >>> print(spaced(b"coin\r\n"))
     63 6f 69 6e 0d 0a  'coin\r\n'
     """
     shown = data[:LONGEST]
-    # of a text protocol one reads the text; where a byte is none, hexadecimal says all
+    # for a text protocol the text is what one reads; if any byte is not text, hexadecimal says all
     text = shown.isascii() and shown.translate(None, b"\t\r\n").decode().isprintable()
     read = f"  {shown.decode()!r}" if text else ""
     return f"{shown.hex(' ')}{read}{f' … ({len(data):,} bytes)' if len(data) > LONGEST else ''}"
 
 
 def harmless(text: str) -> str:
-    r"""Return text without anything that a terminal would obey: it may come from a trace, or from the tested system.
+    r"""Return text without anything that a terminal would obey: it may come from a trace or the tested system.
 
     >>> print(harmless("a\nb\x1b[31m"))
     a
@@ -157,32 +157,32 @@ def _print(text: str) -> None:
             stream.write(f"{text}\n")
             stream.flush()
     except BrokenPipeError as error:
-        # the reader has seen enough (`otf list | head -1`): the command ends as if all had been read, except a pass
+        # the reader has seen enough (`otf list | head -1`): end as if it had read all, unless the result is a pass
         if _PASSES.match(text):
             stdout_failed(error)
         else:
             unread(error)
     except OSError as error:
         stdout_failed(error)
-    except (ValueError, AttributeError):  # it is closed, or something else took its place
+    except (ValueError, AttributeError):  # it is closed, or something else replaced it
         stdout_failed(OSError(errno.EBADF, _REPLACED))
 
 
 _REPLACED: Final = "it is closed, or code of the bench replaced it"
 _UNREAD: Final[list[BrokenPipeError]] = []
 _PASSES: Final = re.compile(r'(\x1b\[[\d;]*m)*PASS\b|\{\s*"verdict": "pass"')
-"""A pass that nobody read is none: whoever reads exit statuses must not believe it."""
+"""A pass that nobody read does not count: a reader of exit statuses must not believe it."""
 
 
 def begin_stdout() -> None:
-    """Write to what is standard output now, whatever the user's code puts in its place; forget an earlier command."""
+    """Write to the current standard output, even if the user's code replaces it; forget an earlier command."""
     STDOUT_ERRORS.clear()
     _UNREAD.clear()
     _STDOUT[:] = [(sys.stdout, _file_of(sys.stdout))]
 
 
 def end_stdout() -> None:
-    """Write to what is standard output from now on: the command is over."""
+    """Write to whatever is standard output from now on: the command is over."""
     _STDOUT.clear()
 
 
@@ -197,7 +197,7 @@ def _file_of(stream: TextIO | None) -> tuple[int, int] | None:
 
 
 def _open_stdout(text: str) -> TextIO | None:
-    """Return standard output. Raises OSError for a pass if it is none, or another than at the start of the command."""
+    """Return standard output. Raises OSError for a pass if there is none, or if it changed during the command."""
     stream, file = _STDOUT[0] if _STDOUT else (sys.stdout, _file_of(sys.stdout))
     if _PASSES.match(text) and (_UNREAD or stream is None or _file_of(stream) != file):
         raise _UNREAD[0] if _UNREAD else OSError(errno.EBADF, _REPLACED)
@@ -211,15 +211,15 @@ def unread(error: BrokenPipeError) -> None:
 
 
 def stdout_failed(error: OSError) -> None:
-    """Note that standard output accepts nothing more, and warn."""
+    """Note that standard output accepts no more data, and warn."""
     _discard_stdout()
     STDOUT_ERRORS.append(str(error.strerror or error))
     warn(f"standard output cannot be written: {STDOUT_ERRORS[0]}")
 
 
 def _discard_stdout() -> None:
-    # the interpreter would flush the rest of the buffer at its end, and fail again
-    with suppress(OSError, ValueError, AttributeError):  # a stream that is no file, or none
+    # the interpreter would flush the rest of the buffer when it exits, and fail again
+    with suppress(OSError, ValueError, AttributeError):  # a stream without a file, or none
         devnull = os.open(os.devnull, os.O_WRONLY)
         os.dup2(devnull, sys.stdout.fileno())
         os.close(devnull)
@@ -229,7 +229,7 @@ ROOT: Final = Path("otf-runs")
 
 
 def fresh(kind: str, detail: object = "") -> Path:
-    """Create and return a new folder for the traces of one command: concurrent commands must not share one."""
+    """Create and return a new folder for the traces of one command; concurrent commands must not share one."""
     moment = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
     name = "-".join(map(str, filter(str, (kind, moment, detail))))
     folder, number = ROOT / name, 1

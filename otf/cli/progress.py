@@ -1,4 +1,4 @@
-"""Progress of a campaign on a terminal, with its figures; in a pipe a line once a minute."""
+"""Progress of a campaign: with its figures on a terminal, as a line every ten seconds in a pipe."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
 
     from otf.cli.summary import SummaryPrinter
 
-BEAT: Final = 10.0  # seconds between two lines of `heartbeat`: a reader of a pipe waits as one at a terminal does
-FEW: Final = 10  # a rate below this is shown with a decimal: 0.4 is not 0
+BEAT: Final = 10.0  # seconds between two lines of `heartbeat`: a reader of a pipe waits just as one at a terminal does
+FEW: Final = 10  # a lower rate gets a decimal: 0.4 is not 0
 
 
 @dataclass(slots=True)
 class Figures:
-    """Counts what a campaign does; times are in seconds, those of events are since the start of their path.
+    """Counts what a campaign does; times are in seconds, those of events since the start of their path.
 
-    `counted` are the steps of the paths that count. `met` are states that the system was certainly in; `pairs` are such
-    states with the inputs that were sent in them.
+    `counted` is the number of steps on paths that count. `met` holds the states that the system was certainly in;
+    `pairs` holds those states with each input sent in them.
     """
 
     settings: Settings
@@ -61,7 +61,7 @@ class Figures:
             self.met.add(node)
 
     def event(self, number: int, event: Event) -> None:
-        """Count an event: time that ends in quiescence was waiting, all other time was work."""
+        """Count an event: time that ends in quiescence was spent waiting, all other time working."""
         passed = event.at - self._at.get(number, event.at)
         self._at[number] = event.at
         self.lasted += passed
@@ -72,11 +72,11 @@ class Figures:
 
     @property
     def steps(self) -> int:
-        """Return the steps of the paths that count and of those under way."""
+        """Return the steps of finished paths that count, and of paths under way."""
         return self.counted + sum(self._steps.values())
 
     def path(self, number: int, steps: int, *, failed: bool) -> None:
-        """Count the end of a path; the campaign has so many steps now."""
+        """Count the end of a path; `steps` is the campaign's new total."""
         self.counted = steps
         self.ended += 1
         self.failures += failed
@@ -84,9 +84,9 @@ class Figures:
             table.pop(number, None)
 
     def left(self, seconds: float) -> float | None:
-        """Return the seconds left at the rate of the `seconds` so far; None if there is no estimate.
+        """Return the estimated seconds left, from the rate over the first `seconds`; None without an estimate.
 
-        The rate of the paths says nothing of the time that shrinking takes.
+        The rate of the paths says nothing about how long shrinking takes.
         """
         if self.shrinking:
             return None
@@ -98,7 +98,7 @@ class Figures:
         return min(bounds, default=None)
 
     def lines(self, seconds: float) -> Iterator[str]:
-        """Yield the figures as lines."""
+        """Yield the figures as lines of text."""
         rate = self.steps / seconds if seconds else 0.0
         left = self.left(seconds)
         yield ", ".join(
@@ -129,9 +129,9 @@ class Figures:
 def listening(
     settings: Settings, summary: Summary, printer: SummaryPrinter | None, *, quiet: bool, what: str = "paths"
 ) -> Generator[Listener]:
-    """Yield a listener that has each failure printed as soon as it is shrunk, and shows progress on standard error.
+    """Yield a listener that prints each failure as soon as it is shrunk, and shows progress on standard error.
 
-    If it is `quiet`, a terminal shows no more than a pipe. Enter it while the event loop runs.
+    `quiet`: show no more on a terminal than in a pipe. Enter it while the event loop runs.
     """
     if quiet or not on_terminal():
         reporting = Reporting(settings, summary, printer)
@@ -175,7 +175,7 @@ def heartbeat(line: Callable[[], str], every: float = BEAT) -> Generator[None]:
 
 @contextmanager
 def working(line: Callable[[], str]) -> Generator[None]:
-    """Show the progress of a command that is no campaign, as `heartbeat` does or in a line of the terminal."""
+    """Show the progress of a command that is not a campaign, as `heartbeat` does or in a line of the terminal."""
     if not on_terminal():
         with heartbeat(line):
             yield
@@ -198,7 +198,7 @@ def working(line: Callable[[], str]) -> Generator[None]:
 class ShrinkFigures:
     """How far the shrinking of one failure has got, and what is left of its budget; `began` is monotonic.
 
-    `timed` is false where the seconds of the budget are not the bound: several failures share what is left of `--time`.
+    `timed` is false if the budget's seconds are not the limit, since several failures share the rest of `--time`.
     """
 
     budget: Budget
@@ -206,7 +206,7 @@ class ShrinkFigures:
     began: float = field(default_factory=monotonic)
 
     def text(self, steps: int, length: int, transitions: int) -> str:
-        """Return it in words."""
+        """Return the progress in words."""
         left = max(0, self.budget.transitions - transitions)
         seconds = max(0.0, self.budget.seconds - (monotonic() - self.began))
         budget = f"{left:,} of {self.budget.transitions:,} inputs{f' and {seconds:.0f} s' if self.timed else ''} left"
@@ -214,14 +214,14 @@ class ShrinkFigures:
 
 
 class Reporting(Listener):
-    """Has each failure printed as soon as it is shrunk; `line` says in a line what the campaign has done so far."""
+    """Prints each failure as soon as it is shrunk; `line` sums up the campaign so far in a line."""
 
     def __init__(self, settings: Settings, summary: Summary, printer: SummaryPrinter | None) -> None:
         self._settings, self._summary, self._printer = settings, summary, printer
         self._shrinking: tuple[FailureGroup, ShrinkFigures] | None = None
         self._now = ""
         self._lost = ""
-        # by path: one that lasts for hours has steps all the time
+        # by path: one that runs for hours adds steps all the time
         self._under_way = Counter[int]()
 
     @property
@@ -257,7 +257,7 @@ class Reporting(Listener):
         if self._shrinking is None or self._shrinking[0] is not group:
             self._shrinking = group, ShrinkFigures(self._settings.budget, timed=self._settings.time is None)
         kinds = [*self._summary.failures]
-        # one that is told apart meanwhile has no place among them yet
+        # a kind that has just been split off is not among them yet
         known = len(kinds) > 1 and group.signature in kinds
         which = f"{kinds.index(group.signature) + 1} of {len(kinds)}: " if known else ""
         self._now = which + self._shrinking[1].text(group.first.steps, length, transitions)
@@ -271,7 +271,7 @@ class Reporting(Listener):
 
 
 class Moving(Reporting):
-    """Updates the figures, which the board reads ten times a second, and the bar; a new failure is shown above it."""
+    """Updates the bar and the figures, which the board reads ten times a second; prints a new failure above it."""
 
     def __init__(
         self,
@@ -297,7 +297,7 @@ class Moving(Reporting):
 
     def path(self, result: PathResult, summary: Summary) -> None:
         """Move the bar; show a failure of a new kind at once."""
-        # a path that showed a known issue failed for itself, but not for the campaign
+        # a path that showed a known issue failed, but does not count as a failure of the campaign
         failed = sum(group.count for group in summary.failures.values())
         self._figures.path(result.number, summary.steps, failed=failed > self._figures.failures)
         self.bars.update(self._task, completed=summary.paths)
@@ -316,24 +316,24 @@ class Moving(Reporting):
         self.bars.update(self._task, more=self._now)
 
     def failure(self, group: FailureGroup) -> None:
-        """Print a failure, where the board would be."""
+        """Print a failure in place of the board."""
         self.bars.stop()
         super().failure(group)
         self.bars.start()
 
 
 def board(figures: Figures, began: float) -> Progress:
-    """Return the board that shows these figures on standard error; `began`: when the campaign began (monotonic)."""
+    """Return the board that shows these figures on standard error; `began`: the start of the campaign (monotonic)."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
     from rich.text import Text
 
     class Board(Progress):
-        """The bar, and the figures below it."""
+        """The bar, with the figures below it."""
 
         def get_renderables(self) -> Generator[RenderableType]:
             yield from super().get_renderables()
-            # below the bar, and not beside it: in 80 columns both would be too narrow to read
+            # below the bar, not beside it: in 80 columns both would be too narrow to read
             now = [str(task.fields["more"]) for task in self.tasks if task.fields["more"]]
             for line in (*now, *figures.lines(monotonic() - began)):
                 yield Text(f"  {line}", style="dim" if figures.failures == 0 else "")

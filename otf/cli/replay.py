@@ -1,4 +1,4 @@
-"""`otf replay`: judge recorded traces again, offline; or the logs of several nodes, by a model of all of them."""
+"""`otf replay`: judge recorded traces again, offline, or judge the logs of several nodes against one model."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from otf.offline.formats import named as format_named
 from otf.offline.nodes import NodeEvent, NodeLogs, NodesOpinion, judge_nodes, smallest_slice
 from otf.values import as_text, show
 
-WORST = (FAIL, USAGE, INCONCLUSIVE, PASS)  # the status of several traces: a failure counts whatever else there is
+WORST = (FAIL, USAGE, INCONCLUSIVE, PASS)  # the status of several traces: a failure outranks everything else
 
 
 def replay(asked: ReplayCommand) -> int:
@@ -44,7 +44,7 @@ def replay(asked: ReplayCommand) -> int:
 
 
 def replay_nodes(files: Sequence[str], place: str, form: str, *, as_json: bool) -> int:
-    """Judge these logs together; print the verdict, and the smallest slice that fails. Return the exit status."""
+    """Judge these logs together; print the verdict and the smallest failing slice. Return the exit status."""
     logs = named(place)
     if not isinstance(logs, NodeLogs):
         message = f"--nodes {place}: this is no NodeLogs; write NodeLogs(spec, event, forget) of otf.offline.nodes"
@@ -72,7 +72,7 @@ def _events(name: str, logs: NodeLogs, form: str) -> Iterator[NodeEvent]:
 
 
 def _entries(name: str, file: BinaryIO, form: str) -> Iterator[LogEntry]:
-    """Return the entries of a log by its format; the lines of one that is of no known format."""
+    """Return the entries of a log in its format, or its lines if the format is unknown."""
     kind, option = format_named(form) if form else (guessed(beginning(file)), "")
     if kind in {"pcap", "pcapng"}:
         raise UsageError(f"{name}: a capture is of a network, and not of a node; the logs of nodes are judged together")

@@ -1,4 +1,4 @@
-"""What `otf replay` does: traces are judged again, and logs of other programs, whole or while they grow."""
+"""What `otf replay` does: judge traces again, and logs of other programs, whole or while they grow."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ from otf.trace.reading import BAD_JSON, LONGEST, TraceReader, bounded
 from otf.trace.result import counted
 from otf.trace.verdict import Verdict
 
-POLL: Final = 0.05  # seconds between two looks at a file that does not grow
+POLL: Final = 0.05  # seconds between two looks at a file that has not grown
 
 
 class Growing:
-    """Reads a file that another program writes; calls `idle` whenever there is nothing new, which may raise to stop."""
+    """Reads a file that another program is writing; calls `idle` when there is nothing new, which may raise to stop."""
 
     def __init__(self, file: BinaryIO, idle: Callable[[], None]) -> None:
         self._file = file
         self._idle = idle
 
     def read(self, size: int, /) -> bytes:
-        """Return `size` bytes, as soon as they are there."""
+        """Return `size` bytes, as soon as they have been written."""
         data = b""
         while len(data) < size:
             more = self._file.read(size - len(data))
@@ -73,7 +73,7 @@ class Whole:
         self._file = file
 
     def lines(self) -> Iterator[bytes]:
-        """Return the lines, an endless one cut above the bound."""
+        """Return the lines; an endless one is cut at the bound."""
         return bounded(self._file)
 
 
@@ -81,14 +81,14 @@ _HEAD = 4096
 
 
 class _OverError(Exception):
-    """There is no need to wait for more."""
+    """Waiting for more is pointless."""
 
 
 @dataclass(frozen=True, slots=True)
 class How:
-    """How a foreign log is read: while it grows, with its start lost, with silence after its end.
+    """How to read a foreign log: while it grows, with its start lost, with silence after its end.
 
-    `form` is the name of its format, `choice` what the user has added to it, and `port` the port that the log is of.
+    `form` is the name of its format, `choice` the user's option for that format, and `port` the port of the log.
     """
 
     follow: bool = False
@@ -100,9 +100,9 @@ class How:
 
 
 def form_of(name: str, file: BinaryIO, how: How, bench: Callable[[str], Bench] | None) -> str:
-    """Return the format of a log of another program; empty for a trace of otf. Its first bytes are not consumed.
+    """Return the format of a log of another program; "" for a trace of otf. It does not consume the first bytes.
 
-    Raises TraceError, with the names of the formats, for a log that is neither.
+    Raises TraceError, listing the formats, for a log that is neither.
     """
     head = beginning(file)
     found = how.form or guessed(head)
@@ -116,12 +116,12 @@ def form_of(name: str, file: BinaryIO, how: How, bench: Callable[[str], Bench] |
         if not found and head.strip() and not _may_be_trace(name, first, named=bench is not None):
             raise unknown(name, head)
         return found
-    # if the file is still empty, only its name shows what it will be
+    # if the file is still empty, only its name tells its format
     return "pcap" if name.endswith((".pcap", ".pcapng")) else "jsonl"
 
 
 def _may_be_trace(name: str, first: bytes, *, named: bool) -> bool:
-    """Return whether a file may be a trace of otf, perhaps a damaged one; where a bench is `named` it may be a log."""
+    """Return whether a file may be a trace of otf, perhaps damaged; if a bench is `named`, it may instead be a log."""
     if name.endswith(".jsonl"):
         return not (named and _is_other(first))
     return first[:1] == b"{" and (not named or b'"event"' in first)
@@ -135,7 +135,7 @@ def _is_other(line: bytes) -> bool:
 
 
 def opinion(name: str, file: BinaryIO, bench: Bench, how: How) -> Opinion:
-    """Judge a foreign log; one that grows is read until there is a verdict or a signal."""
+    """Judge a foreign log; read one that grows until there is a verdict or a signal."""
     foreign = ForeignJudge(bench, lost=how.lost)
     latest = time.monotonic()
 
@@ -167,7 +167,7 @@ def _log(name: str, source: Growing | Whole, bench: Bench, how: How) -> Iterable
 
 
 def _doubted(found: Opinion, entries: Entries) -> Opinion:
-    """Return an opinion that is inconclusive if nothing was found, or only outputs: much may have been sent."""
+    """Return an opinion, made inconclusive if the log had nothing or only outputs: inputs may be missing from it."""
     found.strange = entries.strange
     if not found.events and not found.skipped and found.verdict.outcome == "pass":
         found.verdict = Verdict("inconclusive", why="no message in the log is an input or an output of the bench")
@@ -178,7 +178,7 @@ def _doubted(found: Opinion, entries: Entries) -> Opinion:
 
 
 def position(found: Opinion) -> str:
-    """Return where in the log the verdict was reached."""
+    """Return the place in the log where the verdict was reached."""
     skipped = f", the first {found.skipped} were before the first silence and were skipped" if found.skipped else ""
     strange = f"; {found.strange} are neither an input nor an output, and were ignored" if found.strange else ""
     cut = "; it ends inside a message, which was ignored, so what followed is unknown" if found.cut else ""
@@ -194,17 +194,17 @@ def _until_over() -> Generator[None]:
 
 
 def beginning(file: BinaryIO) -> bytes:
-    """Return the first bytes of a file, which are not consumed."""
+    """Return the first bytes of a file without consuming them."""
     return file.peek(_HEAD)[:_HEAD] if isinstance(file, BufferedReader) else b""
 
 
 Replayed: TypeAlias = Judgement | Opinion | OtfError
-"""What is known of a trace or a log; an error where it cannot be read."""
+"""The judgement of a trace or the opinion on a log; an error if it cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class TraceSource:
-    """What the command line specifies for the traces: bench, addresses, parameters, and how to read them."""
+    """What the command line says about the traces: bench, addresses, parameters, and how to read them."""
 
     bench: str | None
     suts: list[str] | None
@@ -219,7 +219,7 @@ class TraceSource:
 
 
 def judged(name: str, source: TraceSource) -> Replayed:
-    """Return the judgement of a trace or a log, or its error: it must not hide failures in the others."""
+    """Return the judgement of a trace or a log, or its error, which must not hide failures in the others."""
     try:
         with opened(name) as file:
             if form := form_of(name, file, source.how, source.named if source.bench is not None else None):
@@ -232,7 +232,7 @@ def judged(name: str, source: TraceSource) -> Replayed:
 
 
 def _seen(found: Opinion) -> Opinion:
-    """Return an opinion, which is none without an event of the system."""
+    """Return an opinion, made inconclusive if there is no event of the system."""
     if found.events or found.verdict.outcome != "pass":
         return found
     why = f"there is no event of the bench in it, {found.strange:,} messages of others: nothing was tested"
@@ -280,7 +280,7 @@ def report(name: str, judgement: Replayed) -> None:
 
 
 def notes(judgement: Judgement) -> Iterator[str]:
-    """Yield what a person should know about a judgement besides its verdict."""
+    """Yield what the user should know about a judgement besides its verdict."""
     if judgement.cut:
         yield "the trace was cut: it was judged up to its last whole line"
     if judgement.left_open:

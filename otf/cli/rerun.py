@@ -25,7 +25,7 @@ from otf.trace.result import counted
 from otf.trace.verdict import Verdict
 
 MOST: Final = 100
-"""Runs without --confidence: a trace may come from a stranger, and say that its failure is rare."""
+"""Most runs without --confidence: a trace may come from a stranger, and claim that its failure is rare."""
 
 LARGEST: Final = 1_000_000  # runs that a trace may claim
 
@@ -60,7 +60,7 @@ def rerun(asked: RerunCommand) -> int:
 
 
 def _drive_until(bench: Bench, judgement: Judgement, settings: Settings, least: int) -> tuple[Done[PathResult], int]:
-    """Drive the system again until a run does not pass, at most so many times; return the last and how many passed."""
+    """Drive the system again until a run does not pass, at most `least` times; return the last and how many passed."""
     done, passed = _drive_again(bench, judgement, settings), 0
     while done.value is not None and done.value.verdict.outcome == "pass":
         passed += 1
@@ -79,9 +79,9 @@ def _tell_untested(trace: str, why: str, *, as_json: bool) -> int:
 
 
 def _runs_needed(trace: str, header: Header, confidence: float | None, rate: float | None) -> tuple[float, int, str]:
-    """Return the confidence that is wanted, how many runs must pass in a row, and the rate that this rests on.
+    """Return the wanted confidence, how many runs must pass in a row, and the rate behind that number.
 
-    One run is needed, and nothing said, where no confidence is asked for and chance plays no part. Raises UsageError.
+    Without a request for confidence or a role of chance, one run is enough, with no text. Raises UsageError.
     """
     for name, share in (("confidence", confidence), ("rate", rate)):
         if share is not None and not (0 < share < 1 or (name == "rate" and share == 1)):
@@ -93,7 +93,7 @@ def _runs_needed(trace: str, header: Header, confidence: float | None, rate: flo
     measured = (round(header.rate * header.runs), header.runs) if known else _measured_rate(Path(trace))
     if measured is None and confidence is not None:
         raise UsageError(f"{trace}: how often it fails was not measured; give it: --rate 0.5 for every second run")
-    # without a measurement it was seen once, in one run
+    # without a measurement, assume that it was seen once, in one run
     failed, runs = measured or (1, 1)
     if confidence is None and header.burst == 1 and failed >= runs:
         return wanted, 1, ""
@@ -102,7 +102,7 @@ def _runs_needed(trace: str, header: Header, confidence: float | None, rate: flo
 
 
 def _measured_rate(trace: Path) -> tuple[int, int] | None:
-    """Return in how many runs a failure showed when it was shrunk, and of how many; None if that is not known."""
+    """Return in how many runs a failure showed while it was shrunk, and out of how many; None if unknown."""
     for each in Past(trace.parent).shrunk.values():
         name = Path(each.trace).name
         for known, rate, runs in (
@@ -115,7 +115,7 @@ def _measured_rate(trace: Path) -> tuple[int, int] | None:
 
 
 def _worth(passed: int, needed: int, confidence: str, why: str) -> str:
-    """Return what the runs that passed are worth."""
+    """Return what the passed runs prove."""
     if passed < needed:
         more = f"{counted(passed, 'run')} passed"
         more += f"; {needed:,} in a row are needed for {confidence} confidence, if it failed {why} before the repair"
@@ -138,7 +138,7 @@ def _drive_again(bench: Bench, judgement: Judgement, settings: Settings, which: 
 
 
 def _without_untested(result: PathResult, tally: EventTally) -> PathResult:
-    """Return the result of a run, which is no pass if nothing was tested."""
+    """Return the result of a run, made inconclusive if it tested nothing."""
     why = tally.nothing(truncated=result.verdict.truncated)
     if result.verdict.outcome != "pass" or not why:
         return result

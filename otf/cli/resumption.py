@@ -1,7 +1,7 @@
-"""Continuing a campaign: `otf run --resume DIR`, and `otf run BENCH --into DIR`, which adds paths.
+"""Continuing a campaign: `otf run --resume DIR`; adding paths: `otf run BENCH --into DIR`.
 
-A journal may come from a stranger, like a trace. So the bench that it names is loaded only if it is a shipped one, with
-the parameters that a trace may choose. A file, an address, a process or a strategy has to be passed again.
+A journal may come from a stranger, like a trace. So otf loads the bench that it names only if it is shipped, and only
+with parameters that a trace may choose. A file, an address, a process or a strategy has to be passed again.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from otf.trace.kinds import FailurePart
 from otf.trace.record import Header
 from otf.values import show
 
-PATHS: Final = 10  # if nothing bounds a campaign
+PATHS: Final = 10  # unless something bounds the campaign
 AGAIN: Final = {
     *(
         "resume",
@@ -51,23 +51,23 @@ AGAIN: Final = {
         "debug",
     )
 }
-"""Options that may be given beside --resume: all others are those of the folder."""
+"""Options allowed beside --resume; all others come from the folder."""
 
 SAME: Final = ("traces", "time", "spend", "seed", "burst", "jobs", "stop_first", "shrink")
-"""Options that are settings as they are."""
+"""Options with the same name and value as a setting."""
 
 
 def paths_within(time: str | None, until: str | None) -> int:
-    """Return the number of paths if none is given: a bound of time is the only one then.
+    """Return the number of paths if none is given: unlimited if time bounds the campaign.
 
-    A goal of coverage may never be reached, if the system never makes a choice that the model leaves to it.
+    A coverage goal does not count as a bound: the system may never make a choice that the model leaves to it.
     """
     endless = time is not None or (until or "").startswith((NOTHING_NEW, UPTIME))
     return UNLIMITED if endless else PATHS
 
 
 def refuse_others(given: Sequence[str]) -> None:
-    """Raise UsageError for an option that --resume takes from the folder."""
+    """Raise UsageError for an option that --resume reads from the folder."""
     others = sorted(set(given) - AGAIN)
     if others:
         message = f"--resume takes --{others[0].replace('_', '-')} from the folder: leave it out"
@@ -81,7 +81,7 @@ def made(options: RunOptions) -> Bench:
 
 
 def settings_of(options: RunOptions, out: Path) -> Settings:
-    """Return the settings of these options. Raises UsageError for values that mean nothing."""
+    """Return the settings of these options. Raises UsageError for invalid values."""
     same: dict[str, Any] = {name: getattr(options, name) for name in SAME}
     return Settings(
         **same,
@@ -101,12 +101,12 @@ def settings_of(options: RunOptions, out: Path) -> Settings:
 
 
 def lengths(steps: int | None) -> dict[str, Any]:
-    """Return the settings for paths of so many inputs; None: of mixed lengths."""
+    """Return the settings for paths of that many inputs, or of mixed lengths if None."""
     return {"mixed": True} if steps is None else {"steps": steps}
 
 
 def _grouped_by(names: str | None) -> tuple[FailurePart, ...] | None:
-    """Return the parts by whose values failures are told apart; none for `types`."""
+    """Return the parts whose values tell failures apart; none for `types`."""
     if names is None:
         return None
     parts = [] if names == "types" else [each.strip() for each in names.split(",")]
@@ -114,17 +114,17 @@ def _grouped_by(names: str | None) -> tuple[FailurePart, ...] | None:
 
 
 def as_recorded(head: Header, options: RunOptions, sets: list[str]) -> Bench:
-    """Return the shipped bench of a folder, as the header of its traces has it."""
+    """Return the shipped bench of a folder, as the header of its traces describes it."""
     recorded = bench_as_recorded(head, options.bench, parsed(sets), drives=True)
     return _as_asked(replace(recorded, inputs=head.inputs), options).at_speed(head.speed)
 
 
 def resumed(folder: Path, given: RunOptions) -> tuple[RunOptions, Bench]:
-    """Return the options and the bench of the campaign in a folder; a bench that is `given` is the user's own."""
+    """Return the options and the bench of the campaign in a folder; a `given` bench is the user's own."""
     about = _about(folder)
     head = _header(folder, about)
     options = _options(folder, about)
-    # without a number of paths only the time bounds the campaign
+    # without a number of paths, only time bounds the campaign
     time = given.time or (options.time if about.traces >= UNLIMITED else None)
     spend = given.spend or (options.spend and not given.time)
     options = replace(options, seed=head.seed, traces=about.traces, time=time, spend=spend)
@@ -144,12 +144,12 @@ def resumed(folder: Path, given: RunOptions) -> tuple[RunOptions, Bench]:
 
 
 def _own(recorded: str, given: str) -> str:
-    """Return the strategy to continue with: one of a file is the user's to name, any other is the folder's."""
+    """Return the strategy to continue with: one from a file has to be given again, any other is the folder's."""
     return given if ":" in recorded else recorded
 
 
 def added(folder: Path, options: RunOptions, seed: int | None) -> RunOptions:
-    """Return the options with which paths are added to the campaign in a folder: its seed, and so many paths more."""
+    """Return the options for adding paths to the campaign in a folder: its seed, and that many more paths."""
     past = Past(folder)
     if past.about is None:
         return options
@@ -158,7 +158,7 @@ def added(folder: Path, options: RunOptions, seed: int | None) -> RunOptions:
 
 
 def settings_to_continue(settings: Settings, until: str | None, *, resumes: bool, checks: bool) -> Settings:
-    """Return the settings of a campaign that may continue; `checks`: its traces are judged again. Raises UsageError."""
+    """Return the settings of a campaign that may continue; `checks`: judge its traces again. Raises UsageError."""
     if checks and not resumes:
         raise UsageError("--check judges the traces of a folder again: give it with --resume DIR or --into DIR")
     if resumes:
@@ -167,7 +167,7 @@ def settings_to_continue(settings: Settings, until: str | None, *, resumes: bool
 
 
 def _check_until(folder: Path, until: str | None) -> None:
-    """Raise UsageError for a goal of coverage in a folder that has paths: it is counted from the first one on."""
+    """Raise UsageError for a coverage goal in a folder that has paths: coverage counts from the first path on."""
     goes_on = until is None or until == REQUIREMENTS or until.startswith((NOTHING_NEW, UPTIME))
     if not goes_on and Past(folder).counted:
         message = f"--until {until}: coverage is counted from the first path on, and {folder} has paths already"

@@ -42,7 +42,7 @@ def run(asked: RunCommand) -> int:
 
 
 def _options_and_bench(asked: RunCommand) -> tuple[RunOptions, Bench]:
-    """Return what the journal will keep of a command line, and the bench. Raises UsageError."""
+    """Return what the journal keeps of a command line, and the bench. Raises UsageError."""
     bounds = paths_within(asked.time or asked.spend, asked.options.until)
     options = replace(
         asked.options,
@@ -84,19 +84,19 @@ def _drive_and_report(loaded: Bench, settings: Settings, options: RunOptions, as
             warn(campaign.summary.result.headline)
         if error is not None:
             report_error(error)
-            # a failure stays a failure, but a broken model may have blamed the system for its own mistakes
+            # a failure stays a failure, but a broken model may have blamed the system for its own errors
             return FAIL if campaign.summary.failures and isinstance(error, WriteError) else error.exit_status
-        # a failure stays a failure, also if the campaign was interrupted
+        # a failure stays a failure, even if the campaign was interrupted
         return FAIL if campaign.summary.failures else done.status(campaign.summary.exit_status)
 
 
 @contextmanager
 def _show_meanwhile(asked: RunCommand, sets: dict[str, object], campaign: Campaign) -> Generator[_Watch]:
-    """Yield what a listener is passed through, so that a page shows the campaign; in the end it becomes the report."""
+    """Yield a function that wraps a listener so that a page shows the campaign, and in the end the report."""
     if asked.page is None and asked.report is None:
         yield lambda inner: inner
         return
-    # tools: all else of the command goes without them
+    # tools: the rest of the command works without them
     from otf.cli.tools.live import live
     from otf.cli.tools.report import report_page, write_page
 
@@ -126,7 +126,7 @@ def _drive(campaign: Campaign, printer: SummaryPrinter | None, watch: _Watch) ->
 
 
 def campaign_data(summary: Summary, settings: Settings, error: OtfError | None) -> dict[str, Any]:
-    """Return the JSON document of a campaign: keys are in docs/reference-bench.md, and in the schema."""
+    """Return the JSON document of a campaign; docs/reference-bench.md and the schema explain the keys."""
     parts = summary.parts
     result = {
         **summary.result.data(),

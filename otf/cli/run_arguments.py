@@ -1,4 +1,4 @@
-"""The options of `otf run`, each written once: its type, its default, its help, and what the journal keeps of it."""
+"""The options of `otf run`, each written once: type, default, help, and what the journal keeps of it."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from otf.strategy.names import SAYS
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RunOptions(SystemOptions):
-    """What `otf run` was given, as the journal keeps it.
+    """The options given to `otf run`, as the journal keeps them.
 
-    A field with an option of typer is that option. The others follow from options that a journal must not keep as they
-    were written, such as a file of devices.
+    A field annotated with a typer option is that option. The others derive from options that a journal must not keep as
+    written, such as a file of devices.
     """
 
     bench: str = ""

@@ -24,8 +24,8 @@ from otf.strategy.kinds import known
 from otf.trace.result import counted
 
 REQUIREMENTS: Final = "requirements"
-LOOKED: Final = 20_000  # states of a model, to count coverage
-LOOKING: Final = 5.0  # seconds for these: with hundreds of inputs a state they would be minutes
+LOOKED: Final = 20_000  # states of a model to explore for coverage
+LOOKING: Final = 5.0  # seconds for these: with hundreds of inputs in each state it would take minutes
 UNITS: Final = {"s": 1, "m": 60, "h": 3600}
 _DURATION: Final = re.compile(r"(\d{1,12}(?:\.\d{1,12})?|\.\d{1,12})([smh]?)")
 
@@ -43,7 +43,7 @@ def under(bench: Bench, scenario: str | None) -> Bench:
 def chosen(strategy: str) -> str | StrategyKind:
     """Return the strategy of that name. `file.py:Name` is the user's own: a class with `choose`, or a `StrategyKind`.
 
-    `file.py:SelectAction` is a strategy of PyModel.
+    `file.py:SelectAction` is a PyModel strategy.
     """
     if ":" not in strategy:
         return strategy
@@ -65,17 +65,17 @@ def chosen(strategy: str) -> str | StrategyKind:
 
 @dataclass(frozen=True, slots=True)
 class Covered:
-    """What a campaign covered of the model, if it was counted."""
+    """What a campaign covered of the model, if it counted that."""
 
     coverage: Coverage | None = None
 
     def report(self) -> None:
-        """Print it in a line."""
+        """Print the coverage in a line."""
         if self.coverage is not None:
             say(f"covered of the model: {self.coverage}")
 
     def data(self) -> dict[str, Any]:
-        """Return it as JSON data."""
+        """Return the coverage as JSON data."""
         if self.coverage is None:
             return {}
         counts = {"met": self.coverage.met(), "all": self.coverage.all(), "never": self.coverage.never()}
@@ -95,7 +95,7 @@ def duration(option: str, text: str) -> float:
 
 
 def bounded(time: str | None, spend: str | None) -> float | None:
-    """Return the seconds of --time or --spend, None without. Raises UsageError."""
+    """Return the seconds of --time or --spend, None without either. Raises UsageError."""
     if time is not None and spend is not None:
         raise UsageError("--time and --spend are both the time of the campaign: give one of them")
     if spend is not None:
@@ -104,7 +104,7 @@ def bounded(time: str | None, spend: str | None) -> float | None:
 
 
 def counting(bench: Bench, settings: Settings, until: str | None) -> tuple[Settings, Covered]:
-    """Return the settings with a strategy that counts coverage, and ends the campaign when it is reached."""
+    """Return the settings with a strategy that counts coverage and ends the campaign when it reaches the goal."""
     if until is None:
         return settings, Covered()
     if until == REQUIREMENTS:
@@ -116,7 +116,7 @@ def counting(bench: Bench, settings: Settings, until: str | None) -> tuple[Setti
     late = monotonic() + LOOKING
     coverage = Coverage(explore(bench.spec, LOOKED, is_late=lambda: monotonic() >= late), places(bench.spec))
     strategy = covering(known(settings.strategy), coverage, parsed(until), monotonic)
-    # the strategies of workers count nothing here: the traces of their paths show what they cover
+    # the strategies of workers do not count here: the traces of their paths show what they cover
     covers = None if settings.workers is None else coverage
     return replace(settings, strategy=strategy, covers=covers), Covered(coverage)
 
@@ -126,7 +126,7 @@ def _lasting(settings: Settings, until: str) -> Settings:
     if settings.workers is not None:
         raise UsageError(f"--until {until}: one path lasts so long, and it runs in one process: leave --processes out")
     settings = replace(settings, strategy=lasting(known(settings.strategy), seconds, monotonic))
-    # where --steps is not given, only time ends a path
+    # without --steps, only time ends a path
     return replace(settings, steps=UNLIMITED, mixed=False) if settings.mixed else settings
 
 
@@ -146,9 +146,9 @@ def parsed(until: str) -> Until:
 
 
 def faster(bench: Bench, settings: Settings, speed: str, *, elsewhere: bool) -> Bench:
-    """Return the bench with the clocks of its system at this speed; `elsewhere`: it is no system of this machine.
+    """Return the bench with the clocks of its system at this speed; `elsewhere`: the system runs on another machine.
 
-    Raises UsageError for one that cannot be had.
+    Raises UsageError for an invalid or impossible speed.
     """
     if speed == "auto" and elsewhere:
         raise UsageError("--speed auto: it measures a system of this machine; with --cluster, write a number")
@@ -165,7 +165,7 @@ def faster(bench: Bench, settings: Settings, speed: str, *, elsewhere: bool) -> 
 
 
 def measure_times(bench: Bench, settings: Settings, *, as_json: bool) -> int:
-    """Measure how fast a system answers, and print the times that fit; return the exit status."""
+    """Measure how fast a system answers, and print suitable times; return the exit status."""
     done = interruptible(lambda: calibrate(bench, settings))
     if done.value is None:
         if as_json:

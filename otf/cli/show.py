@@ -18,7 +18,7 @@ from otf.offline import Judgement, judge
 from otf.trace.explain import explanation
 from otf.values import showing
 
-PAGE: Final = 80  # columns of a chart that goes to a file or a pipe
+PAGE: Final = 80  # columns of a chart written to a file or a pipe
 HERE: Final = "  <== here"
 
 
@@ -37,7 +37,7 @@ def show(asked: ShowCommand) -> int:
 
 
 def _show(trace: str, bench: str | None, sets: dict[str, object], form: Form) -> dict[str, Any]:
-    """Print a trace, unless as a document; return that."""
+    """Print a trace, unless a document is wanted; return the document."""
     rows = TraceRows()
     with reading(trace) as reader:
         loaded = bench_of(reader, bench, sets, drives=False)
@@ -58,7 +58,7 @@ def _show(trace: str, bench: str | None, sets: dict[str, object], form: Form) ->
 
 
 def _draw(judgement: Judgement, form: Form) -> None:
-    from otf.report import chart, lifelines, mermaid, standalone  # a tool: all else of the command goes without it
+    from otf.report import chart, lifelines, mermaid, standalone  # a tool: the rest of the command works without it
 
     drawn = chart(judgement.events, judgement.verdict.failure)
     if form is Form.CHART:
@@ -79,7 +79,7 @@ def _table(rows: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def _merged(rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield the rows, several stalls of the machine without anything between them as one."""
+    """Yield the rows, merging several stalls of the machine in a row into one."""
     for stalls, found in groupby(rows, key=lambda row: row["kind"] == "stall" and not row["failed"]):
         several = list(found)
         if stalls and len(several) > 1:

@@ -26,7 +26,7 @@ from otf.trace.drawn_names import without_drawn_names
 from otf.trace.explain import explanation
 from otf.trace.result import counted
 
-STDIN = "stdin.jsonl"  # the trace on standard input has no name; the result is named after this
+STDIN = "stdin.jsonl"  # a trace from standard input has no name; this names the result
 
 
 def shrink(asked: ShrinkCommand) -> int:
@@ -75,7 +75,7 @@ def _shrinker(bench: Bench, judgement: Judgement, failing: PathResult, named: st
 
 
 def _result(done: Done[Shrunk], shortest: list[Shrunk], failing: PathResult, bench: Bench, *, as_json: bool) -> int:
-    """Report the result, also if the search was interrupted; return the exit status."""
+    """Report the result, even of an interrupted search; return the exit status."""
     shrunk = done.value or (shortest[-1] if shortest else None)
     if shrunk is None:
         if as_json:
@@ -87,7 +87,7 @@ def _result(done: Done[Shrunk], shortest: list[Shrunk], failing: PathResult, ben
         document(_json(shrunk))
     else:
         _report(shrunk, failing, bench)
-    # a failure stays a failure, also if the search for fewer steps was interrupted
+    # a failure stays a failure, even if the search for fewer steps was interrupted
     return FAIL if shrunk.before else done.status(INCONCLUSIVE)
 
 
@@ -101,7 +101,7 @@ def _nothing(judgement: Judgement, trace: str, *, as_json: bool) -> int:
 
 def _json(shrunk: Shrunk) -> dict[str, Any]:
     line: dict[str, Any] = msgspec.to_builtins(ShrunkLine.of("", shrunk))
-    # the kind of the line is the journal's; what failed is known from the trace
+    # the kind of the line belongs to the journal; the trace tells what failed
     del line["event"], line["signature"]
     others = [
         {"signature": str(other.verdict.failure.signature), "trace": str(other.trace), "steps": other.steps}

@@ -1,7 +1,7 @@
-"""What Ctrl-C, SIGTERM and the end of a terminal (SIGHUP) do, from the first moment of a command to its last.
+"""What Ctrl-C, SIGTERM and closing the terminal (SIGHUP) do, from the first moment of a command to its last.
 
-Only the process of the script `otf` installs the handlers; commands that are called from elsewhere leave signals alone.
-Nothing heavy is imported at the top: the handlers must be there before the imports that take most of the start.
+Only the process of the script `otf` installs the handlers; commands called from elsewhere leave signals alone. This
+module imports nothing heavy at the top: the handlers must be in place before the slow imports.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from otf.errors import Interruption
 from otf.supervisor import decide, hear, reported, sign
 
 T = TypeVar("T")
-PATIENCE: Final = 0.4  # seconds in which the event loop must react; then it hangs, most likely in a model's code
-REPORT: Final = 2.0  # seconds in which the result should have been reported; then a signal does not wait for it
-AGAIN: Final = 2.0  # the same after the first reaction: what is being stopped may be slow
+PATIENCE: Final = 0.4  # seconds in which the event loop must react; after that it hangs, probably in a model's code
+REPORT: Final = 2.0  # seconds in which the result should be reported; after that a signal does not wait for it
+AGAIN: Final = 2.0  # the same after the first reaction: what is stopping may be slow
 
 
 class Stuck(Interruption):
-    """Breaks out of code that hangs. It is no KeyboardInterrupt: on that, asyncio drops all its clean-up."""
+    """Breaks out of code that hangs. It is not a KeyboardInterrupt: on that, asyncio drops all its clean-up."""
 
 
 class Signals:
-    """Keeps the number of the first signal, and does what is right in the current phase of the command.
+    """Keeps the number of the first signal, and acts according to the phase of the command.
 
     At first a signal ends the process at once, since there is nothing to clean up. Inside `stopping` it stops the work.
-    After that it waits until the result is reported, unless that takes longer than two seconds.
+    After that it waits for the report of the result, but at most two seconds.
     """
 
     def __init__(self) -> None:
@@ -49,7 +49,7 @@ class Signals:
     def spent(self) -> float:
         """Return the seconds since this process started; 0 if the command was called from elsewhere.
 
-        A bound in seconds is one of the whole command, and on a busy machine its imports take more than a second.
+        A bound in seconds covers the whole command, and on a busy machine its imports take more than a second.
         """
         return 0.0 if self._begun is None else time.monotonic() - self._begun
 
@@ -71,22 +71,22 @@ class Signals:
             signal.signal(number, signal.SIG_IGN)
 
     def handle(self, number: int, _frame: FrameType | None = None) -> None:
-        """Handle a signal: the number of the first is kept, and each acts as the phase demands."""
+        """Handle a signal as the phase demands, and keep the number of the first."""
         self.number = self.number or number
         self._act(number)
 
     def _ending(self, number: int, frame: FrameType | None) -> None:
         hear()
-        # the process ends soon: to search all that a long run remembers for garbage would take it more than a second
+        # the process ends soon: collecting the garbage of a long run would take more than a second
         gc.disable()
         self.handle(number, frame)
 
     @contextmanager
     def stopping(self, stop: Callable[[], object]) -> Generator[None]:
-        """Let a signal call `stop` in this block; the event loop must then call `reached` soon."""
+        """Let a signal call `stop` inside this block; the event loop must then call `reached` soon."""
         self._act, self._stop = self._halt, stop
         try:
-            if self.number:  # it came while the event loop started, when nothing could be stopped
+            if self.number:  # it came while the event loop was starting, before there was anything to stop
                 self._halt(self.number)
             yield
         finally:
@@ -95,7 +95,7 @@ class Signals:
             _alarm(0, 0)
 
     def reporting(self) -> None:
-        """Note that the result is being reported: a signal cannot change it, but ends a report that hangs."""
+        """Note that reporting has begun: a signal cannot change the result, but it ends a report that hangs."""
         since = time.monotonic()
 
         def end(number: int) -> None:
@@ -116,7 +116,7 @@ class Signals:
     def _check(self, _number: int, _frame: FrameType | None) -> None:
         if not self.number:  # an alarm of the user's own code, which ends nothing
             return
-        # a model with an endless loop never returns to the event loop: break out of its code
+        # a model with an endless loop never returns to the event loop, so break out of its code
         if self._unanswered:
             raise Stuck
         self._unanswered = True
@@ -124,16 +124,16 @@ class Signals:
 
 
 def _endings() -> tuple[signal.Signals, ...]:
-    """Return the signals that end a command; SIGHUP only if it is not ignored already (nohup)."""
+    """Return the signals that end a command; SIGHUP only if it is not already ignored (nohup)."""
     ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
     return (signal.SIGINT, signal.SIGTERM, *([] if ignored else [signal.SIGHUP]))
 
 
 def _age() -> float:
-    """Return for how many seconds this process has existed; 0 where the system does not say."""
+    """Return the age of this process in seconds; 0 if the system does not tell."""
     try:
-        with open("/proc/self/stat", "rb") as file:  # noqa: PTH123 -- pathlib would be imported for this alone
-            # what comes after the name of the program, which may contain anything
+        with open("/proc/self/stat", "rb") as file:  # noqa: PTH123 -- saves importing pathlib here
+            # the fields after the program's name, which may contain anything
             ticks = int(file.read().rpartition(b")")[2].split()[19])
         age = time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
     except (OSError, ValueError, IndexError, AttributeError):
@@ -148,7 +148,7 @@ def _alarm(seconds: float, then: float) -> None:
 
 def _leave(number: int) -> None:
     if "--json" in sys.argv:
-        # readers get a document whenever the command ends; what print has buffered is not one yet
+        # readers get a document however the command ends; what print has buffered is not written yet
         os.write(1, b'{"verdict": "inconclusive", "interrupted": true}\n')
         reported()
     else:
@@ -167,7 +167,7 @@ SIGNALS: Final = Signals()
 
 
 class Done(NamedTuple, Generic[T]):
-    """What the work returned (None if it was interrupted), and the number of the signal that interrupted it."""
+    """What the work returned (None if interrupted), and the number of the signal that interrupted it."""
 
     value: T | None
     signal: int = 0
@@ -178,8 +178,8 @@ class Done(NamedTuple, Generic[T]):
 
 
 def interruptible(work: Callable[[], Awaitable[T]]) -> Done[T]:
-    """Run `work` until it returns or a signal cancels it. Exceptions are raised alone, not in groups."""
-    if SIGNALS.number:  # it came while a result was reported: start no more work
+    """Run `work` until it returns or a signal cancels it. It raises single exceptions, not groups."""
+    if SIGNALS.number:  # it came while a result was being reported: start no more work
         return Done(None, SIGNALS.number)
     try:
         return _run(work)
@@ -188,7 +188,7 @@ def interruptible(work: Callable[[], Awaitable[T]]) -> Done[T]:
 
 
 def _run(work: Callable[[], Awaitable[T]]) -> Done[T]:
-    import anyio  # brings the event loop along
+    import anyio  # imports the event loop
 
     try:
         # by name, since a signal handler may call asyncio's call_soon_threadsafe

@@ -53,7 +53,7 @@ def _read_line() -> str | None:
 
 
 class AskingChooser:
-    """A chooser that asks a person; `sent` are the chosen inputs, `again` is set when the person wants to go back."""
+    """A chooser that asks a person; `sent` holds the chosen inputs, `again` is set when the person wants to go back."""
 
     def __init__(self, ask: Callable[[], str | None], before: list[object]) -> None:
         self._ask = ask

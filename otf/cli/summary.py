@@ -24,12 +24,12 @@ from otf.trace.explain import explanation
 from otf.trace.result import CampaignResult, counted
 from otf.trace.verdict import Judged, Signature
 
-MANY: Final = 4  # paths at least, of which most end at one failure
-RULE: Final = 72  # columns of the rule above each of several failures
+MANY: Final = 4  # least number of paths before telling that most end at one failure
+RULE: Final = 72  # columns of the rule above each failure, if there are several
 SLOW: Final = 10.0  # seconds after which a user may ask where the time went
-SHOWN: Final = 0.05  # seconds that are named
-ALTERED: Final = 10  # about a folder that are shown
-LEAST: Final = 0.005  # the least share of the time that is shown
+SHOWN: Final = 0.05  # seconds worth naming
+ALTERED: Final = 10  # notes about a folder to show
+LEAST: Final = 0.005  # the smallest share of the time worth showing
 
 _SHARES: Final = {
     "silence": ("waiting for silence", "--calibrate suggests shorter times, and a barrier needs no silence; or --jobs"),
@@ -47,7 +47,7 @@ _SHARES: Final = {
 class SummaryPrinter:
     """Prints the result of a campaign: each failure once, as soon as it is shrunk, then the verdict.
 
-    `given` are the options of the command that no trace records, and that a run of the same inputs needs.
+    `given` holds the command's options that no trace records but that a run of the same inputs needs.
     """
 
     def __init__(self, summary: Summary, settings: Settings, bench: Bench, given: str = "") -> None:
@@ -65,7 +65,7 @@ class SummaryPrinter:
         self._printed.add(group.signature)
 
     def failures(self) -> None:
-        """Print the failures that were not printed yet, and the inconclusive paths."""
+        """Print the failures not printed yet, and the inconclusive paths."""
         for group in self._summary.failures.values():
             if group.signature not in self._printed:
                 self.failure(group)
@@ -75,7 +75,7 @@ class SummaryPrinter:
             say(f"  look at it:      otf show {self._call(first[each.why])}")
 
     def _tried_first(self) -> None:
-        """Say once, before anything else, that failures of earlier runs came first, and what became of them."""
+        """Say once, first of all, that failures of earlier runs were tried first, and what became of them."""
         if self._summary.saved and not self._told_saved:
             self._told_saved = True
             ends = "; --stop-first ends here, before any new path"
@@ -115,7 +115,7 @@ class SummaryPrinter:
         say(f"report: otf report {shlex.quote(str(self._settings.out))}{self._named(drives=False)}")
 
     def _hidden(self) -> Iterator[str]:
-        """Yield how to test past a failure at which most paths end: it hides what is behind it."""
+        """Yield how to test past a failure that ends most paths, since it hides what lies behind it."""
         paths = self._summary.paths
         for group in self._summary.failures.values():
             failure = (group.shrunk or group.first).verdict.failure
@@ -126,12 +126,12 @@ class SummaryPrinter:
             yield f"  known_issues=(KnownIssue(lambda f: (f.kind, f.input, f.seen) == {shown!r}, 'why'),)"
 
     def _earlier(self) -> Iterator[str]:
-        """Yield what became of the failures that earlier runs had left."""
+        """Yield what became of the failures left by earlier runs."""
         for kept in self._summary.saved:
             yield f"from an earlier run, {kept}: {kept.signature or 'a failure'} ({kept.trace})"
 
     def _worth(self) -> str:
-        """Return what the paths are worth if none failed and they are independent; "" otherwise."""
+        """Return what the paths prove if none failed and they are independent, else ""."""
         settings, summary = self._settings, self._summary
         if summary.verdict == "fail" or learn(header(self._bench, settings, 0), self._bench):
             return ""
@@ -181,7 +181,7 @@ class SummaryPrinter:
         return f"{shlex.quote(str(result.trace))}{self._named(drives=drives)}{given}"
 
     def _named(self, *, drives: bool) -> str:
-        """Return the options that name the bench of a trace."""
+        """Return the options that name a trace's bench."""
         reference = self._settings.reference
         named = "" if is_shipped(reference) else f" --bench {shlex.quote(reference)}"
         return named + repeated(self._bench, reference, drives=drives)
@@ -198,7 +198,7 @@ def _table(result: CampaignResult) -> Iterator[str]:
 
 
 def notes(shrunk: Shrunk) -> Iterator[str]:
-    """Yield what a user must know about a shrunk failure besides its steps."""
+    """Yield what the user must know about a shrunk failure besides its steps."""
     if not shrunk.tried:
         yield f"nothing was shrunk: {shrunk.ended} before the failure was seen again"
     elif not shrunk.before:
@@ -237,7 +237,7 @@ def _notes(summary: Summary) -> Iterator[str]:
 
 
 def _sharp(judged: Judged) -> Iterator[str]:
-    """Yield how much of a model with times was judged as if the machine had never stalled, and what was not.
+    """Yield how much of a timed model was judged as if the machine had never stalled, and what was not.
 
     >>> for line in _sharp(Judged(2_000, 60.0, doubtful=40, doubted=1.5, unheard=(("lease", 7),))):
     ...     print(line)
@@ -258,7 +258,7 @@ def _sharp(judged: Judged) -> Iterator[str]:
 
 
 def _time_spent(summary: Summary, *, own: bool) -> Iterator[str]:
-    """Yield where the time of a slow campaign went, and how to save most of it; `own`: its system is an object."""
+    """Yield what took the time of a slow campaign, and how to save most of it; `own`: its system is an object."""
     shown = time_spent(summary.spent, own=own)
     if summary.result.seconds >= SLOW and shown:
         yield f"time: {shown}"
@@ -266,7 +266,7 @@ def _time_spent(summary: Summary, *, own: bool) -> Iterator[str]:
 
 
 def time_spent(spent: TimeSpent, *, own: bool) -> str:
-    """Return where the time of a campaign went, empty if nothing was counted; `own`: its system is an object.
+    """Return what took the time of a campaign, "" if nothing was counted; `own`: its system is an object.
 
     >>> time_spent(TimeSpent(silence=3.0, wire=1.0), own=False)
     '75% waiting for silence, 25% waiting for outputs'
@@ -279,7 +279,7 @@ def time_spent(spent: TimeSpent, *, own: bool) -> str:
 
 
 def spent_on(parts: SpentParts) -> str:
-    """Return on what a campaign spent the seconds that it took.
+    """Return what a campaign spent its seconds on.
 
     >>> seconds = {"start": 0.75, "saved failures": 1.25, "paths": 40.0}
     >>> spent_on(SpentParts(seconds, changed={"s1 i1"}, paths=310, saved=3))
@@ -299,10 +299,10 @@ def spent_on(parts: SpentParts) -> str:
 
 
 def _recurrence(group: FailureGroup) -> Iterator[str]:
-    """Yield whether a failure recurred when the same inputs were sent, if not every time."""
+    """Yield whether a failure recurred with the same inputs, if not every time."""
     tries, shrunk = group.tries, group.shrunk
     if tries and group.signature.kind == "ended" and not group.first.trace.name.endswith(STRICT):
-        # it counts all the same: no pace makes a system end
+        # it counts anyway: sending inputs fast is no reason for a system to end
         yield f"it did not recur in {counted(tries, 'strict re-run')} of the same inputs: {CHANCE}"
         return
     lost = "" if shrunk is None or shrunk.before else counted(shrunk.tried, "later run")

@@ -1,6 +1,6 @@
 """Addresses of the system: `--sut PORT=URL`, and benches described in TOML.
 
-A description names a bench and gives other addresses and times, for people who change nothing else.
+A description names a bench and overrides addresses and times, for people who change nothing else.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ _ADAPTERS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("labgrid", "twister"), "lab"),
     **{name: name for name in ("unix", "udp", "can", "visa", "isotp")},
 }
-_FRAMED: Final = ("tcp", "process", "serialport", "lab", "unix")  # the others have frames of their own
+_FRAMED: Final = ("tcp", "process", "serialport", "lab", "unix")  # the others have their own frames
 _INPROCESS: Final = "inprocess"
 
 
 def addressed(bench: Bench, suts: Sequence[str] | None) -> Bench:
-    """Return the bench with ports at other addresses, each given as PORT=URL; a URL alone if there is one port."""
+    """Return the bench with ports at other addresses, given as PORT=URL; a URL alone if there is one port."""
     ports = dict(bench.ports)
     for text in suts or ():
         name, url = _named(bench, text)
@@ -55,7 +55,7 @@ def addressed(bench: Bench, suts: Sequence[str] | None) -> Bench:
 
 
 def opener(url: str, before: Opener | None = None) -> Port:
-    """Return an opener of a port at `url`, framed and configured as `before`. Raises UsageError with all forms."""
+    """Return an opener of a port at `url`, framed and configured like `before`. Raises UsageError with all forms."""
     if isinstance(before, Port) and before.kind == _adapter_of(url) and before.at is not None:
         return before.at(url)
     return port_at(url, before.framing if isinstance(before, Port) else None)
@@ -109,11 +109,11 @@ def _kind(opener: Opener) -> str:
 SUFFIX: Final = ".toml"
 LARGEST: Final = 1 << 20
 ACTING_SCHEMES: Final = ("spy://", "alt://", "hwgrep://")
-"""Schemes of pyserial that do more than open a named port: they write files, or open any port that matches."""
+"""Schemes of pyserial that do more than open a named port: they write files, or open any matching port."""
 
 
 class Description(msgspec.Struct, forbid_unknown_fields=True):
-    """The content of such a file; times are in seconds."""
+    """The content of a TOML description; times are in seconds."""
 
     bench: str
     quiescence: float | None = None
@@ -125,13 +125,13 @@ class Description(msgspec.Struct, forbid_unknown_fields=True):
 
     @property
     def sets(self) -> dict[str, object]:
-        """The parameters and times of the bench."""
+        """Return the parameters and times of the bench."""
         times = {"quiescence": self.quiescence, "L": self.L, "R": self.R}
         return {**self.set, **{name: value for name, value in times.items() if value is not None}}
 
 
 def description(path: Path) -> Description:
-    """Read a description. Raises UsageError that names the mistake and what is allowed there."""
+    """Read a description. Raises UsageError that names the mistake and what is allowed instead."""
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -144,7 +144,7 @@ def description(path: Path) -> Description:
 def _parsed(path: Path, data: bytes) -> Mapping[str, Any]:
     try:
         return tomllib.loads(data.decode())
-    except (ValueError, RecursionError) as error:  # a number of 5,000 digits is none of TOML's own errors
+    except (ValueError, RecursionError) as error:  # TOML has no error of its own for a number of 5,000 digits
         raise UsageError(f"{path}: not TOML: {error}") from error
 
 

@@ -1,7 +1,7 @@
 """Traces as arguments: opening them, and making the bench that they name as it was when they were recorded.
 
-A trace may come from a stranger. The bench that it names is loaded only if it is a shipped one: reading a trace must
-never run code of its choice. Of its parameters a bench gets those that it lets a trace choose, within their bounds
+A trace may come from a stranger. So otf loads the bench that it names only if it is shipped: reading a trace must never
+run code of its choice. The bench gets only those parameters that it lets a trace choose, within their bounds
 (`otf.adapter.bench_options`): an address, a file or a program of a stranger's choice never reaches it.
 """
 
@@ -40,8 +40,8 @@ LARGEST: Final = 50  # inputs in a burst that a trace may choose
 def bench_as_recorded(header: Header, reference: str, sets: Mapping[str, object], *, drives: bool) -> Bench:
     """Return the bench of a trace, made as it was recorded; `sets` take precedence.
 
-    `drives`: the system will be driven, so that waiting takes real time. Raises UsageError for values that a trace may
-    not choose and that `sets` does not contain.
+    `drives`: the system will be driven, so waiting takes real time. Raises UsageError for values that a trace may not
+    choose, unless they are in `sets`.
     """
     own = _parameters(header, reference, sets)
     if refused := _choices_refused(reference, own):
@@ -55,14 +55,14 @@ def bench_as_recorded(header: Header, reference: str, sets: Mapping[str, object]
 
 
 def burst_as_recorded(header: Header, steps: int) -> int:
-    """Return how many inputs to send at once: no more than there are, and than can be explained in a short time."""
+    """Return how many inputs to send at once: at most all, and few enough to explain their outputs quickly."""
     if min(header.burst, steps) > LARGEST:
         warn(f"note: a trace may choose bursts of at most {LARGEST} inputs, so bursts have {LARGEST}")
     return min(header.burst, max(1, steps), LARGEST)
 
 
 def repeated(bench: Bench, reference: str, *, drives: bool) -> str:
-    """Return the options without which traces of a bench would be refused; `drives`: when they are driven again."""
+    """Return the options that traces of a bench need to be accepted; `drives`: when the system is driven again."""
     own = {key: _as_recorded(value) for key, value in bench.parameters.items() if key not in TIMES}
     refused = _choices_refused(reference, _differing(own, parameters(reference)))
     given: dict[str, Any] = {key: value for key, value in bench.parameters.items() if drives and key in TIMES}
@@ -83,7 +83,7 @@ def _refuse(refused: Mapping[str, object]) -> NoReturn:
 
 
 def _parameters(header: Header, reference: str, sets: Mapping[str, object]) -> dict[str, object]:
-    """Return the parameters of a trace that differ from those of the bench without it."""
+    """Return the parameters in which a trace differs from the bench's defaults."""
     known = parameters(reference, sets)
     own = {key: value for key, value in header.parameters.items() if key not in TIMES or key in known}
     for key in own.keys() - known.keys():
@@ -92,7 +92,7 @@ def _parameters(header: Header, reference: str, sets: Mapping[str, object]) -> d
 
 
 def _differing(written: Mapping[str, object], known: Mapping[str, object]) -> dict[str, object]:
-    # values of the bench are encoded as in a trace; decoding those of the trace could run any code of a type
+    # encode the values of the bench as a trace does; decoding those of the trace could run any code of a type
     return {key: value for key, value in written.items() if _as_recorded(known[key]) != value}
 
 
@@ -127,7 +127,7 @@ def opened(name: str) -> Generator[BinaryIO]:
     """Yield the bytes of a file; `-` is standard input."""
     if name == "-":
         file = _standard_input()
-        # the first bytes must be read without consuming them
+        # the caller must be able to peek at the first bytes
         yield file if isinstance(file, BufferedReader) else BufferedReader(cast("RawIOBase", file))
         return
     with _open(Path(name)) as file:
@@ -135,7 +135,7 @@ def opened(name: str) -> Generator[BinaryIO]:
 
 
 def bench_of(reader: TraceReader, named: str | None, sets: Mapping[str, object], *, drives: bool) -> Bench:
-    """Return the bench of a trace, made as it was recorded, changed by `sets`; `drives`: the system will be driven."""
+    """Return the bench of a trace, made as recorded and changed by `sets`; `drives`: the system will be driven."""
     header, reference = reader.header, named or reader.header.bench
     if named is None and not is_shipped(reference):
         message = f"{reader.name}: the trace is of the bench {show(reference)}, which is not shipped; a trace may not "
@@ -148,7 +148,7 @@ def bench_of(reader: TraceReader, named: str | None, sets: Mapping[str, object],
 
 
 def each_trace(names: list[str]) -> Iterator[str]:
-    """Yield the names of traces; for a folder those of the traces in it. Raises TraceError if it has none."""
+    """Yield the names of traces; for a folder, those in it. Raises TraceError if it has none."""
     for name in names:
         if Path(name).is_dir():
             yield from map(str, _inside(Path(name)))
@@ -171,9 +171,9 @@ def _standard_input() -> BinaryIO:
 
 
 def ordinary(path: Path) -> Path:
-    """Return a path that was found in a folder. Raises TraceError for a pipe or a device, which may block for ever.
+    """Return a path found in a folder. Raises TraceError for a pipe or a device, which may block for ever.
 
-    A pipe that a user names is read: a shell makes one of `<(…)`.
+    A pipe that the user names is read: a shell makes one of `<(…)`.
     """
     if path.exists() and not (path.is_file() or path.is_dir()):
         raise TraceError(f"{path}: this is a pipe or a device, and not a file with a trace; remove it")
@@ -189,7 +189,7 @@ def _open(path: Path) -> BinaryIO:
 
 
 def raw(trace: Path, number: int) -> bytes:
-    """Return the bytes of the event with that number in a trace; empty if it has none or the trace is gone."""
+    """Return the bytes of the event with that number in a trace; empty if there are none, or no trace."""
     with suppress(OSError), trace.open("rb") as file:
         for line in bounded(file):
             record: dict[str, Any] = json.loads(line)

@@ -1,7 +1,7 @@
-"""Run the user's own code: modules by name and files, with the line of the user's code in each error.
+"""Run the user's own code: modules by name, and files; errors name the line of the user's code.
 
-Such code runs in the process of the tester, and can take away what everything needs: a function of `os`, a module, a
-descriptor of the event loop. Then the error that follows is no defect of otf, and says nothing about the system.
+This code runs in the tester's process, and can break what everything needs: a function of `os`, a module, a descriptor
+of the event loop. The error that follows is not a defect of otf, and says nothing about the system.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from otf.errors import OtfError, UsageError
 from otf.values import as_text
 
 PREFIX: Final = "otf_bench_"  # of the module of a file, so that coffee.py does not replace a package coffee
-MANY: Final = 10_000  # names of a folder that are compared with one that is not there
+MANY: Final = 10_000  # names of a folder to compare with a missing one
 _LOADED: Final[dict[Path, tuple[int, ModuleType]]] = {}
 
 
 def imported(module: str, reference: str) -> ModuleType:
-    """Return a module by its name. Raises UsageError, with the line of the user's code that failed."""
-    # packages of the user are found in the current folder, as with `python -m`
+    """Return a module by name. Raises UsageError, naming the line of the user's code that failed."""
+    # find the user's packages in the current folder, as `python -m` does
     if "" not in sys.path:
         sys.path.insert(0, "")
     with located(reference):
@@ -43,18 +43,18 @@ def imported(module: str, reference: str) -> ModuleType:
 
 
 def from_file(path: Path) -> ModuleType:
-    """Return the module that a file is; its code runs once. Raises UsageError, with the line that failed."""
+    """Return a file as a module; its code runs once. Raises UsageError, naming the line that failed."""
     if not path.is_file():
         raise UsageError(f"{path}: there is no such file{near_file(path, f'; otf looked in {path.parent.resolve()}')}")
     file, written = path.resolve(), path.stat().st_mtime_ns
-    # a command may load its bench several times; the code of the file must run once
+    # a command may load its bench several times, but the code of the file must run once
     if _LOADED.get(file, (0,))[0] != written:
         _LOADED[file] = (written, _executed(path))
     return _LOADED[file][1]
 
 
 def near_file(path: Path, otherwise: str = "") -> str:
-    """Return the name in the same folder that was probably meant, or what is to be said otherwise."""
+    """Return a hint at the name in the same folder that was probably meant, or `otherwise`."""
     with suppress(OSError):
         near = get_close_matches(path.name, islice((each.name for each in path.parent.iterdir()), MANY), n=1)
         return f"; did you mean {path.parent / near[0]}?" if near and not path.exists() else otherwise
@@ -66,7 +66,7 @@ def _executed(path: Path) -> ModuleType:
     if spec is None or spec.loader is None:
         raise UsageError(f"{path}: a bench is a Python file, whose name ends in .py")
     module = importlib.util.module_from_spec(spec)
-    # dataclasses look up their module by name, and a bench may import its neighbours as a script may
+    # dataclasses look up their module by name, and a bench may import its neighbours as a script does
     sys.modules[spec.name] = module
     sys.path.insert(0, str(path.parent))
     with located(str(path), path):
@@ -76,7 +76,7 @@ def _executed(path: Path) -> ModuleType:
 
 @contextmanager
 def located(name: str, path: Path | None = None) -> Generator[None]:
-    """Turn errors of the user's own code into a UsageError with file and line; `path` is the file of that code."""
+    """Turn errors of the user's code into a UsageError with file and line; `path` is the file of that code."""
     note_python()
     try:
         with _watched(name):
@@ -96,10 +96,10 @@ def located(name: str, path: Path | None = None) -> Generator[None]:
 
 
 def _meant(error: Exception) -> str:
-    """Return the name that was probably meant, as Python's own traceback has it; "" if there is none near."""
+    """Return the name that was probably meant, as Python's own traceback suggests; "" if none is close."""
     name: object = getattr(error, "name", None)
     names: list[str] = []
-    with suppress(Exception):  # dir() of an object of the user runs the user's code
+    with suppress(Exception):  # dir() of a user's object runs the user's code
         if isinstance(error, AttributeError):
             names = dir(error.obj)
         elif isinstance(error, ImportError) and (found := re.search(r"cannot import name '(\w+)'", str(error))):
@@ -114,7 +114,7 @@ SLOW: Final = 5.0  # seconds
 
 @contextmanager
 def _watched(name: str) -> Generator[None]:
-    """Say where the user's code is if it takes long: an import may wait for a server, or never end."""
+    """Report where the user's code is if it takes long: an import may wait for a server, or never end."""
     over, user = threading.Event(), threading.get_ident()
 
     def watch() -> None:
@@ -126,7 +126,7 @@ def _watched(name: str) -> Generator[None]:
             warn(f"{name} has been loading for {seconds:g} s, {where}; Ctrl-C ends it")
             seconds *= 10
 
-    # a process that may start no thread goes without
+    # a process that cannot start a thread does without
     with suppress(RuntimeError):
         # Thread.start would wait for ever for a thread that had no memory to begin
         start_new_thread(watch, ())
@@ -138,18 +138,18 @@ def _watched(name: str) -> Generator[None]:
 
 def _place(error: SyntaxError, path: Path | None) -> str:
     if not error.lineno:
-        return ""  # some errors concern the file as a whole
+        return ""  # some errors concern the whole file
     other = "" if path is not None and _same(error.filename or "", path) else f", {error.filename}"
     return f"{other}, line {error.lineno}"
 
 
 def _line(error: BaseException, path: Path | None) -> str:
-    """Return the innermost line of the user's own file in the traceback; without `path`, of any file of the user."""
+    """Return the innermost traceback line in the user's file; without `path`, in any file of the user."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith("<")]
     own = [frame for frame in frames if path is not None and _same(frame.filename, path)]
     if own:
         return f", line {own[-1].lineno}"
-    # apart from the commands and Python's import machinery, all frames are of the user's modules
+    # except for the commands and Python's import machinery, all frames belong to the user's modules
     deep = [frame for frame in frames if "importlib" not in frame.filename and not _is_ours(frame.filename)]
     return f", {deep[-1].filename}, line {deep[-1].lineno}" if deep and path is None else ""
 
@@ -169,7 +169,7 @@ _LOOP: Final = f"{ENGINE}cli/signals.py", "_run"  # where the event loop begins 
 
 
 def note_python() -> None:
-    """Note what Python is, once, before any code of a bench runs."""
+    """Record Python's own modules once, before any code of a bench runs."""
     if _BEFORE:
         return
     found = ((name, sys.modules.get(name)) for name in _NAMES)
@@ -177,7 +177,7 @@ def note_python() -> None:
 
 
 def broken_by(error: BaseException) -> str:
-    """Return what code of a bench broke, if an error comes from that; else nothing."""
+    """Return what a bench's code broke, if that caused the error, else ""."""
     return ", ".join(_changes()) or _descriptor(error) or _loop(error)
 
 
@@ -199,7 +199,7 @@ def _descriptor(error: BaseException | None) -> str:
 
 
 def _loop(error: BaseException) -> str:
-    """Return that the event loop ended or could not be closed: no code of otf was at work in it then."""
+    """Return "the event loop" if it ended or could not be closed while no code of otf was running in it."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [(frame.filename, frame.name) for frame in frames if frame.filename.startswith(ENGINE)]
     return "the event loop" if own and own[-1] == _LOOP and frames[-1].filename != _LOOP[0] else ""

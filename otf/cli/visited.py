@@ -1,4 +1,4 @@
-"""What a campaign that passed visited of the model, and what it did not come to."""
+"""What a passed campaign visited of the model, and what it did not reach."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ from otf.trace.result import counted
 from otf.values import message_of
 
 PATH: Final = re.compile(r"path-\d+\.jsonl")
-FEW: Final = 300  # states that are explored where the user waits: few models take longer than 0.3 s for them
-PATIENCE: Final = 1.0  # seconds of computing: a device that speaks all the time is judged more slowly
-WALKED: Final = 1_000  # steps that are judged once more where the user waits
-SHOWN: Final = 3  # states or inputs that are named
+FEW: Final = 300  # states to explore while the user waits: for few models that takes longer than 0.3 s
+PATIENCE: Final = 1.0  # seconds of computing: a device that speaks all the time takes longer to judge
+WALKED: Final = 1_000  # steps to judge once more while the user waits
+SHOWN: Final = 3  # states or inputs to name
 WIDTH: Final = 60  # characters of each
 
 
 def visited(campaign: Campaign) -> str:
-    """Return what a campaign that passed visited, and what of the model it did not come to; "" if it did not pass.
+    """Return what a passed campaign visited, and what of the model it did not reach; "" if it did not pass.
 
-    Short campaigns are judged once more, as for the report. Of others it is what the strategy counted, or if that
-    counts nothing, what is judged within a second.
+    It judges short campaigns once more, as for the report. For others it returns what the strategy counted or, if that
+    counts nothing, what it can judge within a second.
     """
     summary, settings, bench = campaign.summary, campaign.settings, campaign.bench
     if summary.verdict != "pass":
@@ -56,7 +56,7 @@ def visited(campaign: Campaign) -> str:
 
 
 def unreached(campaign: Campaign, until: str | None) -> Iterator[str]:
-    """Yield a line if the goal of a campaign was not reached, or its time ended it before its paths were driven."""
+    """Yield a line if a campaign missed its goal, or its time ran out before all paths were driven."""
     from otf.cli.run_options import duration
 
     summary, settings = campaign.summary, campaign.settings
@@ -105,7 +105,7 @@ def _some(texts: list[str]) -> str:
 
 
 def _tried(model: Model, whole: Space, met: Iterable[str]) -> Iterator[str]:
-    """Yield what the strategy counted: in which states which inputs were sent."""
+    """Yield what the strategy counted: which inputs were sent in which states."""
     pairs = {*met}
     states, inputs = ({each.split(" ")[part] for each in pairs} for part in (0, 1))
     there = {f"{named(model.place(model.node(whole.values[state])).key)} {named(inp)}" for state, inp in whole.pairs}
@@ -120,7 +120,7 @@ def _tried(model: Model, whole: Space, met: Iterable[str]) -> Iterator[str]:
 
 
 def _judged(out: Path, bench: Bench, whole: Space) -> Iterator[str]:
-    """Yield what the traces show, as far as they are judged in a second."""
+    """Yield what the traces show, as far as a second is enough to judge them."""
     visits, sent, until = VisitedSpace(whole), set[type](), time.process_time() + PATIENCE
     part = "in the first second of judging, "
     with suppress(TimeoutError):
@@ -136,10 +136,10 @@ def _judged(out: Path, bench: Bench, whole: Space) -> Iterator[str]:
 
 
 def _never_sent(model: Model, whole: Space, sent: set[type]) -> Iterator[str]:
-    """Yield a line if no path sent a kind of input that the model offers and never specifies: it may be misspelt."""
+    """Yield a line if no path sent a kind of input that the model offers but never specifies: it may be a typo."""
     spec, specified = model.spec, {inp for _, inp in whole.pairs}
     offered: list[object] = [inp for inp in islice(spec.inputs(spec.initial), FEW) if type(message_of(inp)) not in sent]
-    # one that is specified was only not chosen
+    # a specified one merely was not chosen
     chosen = {type(message_of(inp)) for inp in offered if model.symbol(inp).key in specified}
     kinds = dict.fromkeys(type(message_of(inp)) for inp in offered)
     if never := [kind.__name__ for kind in kinds if kind not in chosen]:

@@ -1,4 +1,4 @@
-"""`python -m otf.cli.worker`: a worker of `otf run --processes`. It reads leases as lines of JSON, and writes results.
+"""`python -m otf.cli.worker`: a worker of `otf run --processes`. It reads leases and writes results, as JSON lines.
 
 Only `otf run` starts it. The first line has the options of the campaign, so that the worker loads the bench as the
 command did. The worker ends when its input ends.
@@ -41,16 +41,16 @@ from otf.trace.record import Header
 from otf.trace.verdict import Signature, Verdict
 from otf.values import as_text
 
-READ, WRITE = os.read, os.write  # what a bench puts in their place is not asked
-ENDING: Final = 5.0  # seconds in which this process ends by itself
+READ, WRITE = os.read, os.write  # kept here, since a bench may replace them
+ENDING: Final = 5.0  # seconds this process has to end by itself
 Answers = Callable[[JobLine], Awaitable[ResultLine | None]]
 
 
 class Greeting(msgspec.Struct):
-    """The first line: the options, the folder, the speed of the clocks; the header if the bench is as recorded.
+    """The first line: the options, the folder, the clock speed, and the header if the bench is as recorded.
 
-    `lanes` are those of all workers. `checks`: the worker looks itself whether the system follows a faster clock.
-    `removes`: the folder is its own, and it removes it at its end.
+    `lanes` counts those of all workers. `checks`: the worker itself checks whether the system follows a faster clock.
+    `removes`: the folder is the worker's own, to be removed at its end.
     """
 
     options: RunOptions
@@ -74,7 +74,7 @@ class Worker:
         self._executor = InProcess(bench, settings, Listener(), lambda: self._ends, self._aftermath, lanes)
 
     async def do(self, line: JobLine) -> ResultLine | None:
-        """Do what a line says; an error of otf becomes a result. A search that is stopped answers by itself."""
+        """Do what a line says; an error of otf becomes a result. A stopped search sends its own answer."""
         if line.does == "stop":
             if line.job in self._searches:
                 self._searches[line.job].cancel()
@@ -86,7 +86,7 @@ class Worker:
                 return await self._drive(line)
         except OtfError as error:
             return ResultLine(line.job, line.number, error=str(error), kind=type(error).__name__)
-        except KeyboardInterrupt as error:  # no terminal reaches this process: code of the bench raised it
+        except KeyboardInterrupt as error:  # no terminal reaches this process: the bench's code raised it
             return ResultLine(line.job, line.number, error=str(blamed(error)), kind=ModelError.__name__)
 
     async def _failing(self, line: JobLine, failing: PathResult) -> ResultLine:
@@ -101,7 +101,7 @@ class Worker:
         return ResultLine(line.job, line.number, shrunk=None if shrunk is None else ShrunkLine.of("", shrunk))
 
     async def _shrunk(self, line: JobLine, failing: PathResult, seconds: float) -> Shrunk | None:
-        """Return the result of a search; of one that is stopped the shortest so far, None if it has none yet."""
+        """Return the result of a search; if stopped, the shortest so far, or None if there is none yet."""
         best: Shrunk | None = None
 
         def found(shrunk: Shrunk) -> None:
@@ -116,7 +116,7 @@ class Worker:
         return best
 
     async def _retry_failure(self, line: JobLine, kept: Path, until: float) -> ResultLine:
-        """Drive a failure of an earlier campaign."""
+        """Drive a failure of an earlier campaign again."""
         own = self._bench.at_speed(1)
         saved, oracle, trace = Saved.of(self._settings, own), own.oracle(), saved_trace(kept.parent, line.number)
         assert saved is not None  # noqa: S101 -- a campaign that saves no failures retries none
@@ -157,9 +157,9 @@ def main() -> None:
     given, out = os.dup(0), os.dup(1)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
-    with open(given, "rb", buffering=0, closefd=False) as lines:  # nothing may be read ahead
+    with open(given, "rb", buffering=0, closefd=False) as lines:  # it must not read ahead
         greeted = lines.readline()
-    if not greeted.endswith(b"\n"):  # who started this process was killed before it had said what to do
+    if not greeted.endswith(b"\n"):  # the process that started this one was killed before it said what to do
         os._exit(1)
     greeting = msgspec.json.decode(greeted, type=Greeting)
     supervisor.end_copies()
@@ -169,14 +169,14 @@ def main() -> None:
     try:
         anyio.run(_serve, _begun(greeting), given, out)
         status = 0
-    except Exception:  # noqa: BLE001 -- a defect of otf, or code of the bench that broke Python itself
+    except Exception:  # noqa: BLE001 -- a defect of otf, or a bench's code that broke Python itself
         traceback.print_exc()
     finally:
         _end(greeting, status)
 
 
 def _follow(given: int, greeting: Greeting) -> None:
-    """End some time after the input has, also where code of the bench never returns or broke the event loop."""
+    """End some time after the input ends, even if the bench's code never returns or broke the event loop."""
     ends = select.poll()
     ends.register(given, 0)
     ends.poll()
@@ -187,12 +187,12 @@ def _follow(given: int, greeting: Greeting) -> None:
 def _end(greeting: Greeting, status: int) -> NoReturn:
     if greeting.removes:
         shutil.rmtree(greeting.out, ignore_errors=True)
-    # threads of the bench may go on, and Python would wait for them
+    # threads of the bench may still run, and Python would wait for them
     os._exit(status)
 
 
 def _begun(greeting: Greeting) -> Answers:
-    """Return what answers lines; what keeps the bench from being loaded here is the answer to each."""
+    """Return the function that answers lines; if the bench cannot be loaded here, each answer says why."""
     options, head = greeting.options, greeting.header
     try:
         settings = settings_of(options, Path(greeting.out))
@@ -229,7 +229,7 @@ async def _serve(answers: Answers, given: int, out: int) -> None:
 
 
 async def _lines(given: int) -> AsyncGenerator[bytes]:
-    """Yield the lines of the input. No thread reads them: one that died of what a bench did would say so to nobody."""
+    """Yield the lines of the input, without a thread: one that a bench killed would die unnoticed."""
     rest = b""
     while True:
         await anyio.wait_readable(given)
@@ -242,7 +242,7 @@ async def _lines(given: int) -> AsyncGenerator[bytes]:
 
 
 async def written(out: int, text: bytes) -> None:
-    """Write an answer as a whole; if the coordinator was killed, the input ends as well, and that ends this process."""
+    """Write a whole answer; if the coordinator was killed, the input ends too, and that ends this process."""
     with suppress(BrokenPipeError):
         while text:
             await anyio.wait_writable(out)

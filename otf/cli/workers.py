@@ -1,7 +1,7 @@
 """Where the paths of `otf run` are driven: worker processes, a cluster, and a pool of devices.
 
-A device belongs to one lane, and a lane drives one path at a time: so no two paths ever meet on one board, in whichever
-process they are. Addresses of a lab (`labgrid:PLACE`) are resolved where the path runs.
+A device belongs to one lane, and a lane drives one path at a time: so no two paths ever meet on one board, whatever
+their processes. Addresses of a lab (`labgrid:PLACE`) are resolved where the path runs.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ MOST: Final = 256  # processes
 def place_paths(
     settings: Settings, options: RunOptions, bench: Bench, cluster: str | None, *, recorded: bool
 ) -> tuple[Settings, Bench]:
-    """Return the settings with workers and devices, and the bench on the first of these.
+    """Return the settings with workers and devices, and the bench on the first device.
 
-    `recorded`: the bench is that of the folder. Raises UsageError for more paths at the same time than devices.
+    `recorded`: the folder names the bench. Raises UsageError for more simultaneous paths than devices.
     """
     settings = on_devices(_with_workers(settings, options, bench, cluster, recorded=recorded), options, bench)
     if settings.device is None:
@@ -45,7 +45,7 @@ def place_paths(
 
 
 def devices_in(file: Path) -> list[list[str]]:
-    """Return the devices of a file: a line for each, with its addresses as for --sut."""
+    """Return the devices of a file: one line per device, with its addresses as for --sut."""
     try:
         lines = file.read_text(encoding="utf-8").splitlines()
         found = [shlex.split(line, comments=True) for line in lines]
@@ -56,7 +56,7 @@ def devices_in(file: Path) -> list[list[str]]:
 
 
 def on_devices(settings: Settings, options: RunOptions, bench: Bench) -> Settings:
-    """Return the settings with the devices of these options: each belongs to one lane, and so to one path at a time."""
+    """Return the settings with the devices of these options; each belongs to one lane, so to one path at a time."""
     if not options.devices:
         return settings
 
@@ -70,7 +70,7 @@ def on_devices(settings: Settings, options: RunOptions, bench: Bench) -> Setting
 def _with_workers(
     settings: Settings, options: RunOptions, bench: Bench, cluster: str | None, *, recorded: bool
 ) -> Settings:
-    """Return the settings with the workers of these options; `recorded`: the bench is that of the folder."""
+    """Return the settings with the workers of these options; `recorded`: the folder names the bench."""
     number = _processes(options.processes)
     if cluster is None and (note := make_room(options.jobs)):
         warn(f"note: {note}")

@@ -1,1 +1,1 @@
-"""Models and harnesses that were written for other tools, run as they are."""
+"""Models and harnesses written for other tools, run as they are."""

@@ -1,8 +1,8 @@
-"""The pytest plugin: a bench is a test in one line, with options for how long and how it is driven.
+"""The pytest plugin: a bench is a test in one line, with options for how and how long to drive it.
 
 pytest loads this module in every run of every project in the environment, so it imports nothing of the engine: the
-first test that needs the engine imports it. If a system in its process ends pytest from inside, pytest has not passed:
-another process waits for its end.
+first test that needs the engine imports it. If a system in pytest's process ends pytest from inside, that is not a
+pass: another process waits for pytest's end.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 FOUND = "otf.adapter.bench"  # defines benches: before it is imported there are none
 RAISED = "otf.campaign.run"  # raises failures
 SUPERVISOR = "otf.supervisor"  # knows how pytest ends
-ASKED = "otf.pytest_plugin.planned_run"  # notes what tests asked of the fixtures
+ASKED = "otf.pytest_plugin.planned_run"  # notes what tests asked the fixtures for
 MARKER = "otf"
 _PROGRAM: list[pytest.Config] = []
 FIXTURES = frozenset({"otf_run", "otf_run_async", "otf_open", "otf_open_async"})
@@ -48,7 +48,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the marker, so that `--strict-markers` knows it, and note the first of several runs in one process."""
+    """Register the marker, so that `--strict-markers` knows it; note the first of several runs in one process."""
     if not _PROGRAM:
         _PROGRAM.append(config)
     config.addinivalue_line(
@@ -58,17 +58,17 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, object]:
-    """Let another process judge how pytest ends, if any of its tests may drive a system: the system may end it."""
+    """Let another process judge how pytest ends if any of its tests may drive a system, which may end pytest."""
     if FOUND in sys.modules and _PROGRAM[0] is session.config:
         _supervise(session)
     return (yield)
 
 
 def _supervise(session: pytest.Session) -> None:
-    """Run the tests of a session in a child process, if pytest is the program, and nothing runs beside it yet.
+    """Run the tests of a session in a child process, if pytest is the program and no other thread runs yet.
 
-    Workers of pytest-xdist are watched by the process that started them. A fork would lose threads that run already:
-    there `os._exit` itself refuses status 0, which does not stop a library in C.
+    The process that started workers of pytest-xdist watches them. A fork would lose threads that already run: in that
+    case `os._exit` itself refuses status 0, which does not stop a library in C.
     """
     config = session.config
     distributed = hasattr(config, "workerinput") or config.getoption("dist", "no") != "no"
@@ -92,10 +92,10 @@ def _is_the_program() -> bool:
 
 
 def _refuse_success() -> None:
-    leave, owner, shown = os._exit, os.getpid(), os.dup(2)  # pytest catches what is written while a test runs
+    leave, owner, shown = os._exit, os.getpid(), os.dup(2)  # pytest captures what is written during a test
 
     def refuse(status: int) -> NoReturn:
-        # a fork, as multiprocessing makes them, may end like that
+        # a fork, such as those of multiprocessing, may end like that
         if status == 0 and os.getpid() == owner:
             os.write(shown, b"\notf: pytest was ended from inside, by os._exit(0): so nothing is decided\n")
             status = 3  # inconclusive
@@ -105,7 +105,7 @@ def _refuse_success() -> None:
 
 
 def pytest_runtest_logstart(nodeid: str) -> None:
-    """Note which test runs, for the sentence about an end from inside."""
+    """Note which test runs, for the message about an end from inside."""
     supervisor: Any = sys.modules.get(SUPERVISOR)
     if supervisor is not None:
         supervisor.working_on(nodeid)
@@ -127,7 +127,7 @@ def _sign() -> None:
         supervisor.sign()
 
 
-# what is registered first runs last, after the handlers of the tests and their systems
+# handlers run in reverse order: this one last, after those of the tests and their systems
 atexit.register(_sign)
 
 
@@ -138,7 +138,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 
 def pytest_pycollect_makeitem(collector: pytest.Collector, name: str, obj: object) -> pytest.Item | None:
-    """Collect a bench that has the name of a test: `test_coffee = Bench(...)`."""
+    """Collect a bench named like a test: `test_coffee = Bench(...)`."""
     module: Any = sys.modules.get(FOUND)
     finder: Any = collector  # pytest does not export the class with this method
     if module is None or not isinstance(obj, module.Bench) or not finder.funcnamefilter(name):
@@ -152,7 +152,7 @@ def pytest_pycollect_makeitem(collector: pytest.Collector, name: str, obj: objec
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """Fail a test that asked for a run and drove nothing; name the command that runs it again.
 
-    The error of `run(bench)` does not name it: it knows of no test.
+    The error of `run(bench)` cannot name it, since it does not know the test.
     """
     try:
         done = yield
@@ -169,7 +169,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, object, object]:
-    """Fail a test that asked for a run by a fixture of its own, which drove nothing until its end."""
+    """Fail a test that asked for a run through a fixture of its own and had driven nothing by its end."""
     done = yield
     asked: Any = sys.modules.get(ASKED)
     if asked is not None:
@@ -179,7 +179,7 @@ def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, object, object
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> None:
-    """Fail a function that has the name of a test and returns a bench: pytest would drop it, and report a pass."""
+    """Fail a function that is named like a test and returns a bench: pytest would drop it, and report a pass."""
     if FOUND in sys.modules and not iscoroutinefunction(pyfuncitem.obj):
         pyfuncitem.obj = _refusing_bench(pyfuncitem.obj, pyfuncitem.name)
 
@@ -202,11 +202,11 @@ def _refusing_bench(function: Callable[..., object], name: str) -> Callable[...,
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(call: pytest.CallInfo[None]) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Begin the line of a failure in the final summary with what was seen: pytest cuts what does not fit."""
+    """Begin a failure's line in the final summary with what was seen, since pytest cuts long lines."""
     report = yield
     module: Any = sys.modules.get(RAISED)
     longrepr: Any = report.longrepr
-    # of a bench that is a test by itself there is no traceback, and the line begins so already
+    # a bench that is a test by itself has no traceback, and its line already begins that way
     if module is None or call.excinfo is None or getattr(longrepr, "reprtraceback", None) is None:
         return report
     error: Any = call.excinfo.value
@@ -227,7 +227,7 @@ def _asking(request: pytest.FixtureRequest) -> pytest.Item:
 def otf_run(request: pytest.FixtureRequest) -> Callable[..., Summary]:
     """Return a function that drives a bench: `otf_run(bench, steps=100)`.
 
-    It takes a bench, or a function that makes one with its arguments; all other arguments are settings, such as
+    It takes a bench, or a function that makes one, with its arguments; all other arguments are settings, such as
     `traces` and `steps`. It returns the summary; the test fails if the system does what the model does not allow.
     """
     from otf.pytest_plugin.running import Running
@@ -237,7 +237,7 @@ def otf_run(request: pytest.FixtureRequest) -> Callable[..., Summary]:
 
 @pytest.fixture
 def otf_run_async(request: pytest.FixtureRequest) -> Callable[..., Any]:
-    """Return the same for a test that is a coroutine, which awaits it."""
+    """Return the same function for a coroutine test, which awaits it."""
     from otf.pytest_plugin.running import Running
 
     return Running(_asking(request)).run_async
@@ -245,7 +245,7 @@ def otf_run_async(request: pytest.FixtureRequest) -> Callable[..., Any]:
 
 @pytest.fixture
 def otf_open(request: pytest.FixtureRequest) -> Iterator[Callable[..., Talk]]:
-    """Return a function that starts the system of a bench and opens its ports; the end of the test stops it.
+    """Return a function that starts a bench's system and opens its ports; the end of the test stops it.
 
     `talk = otf_open(bench)`, then `talk.send(value)`, `talk.receive()` and `talk.silence()`.
     """
@@ -258,7 +258,7 @@ def otf_open(request: pytest.FixtureRequest) -> Iterator[Callable[..., Talk]]:
 
 @pytest.fixture
 def otf_open_async(request: pytest.FixtureRequest) -> Callable[..., AbstractAsyncContextManager[Spoken]]:
-    """Return the same for a test that is a coroutine: a context manager whose methods are awaited."""
+    """Return the same for a coroutine test: a context manager whose methods are awaited."""
     from otf.pytest_plugin.talking import SystemOpener
 
     return SystemOpener(_asking(request)).open_async

@@ -1,6 +1,6 @@
-"""What a test asks for: its bench and settings; whether it drove them; the lock by which it has a device for itself.
+"""What a test asks for: its bench and settings, whether it drove them, and the lock on its device.
 
-A test that drove nothing, or did not wait for it, shows nothing and fails. Two testers on one system each see outputs
+A test that drove nothing, or did not wait for it, proves nothing and fails. Two testers on one system each see outputs
 that the other one caused, and blame the system for them.
 """
 
@@ -56,7 +56,7 @@ def given(item: pytest.Item, bench: Bench | Callable[..., Bench], more: Mapping[
 
 
 def made_with(bench: Bench | Callable[..., Bench], more: Mapping[str, object]) -> tuple[Bench, dict[str, object]]:
-    """Return the bench and the remaining arguments: a function gets its parameters, which its bench keeps."""
+    """Return the bench and the remaining arguments; a function gets its parameters, which its bench keeps."""
     if isinstance(bench, Bench):
         return bench, dict(more)
     known = {name: each.default for name, each in signature(bench).parameters.items() if each.kind in PASSED_BY}
@@ -83,7 +83,7 @@ def _folder(item: pytest.Item) -> Path:
     out: str | None = item.config.getoption("otf_out")
     name = re.sub(r"\W+", "-", item.nodeid).strip("-")
     if out is not None:
-        # a folder of traces belongs to one run: the next run gets another one
+        # a folder of traces belongs to one run: the next run gets another
         names = chain((name,), (f"{name}~{number}" for number in count(2)))
         return next(each for each in map(Path(out).joinpath, names) if not each.exists())
     made: Path = own_folder(item).mktemp("otf")
@@ -104,13 +104,13 @@ FRESH: Final = {"process", "inprocess"}  # these open a new system for each run
 def reserved(item: pytest.Item, bench: Bench, alone: str | bool) -> Generator[None]:  # noqa: FBT001 -- as in the test
     """Wait until no other worker of this run uses the devices of the bench, and lock them.
 
-    `alone`: the name of the device, if a test knows it better than the ports do; False if each run has its own system.
+    `alone`: the device's name, if the test knows it better than the ports do; False if each run has its own system.
     """
     if WORKER not in os.environ or os.name != "posix" or alone is False:
         yield
         return
     folder: Path = own_folder(item).getbasetemp().parent
-    # all workers lock in the same order: otherwise two that need both devices would deadlock
+    # all workers lock in the same order, or else two that need both devices would deadlock
     with ExitStack() as stack:
         for name in sorted({alone} if isinstance(alone, str) else set(devices(bench))):
             stack.enter_context(_lock(folder / f"otf-{hashlib.sha256(name.encode()).hexdigest()[:16]}.lock"))
@@ -118,10 +118,10 @@ def reserved(item: pytest.Item, bench: Bench, alone: str | bool) -> Generator[No
 
 
 def devices(bench: Bench) -> Iterator[str]:
-    """Yield what exists only once: the addresses and devices of the ports of a bench.
+    """Yield what exists only once: the addresses and devices of a bench's ports.
 
     A bench that opens its ports with `connect` counts as one device. A system in this process, or one that its adapter
-    starts, is a new one in each run.
+    starts, is new in each run.
     """
     if bench.connect is not None:
         yield f"bench {bench.name}"
@@ -158,7 +158,7 @@ WRITE: Final = {
 
 
 class Asked:
-    """The fixtures of otf that one test has, and whether it drove anything with them."""
+    """The otf fixtures of one test, and whether it drove anything with them."""
 
     def __init__(self) -> None:
         self.fixtures: dict[str, None] = {}
@@ -168,7 +168,7 @@ class Asked:
 
     @contextmanager
     def awaited(self, fixture: str) -> Generator[None]:
-        """Note that a call is awaited which was waiting; one that is cancelled has decided nothing, and waits on."""
+        """Note that a waiting call is now awaited; a cancelled one has decided nothing, and keeps waiting."""
         self.driven = True
         try:
             yield
@@ -178,7 +178,7 @@ class Asked:
         self.waiting.remove(fixture)
 
     def check(self) -> None:
-        """Fail the test if it drove nothing, or did not await what it called."""
+        """Fail the test if it drove nothing, or did not await its calls."""
         for fixture in self.waiting:
             message = f"{fixture}(…) was not awaited to its end, so it decided nothing: write {WRITE[fixture]}"
             pytest.fail(message, pytrace=False)
@@ -192,12 +192,12 @@ _KEY: Final = pytest.StashKey[Asked]()
 
 
 def asked_of(item: pytest.Item) -> Asked:
-    """Return what a test asked; it is noted there."""
+    """Return the record of what a test asked for, stored with the test."""
     return item.stash.setdefault(_KEY, Asked())
 
 
 def check_call(item: pytest.Item) -> None:
-    """Check a test that passed; where one of its fixtures took those of otf, that may still drive: `check_end`."""
+    """Check a passed test, unless one of its fixtures uses those of otf and may still drive: see `check_end`."""
     asked = item.stash.get(_KEY, None)
     if asked is None or not isinstance(item, pytest.Function):
         return
@@ -207,7 +207,7 @@ def check_call(item: pytest.Item) -> None:
 
 
 def check_end(item: pytest.Item) -> None:
-    """Check a test that passed, after its fixtures have ended."""
+    """Check a passed test after its fixtures have ended."""
     asked = item.stash.get(_KEY, None)
     if asked is not None and asked.late:
         asked.check()

@@ -1,4 +1,4 @@
-"""Driving a bench for a test: saved failures first, then a campaign; a failure becomes the message of the test."""
+"""Driving a bench for a test: saved failures first, then a campaign; a failure becomes the test's message."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from otf.pytest_plugin.planned_run import PlannedRun, asked_of, given, reserved
 
 
 class SavedOfTest:
-    """The failures of earlier runs of one test, in pytest's cache; they belong to a bench with its parameters."""
+    """The failures of earlier runs of one test, in pytest's cache, for a bench and its parameters."""
 
     def __init__(self, item: pytest.Item, bench: Bench, settings: Settings) -> None:
         self._bench, self._out = bench, settings.out
@@ -58,7 +58,7 @@ class Running:
         self._asked = asked_of(item)
 
     def __repr__(self) -> str:
-        """Show the name of the test: pytest prints the fixtures of one that fails."""
+        """Show the name of the test: pytest prints the fixtures of a failing test."""
         return self._item.name
 
     def run(self, bench: Bench | Callable[..., Bench], *, alone: str | bool = True, **more: Any) -> Summary:  # noqa: ANN401 -- settings, and parameters of the bench
@@ -74,7 +74,7 @@ class Running:
             try:
                 return anyio.run(self._driven, asked)
             except (NonconformanceError, OtfError) as error:
-                # the frames of the event loop explain nothing; the test and the message do
+                # the frames of the event loop explain nothing, unlike the test and the message
                 raise error.with_traceback(None) from None
 
     def run_async(
@@ -84,7 +84,7 @@ class Running:
         alone: str | bool = True,
         **more: Any,  # noqa: ANN401 -- the same
     ) -> Awaitable[Summary]:
-        """Drive a bench on the event loop of the test, which awaits it."""
+        """Drive a bench on the test's event loop, which awaits it."""
         self._asked.waiting.append("otf_run_async")
         return self._awaited(bench, alone, more)
 
@@ -144,7 +144,7 @@ def _refuse_loop() -> None:
 
 
 class Crash(NamedTuple):
-    """Where a test failed, and the line about it in pytest's summary."""
+    """Where a test failed, and its line in pytest's summary."""
 
     path: str
     lineno: int
@@ -168,7 +168,7 @@ class BenchFailure:
         return f"{self.text}\n\n{self.reprcrash.path}:{self.reprcrash.lineno}: {name}"
 
     def toterminal(self, writer: Any) -> None:  # noqa: ANN401 -- pytest's own
-        """Print it; what marks a line as an error is coloured as pytest does it."""
+        """Print the failure; lines that mark an error get pytest's colour for that."""
         for line in str(self).splitlines():
             writer.line(line, red=line.startswith("FAIL"))
 
@@ -201,7 +201,7 @@ class BenchItem(pytest.Item):
 
 
 def assigned(path: Path, name: str) -> int | None:
-    """Return the line, counted from 0, where a file assigns a name last; None if it does not."""
+    """Return the last line, counted from 0, where a file assigns a name; None if it does not."""
     targets = [
         target
         for statement in ast.walk(_tree(path))

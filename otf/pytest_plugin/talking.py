@@ -19,7 +19,7 @@ from otf.runner.wire import Wire
 from otf.trace.events import Ended, Undecodable
 from otf.values import show
 
-WITHIN: Final = 1.0  # seconds that an output may take by default
+WITHIN: Final = 1.0  # seconds to wait for an output by default
 
 
 class Spoken:
@@ -42,9 +42,9 @@ class Spoken:
             raise UsageError(f"the port {port!r} cannot take {show(value)}: {error}") from error
 
     async def receive(self, port: str = "", within: float = WITHIN) -> Any:  # noqa: ANN401 -- an output of any type
-        """Return the next output, of one port or of any. Fails the test if none comes within so many seconds.
+        """Return the next output, of one port or any. Fails the test if none comes within `within` seconds.
 
-        A port that ended returns `Ended(reason)`, bytes that cannot be decoded return `Undecodable`.
+        A port that ended yields `Ended(reason)`, and bytes that cannot be decoded yield `Undecodable`.
         """
         until = self._wire.now + within
         while (found := self._taken(port)) is None:
@@ -112,7 +112,7 @@ class Talk:
         self._call(self._spoken.send, value)
 
     def receive(self, port: str = "", within: float = WITHIN) -> Any:  # noqa: ANN401 -- an output of any type
-        """Return the next output, of one port or of any. Fails the test if none comes within so many seconds."""
+        """Return the next output, of one port or any. Fails the test if none comes within `within` seconds."""
         __tracebackhide__ = True
         return self._call(self._spoken.receive, port, within)
 
@@ -148,11 +148,11 @@ class SystemOpener:
         self._open = ExitStack()
 
     def __repr__(self) -> str:
-        """Show the name of the test: pytest prints the fixtures of one that fails."""
+        """Show the name of the test: pytest prints the fixtures of a failing test."""
         return self._item.name
 
     def open(self, bench: Bench | Callable[..., Bench], *, alone: str | bool = True, **parameters: object) -> Talk:
-        """Start a system; `parameters` are those of the function that makes the bench."""
+        """Start a system; `parameters` go to the function that makes the bench."""
         self._asked.driven = True
         made = self._made(bench, parameters)
         self._open.enter_context(reserved(self._item, made, alone))
@@ -162,7 +162,7 @@ class SystemOpener:
     def open_async(
         self, bench: Bench | Callable[..., Bench], *, alone: str | bool = True, **parameters: object
     ) -> AbstractAsyncContextManager[Spoken]:
-        """Start a system on the event loop of the test, which enters the context."""
+        """Start a system on the test's event loop; the test enters the context."""
         self._asked.waiting.append("otf_open_async")
         return self._entered(bench, alone, parameters)
 
@@ -180,7 +180,7 @@ class SystemOpener:
                 yield spoken
 
     def close(self) -> None:
-        """Stop all systems that were started."""
+        """Stop all systems that this object started."""
         self._open.close()
 
     def _made(self, bench: Bench | Callable[..., Bench], parameters: dict[str, object]) -> Bench:

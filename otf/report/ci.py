@@ -1,4 +1,4 @@
-"""Reports for continuous integration: JUnit XML, annotations and a step summary of GitHub Actions."""
+"""Reports for continuous integration: JUnit XML, and annotations and a step summary for GitHub Actions."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from otf.trace.verdict import Verdict
 
 
 def junit(gathered: Gathered) -> str:
-    """Return the report as JUnit XML: a case for the bench, and one for each kind of failure and each known issue.
+    """Return the report as JUnit XML: a case for the bench, for each kind of failure, and for each known issue.
 
-    Their names stay the same from run to run, so that a CI shows a history of each. A failure has its explanation, a
-    known issue is skipped with its description. The case of the bench is skipped if there are failures; if nothing was
-    decided, it is an error. Times are seconds from the start of the command to the end of the campaign.
+    Their names stay the same from run to run, so that a CI shows a history of each. A failure has its explanation; a
+    known issue is skipped with its description. The bench's case is skipped if there are failures, and an error if
+    nothing was decided. Times are seconds from the start of the command to the end of the campaign.
 
     >>> from otf.core import Model
     >>> from otf.models.coffee import coffee
@@ -61,7 +61,7 @@ def _seconds(result: CampaignResult) -> str | None:
 
 def _bench_case(gathered: Gathered, suite: str) -> Markup:
     result, details = gathered.result, "\n".join(_details(gathered))
-    # each kind of failure is a case of its own: as one more failure the bench would count it twice
+    # each kind of failure has its own case: a failing bench would count it twice
     verdict = {"fail": "skipped", "inconclusive": "error", "pass": ""}[result.verdict]
     return tag(
         "testcase",
@@ -74,7 +74,7 @@ def _bench_case(gathered: Gathered, suite: str) -> Markup:
 
 
 def _details(gathered: Gathered) -> Iterator[str]:
-    """Yield the counts, and what is no failure: known issues, inconclusive paths, and what the verdict rests on."""
+    """Yield the counts, and what does not fail: known issues, inconclusive paths, and the basis of the verdict."""
     result = gathered.result
     yield f"{result.totals}, seed {gathered.header.seed}"
     yield result.tally
@@ -123,9 +123,9 @@ SEPARATORS = {**BREAKS, ":": "%3A", ",": "%2C"}
 
 
 def github(gathered: Gathered) -> str:
-    """Return an error for each kind of failure, a warning for all inconclusive paths of a reason, a notice of the rest.
+    """Return an error per kind of failure, a warning per reason of inconclusive paths, and a notice with the rest.
 
-    Each is at the function of the model, if that lies below the current folder.
+    Each points at the model's function, if that lies below the current folder.
 
     >>> from otf.core import Model
     >>> from otf.models.coffee import coffee
@@ -161,9 +161,9 @@ def _escaped(value: str, table: dict[str, str]) -> str:
 
 
 def markdown(gathered: Gathered) -> str:
-    """Return the report as Markdown for the summary of a step of GitHub Actions.
+    """Return the report as Markdown for a step summary of GitHub Actions.
 
-    It is HTML inside Markdown: there a text can be escaped, whatever the system sent.
+    It is HTML inside Markdown, where text can be escaped, whatever the system sent.
 
     >>> from otf.core import Model
     >>> from otf.models.coffee import coffee
@@ -183,7 +183,7 @@ def markdown(gathered: Gathered) -> str:
         *([tag("p", f"… and {counted(left, 'other kind')} of failure")] if left else []),
         tag("ul", *(tag("li", _line(each)) for each in _details(gathered))),
     ]
-    # an empty line ends a block of HTML: the next begins its own
+    # an empty line ends a block of HTML, so the next one begins a new block
     head, *rest = blocks
     return "\n".join([head, "\n\n".join(rest), ""])
 

@@ -1,4 +1,4 @@
-"""Two traces side by side: under what conditions they were recorded, and the first event at which they part."""
+"""Two traces side by side: the conditions of their recording, and the first event at which they part."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from otf.trace.title import title
 from otf.trace.verdict import Verdict
 from otf.values import show
 
-BEFORE: Final = 6  # events that both traces have, before the first that they have not
-AFTER: Final = 12  # of each trace, from there on
-STATES: Final = 8  # possible states that are shown
-ENDED: Final = 3  # of the longer trace, if the other ends there
+BEFORE: Final = 6  # common events to show before the first difference
+AFTER: Final = 12  # events of each trace to show from there on
+STATES: Final = 8  # possible states to show
+ENDED: Final = 3  # events of the longer trace to show, if the other ends there
 END: Final = "the trace ends"
 MARK: Final = "otf report of a comparison"
-# what is never the same, or says nothing about the conditions
+# fields that always differ, or say nothing about the conditions
 _LEFT_OUT: Final = frozenset({"run", "format", "minimal", "ended", "parameters", "versions"})
 _NAMES: Final = {"latency": "L", "busy": "R", "fingerprint": "model"}
 
 
 class ConditionPair(NamedTuple):
-    """A condition in which two runs differ, with its values as texts; "" where a run has none."""
+    """A condition in which two runs differ, with its values as texts; "" if a run has none."""
 
     what: str
     a: str
@@ -41,7 +41,7 @@ class ConditionPair(NamedTuple):
 
 
 class TraceRow(NamedTuple):
-    """Events beside each other; "" where a trace has none. `mark` is `=` for the same event, or `|`, `<`, `>`."""
+    """Two events side by side; "" where a trace has none. `mark` is `=` for the same event, else `|`, `<` or `>`."""
 
     mark: str
     a: str
@@ -52,7 +52,7 @@ class TraceRow(NamedTuple):
 class ComparedTrace:
     """One of the two traces: its events as they are compared, with the states that were possible after each.
 
-    `take` is called for each event of a judgement, `done` at its end.
+    Call `take` for each event of a judgement, and `done` at its end.
     """
 
     name: str
@@ -65,7 +65,7 @@ class ComparedTrace:
     sent: list[int] = field(default_factory=list[int])
 
     def take(self, event: Event, monitor: Monitor) -> None:
-        """Add an event; what only says that inputs were taken depends on timing, and is left out."""
+        """Add an event, unless it only says that inputs were taken, which depends on timing."""
         described = _described(event)
         if described is not None:
             self.texts.append(described[0])
@@ -79,7 +79,7 @@ class ComparedTrace:
         self.outcome = f"fail ({title(verdict.failure)})" if verdict.failure else verdict.outcome
 
     def quieted(self, *, silences: bool) -> ComparedTrace:
-        """Return the trace without its silences, unless they are compared; names that the system drew do not count."""
+        """Return the trace without its silences, unless they are compared; names drawn by the system do not count."""
         kept = [at for at, text in enumerate(self.texts) if silences or text != "quiet"]
         names = numbered(self.texts)
         return replace(
@@ -113,9 +113,9 @@ def _described(event: Event) -> tuple[str, Hashable] | None:
 
 @dataclass(frozen=True, slots=True)
 class TraceComparison:
-    """The result: `event` is the number of the first event that is not the same, None if all are; `step` is its step.
+    """The result: `event` is the number of the first different event, None if there is none; `step` is its step.
 
-    `states_a` and `states_b` are possible before it. `silences` are compared only between two runs in strict mode.
+    `states_a` and `states_b` are the states possible before it. Only two runs in strict mode compare `silences`.
     """
 
     a: ComparedTrace
@@ -128,7 +128,7 @@ class TraceComparison:
     states_b: Sequence[str]
 
     def data(self) -> dict[str, Any]:
-        """Return it as JSON data."""
+        """Return the comparison as JSON data."""
         sides = {
             each: {"trace": side.name, "verdict": side.outcome, "steps": side.steps}
             for each, side in (("a", self.a), ("b", self.b))
@@ -143,7 +143,7 @@ class TraceComparison:
 
 
 def compared(a: ComparedTrace, b: ComparedTrace) -> TraceComparison:
-    """Return where two traces first differ, and how their conditions do."""
+    """Return where two traces first differ, and the rows around that event."""
     silences = a.header.mode == b.header.mode == "strict"
     a, b = a.quieted(silences=silences), b.quieted(silences=silences)
     pairs = enumerate(zip(a.keys, b.keys, strict=False))
@@ -163,7 +163,7 @@ def compared(a: ComparedTrace, b: ComparedTrace) -> TraceComparison:
 
 
 def conditions(a: Header, b: Header) -> list[ConditionPair]:
-    """Return the conditions in which two runs differ: parameters and versions one by one.
+    """Return the conditions in which two runs differ; parameters and versions one by one.
 
     >>> from dataclasses import replace
     >>> header = Header("1", "coffee", {"fault": "none"}, "", 0, "random", "strict", "uioco", 0.1, 0.002, 0.002)
@@ -190,14 +190,14 @@ def _text(value: object) -> str:
 
 
 def _rows(a: ComparedTrace, b: ComparedTrace, same: int) -> Iterator[TraceRow]:
-    """Yield the last events that are the same, and those after them, with equal ones beside each other."""
+    """Yield the last common events, then those after them, with equal ones side by side."""
     before = slice(max(0, same - BEFORE), same)
     yield from (TraceRow("=", *each) for each in zip(a.texts[before], b.texts[before], strict=True))
     ends = [side.texts[same] if same < len(side.texts) else f"{END}: {side.outcome}" for side in (a, b)]
     if same < max(len(a.keys), len(b.keys)):
         yield TraceRow("|", *ends)
     same += 1
-    # beside a trace that has ended there is nothing to compare with
+    # once a trace has ended, there is nothing to compare with
     upto = same + (AFTER if same <= min(len(a.keys), len(b.keys)) else ENDED)
     matcher = SequenceMatcher(None, a.keys[same:upto], b.keys[same:upto], autojunk=False)
     for _, first, last, begin, end in matcher.get_opcodes():
@@ -208,9 +208,9 @@ def _rows(a: ComparedTrace, b: ComparedTrace, same: int) -> Iterator[TraceRow]:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two traces or campaigns, by their names; of campaigns also their `figures`, the paths of each kind, and times.
+    """Two traces or campaigns, by name; for campaigns also their `figures`, the paths of each kind, and times.
 
-    `traces` is None if no two paths of the same number part.
+    `traces` is None if no two paths with the same number part.
     """
 
     a: str
@@ -222,7 +222,7 @@ class Comparison:
     times: Sequence[ResponseDrift] = ()
 
     def data(self) -> dict[str, Any]:
-        """Return it as JSON data."""
+        """Return the comparison as JSON data."""
         lists: dict[str, Sequence[ConditionPair] | Sequence[ResponseDrift]] = {
             "conditions": self.conditions,
             "figures": self.figures,
@@ -279,7 +279,7 @@ def _head(name: str) -> str:
 
 
 def difference(a: str, b: str) -> str:
-    """Return by how much a figure differs, in per cent of the first; "" where there is no such number.
+    """Return by how much a figure differs, in per cent of the first; "" if they are not such numbers.
 
     >>> difference("200", "1,000"), difference("4 of 4", "3 of 4"), difference("pass", "fail")
     ('+400 %', '-25 %', '')
@@ -294,7 +294,7 @@ def difference(a: str, b: str) -> str:
 
 
 def seeds_differ(conditions: Sequence[ConditionPair]) -> bool:
-    """Return whether the seeds do: then the inputs are others from the first on, and no event says more than that."""
+    """Return whether the seeds differ: then so do all inputs, and the events say nothing more."""
     return any(each.what == "seed" for each in conditions)
 
 

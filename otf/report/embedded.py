@@ -1,4 +1,4 @@
-"""The paths that are part of the page: which ones, compressed, and the commands that read or drive them again."""
+"""The paths embedded in the page: which ones, compressed, and the commands that read or drive them again."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from otf.report.path_view import ViewData
 EACH: Final = 10
 """Paths of each kind: of each failure, each known issue, each reason to be inconclusive, and of those that passed."""
 
-KINDS: Final = 40  # of one verdict: reasons may be as many as paths
+KINDS: Final = 40  # of one verdict: there may be as many reasons as paths
 BUDGET: Final = 6_000_000
 """Bytes of all paths in the page. A path of 1,000 steps takes about 30,000."""
 
@@ -30,7 +30,7 @@ ORDER: Final[tuple[PathKind, ...]] = ("fail", "known issue", "inconclusive", "pa
 
 
 class ChosenPath(NamedTuple):
-    """A trace that is to be part of the page; `group` is its failure, its known issue, or why it is inconclusive."""
+    """A trace to embed in the page; `group` is its failure, its known issue, or why it is inconclusive."""
 
     kind: PathKind
     group: str
@@ -42,7 +42,7 @@ class ChosenPath(NamedTuple):
 class EmbeddedPath:
     """A path in the page: `name` is its address there, `packed` its data, compressed and in base64.
 
-    `commands` maps what they do to command lines.
+    `commands` maps what each command does to its command line.
     """
 
     name: str
@@ -62,9 +62,9 @@ def kind_of(path: PathSummary) -> tuple[PathKind, str]:
 
 
 def chosen(gathered: Gathered, folder: Path) -> Iterator[ChosenPath]:
-    """Yield the traces to embed, the most important first: a page that is full leaves out the others.
+    """Yield the traces to embed, the most important first, since a full page leaves out the rest.
 
-    The shortest trace of each failure and known issue comes first, then one path of each kind after the other.
+    The shortest trace of each failure and known issue comes first, then the kinds take turns, one path each.
     """
     for signature, found in gathered.failures.items():
         yield ChosenPath("fail", signature, Path(found.file), gathered.titled(signature))
@@ -90,7 +90,7 @@ def _of(
 
 
 def _some(paths: list[PathSummary]) -> list[PathSummary]:
-    """Return at most `EACH` paths, spread over all of them."""
+    """Return at most `EACH` paths, spread evenly over all of them."""
     return [paths[at * len(paths) // EACH] for at in range(EACH)] if len(paths) > EACH else paths
 
 

@@ -1,4 +1,4 @@
-"""The failures of a report: each kind as a card, with its story in words and as a chart, and what to do next."""
+"""The failures of a report: a card for each kind, with its story in words and as a chart, and what to do next."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from otf.trace.result import KnownIssueResult, counted
 from otf.trace.title import title
 from otf.trace.verdict import Verdict
 
-KINDS: Final = 30  # failures that are drawn
-PHONE: Final = 46  # characters of a line on a phone: there the outputs stand beside the inputs, too
+KINDS: Final = 30  # failures to draw
+PHONE: Final = 46  # characters of a line on a phone: there, too, outputs stand beside inputs
 SCREEN: Final = 72  # the same beside a chart
 TONES: Final = (
     ("fail", re.compile(r"FAIL\b.*|.*<== here|  (seen|and then): .*")),
     ("pass", re.compile(r" +allows: .*|  (did not come|nearest allowed): .*")),
 )
-"""The lines of a failure that have a colour: the same as in a terminal."""
+"""The lines of a failure that have a colour, as in a terminal."""
 
 
 def failures(gathered: Gathered, names: Container[str], folder: Path | None = None) -> Markup:
-    """Return each kind of failure with its explanation; those whose path is in the page are drawn when it is open.
+    """Return each kind of failure with its explanation; one whose path is in the page is drawn when opened.
 
-    The traces are linked from a page in this `folder`.
+    Links to traces are relative to a page in this `folder`.
     """
     result = gathered.result
-    # those that occurred first; where nothing else failed, the first of them is what one came to see
+    # those that occurred come first; if nothing else failed, the first of them is what the user came to see
     known = sorted(result.known_issues, key=lambda each: not each.paths)
     issues = (
         _known_issue(each, gathered.excused.get(each.says), names, folder, opened=at == 0 and not gathered.failures)
@@ -74,7 +74,7 @@ def _card(what: object, found: ReportedFailure, names: Container[str], folder: P
 
 
 def toned(told: str, width: int = SCREEN) -> list[tuple[str, str]]:
-    r"""Return the lines of an explanation in a width, each with the name of its colour before it.
+    r"""Return the lines of an explanation wrapped to a width, each after the name of its colour.
 
     >>> toned("FAIL (missing): …\n  step  input")
     [('fail', 'FAIL (missing): …'), ('', '  step  input')]
@@ -108,9 +108,9 @@ def _drawing(name: str) -> Markup:
 
 
 def _ways(trace: str, names: Container[str], folder: Path | None, chance: str) -> Markup:
-    """Return the ways to a trace: the viewer, the file, the commands; before them how often its steps failed.
+    """Return the ways to a trace: how often its steps failed, then the viewer, the file, and the commands.
 
-    The link is relative to the page: a folder that was copied keeps its links.
+    The link is relative to the page, so a copied folder keeps its links.
     """
     name = address(Path(trace))
     view = [tag("a", "open it in the viewer", href=f"#{name}"), "; "] if name in names else []

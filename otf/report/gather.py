@@ -27,16 +27,16 @@ from otf.trace.title import title
 from otf.trace.verdict import Failure, Outcome
 from otf.values import message_of
 
-ANSWERS: Final = 20_000  # response times that are kept for each type of input
+ANSWERS: Final = 20_000  # response times to keep for each type of input
 
 
 @dataclass(frozen=True, slots=True)
 class PathSummary:
     """One path of a campaign, from its trace.
 
-    A path that showed the `known_issue` of that description passed. `silence` is how its silences are known, `late` the
-    number of outputs after the quiescence time. The end of the time cut it `short`. `decided` is the
-    trace of the run that decided, if that is another. Of the answers to `malformed` inputs the model says nothing.
+    A path that showed the known issue with the description `known_issue` passed. `silence` says how its silences were
+    detected; `late` counts outputs after the quiescence time. `short`: the time ran out. `decided` is the trace of the
+    run that decided, if it is another. The model says nothing about answers to `malformed` inputs.
 
     >>> PathSummary(1, "path-0001.jsonl", "pass", steps=20, seconds=0.4).signature
     ''
@@ -68,8 +68,8 @@ class PathSummary:
 class ReportedFailure:
     """All failures of one signature: how many paths showed it, and the shortest trace, with its events.
 
-    `ended` is the reason why the search for a shorter trace ended early, `chance` how often its steps fail, `kind` what
-    the campaign calls it, if it tells failures of this signature apart.
+    `ended` is why the search for a shorter trace ended early, `chance` how often its steps fail, and `kind` the
+    campaign's name for it, if it tells failures of this signature apart.
 
     >>> from otf.trace import Failure, Signature
     >>> signature = Signature("wrong", "int", "Button", "Coffee", "Tea")
@@ -90,26 +90,26 @@ class ReportedFailure:
 
     @property
     def signature(self) -> str:
-        """Return the signature of the failure that the trace shows, or its kind if the campaign told kinds apart."""
+        """Return the kind of the failure if the campaign told kinds apart, else its signature."""
         return self.kind or str(self.failure.signature)
 
     def shorter(self, other: ReportedFailure) -> bool:
-        """Return whether this trace is to be shown instead of the other one."""
+        """Return whether to show this trace instead of the other one."""
         return (self.steps, not self.shrunk) < (other.steps, not other.shrunk)
 
 
 @dataclass
 class Gathered:
-    """The results of a campaign; `follow` takes the events of each path, `done` its end.
+    """The results of a campaign; `follow` takes the events of each path, `done` ends the path.
 
-    `windows` are those in which the model allows the answers to each type of input, `waits` the seconds of all paths
-    until events of each kind. `bench` judges the traces in the `folder`; `known_issues` are its, and `source` is the
-    file and line of its model. `failed_starts` of the system were tried again, `trouble` is the error that ended
-    contact with it. `unfinished` are the steps of paths that were interrupted, and do not count. `parts` are the
-    seconds of the campaign by what they were spent on, `time` is where the time of its paths went, `worth` what the
-    paths are worth if none failed, both in words; `requirements` is what the paths say of these, `mutation` the result
-    of `otf mutants`, if the folder has one. `guessed` were seen only behind other failures, `excused` are the failures
-    that the known issues of these descriptions excuse. `heard`: an output was seen.
+    `windows` holds those that the model allows for the answers to each type of input, `waits` the seconds spent waiting
+    for each kind of event. `bench` judges the traces in the `folder`; `known_issues` are the bench's own, and `source`
+    is the file and line of its model. `failed_starts` of the system were retried; `trouble` is the error that ended
+    contact with it. `unfinished` counts the steps of interrupted paths, which do not count. `parts` tells what the
+    campaign spent its seconds on, `time` what its paths spent them on, and `worth` what the paths prove if none failed.
+    `requirements` is what the paths say about these, `mutation` the result of `otf mutants`, if any. `guessed` holds
+    failures seen only behind others, `excused` those that known issues excuse, by description. `heard`: an output was
+    seen.
 
     >>> from otf.core import Model
     >>> from otf.models.coffee import coffee
@@ -157,16 +157,16 @@ class Gathered:
 
     @classmethod
     def of(cls, header: Header, model: Model, most: int = MOST) -> Gathered:
-        """Return the results before any trace was read; `model` is that of the bench, not completed.
+        """Return the results before reading any trace; `model` is the bench's, not completed.
 
-        At most so many of its states are explored.
+        It explores at most `most` states.
         """
         found = space(model, most)
         return cls(header, found, VisitedSpace(found), windows=_windows(model))
 
     @property
     def result(self) -> CampaignResult:
-        """Return what is to be reported of the campaign, wherever it is reported."""
+        """Return the result of the campaign, the same for every kind of report."""
         known = dict(self._paths_by("known_issue"))
         return CampaignResult(
             paths=len(self.paths),
@@ -200,7 +200,7 @@ class Gathered:
         )
 
     def titled(self, signature: str) -> str:
-        """Return the title of a kind of failure: its shown trace by its values."""
+        """Return the title of a kind of failure, from the values of the trace shown for it."""
         found = self.failures.get(signature)
         return signature if found is None else title(found.failure)
 
@@ -211,7 +211,7 @@ class Gathered:
 
     @property
     def mutants(self) -> tuple[str, ...]:
-        """Return the result of `otf mutants` in words, nothing if the folder has none."""
+        """Return the result of `otf mutants` in words, () if the folder has none."""
         return () if self.mutation is None else tuple(self.mutation.lines())
 
     @property
@@ -221,7 +221,7 @@ class Gathered:
 
     @property
     def coverage(self) -> VisitedParts:
-        """Return what of the model the paths visited."""
+        """Return what the paths visited of the model."""
         return self.visits.coverage
 
     def _known_issue(self, says: str, paths: Sequence[PathSummary]) -> KnownIssueResult:
@@ -230,13 +230,13 @@ class Gathered:
         return KnownIssueResult(says, len(paths), found.file, found.steps)
 
     def _trace(self, paths: Sequence[PathSummary]) -> str:
-        """Return the name of the first trace, with the folder."""
+        """Return the name of the first trace, with its folder."""
         return str(Path(self.folder, paths[0].decided or paths[0].file))
 
     def _paths_by(
         self, name: Literal["known_issue", "undecided", "silence"]
     ) -> Iterable[tuple[str, list[PathSummary]]]:
-        """Return the paths that have such a text, by that text."""
+        """Return the paths that have such a text, grouped by it."""
         found = defaultdict[str, list[PathSummary]](list)
         for path in self.paths:
             if text := getattr(path, name):
@@ -257,7 +257,7 @@ class Gathered:
             self._walker = Walker(self.visits, monitor.oracle.model)
             self._evidence = RequirementEvidence(self.requirements.reached, self.requirements.decided)
         if not monitor.past:
-            # behind a guess nobody knows what is visited
+            # behind a guess, nobody knows what was visited
             self._walker.event(event, monitor)
             if self._evidence is not None:
                 self._evidence.follow(event, monitor)
@@ -279,9 +279,9 @@ class Gathered:
         self.paths.append(path)
 
     def failed(self, found: ReportedFailure, signature: str = "") -> None:
-        """Add a failure of a path, or a shorter trace of one; `signature` is the one that it counts with.
+        """Add a failure of a path, or a shorter trace of one; it counts with `signature`.
 
-        A trace that shows another failure is counted, but does not explain this one.
+        A trace that shows another failure counts, but does not explain this one.
         """
         name = signature or found.signature
         self.requirements.failed(found.failure, found.file)
@@ -293,7 +293,7 @@ class Gathered:
             self.failures[name] = replace(found, count=known.count)
 
     def excuse(self, says: str, found: ReportedFailure) -> None:
-        """Add a failure that is the known issue of this description, or a shorter trace of one."""
+        """Add a failure that a known issue with this description excuses, or a shorter trace of one."""
         known = self.excused.setdefault(says, found)
         if found.shorter(known):
             self.excused[says] = replace(found, count=known.count + found.count)
@@ -315,7 +315,7 @@ class Gathered:
 
 
 def _windows(model: Model) -> dict[str, list[tuple[float, float]]]:
-    """Return the windows of all moves that were asked for, by the type of their input."""
+    """Return the windows of all explored moves, by the type of their input."""
     found = defaultdict[str, dict[tuple[float, float], None]](dict)
     for node in model.nodes:
         for inp, moves in node.moves.items():

@@ -1,4 +1,4 @@
-"""The page about a campaign while it runs: its figures, its failures, and how coverage grows."""
+"""The page about a running campaign: its figures, its failures, and the growth of coverage."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CARDS: Final = {
 
 
 def live_page(title: str, state: dict[str, Any] | None = None) -> str:
-    """Return the page; with a `state` it shows this one and is loaded anew, otherwise it asks its server for it.
+    """Return the page; with a `state` it shows that and reloads itself, otherwise it asks its server for states.
 
     >>> live_page("coffee", {"steps": 0})[:15]
     '<!DOCTYPE html>'

@@ -1,4 +1,4 @@
-"""HTML, SVG and XML built from parts: all that is not markup yet is escaped; and the frame of every page."""
+"""HTML, SVG and XML built from parts, escaping everything that is not markup yet; and the frame of every page."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Markup(str):
 
 
 def plain(text: str, kept: str = "") -> str:
-    r"""Return a text without control characters but those `kept`: it may come from a trace, and so from a stranger.
+    r"""Return a text without control characters except `kept`: it may come from a trace, so from a stranger.
 
     >>> plain("a\nb")
     'a\\nb'
@@ -34,7 +34,7 @@ def plain(text: str, kept: str = "") -> str:
 
 
 def text(value: object) -> Markup:
-    r"""Return a text as markup: markup in it and control characters, which XML cannot hold, are escaped.
+    r"""Return a text as markup, escaping markup in it and control characters, which XML cannot hold.
 
     >>> text("<b>\x00")
     '&lt;b&gt;\\x00'
@@ -45,7 +45,7 @@ def text(value: object) -> Markup:
 
 
 def tag(name: str, /, *inner: object, **attributes: object) -> Markup:
-    """Return an element; None leaves an attribute out, `_` in its name becomes `-`.
+    """Return an element; None omits an attribute, and `_` in its name becomes `-`.
 
     >>> tag("p", "a < b", tag("br"), class_="x", data_n=1)
     '<p class="x" data-n="1">a &lt; b<br></p>'
@@ -57,22 +57,22 @@ def tag(name: str, /, *inner: object, **attributes: object) -> Markup:
 
 
 def joined(*parts: object) -> Markup:
-    """Return parts one after the other."""
+    """Return the parts one after the other."""
     return Markup("".join(map(text, parts)))
 
 
 def scrolled(label: str, *inner: object, class_: str = "wide") -> Markup:
-    """Return a part of a page that scrolls by itself, also by keys, with a name for those who cannot see it."""
+    """Return a part of a page that scrolls by itself, also with keys, with a label for screen readers."""
     return tag("div", *inner, class_=class_, tabindex=0, role="region", aria_label=label)
 
 
 def own(name: str) -> Markup:
-    """Return a file of this package as it is: a style sheet or a script."""
+    """Return a file of this package, a style sheet or a script, unchanged."""
     return Markup(files("otf.report").joinpath(name).read_text(encoding="utf-8"))
 
 
 def packed_data(name: str, data: Any) -> Markup:  # noqa: ANN401 -- any JSON data
-    """Return data for the scripts of a page, compressed; in Base64 no text in it can end the element.
+    """Return data for the scripts of a page, compressed; no text in Base64 can end the element.
 
     >>> packed_data("data", ["</script>"]).count("</script>")
     1
@@ -82,9 +82,9 @@ def packed_data(name: str, data: Any) -> Markup:  # noqa: ANN401 -- any JSON dat
 
 
 def framed(title: str, styles: str, scripts: str, *body: object, mark: str, connects: str = "'none'") -> str:
-    """Return a page that loads nothing and runs only these scripts, whatever texts of a system are in it.
+    """Return a page that loads nothing and runs only these scripts, whatever the system's texts contain.
 
-    `mark` names what wrote the page. `connects` are the addresses that its scripts may ask.
+    `mark` names the command that wrote the page. `connects` lists the addresses that its scripts may contact.
     """
     allowed = f"style-src '{_hash(styles)}'; script-src '{_hash(scripts)}'; connect-src {connects}; base-uri 'none'"
     head = tag(

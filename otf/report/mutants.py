@@ -1,4 +1,4 @@
-"""The mutants of the model: a section of the page, from the file that `otf mutants` leaves in the folder of a campaign.
+"""The mutants of the model: a section of the page, from the file that `otf mutants` leaves in a campaign's folder.
 
 The file is data from strangers: it is decoded into declared types, and its texts are escaped.
 """
@@ -18,7 +18,7 @@ from otf.trace.result import counted
 
 FILE: Final = "mutants.json"
 LARGEST: Final = 1 << 24
-"""Bytes of the file that are read."""
+"""Most bytes to read from the file."""
 MOST: Final = 2_000  # rows of the table: a browser is slow with more
 SHOWN: Final = 12  # inputs of a path
 ReportedFate: TypeAlias = Literal["open", "broken", "equivalent", "killed"]
@@ -27,7 +27,7 @@ CLASSES: Final = {"open": "fail", "killed": "pass"}
 
 
 class ReportedMutant(msgspec.Struct, frozen=True):
-    """One mutant: what is wrong, where, its fate, and why it survived if it did."""
+    """One mutant: what is wrong and where, its fate, and why it survived, if it did."""
 
     says: str
     place: str
@@ -39,7 +39,7 @@ class ReportedMutant(msgspec.Struct, frozen=True):
 
 
 class ReportedMutation(msgspec.Struct, frozen=True):
-    """What `otf mutants` found out about a model; `control` is how the model failed on its own bench, if it did."""
+    """The findings of `otf mutants` about a model; `control` says how the model failed on its own bench, if it did."""
 
     model: str
     mode: str
@@ -72,7 +72,7 @@ class ReportedMutation(msgspec.Struct, frozen=True):
 
 
 def parsed_mutation(data: bytes) -> ReportedMutation:
-    """Return the content of the file. Raises ValueError if it is none.
+    """Return the content of the file. Raises ValueError if it is invalid.
 
     >>> parsed_mutation(b'{"model": "lamp", "mode": "eager", "possible": 0}').model
     'lamp'
@@ -84,7 +84,7 @@ def parsed_mutation(data: bytes) -> ReportedMutation:
 
 
 def read_mutation(folder: Path, notes: dict[str, None]) -> ReportedMutation | None:
-    """Return what the folder of a campaign has of mutants; a file that cannot be read is noted."""
+    """Return what a campaign's folder says about mutants; note a file that cannot be read."""
     file = folder / FILE
     if not file.is_file():  # opening a pipe would block for ever
         return None

@@ -19,8 +19,8 @@ from otf.report.times import duration, growth, response_times
 from otf.trace.record import Header
 from otf.trace.result import counted
 
-ROWS: Final = 2_000  # of a table: a browser is slow with more, and no one reads them
-INPUTS: Final = 40  # types of inputs whose response times are drawn
+ROWS: Final = 2_000  # of a table: a browser is slow with more, and nobody reads them
+INPUTS: Final = 40  # types of inputs whose response times to draw
 
 
 def overview(gathered: Gathered) -> Markup:
@@ -28,7 +28,7 @@ def overview(gathered: Gathered) -> Markup:
     header = gathered.header
     parameters = ", ".join(f"{key}={value}" for key, value in header.parameters.items())
     settings = f"bench {header.bench}{f' ({parameters})' if parameters else ''}, seed {header.seed}, {header.strategy}"
-    # in-process systems need no silence to be observed
+    # in-process systems need no observation of silence
     silence = "" if header.silence == "timed" else f", silence {header.silence}"
     versions = ", ".join(f"{name} {number}" for name, number in header.versions.items())
     return joined(
@@ -75,13 +75,13 @@ def _count(number: int, what: str, more: str = "") -> tuple[str, str]:
 
 
 def _card(name: str, part: CoveredPart) -> tuple[str, str]:
-    # the first number is the tile's own, the rest explains it
+    # the first number belongs on the tile, the rest explains it
     value, _, rest = str(part).partition(", ")
     return f"{name}{', ' if rest else ''}{rest}", value
 
 
 def paths(gathered: Gathered, names: Container[str]) -> Markup:
-    """Return the table of all paths; those that did not pass come first, and those in the page are links."""
+    """Return the table of all paths: those that did not pass come first, and those in the page are links."""
     order = {"fail": 0, "inconclusive": 1, "pass": 2}
     ordered = sorted(gathered.paths, key=lambda path: (order[path.verdict], path.number))
     rows = [
@@ -117,7 +117,7 @@ def _link(path: PathSummary, names: Container[str]) -> object:
 
 
 def graph(gathered: Gathered) -> Markup:
-    """Return the states of the model with what was visited, to be walked by clicking."""
+    """Return the states of the model, marked as visited or not, for the user to click through."""
     failed = {
         (state.state, found.failure.input) for found in gathered.failures.values() for state in found.failure.allowed
     }
@@ -125,7 +125,7 @@ def graph(gathered: Gathered) -> Markup:
 
 
 def coverage(gathered: Gathered) -> Markup:
-    """Return how many transitions had been visited after how many steps."""
+    """Return a chart of the visited transitions over the steps."""
     visited = gathered.coverage.transitions
     points = [*gathered.growth, (gathered.steps, gathered.growth[-1][1])]
     caption = f"Transitions of the model that were visited ({visited}), over the steps of all paths."
@@ -133,7 +133,7 @@ def coverage(gathered: Gathered) -> Markup:
 
 
 def times(gathered: Gathered) -> Markup:
-    """Return how long the first outputs took, by the type of their input, and where the time of the paths went."""
+    """Return how long the first outputs took, by type of input, and where the time of the paths went."""
     if not gathered.answers:
         return joined(tag("p", "No output came."), _waits(gathered))
     answers = dict(sorted(gathered.answers.items())[:INPUTS])
@@ -163,7 +163,7 @@ def _times_of(name: str, seconds: Sequence[float], windows: Sequence[tuple[float
 
 
 def _bounds(header: Header) -> dict[str, float]:
-    """Return the bounds of the bench that say when an answer is late; those that are zero do not matter."""
+    """Return the bench's bounds that decide when an answer is late; those that are zero do not matter."""
     latency, busy, quiescence = header.latency, header.busy, header.quiescence / header.speed
     bounds = {"L": latency, "R": busy, "2L + R": 2 * latency + busy, "quiescence": quiescence}
     return {name: seconds for name, seconds in bounds.items() if 0 < seconds < inf}
@@ -183,14 +183,14 @@ def _waits(gathered: Gathered) -> Markup:
 
 
 def _share(share: float) -> Markup:
-    # a bar beside its number; the page has no inline styles, which its policy forbids
+    # a bar beside its number; the page's policy forbids inline styles
     bar = tag("rect", width=f"{100 * share:.1f}", height=10)
     drawn = tag("svg", bar, class_="share", viewBox="0 0 100 10", width=100, height=10, aria_hidden="true")
     return joined(f"{share:.0%} ", drawn)
 
 
 def untried(gathered: Gathered) -> Markup:
-    """Return the inputs that were never sent in a state where the model specifies them."""
+    """Return the inputs never sent in a state where the model specifies them."""
     left = [ways for pair, ways in gathered.space.pairs.items() if pair not in gathered.visits.pairs]
     if not left:
         return tag("p", "Every input was tried in every state that specifies it.")
@@ -227,7 +227,7 @@ STYLES: Final = ("page.css", "states.css")
 
 
 def page(gathered: Gathered, paths_in_it: Sequence[EmbeddedPath] = (), folder: Path | None = None) -> str:
-    """Return the whole page; of the paths in it each event can be looked at. It links the traces from its `folder`.
+    """Return the whole page, with each event of `paths_in_it`; it links the traces relative to its `folder`.
 
     >>> from otf.core import Model
     >>> from otf.models.coffee import coffee

@@ -1,7 +1,7 @@
 """A path as data for the viewer: each event with its step, bytes and windows, what was allowed, the possible states.
 
-The data is JSON: rows for the events, and tables for what recurs (states, values, sets of states, what was allowed).
-A row names an entry of a table by its number.
+The data is JSON: rows for the events, and tables for what recurs (states, values, sets of states, what was allowed). A
+row refers to a table's entry by number.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from otf.trace.title import brief_difference
 from otf.trace.verdict import WORDS, Failure
 from otf.values import show
 
-EVENTS: Final = 5_000  # of a path, the last ones: a failure is at the end
+EVENTS: Final = 5_000  # the last ones of a path, since a failure is at the end
 STATES: Final = 20  # of a set of possible states
 FIELDS: Final = 40  # of a value, and the elements of a field
 BYTES: Final = 512  # of a frame
@@ -58,7 +58,7 @@ class NumberedEntries:
         self._numbers: dict[bytes, int] = {}
 
     def number(self, entry: object) -> int:
-        """Return the number of an entry; equal entries have the same."""
+        """Return the number of an entry; equal entries share one."""
         found = self._numbers.setdefault(msgspec.json.encode(entry), len(self.entries))
         if found == len(self.entries):
             self.entries.append(entry)
@@ -66,9 +66,9 @@ class NumberedEntries:
 
 
 class PathView:
-    """Collects a path while it is judged: `event` gets each event with the monitor after it.
+    """Collects a path during judging: `event` gets each event with the monitor after it.
 
-    Only `data` asks the model: while a path is judged, its time is bounded.
+    Only `data` asks the model: judging a path has bounded time.
     """
 
     def __init__(self) -> None:
@@ -86,13 +86,13 @@ class PathView:
             self._events.append(ViewedEvent(traced, monitor.sent))
             return
         number = monitor.sent if failure is None else failure.step
-        # the monitor adds to its step, and this is the step as it is now
+        # the monitor adds to its step, so copy the step as it is now
         step = FailedStep(monitor.step.before, [*monitor.step.inputs], [], earlier=monitor.step.earlier)
         spans = tuple(each.span for each in monitor.ledger.inputs)
         self._events.append(ViewedEvent(traced, number, monitor.belief, step, spans, failed))
 
     def data(self, judgement: Judgement, aftermath: Sequence[TracedEvent] = ()) -> ViewData:
-        """Return the path as data; `aftermath` is what came after the failure and was not judged."""
+        """Return the path as data; `aftermath` came after the failure and was not judged."""
         tables = PathTables(self._oracle)
         rows = [tables.row(each) for each in self._events]
         rows += [{**tables.row(ViewedEvent(each, judgement.steps)), "after": True} for each in aftermath]
@@ -109,7 +109,7 @@ class PathView:
 
 
 class PathTables:
-    """The tables of a path, and its rows; the rows are made in the order of the events."""
+    """The tables of a path, and its rows, to be made in the order of the events."""
 
     def __init__(self, oracle: Oracle | None) -> None:
         self._oracle = oracle
@@ -126,7 +126,7 @@ class PathTables:
         return {name: table.entries for name, table in tables.items()}
 
     def row(self, viewed: ViewedEvent) -> ViewData:
-        """Return the row of an event; what is empty is left out."""
+        """Return the row of an event, without its empty fields."""
         event, raw, belief = viewed.traced.event, viewed.traced.raw, viewed.belief
         more = {
             "raw": raw[:BYTES].hex() if raw else "",
@@ -171,7 +171,7 @@ class PathTables:
         )
 
     def _allows(self, viewed: ViewedEvent) -> int:
-        """Return the number of what the step allows; silence changes nothing about that."""
+        """Return the number of what the step allows; silence does not change that."""
         if viewed.step is None or self._oracle is None:
             return self._allowed.number([])
         if viewed.failed or isinstance(viewed.traced.event, (Sent, Seen)):
@@ -210,7 +210,7 @@ class PathTables:
 
 
 def value_data(value: object) -> ViewData:
-    """Return a value as text, its type, and its parts: each a name with a text, or with those of its elements.
+    """Return a value as text, its type, and its parts: each a name with a text, or with the texts of its elements.
 
     >>> value_data((1, 2))
     {'text': '(1, 2)', 'type': 'tuple', 'parts': [('', ['1', '2'])]}
@@ -263,7 +263,7 @@ def _ports(model: Model, step: FailedStep) -> set[str]:
 
 def _failure(failure: Failure, ports: set[str]) -> ViewData:
     near, likely = _expected(failure)
-    # where every output of the step has the same port, a text need not name it
+    # if all outputs of the step have the same port, a text need not name it
     port = next(iter(ports)) if len(ports) == 1 else ""
     return {
         "kind": failure.kind,
@@ -282,7 +282,7 @@ def _failure(failure: Failure, ports: set[str]) -> ViewData:
 
 
 def _expected(failure: Failure) -> tuple[NearestOutput | None, list[Output]]:
-    """Return the outputs that would have been right, the nearest alone if there is one, with its differences."""
+    """Return the outputs that would have been right; if one is nearest, only that, with its differences."""
     if failure.kind in {"late", "early"}:
         return None, [Output(f"{failure.seen}, {'sooner' if failure.kind == 'late' else 'later'}", failure.port)]
     others = alternatives(failure)

@@ -1,4 +1,4 @@
-"""The requirements of a campaign: a section of the page, and files for tools that manage requirements."""
+"""The requirements of a campaign: a section of the page, and files for requirements tools."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Results: TypeAlias = tuple[RequirementResult, ...]
 
 
 def section(gathered: Gathered) -> Markup:
-    """Return the counts by status and a table of all requirements, those that are violated first.
+    """Return the counts by status and a table of all requirements, the violated ones first.
 
     >>> from otf.core import Model
     >>> from otf.models.coffee import coffee
@@ -57,12 +57,12 @@ def _row(each: RequirementResult) -> Markup:
 def needs(results: Iterable[RequirementResult], project: str) -> str:
     """Return the results as a needs.json, which sphinx-needs imports with `needimport`.
 
-    An id of sphinx-needs has five or more capitals, digits and `_`; the id of the table is the title.
+    An id in sphinx-needs has five or more capitals, digits and `_`; the table's id becomes the title.
     """
     every: dict[str, dict[str, Any]] = {}
     for each in results:
         known, name = each.requirement, _plain(each.requirement.id)
-        # ids that differ in other characters only are different requirements
+        # ids that differ only in other characters are still different requirements
         named = chain([name], (f"{name}_{number}" for number in count(2)))
         name = next(free for free in named if free not in every)
         every[name] = {
@@ -80,7 +80,7 @@ def needs(results: Iterable[RequirementResult], project: str) -> str:
 
 
 def strictdoc(results: Iterable[RequirementResult], project: str) -> str:
-    """Return the results as a document of StrictDoc, with a requirement for each."""
+    """Return the results as a StrictDoc document, one requirement each."""
     parts = [f"[DOCUMENT]\nTITLE: {_line(project)} ({MARK})\n"]
     for each in results:
         known = each.requirement
@@ -110,9 +110,9 @@ FORMS: Final[Mapping[str, Callable[[Results, str], str]]] = MappingProxyType(
 
 
 def requirements_file(gathered: Gathered, file: Path) -> str:
-    """Return the content of a file about the requirements: .csv, .json (sphinx-needs) or .sdoc (StrictDoc).
+    """Return the content of a requirements file: .csv, .json (sphinx-needs) or .sdoc (StrictDoc).
 
-    Raises UsageError for another suffix, and if there are no requirements.
+    Raises UsageError for another suffix, or if there are no requirements.
     """
     form = FORMS.get(file.suffix)
     if form is None:

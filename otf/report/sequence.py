@@ -1,6 +1,6 @@
-"""A run as a sequence chart: its data, and the chart as text and in the language of Mermaid.
+"""A run as a sequence chart: its data, and the chart as text and in Mermaid.
 
-GitHub, GitLab and many editors draw Mermaid; `sequence_svg` draws SVG.
+GitHub, GitLab and many editors render Mermaid; `sequence_svg` draws SVG.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from otf.trace.events import GUESSED, Closed, Event, Guess, Quiet, Seen, Sent, S
 from otf.trace.verdict import Failure
 from otf.values import show
 
-MOST: Final = 80  # events that are drawn, the last ones
+MOST: Final = 80  # most events to draw, the last ones
 SUT: Final = "SUT"
 WIDE: Final = 34  # characters between two lifelines
 NARROW: Final = 12  # at least
@@ -43,7 +43,7 @@ class SequenceRow:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """The ports in the order of their first use, and the events; `earlier` events were left out before them.
+    """The ports in order of first use, and the events; `earlier` events were left out before them.
 
     >>> from otf.trace import Seen, Sent
     >>> len(chart([Sent("coin", "line", 0.0), Seen("tea", "line", 0.1)]).rows)
@@ -56,7 +56,7 @@ class Chart:
 
 
 def chart(events: Iterable[Event], failure: Failure | None = None, most: int = MOST) -> Chart:
-    """Return the last events of a run as a chart, up to the one that failed.
+    """Return the last events of a run as a chart, up to the failed one.
 
     >>> from otf.trace import Seen, Sent
     >>> chart([Sent("coin", "line", 0.0), Seen("tea", "line", 0.1)]).ports
@@ -68,10 +68,10 @@ def chart(events: Iterable[Event], failure: Failure | None = None, most: int = M
         rows.append(_row(number, event, failed=failed))
         if failed:
             break
-    # a stall is known only at its end
+    # a stall is only known when it ends
     shown = sorted(rows[-most:], key=attrgetter("at"))
     ports = _ports(shown)
-    # a wait is sent to no one
+    # a wait goes to no one
     drawn = (row if row.port in ports or row.kind != "sent" else replace(row, kind="quiet") for row in shown)
     return Chart(ports, tuple(drawn), len(rows) - len(shown))
 
@@ -98,7 +98,7 @@ def _row(number: int, event: Event, *, failed: bool) -> SequenceRow:  # noqa: PL
 
 
 def _ports(rows: Sequence[SequenceRow]) -> tuple[str, ...]:
-    """Return the ports of the messages; a wait has none, but for a chart of nothing else."""
+    """Return the ports of the messages; a wait has none, unless the chart has nothing else."""
     found = dict.fromkeys(row.port for row in rows if row.kind in {"sent", "seen", "closed"})
     answered = any(not row.port and row.kind != "sent" for row in rows if row.kind in {"sent", "seen", "closed"})
     return tuple(port for port in found if port or answered or len(found) == 1)
@@ -107,8 +107,8 @@ def _ports(rows: Sequence[SequenceRow]) -> tuple[str, ...]:
 def lifelines(chart: Chart, width: int = WIDE, within: int | None = None) -> str:
     """Return the chart as text: a column for each port, the system in the middle.
 
-    There are `width` characters between two lifelines, and fewer if the chart must fit `within` a number of characters:
-    a long value then goes on below its arrow.
+    There are `width` characters between two lifelines, or fewer if the chart must fit `within` a number of characters:
+    then a long value continues below its arrow.
 
     >>> from otf.report.sequence import chart
     >>> from otf.trace.events import Quiet, Seen, Sent
@@ -166,7 +166,7 @@ def _lines_of(row: SequenceRow, columns: dict[str, int]) -> Iterator[str]:
 
 
 def _across(text: str, columns: dict[str, int], low: int) -> Iterator[str]:
-    """Yield a text below its arrow, across the other lifelines; a word that is longer than all of them is cut."""
+    """Yield a text below its arrow, across the other lifelines, cutting a word longer than all of them."""
     last = max(columns.values())
     lines = [line if len(line) < last else f"{line[: last - 2]}…" for line in _label(text, last - 1)]
     start = max(0, min(low + 1, last - 1 - max(map(len, lines))))
@@ -180,7 +180,7 @@ def _between(columns: dict[str, int], low: int, text: str) -> str:
 
 
 def _label(text: str, room: int) -> list[str]:
-    """Return a text in lines, broken between words and after brackets; a word may be longer than the `room`."""
+    """Return a text in lines, broken between words and after brackets; a word may be longer than `room`."""
     wrapper = textwrap.TextWrapper(room, break_long_words=False, break_on_hyphens=False)
     wrapper.wordsep_simple_re = re.compile(r"(\s+|(?<=\())")
     return wrapper.wrap(text)[:LINES] or [""]
@@ -202,7 +202,7 @@ def _text_arrow(text: str, room: int, *, right: bool, ended: bool) -> str:
 
 
 def mermaid(chart: Chart) -> str:
-    """Return the chart as lines for Mermaid.
+    """Return the chart as lines of Mermaid.
 
     >>> from otf.report.sequence import chart
     >>> from otf.trace.events import Quiet, Seen, Sent
@@ -247,5 +247,5 @@ def _message(row: SequenceRow, names: dict[str, str], over: str) -> str:
 
 
 def _text(text: str) -> str:
-    # a semicolon ends a line, # begins an entity, and angle brackets would be taken for HTML
+    # a semicolon ends a line, # begins an entity, and angle brackets would look like HTML
     return "".join(f"#{ord(char)};" if char in '#;<>&"%' or not char.isprintable() else char for char in text) or "-"

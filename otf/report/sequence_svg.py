@@ -1,4 +1,4 @@
-"""A sequence chart as SVG: one lifeline a port, the system in the middle, time downwards."""
+"""A sequence chart as SVG: a lifeline for each port, the system in the middle, time running down."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ BETWEEN: Final = 230  # pixels between two lifelines
 LEFT: Final = 150  # for the times
 TOP: Final = 46
 GAP: Final = 30  # between two events
-LETTERS: Final = 30  # of a label; all of it is in its tooltip
+LETTERS: Final = 30  # of a label; its tooltip has the whole text
 STYLE: Final = """
 svg.chart { font: 12px system-ui, sans-serif; --ink: #1d2733; --soft: #6b7785; --bad: #b3261e; --paper: #fff; }
 @media (prefers-color-scheme: dark) {

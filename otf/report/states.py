@@ -1,7 +1,7 @@
-"""The states of a model as data for the pages on which a reader walks through them by clicking, and such a page.
+"""A model's states as data for the pages where a reader clicks through them, and such a page.
 
-The pictures are drawn in the browser (`states.js`), of a part that can be read: the surroundings of a state, the
-visited part, or groups of states that agree in the fields which the reader chooses.
+The browser draws the pictures (`states.js`), each of a readable part: the surroundings of a state, the visited part, or
+groups of states that agree in fields chosen by the reader.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from otf.explore.space import Space, VisitedSpace
 from otf.report.markup import Markup, framed, joined, own, packed_data, tag
 from otf.values import key, show
 
-STATES: Final = 20_000  # in a page: a browser walks through as many in a blink, and the nearest come first
+STATES: Final = 20_000  # in a page: a browser handles that many in a blink, and the nearest come first
 ARCS: Final = 200_000
-OPEN: Final = -1  # instead of the number of a state: the outputs decide it
+OPEN: Final = -1  # instead of a state's number: the outputs decide the state
 BEYOND: Final = -2  # it is beyond a bound
 MARK: Final = "otf report of a model"
 
 
 @dataclass(slots=True)
 class _Interned:
-    """Numbers for texts: equal keys have one number."""
+    """Numbers for texts: equal keys share a number."""
 
     texts: list[str] = field(default_factory=list[str])
     _numbers: dict[Hashable, int] = field(default_factory=dict[Hashable, int])
@@ -61,11 +61,11 @@ class _Columns:
         kind = self._kinds.setdefault((parts.kind, tuple(names)), len(self.kinds))
         if kind == len(self.kinds):
             self.kinds.append({"name": parts.kind, "fields": names})
-        # texts alone would make one value of 1 and '1'
+        # by text alone, 1 and '1' would be one value
         self.rows.append([kind, *(self.texts.number(key(each), ordered(each)) for each in parts.fields.values())])
 
     def data(self, by: Sequence[str] = (), **more: object) -> dict[str, Any]:
-        """Return everything as JSON data; `by` are fields to group the states by."""
+        """Return everything as JSON data; `by` lists fields to group the states by."""
         names = self.fields.texts
         source, inp, output, target = zip(*self.arcs, strict=True) if self.arcs else ((),) * 4
         known = [names.index(each) if each in names else -1 for each in by]
@@ -111,7 +111,7 @@ def graph_data(graph: Graph, marks: Marks, by: Sequence[str] = ()) -> dict[str, 
 def space_data(
     space: Space, visits: VisitedSpace, failed: Collection[tuple[str, str]], name: str = ""
 ) -> dict[str, Any]:
-    """Return the states of a campaign, with what it visited, as JSON data. `failed` are states and inputs as texts."""
+    """Return the states of a campaign, and what it visited, as JSON data. `failed` holds states and inputs as texts."""
     made, went = _Columns(name), list[int]()
     numbers = {each: number for number, each in enumerate(space.states)}
     for each, text in space.states.items():
@@ -133,12 +133,12 @@ def space_data(
 
 
 def walk(data: dict[str, Any]) -> Markup:
-    """Return the part of a page on which a reader walks through the states; it needs `states.js`."""
+    """Return the part of a page where a reader clicks through the states; it needs `states.js`."""
     return joined(tag("div", id="states-walk"), packed_data("states-data", data))
 
 
 def model_page(graph: Graph, marks: Marks, findings: Sequence[str], by: Sequence[str] = ()) -> str:
-    """Return a page about a model alone: its states, to be walked by clicking, and its laws.
+    """Return a page about a model alone: its laws, and its states to click through.
 
     >>> from otf.explore import explore
     >>> from otf.explore.exports import Marks

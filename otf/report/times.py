@@ -1,10 +1,10 @@
-"""Response times: drawn beside the bounds that the bench states for them, and those of two campaigns side by side.
+"""Response times: drawn beside the bounds that the bench states for them, and compared between two campaigns.
 
-Growth of coverage is drawn on the same axes. A quantile has an interval that needs no assumption about how times are
-distributed: so many of n independent times lie below the true quantile as heads come in n tosses of a coin (Thompson,
-On confidence ranges for the median, Annals of Mathematical Statistics 7 (1936)). A quantile drifted if the intervals of
-both campaigns lie apart, and by a share that matters. Times of one campaign are not independent where the machine was
-busy for a while, and what slows the machine slows the system: a drift is a hint, and no verdict depends on it.
+Growth of coverage uses the same axes. The interval of a quantile needs no assumption about the distribution: the number
+of times below the true quantile is that of heads in n tosses of a coin (Thompson, On confidence ranges for the median,
+Annals of Mathematical Statistics 7 (1936)). A quantile drifted if the intervals of both campaigns lie apart, by a share
+that matters. Times are not independent while the machine is busy, and what slows the machine slows the system: a drift
+is a hint, and no verdict depends on it.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ FEWEST: Final = 8  # bars: fewer would be too wide to show a distribution
 TINY: Final = 1e-6  # seconds
 TOP: Final = 62  # for the names of the bounds
 ROW: Final = 58  # for the response times of one input
-BARS: Final = 34  # of that, for the highest bar
+BARS: Final = 34  # of ROW, for the highest bar
 LETTER: Final = 7  # pixels of a character on average
-WINDOWS: Final = 6  # drawn for one input
+WINDOWS: Final = 6  # windows to draw for one input
 
 
 def growth(points: Sequence[tuple[int, int]], total: int | None) -> Markup:
-    """Return the number of visited transitions over the steps; `total`: how many there are, if known."""
+    """Return a chart of visited transitions over the steps; `total`: how many there are, if known."""
     last = max(points[-1][0], 1)
     most = max(total or 0, points[-1][1], 1)
     corners: list[str] = []
@@ -56,10 +56,10 @@ def response_times(
     bounds: Mapping[str, float],
     windows: Mapping[str, Iterable[tuple[float, float]]],
 ) -> Markup:
-    """Return a histogram of the response times of each input, all on one scale.
+    """Return a histogram of the response times for each input, all on one scale.
 
-    `bounds` are lines through all of them: a name, and seconds. `windows` are those in which the model allows the
-    answers to an input, drawn behind them. Bins are each about twice as long as the one before.
+    `bounds` are named times, drawn as lines through all histograms. `windows` are those in which the model allows the
+    answers to an input, drawn behind them. Each bin is about twice as long as the one before.
     """
     shown = {name: [each for each in windows.get(name, ()) if each[1] < inf][:WINDOWS] for name in answers}
     ends = [end for each in shown.values() for window in each for end in window if end > 0]
@@ -120,7 +120,7 @@ def _row(
 
 
 def _lines(bounds: Mapping[str, float], edges: Sequence[float], high: int) -> Iterator[Markup]:
-    """Yield a line for each bound, one for equal ones; a label is moved down until it has room beside those before."""
+    """Yield a line for each bound, equal ones merged; a label moves down until it fits beside the earlier ones."""
     ends = [float(-LEFT)] * 4
     for seconds in sorted(set(bounds.values())):
         names = ", ".join(name for name, other in bounds.items() if other == seconds)
@@ -143,7 +143,7 @@ def _at(seconds: float, edges: Sequence[float]) -> float:
 
 
 def duration(seconds: float) -> str:
-    """Return a time in the unit that fits.
+    """Return a time in a fitting unit.
 
     >>> duration(0.00002), duration(0.02), duration(2)
     ('20 µs', '20 ms', '2 s')
@@ -193,7 +193,7 @@ DRIFT: Final = 1.2  # times that a quantile must be longer in one of the two
 
 
 class ResponseDrift(NamedTuple):
-    """The response times of a type of input in two campaigns, in words; `drift` is "" if none is certain."""
+    """The response times for a type of input in two campaigns, in words; `drift` is "" if none is certain."""
 
     what: str
     a: str
@@ -203,7 +203,7 @@ class ResponseDrift(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Quantile:
-    """A quantile of measured seconds with its interval; `high` is infinite and `low` 0 where too few were measured.
+    """A quantile of measured seconds with its interval; `high` is infinite and `low` 0 after too few measurements.
 
     >>> Quantile.of(sorted([0.001] * 50 + [0.002] * 50), 0.5)
     Quantile(value=0.002, low=0.001, high=0.002)
@@ -215,10 +215,10 @@ class Quantile:
 
     @classmethod
     def of(cls, ordered: Sequence[float], share: float) -> Quantile:
-        """Return the quantile of seconds in order, of which there is at least one."""
+        """Return the quantile of seconds, given in order; there must be at least one."""
         number = len(ordered)
         spread = DEVIATIONS * sqrt(number * share * (1 - share))
-        # the ranks are those of the binomial distribution by the normal one, one further outside
+        # the ranks approximate the binomial distribution by the normal one, one further out
         low, high = floor(number * share - spread) - 1, floor(number * share + spread) + 1
         return cls(
             ordered[min(number - 1, int(share * number))],
@@ -228,7 +228,7 @@ class Quantile:
 
 
 def drifts(a: Mapping[str, Sequence[float]], b: Mapping[str, Sequence[float]]) -> list[ResponseDrift]:
-    """Return the response times of two campaigns by the type of input, each type that both have.
+    """Return the response times of two campaigns, for each type of input that both have.
 
     >>> drifts({"Coin": [0.001] * 100}, {"Coin": [0.002] * 100})[0].drift
     'half of them 2 times as long in B'

@@ -16,7 +16,7 @@ from otf.adapter import Arrival, Ending, Frame, Line, LineLost
 from otf.testing.leaks import leaks_of
 
 SECONDS: Final = 20.0
-"""A bound for what takes milliseconds, so that a busy machine fails no test."""
+"""A bound for work of milliseconds, so that a busy machine fails no test."""
 
 _PATHS: Final = 5
 _MANY: Final = 100
@@ -27,9 +27,9 @@ _FLOOD: Final = 100_000
 class Echo:
     """An open line to a system that sends back each frame, and ends after it has sent back `bye`.
 
-    `ending` is the reason of that end; None: this system never ends. `ended` waits until an end can be seen: an
-    adapter that sees it only when something more is sent (UDP) sends that there. `data` is a frame with whatever bytes
-    this line can carry; `frame` makes one of a short text, where a frame is not any bytes.
+    `ending` is the reason of that end; None: this system never ends. `ended` waits until an end can be seen; if the
+    adapter only sees it by sending more (UDP), `ended` sends that. `data` is a frame with whatever bytes this line can
+    carry; `frame` turns a short text into a frame, if not all bytes are one.
 
     >>> import anyio
     >>> from otf.adapters.inprocess import inprocess
@@ -57,9 +57,9 @@ Rig: TypeAlias = Callable[[], AbstractAsyncContextManager[Echo]]
 def check_adapter(rig: Rig, *, loops: Iterable[str] | None = None) -> None:
     """Test an adapter with each of `ADAPTER_CHECKS`, on asyncio and, where it is installed, on trio.
 
-    Raises AssertionError that says what was promised; must not be called from within an event loop. Here a library
-    calls back from a thread of its own. Its line hands over through a queue, and wakes the runner through a socket,
-    whose descriptor is watched:
+    Raises AssertionError that states the broken promise; must not be called from within an event loop. In this example
+    a library calls back from its own thread. Its line hands frames over through a queue, and wakes the runner through a
+    socket, whose descriptor the runner watches:
 
     >>> import queue, socket, threading
     >>> from contextlib import asynccontextmanager, contextmanager
@@ -190,7 +190,7 @@ async def nothing_is_left_open(rig: Rig, paths: int = _PATHS) -> None:
             await _one_path(rig)
             await _one_path(rig, end=True)
 
-    await _one_path(rig)  # what an event loop opens once and keeps is open from now on
+    await _one_path(rig)  # what an event loop opens once and keeps stays open from now on
     _same(await leaks_of(use), [])
 
 
@@ -203,7 +203,7 @@ async def a_cancelled_opening_leaves_nothing(rig: Rig, lingers: float = 0.0) -> 
             async with rig():
                 await anyio.sleep_forever()
 
-    # `lingers`: the seconds for which a call of a library goes on that cannot be interrupted
+    # `lingers`: how many seconds an uninterruptible call of a library goes on
     await _one_path(rig)
     _same(await leaks_of(use, lingers), [])
 
@@ -243,7 +243,7 @@ ADAPTER_CHECKS: Final[tuple[Callable[[Rig], Awaitable[None]], ...]] = (
 
 
 async def arrive(line: Line, enough: Callable[[list[Arrival]], bool] | int) -> list[Arrival]:
-    """Return what arrives until it is enough, received as the runner does it: watch, be woken, receive all there is."""
+    """Return what arrives until it is enough, received as the runner does: watch, be woken, receive all there is."""
     arrived: list[Arrival] = []
     with anyio.move_on_after(SECONDS):
         while True:

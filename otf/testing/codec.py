@@ -1,4 +1,4 @@
-"""What every codec promises: values survive the wire, and hostile bytes raise CodecError alone."""
+"""What every codec promises: values survive the wire, and hostile bytes raise only CodecError."""
 
 from __future__ import annotations
 
@@ -27,11 +27,10 @@ def check_codec(  # noqa: PLR0913 -- what is tested, and how much of it
 ) -> None:
     """Test a codec. Raises AssertionError that names the value or the bytes at fault.
 
-    Of `values`: `decode(port, encode(value)) == value`. Of `inputs`, which the codec need not read back: each has
-    bytes, twice the same. Of `frames`, pairs of a port and the bytes of a frame as the system sends it: each
-    decodes, and `encode(decode(port, data)) == data`, unless `encode` raises CodecError. On each of these ports,
-    and on `ports`, `rounds` random frames and as many damaged ones raise nothing but CodecError. All values belong
-    to `codec.types`.
+    For `values`: `decode(port, encode(value)) == value`. For `inputs`, which the codec need not read back: each has
+    bytes, the same ones twice. For `frames`, pairs of a port and a frame's bytes as the system sends it: each decodes,
+    and `encode(decode(port, data)) == data`, unless `encode` raises CodecError. On all these ports, and on `ports`,
+    `rounds` random frames and as many damaged ones raise nothing but CodecError. All values belong to `codec.types`.
 
     A codec has `types`, `port`, `encode` and `decode`:
 
@@ -51,7 +50,7 @@ def check_codec(  # noqa: PLR0913 -- what is tested, and how much of it
     ...         return Level(*struct.unpack(">H", data[1:]))
     >>> check_codec(Levels(), [Level(0), Level(65_535)], frames=[("line", bytes([1, 2, 3]))])
 
-    One that forgets to look at the length is found out:
+    It catches a codec that forgets to check the length:
 
     >>> class Careless(Levels):
     ...     def decode(self, port, data): return Level(*struct.unpack(">H", data[1:]))
@@ -104,7 +103,7 @@ def _frame_trips(codec: Codec, frames: Iterable[tuple[str, bytes]]) -> Iterator[
 
 
 def _encoded(codec: Codec, value: object) -> bytes | PortAction | None:
-    """Return the bytes of a value; None where it has none."""
+    """Return the bytes of a value; None if it has none."""
     call = f"encode({show(value)})"
     data = _only_codec_error(lambda: codec.encode(value), call)
     if not isinstance(data, bytes | PortAction | None):  # pyright: ignore[reportUnnecessaryIsInstance] -- the same
@@ -113,7 +112,7 @@ def _encoded(codec: Codec, value: object) -> bytes | PortAction | None:
 
 
 def _decoded(codec: Codec, port: str, data: bytes) -> object | None:
-    """Return the value of some bytes; None where they have none."""
+    """Return the value of some bytes; None if they have none."""
     call = f"decode({port!r}, {data!r})"
     value = _only_codec_error(lambda: codec.decode(port, data), call)
     if value is not None:

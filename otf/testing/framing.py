@@ -1,4 +1,4 @@
-"""What every framing promises: the same frames however the stream is cut, and bounded memory."""
+"""What every framing promises: the same frames wherever the stream is cut, and bounded memory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from otf.errors import CodecError
 from otf.framing import LARGEST, Frame, Framer, Framing
 
 _LONG: Final = 64  # bytes: most mistakes need few
-_EVERY: Final = 300  # bytes of a stream that is cut at each place
+_EVERY: Final = 300  # bytes of a stream to cut at each place
 _CUTS: Final = 50
 
 
@@ -24,7 +24,7 @@ def noise(random: Random, rounds: int, longest: int = _LONG) -> Iterator[bytes]:
 
 
 def damaged(random: Random, frames: Sequence[bytes], rounds: int) -> Iterator[bytes]:
-    """Yield these frames with a byte changed, cut off, doubled or added: they get further than noise does."""
+    """Yield these frames with a byte changed, cut off, doubled or added: they get further than noise."""
     for _ in range(rounds if frames else 0):
         data = random.choice(frames)
         at, byte = random.randint(0, len(data)), random.randbytes(1)
@@ -33,7 +33,7 @@ def damaged(random: Random, frames: Sequence[bytes], rounds: int) -> Iterator[by
 
 
 def cuts(random: Random, stream: bytes) -> Iterator[list[bytes]]:
-    """Yield a stream whole, byte by byte, in two parts at each place (of a long one: at some), and in random parts."""
+    """Yield a stream whole, byte by byte, in two parts at each place (some places if long), and in random parts."""
     yield [stream]
     yield [stream[at : at + 1] for at in range(len(stream))]
     inner = range(1, len(stream))
@@ -74,17 +74,17 @@ def check_framing(  # noqa: PLR0913 -- each is a part of the protocol that not e
 ) -> None:
     """Test a framing. Raises AssertionError that names the cut, the frame or the bytes at fault.
 
-    `frames` come out again as they are, one after another, however the stream of them is cut. `wire` returns the bytes
-    of one frame as the system sends it; by default as `pack` does. `exchanges` are pairs of a request and the frame
-    that answers it, on the wire as it is, for a framing that needs the request to know how long the answer is: each
-    request is packed before the bytes of its answer come.
+    `frames` come out again unchanged and in order, wherever their stream is cut. `wire` returns the bytes of a frame as
+    the system sends it, by default those of `pack`. `exchanges` are for a framing that needs the request to know the
+    length of its answer: pairs of a request and the answering frame as on the wire. The check packs each request before
+    the bytes of its answer come.
 
-    With `largest` a frame of so many bytes comes whole, one with a byte more has a trouble, and the frame after it is
+    With `largest`, a frame of that many bytes comes whole, one with a byte more has a trouble, and the next frame is
     right again; `sized` makes a frame of a given size. Each of `endless`, repeated without end, takes bounded memory.
     Noise and damaged streams raise nothing.
 
     A framing is a function that makes framers; a framer has `gap`, `unfinished`, `begun`, `pack`, `feed` and `rest`.
-    In this one an answer has as many bytes as the request asked for:
+    In this example an answer has as many bytes as the request asked for:
 
     >>> from otf.framing import Frame
     >>> class Asked:
@@ -123,7 +123,7 @@ def check_framing(  # noqa: PLR0913 -- each is a part of the protocol that not e
 
 
 def _cut_anywhere(framing: Framing, frames: Sequence[bytes], raw: Sequence[bytes], random: Random) -> None:
-    if framing().gap:  # silence ends each frame, and so each is a stream of its own
+    if framing().gap:  # silence ends each frame, so each is its own stream
         for frame, its in zip(frames, raw, strict=True):
             for parts in cuts(random, its):
                 framer = framing()

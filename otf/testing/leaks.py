@@ -1,7 +1,7 @@
-"""What a piece of a test has left open: descriptors and processes that are its own fault, and no one else's.
+"""What a piece of a test has left open: descriptors and processes that it must answer for.
 
-Other things happen in the same process: an earlier test's program ends, a file is closed by the garbage collector, and
-the kernel may give this process the orphans of another program (`PR_SET_CHILD_SUBREAPER`, which otf asks for).
+Other things happen in the same process: an earlier test's program ends, the garbage collector closes a file, and the
+kernel may give this process the orphans of another program (`PR_SET_CHILD_SUBREAPER`, which otf asks for).
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import Final, NamedTuple
 import anyio
 
 SETTLING: Final = 0.25
-"""Seconds for which something must stay open before it counts: an end takes a moment on a busy machine."""
+"""Seconds that something must stay open to count: closing takes a moment on a busy machine."""
 
 _LOOK: Final = 0.005  # seconds between two looks
 _ROUNDS: Final = 3
-_STARTED: Final = 19  # the place of `starttime` in `stat`, counted from the state
+_STARTED: Final = 19  # the field of `starttime` in `stat`, counted from the state
 
 
 class Descendant(NamedTuple):
@@ -35,17 +35,17 @@ class Descendant(NamedTuple):
 
 
 class Leak(NamedTuple):
-    """What is left open; `is_sure`: nothing else in this process may have opened it."""
+    """Something left open; `is_sure`: nothing else in this process can have opened it."""
 
     name: str
     is_sure: bool
 
 
 class Baseline:
-    """What this process has open now, before a piece of a test; `leaks` returns what was left open since then.
+    """What this process has open before a piece of a test; `leaks` returns what has been left open since.
 
-    What was there before and is gone is no fault. A process counts if it was started since then, and if neither its
-    group nor its session is that of a process that was there before. Linux only; elsewhere nothing is ever found.
+    What was open before and is gone does not count. A process counts if it started since then, and if neither its group
+    nor its session belongs to a process that was there before. Linux only; elsewhere it finds nothing.
 
     >>> import os
     >>> before = Baseline()
@@ -63,12 +63,12 @@ class Baseline:
         self._there = {(each.pid, each.started) for each in there}
         self._groups = {number for each in there for number in (each.group, each.session)}
         own = {os.getpgrp(), os.getsid(0)}
-        # one that was there before may start something, and end: that is an orphan in our own group
+        # an earlier process may start something, and end: that leaves an orphan in our own group
         self._is_shared = bool(own & self._groups)
         self._groups -= own
 
     def leaks(self) -> list[Leak]:
-        """Return what is open now and due to what was done since then."""
+        """Return what is open now and was opened since."""
         opened = [Leak(name, is_sure=True) for name in sorted(descriptors() - self._descriptors)]
         started = [each for pid in sorted(children()) if (each := _child(pid)) and self._counts(each)]
         return opened + [Leak(f"process {each.pid} ({each.name})", self._is_sure(each)) for each in started]
@@ -85,7 +85,7 @@ class Baseline:
             return False
         if {child.group, child.session} & self._groups:
             return False
-        # a zombie in the group of another process of a system: it had another parent, who would have waited for it
+        # a zombie in the group of another process of a system had another parent, who would have waited for it
         return not child.is_zombie or child.group in {child.pid, os.getpgrp()}
 
     def _is_sure(self, child: Descendant) -> bool:
@@ -93,16 +93,16 @@ class Baseline:
 
 
 async def leaks_of(use: Callable[[], Awaitable[None]], lingers: float = 0.0) -> list[str]:
-    """Return what `use` has left open, and what stays open for `lingers` seconds and a moment.
+    """Return what `use` left open and keeps open for `lingers` seconds and a moment.
 
-    If something else in this process may have left it, it counts only if it is so in each of three rounds.
+    What something else in this process may have left counts only if all three rounds find it.
     """
     left = list[Leak]()
     for _ in range(_ROUNDS):
         before = Baseline()
         await use()
         with anyio.move_on_after(lingers + SETTLING):
-            while before.leaks():  # noqa: ASYNC110 -- no event tells of it
+            while before.leaks():  # noqa: ASYNC110 -- no event reports this
                 await anyio.sleep(_LOOK)
         left = before.leaks()
         if not left or any(leak.is_sure for leak in left):
@@ -111,17 +111,17 @@ async def leaks_of(use: Callable[[], Awaitable[None]], lingers: float = 0.0) -> 
 
 
 def descriptors() -> set[str]:
-    """Return the descriptors that this process has open, with what they are (Linux; elsewhere none)."""
+    """Return the descriptors that this process has open, with their targets (Linux; elsewhere none)."""
     folder = Path("/proc/self/fd")
-    # among them is the one of this very look, which is gone at once
+    # this includes the one of this very look, which is gone at once
     return {f"{path.name} {path.readlink()}" for path in list(folder.glob("*")) if path.is_symlink()}
 
 
 def children(pid: int | str = "self") -> set[int]:
-    """Return the processes that a process has started, or adopted, and not waited for (Linux; elsewhere none)."""
+    """Return the processes that a process has started or adopted, and not waited for (Linux; elsewhere none)."""
     found = set[int]()
     for thread in Path(f"/proc/{pid}/task").glob("*"):
-        with suppress(OSError):  # a thread may end while one looks
+        with suppress(OSError):  # a thread may end meanwhile
             found.update(map(int, (thread / "children").read_bytes().split()))
     return found
 
@@ -141,7 +141,7 @@ def _child(pid: int) -> Descendant | None:
         line = Path(f"/proc/{pid}/stat").read_bytes()
     except OSError:
         return None
-    # the name of the program is in brackets, and may have brackets itself
+    # the name of the program is in brackets, and may contain brackets
     at = line.rfind(b")")
     state, _, group, session, *rest = line[at + 2 :].split()
     name = line[line.find(b"(") + 1 : at].decode(errors="replace")
@@ -149,7 +149,7 @@ def _child(pid: int) -> Descendant | None:
 
 
 def _ticks() -> int:
-    """Return now as `stat` has it."""
+    """Return the current time in the unit of `stat`."""
     if not hasattr(time, "CLOCK_BOOTTIME"):
         return 0
     return int(time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK"))

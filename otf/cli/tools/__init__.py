@@ -1,1 +1,1 @@
-"""The commands of the tools: what a run and its replay do not need. They share the parts of the other commands."""
+"""The commands of the tools, which neither a run nor its replay needs. They share code with the other commands."""

@@ -1,4 +1,4 @@
-"""Reading the folder of a campaign: each path is judged again, as the campaign counted it."""
+"""Reading a campaign's folder: each path is judged again, and counted as the campaign counted it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from otf.trace.record import Header
 from otf.trace.requirements import RequirementRecord
 from otf.trace.result import counted
 
-# a failure of an earlier campaign that was driven again, or one that was seen behind another and shown without that
+# an earlier failure that was driven again, or one seen behind another and then shown without it
 SAVED: Final = re.compile(r"(saved|path-\d+\.behind)-\d+\.jsonl")
 PATH: Final = re.compile(rf"path-\d+\.jsonl|{SAVED.pattern}")
 NOT_KEPT: Final = "its trace was not kept"
@@ -39,7 +39,7 @@ Shows = Callable[[list[Path]], Iterable[Path]]
 
 
 class Read(NamedTuple):
-    """A trace that was judged again: the judgement, when the path began, and how many seconds it took."""
+    """A trace judged again: the judgement, when the path began, and how many seconds it took."""
 
     judgement: Judgement
     started: str
@@ -69,7 +69,7 @@ def paths(folder: Path) -> list[Path]:
 
 
 def place(file: Path) -> tuple[bool, int]:
-    """Return where a trace stands among those of its campaign: by its number, those of saved failures last."""
+    """Return the place of a trace in its campaign: by its number, saved failures last."""
     name, _, number = file.stem.rpartition("-")
     return name != "path", int(number)
 
@@ -77,7 +77,7 @@ def place(file: Path) -> tuple[bool, int]:
 def gathered(folder: Path, named: str | None, sets: Mapping[str, object], show: Shows = iter) -> Gathered:
     """Return the content of all traces in a folder; the bench is that of the first trace, or `named`.
 
-    `show` gets the traces, and yields them as they are read: it shows the progress.
+    `show` gets the traces and yields them as they are read, to show progress.
     """
     files = paths(folder)
     with reading(str(files[0])) as reader:
@@ -87,7 +87,7 @@ def gathered(folder: Path, named: str | None, sets: Mapping[str, object], show: 
 
 
 def judged(folder: Path, bench: Bench, header: Header, files: Iterable[Path], most: int = MOST) -> Gathered:
-    """Return the content of these traces of a folder, by this bench; at most so many of its states are explored."""
+    """Return the content of these traces of a folder, with this bench, exploring at most `most` of its states."""
     found = Gathered.of(header, Model(bench.spec, bench.oracle().model.routes), most)
     found.known_issues = tuple(dict.fromkeys(issue.says for issue in bench.known_issues))
     found.requirements = RequirementRecord(bench.requirements)
@@ -102,7 +102,7 @@ def judged(folder: Path, bench: Bench, header: Header, files: Iterable[Path], mo
 
 
 def source(step: Callable[..., object], below: Path) -> tuple[str, int] | None:
-    """Return the file and line of a function, the file relative to the folder; None if it is not below that."""
+    """Return a function's file, relative to the folder, and its line; None if the file is not below the folder."""
     code = getattr(unwrap(step), "__code__", None)
     if code is None or not Path(code.co_filename).is_relative_to(below):
         return None
@@ -117,13 +117,13 @@ class _Gathering:
         # signatures of failures in eager mode, with those of the same failures in strict mode
         self._known: dict[str, str] = {}
         self._left = log.counted | log.undecided
-        # failures that count with another of which no trace was read yet: the numbers of their paths
+        # failures that count with another whose trace has not been read yet, with the numbers of their paths
         self._others: list[tuple[int, ReportedFailure]] = []
         self._shrunk: list[ReportedFailure] = []
         self._discoveries = Discoveries()
 
     def trace(self, file: Path) -> None:
-        """Add the trace of a path, or that of a saved failure that was driven again."""
+        """Add the trace of a path, or of a saved failure that was driven again."""
         if SAVED.fullmatch(file.name):
             self._saved(file)
         else:
@@ -154,7 +154,7 @@ class _Gathering:
         self._found.worth = tuple(self._worth())
 
     def _worth(self) -> Iterator[str]:
-        """Yield what the paths are worth: nothing if one failed, if they learned, or if no log has the plan."""
+        """Yield what the paths prove: nothing if one failed, if they learned, or if no log has the plan."""
         found, plan = self._found, self._log.about
         if plan is None or found.verdict == "fail" or learn(found.header, self._bench):
             return
@@ -163,7 +163,7 @@ class _Gathering:
         if line:
             yield line
             if whole and len(self._discoveries.paths) == len(found.paths):
-                # lanes drive at the same time
+                # lanes run at the same time
                 yield from self._discoveries.lines(sum(path.seconds for path in found.paths) / plan.lanes)
 
     def _path(self, file: Path) -> None:
@@ -180,7 +180,7 @@ class _Gathering:
     def _interrupted(self, file: Path) -> bool:
         """Return whether the campaign did not count a path, since it was interrupted or lost contact.
 
-        A path may also have come to its end: then the runs that were to confirm its failure were interrupted.
+        The path itself may be complete: then the runs to confirm its failure were interrupted.
         """
         judgement = self._read(file).judgement
         if judgement.recorded is None:
@@ -211,7 +211,7 @@ class _Gathering:
         return replace(result, signature=self._counted(found, file, own.signature, record))
 
     def _counted(self, found: ReportedFailure, file: Path, own: str, record: CountedLine | None) -> str:
-        """Add a failure of a path; return the signature that it counts with. Shorter traces are added at the end."""
+        """Add a failure of a path; return the signature that it counts with. Shorter traces follow at the end."""
         signature = found.kind or (record and record.signature) or self._known.get(own, found.signature)
         if signature == found.signature:
             self._found.failed(found)
@@ -227,7 +227,7 @@ class _Gathering:
             self._shrunk += self._shorter(file)
 
     def _excused(self, found: ReportedFailure) -> str:
-        """Return the text of the known issue of the bench that a failure shows, "" if it shows none."""
+        """Return the text of the bench's known issue that a failure shows, "" if none."""
         known = self._bench.known_issue(found.failure)
         return "" if known is None else known.says
 
@@ -288,7 +288,7 @@ class _Gathering:
 
 
 def _result(read: Read, file: Path, record: CountedLine | None) -> Walked:
-    """Return a path as the current model judges it; what the campaign left undecided no model decides."""
+    """Return a path as the current model judges it; what the campaign left undecided stays undecided."""
     judgement = read.judgement
     outcome, why = judgement.verdict.outcome, judgement.verdict.why
     if record is not None and record.verdict == "inconclusive" and "pass" not in {outcome, judgement.recorded}:

@@ -58,7 +58,7 @@ def _required(laws: list[str] | None) -> Sequence[str]:
     return laws or REQUIRED
 
 
-KINDS: Final = 12  # of states or inputs that are counted
+KINDS: Final = 12  # states or inputs to list
 MEANINGS: Final = {
     "deterministic": "in each state, an input has one outcome",
     "output-deterministic": "in each state, the outputs show which outcome an input had",
@@ -73,7 +73,7 @@ MEANINGS: Final = {
 
 
 def summary(graph: Graph, found: list[Finding], required: list[Finding], overview: Iterable[str] = ()) -> str:
-    """Return the size of a graph and its laws, each explained; of those that fail, the `required` are *refuted*."""
+    """Return the size of a graph and its laws, each explained; a failing law is *refuted* only if `required`."""
     size = f"{graph.name}: {graph.size}"
     return "\n".join([size + _cut(graph), *overview, *(_law(each, required=each in required) for each in found)])
 
@@ -82,7 +82,7 @@ def _law(finding: Finding, *, required: bool) -> str:
     head, *way = str(finding).split("\n")
     meaning = MEANINGS.get(finding.law, "")
     if not finding and not required:
-        # a way to a state is of use where something is wrong
+        # the way to a state only helps if something is wrong
         head, way = head.replace(f"{finding.law}: refuted", f"{finding.law}: no", 1), []
         meaning += "; it need not be so"
     return "\n".join([head, *([f"      {meaning}"] if meaning else []), *way])
@@ -92,7 +92,7 @@ def overview(graph: Graph) -> Iterator[str]:
     """Yield what a large model consists of, and how to see its states."""
     states = Counter(type(value).__name__ for value in graph.values)
     inputs = Counter(type(value).__name__ for value in graph.inputs)
-    if graph.parent:  # groups of states have no types, and no ways to them
+    if graph.parent:  # groups of states have no types, and no ways lead to them
         far = len(graph.way(len(graph.values) - 1))
         yield f"states:   {_counted(states)}; the farthest is {far} steps from the start"
     yield f"inputs:   {_counted(inputs)}"
@@ -122,7 +122,7 @@ def as_law(finding: Finding) -> dict[str, Any]:
 
 
 def cited_sentences(bench: str, sets: list[str] | None, found: Iterable[Finding]) -> Iterator[str]:
-    """Yield the requirements that refuted laws state, with their sentences where the bench has a table of them."""
+    """Yield the requirements that refuted laws state, with their sentences if the bench has a table."""
     broken = [name for each in found if each.verdict is LawVerdict.REFUTED for name in each.req]
     table = None
     with suppress(UsageError):  # a file of another tool, or a bare model, has no table
@@ -134,7 +134,7 @@ def cited_sentences(bench: str, sets: list[str] | None, found: Iterable[Finding]
 
 
 def invariant_findings(graph: Graph, places: Iterable[str]) -> Iterable[Finding]:
-    """Yield what is true of the functions of a state at these places."""
+    """Yield whether the state functions at these places hold."""
     for given in places:
         place, _, req = given.partition("=")
         holds = named(place)
@@ -144,7 +144,7 @@ def invariant_findings(graph: Graph, places: Iterable[str]) -> Iterable[Finding]
 
 
 def property_findings(graph: Graph, bench: str, sets: list[str] | None, places: Iterable[str]) -> Iterator[Finding]:
-    """Yield what is true of the properties of a bench, and of those at these places."""
+    """Yield whether the properties of a bench, and those at these places, hold."""
     known: dict[str, object] = {}
     with suppress(UsageError):  # a file of another tool, or a bare model, has no properties
         known = dict(load(bench, parsed(sets)).properties)
@@ -153,7 +153,7 @@ def property_findings(graph: Graph, bench: str, sets: list[str] | None, places: 
 
 
 def formulas(known: Mapping[str, object], places: Iterable[str]) -> dict[str, Formula]:
-    """Return the properties that are known, and those at these places. Raises UsageError for what is none."""
+    """Return the known properties, and those at these places. Raises UsageError for anything else."""
     found = dict[str, Formula]()
     for name, what in ({**known} | {place.rpartition(":")[2]: named(place) for place in places}).items():
         if not isinstance(what, Formula):
@@ -164,7 +164,7 @@ def formulas(known: Mapping[str, object], places: Iterable[str]) -> dict[str, Fo
 
 
 def explore_model(spec: Spec[Any, Any], limit: int, depth: int | None, *, quiet: bool) -> Graph:
-    """Return the graph of a model; meanwhile a terminal shows how far it is."""
+    """Return the graph of a model; show the progress on a terminal."""
     with _bar(quiet=quiet) as progress, watched():
         graph = explore(spec, limit, depth=depth, progress=progress)
     return graph  # noqa: RET504 -- as far as mypy knows, a context manager may swallow errors

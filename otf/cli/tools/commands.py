@@ -1,4 +1,4 @@
-"""The commands of the tools, as help shows them: what each takes. Its work is in the module that `app` names."""
+"""The commands of the tools, as help shows them: the options of each. `app` names the modules that do the work."""
 
 from __future__ import annotations
 

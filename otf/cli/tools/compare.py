@@ -33,8 +33,8 @@ from otf.report.times import ResponseDrift, drifts
 from otf.trace.result import counted
 
 Sides: TypeAlias = tuple[str, str]
-SHORT: Final = 24  # columns for what two paths are called
-WIDE: Final = 40  # columns for the name of what is compared; a longer one has a line of its own
+SHORT: Final = 24  # columns for the name of a path
+WIDE: Final = 40  # columns for the name of what is compared; a longer one gets its own line
 FIGURES: Final = ("verdict", "paths", "steps", "kinds of failure", "states visited", "transitions visited")
 
 
@@ -70,7 +70,7 @@ def compare(asked: CompareCommand) -> int:
 
 
 def _differ(found: Comparison) -> bool:
-    """Return whether runs went differently: conditions and times that differ are no difference of the systems."""
+    """Return whether the runs went differently; different conditions and times do not count."""
     parted = found.traces is not None and found.traces.event is not None
     return parted or any(pair.a != pair.b for pair in found.kinds)
 
@@ -118,7 +118,7 @@ def _no_campaign(name: str) -> str:
 
 
 def _parting_paths(a: Path, b: Path, bench: str | None, sets: Mapping[str, object]) -> Iterator[TraceComparison]:
-    """Yield the comparisons of paths of the same number that part."""
+    """Yield a comparison for each pair of paths with the same number that part."""
     others = {file.name for file in paths(b)}
     for file in paths(a):
         if file.name in others:
@@ -141,7 +141,7 @@ def _figures(found: Gathered) -> Iterator[str]:
 
 
 def sides(a: str, b: str) -> Sides:
-    """Return short names for two paths: the parts in which they differ, or A and B if those are long.
+    """Return short names for two paths: the parts in which they differ, or A and B if these are long.
 
     >>> sides("old/path-0001.jsonl", "new/path-0001.jsonl"), sides("old/", "new/"), sides("x" * 30, "y")
     (('old', 'new'), ('old', 'new'), ('A', 'B'))
@@ -171,7 +171,7 @@ def _lines(found: Comparison, names: Sides) -> Iterator[str]:
 
 
 def _figure_lines(found: Comparison) -> Iterator[str]:
-    """Yield the figures of two campaigns as columns, under the names of their folders."""
+    """Yield the figures of two campaigns as columns, headed by the names of their folders."""
     rows = [(*pair, difference(pair.a, pair.b)) for pair in found.figures]
     if rows:
         rows.insert(0, ("", found.a, found.b, "difference"))
@@ -195,7 +195,7 @@ def _table(title: str, pairs: Sequence[ConditionPair], names: Sides) -> Iterator
 
 
 def _even(names: Sides, end: str = "") -> Sides:
-    """Return both names in the width of the longer."""
+    """Return both names padded to the width of the longer one."""
     wide = max(map(len, names)) + len(end)
     return f"{names[0] + end:{wide}}", f"{names[1] + end:{wide}}"
 

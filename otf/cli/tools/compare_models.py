@@ -1,4 +1,4 @@
-"""`otf compare` of two models: what they answer differently, and what their systems answer there."""
+"""`otf compare` of two models: where their answers differ, and what their systems answer there."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from otf.trace.result import counted
 LEARNED: Final = "learned.py"
 JOURNAL: Final = "campaign.jsonl"
 LIMIT: Final = 20_000  # states of each model
-DRIVEN: Final = 20  # differences that are sent to the systems
+DRIVEN: Final = 20  # differences to send to the systems
 FILES: Final = (".aut", ".dot", ".gv")
 
 
 class ShownDifference(NamedTuple):
-    """A difference, and what each system answered to its last input; "" where it was not sent."""
+    """A difference, and each system's answer to its last input; "" if it was not sent."""
 
     difference: AnswerDifference
     a: str = ""
@@ -34,7 +34,7 @@ class ShownDifference(NamedTuple):
 
 
 def are_models(a: str, b: str) -> bool:
-    """Return whether two names are those of models, and not of traces or campaigns."""
+    """Return whether two names are those of models, not of traces or campaigns."""
     return all(map(_is_model, (a, b)))
 
 
@@ -46,7 +46,7 @@ def _is_model(name: str) -> bool:
 
 
 def compare_models(a: str, b: str, sets: Mapping[str, object], *, as_json: bool) -> bool:
-    """Show what two models answer differently; return whether they do."""
+    """Show where the answers of two models differ; return whether they do."""
     names = [str(Path(each) / LEARNED) if Path(each).is_dir() else each for each in (a, b)]
     one, other = (explore(model(name, dict(sets)), LIMIT) for name in names)
     found = differences(one, other)
@@ -60,14 +60,14 @@ def compare_models(a: str, b: str, sets: Mapping[str, object], *, as_json: bool)
 
 
 def _bench(name: str, sets: Mapping[str, object]) -> Bench | None:
-    """Return the bench of a system; a file of another tool has none, nor has a bare model."""
+    """Return the bench of a system; a file of another tool or a bare model has none."""
     if name.endswith(FILES) or isinstance(named(name), Spec):
         return None
     return load(name, sets)
 
 
 def _driven(found: Sequence[AnswerDifference], benches: Sequence[Bench | None]) -> Iterator[ShownDifference]:
-    """Yield the differences, the first of them with what both systems answer."""
+    """Yield the differences, the first ones with the answers of both systems."""
     one, other = benches
     if one is None or other is None:
         yield from map(ShownDifference, found)
@@ -78,7 +78,7 @@ def _driven(found: Sequence[AnswerDifference], benches: Sequence[Bench | None]) 
 
 
 def _answer(bench: Bench, inputs: Sequence[str]) -> str:
-    """Return what the system of a bench answers to the last of these inputs."""
+    """Return what a bench's system answers to the last of these inputs."""
     known = {plain(each): each for each in explore(bench.spec, LIMIT).inputs}
     if not inputs or any(each not in known for each in inputs):
         return ""

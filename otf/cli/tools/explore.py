@@ -1,4 +1,4 @@
-"""`otf explore`: a graph as text, as data, as a picture, as a page, or in the language of another tool."""
+"""`otf explore`: a graph as text, data, a picture, a page, or a file for another tool."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ sys.stdout.buffer.write(pygraphviz.AGraph(text).draw(format=form, prog="dot"))
 def explore(asked: ExploreCommand) -> int:
     """Do what the command asks; return the exit status."""
     form, out, page = asked.form, asked.out, asked.page
-    if out is not None and form == "text":  # the name of a file says what it is to be
+    if out is not None and form == "text":  # the suffix of a file tells the form
         form = out.suffix[1:] if out.suffix[1:] in FORMATS else form
         page, out = (out, None) if out.suffix == ".html" else (page, out)
     form = "json" if asked.as_json else one_of("--format", form, FORMATS)
@@ -68,7 +68,7 @@ def explore(asked: ExploreCommand) -> int:
 def _write_page(
     graph: Graph, marked: Marks, found: list[Finding], required: list[Finding], by: list[str], file: Path | None
 ) -> Path:
-    """Write the page on which the states are walked; return its file."""
+    """Write the page for walking through the states; return its file."""
     text = model_page(graph, marked, list(map(str, found)), by)
     if file is None:
         with NamedTemporaryFile(prefix="otf-explore-", suffix=".html", delete=False) as made:
@@ -82,7 +82,7 @@ def _write_page(
 def write(
     graph: Graph, marked: Marks, form: str, out: Path | None, found: list[Finding], required: list[Finding]
 ) -> None:
-    """Write a graph in a form, to a file or to standard output, and below it its laws. Raises UsageError."""
+    """Write a graph and its laws in a form, to a file or to standard output. Raises UsageError."""
     if form == "json":
         data = {**as_data(graph, marked), "laws": [as_law(each) for each in found]}
         document(data) if out is None else _file(out, json.dumps(data, indent=2) + "\n")

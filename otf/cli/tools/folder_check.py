@@ -1,4 +1,4 @@
-"""`otf check FOLDER`: whether the folder of a campaign is as it was written, by the digests in its journal."""
+"""`otf check FOLDER`: whether a campaign's folder is as written, by the digests in its journal."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Found(NamedTuple):
 
 
 class _Line(msgspec.Struct):
-    """What is read of any line of a journal."""
+    """The fields read from any line of a journal."""
 
     event: str
     digests: dict[str, str] = {}
@@ -39,7 +39,7 @@ class _Line(msgspec.Struct):
 
 
 def check_folder(folder: Path, *, as_json: bool) -> int:
-    """Say what of a folder is whole; return the exit status."""
+    """Say which parts of a folder are whole; return the exit status."""
     found = [*_found(folder)]
     states = {state: sum(each.state == state for each in found) for state in (WHOLE, TORN, *WRONG)}
     status = FAIL if any(states[state] for state in WRONG) else INCONCLUSIVE if states[TORN] else PASS
@@ -73,9 +73,9 @@ def _found(folder: Path) -> Iterator[Found]:
 
 
 def _journal(lines: Iterable[bytes]) -> tuple[list[_Line], list[Found]]:
-    """Return the lines of a journal that can be read, and what is wrong with the others."""
+    """Return the readable lines of a journal, and what is wrong with the others."""
     chain, known, found = LineChain(), list[_Line](), list[Found]()
-    bad = 0  # the line before, if it is no JSON
+    bad = 0  # the previous line, if it is not JSON
     for number, line in enumerate(lines, 1):
         follows = chain.take(line)
         name = f"{JOURNAL}, line {number - 1}"

@@ -1,4 +1,4 @@
-"""`otf learn`: a model from nothing but the running system, as a picture, as Python, and as a page to walk on."""
+"""`otf learn`: a model of the running system alone, as a picture, as Python, and as a page to walk on."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ from otf.trace.events import Sent
 from otf.trace.result import counted
 from otf.values import key, show
 
-MOST: Final = 200  # inputs of an alphabet: each is tried in each state
-STATES: Final = 1_000  # of a bench's own model in which its inputs are looked up
+MOST: Final = 200  # inputs of an alphabet: learning tries each of them in each state
+STATES: Final = 1_000  # states of a bench's own model to search for inputs
 
 
 def learn(asked: LearnCommand) -> int:
@@ -94,7 +94,7 @@ def _checked(pupil: Pupil, learnt: LearntSystem, properties: Mapping[str, Formul
 
 
 def _answering(source: LearningSource, system: SystemOptions) -> LearningSource:
-    """Return a source whose messages end as the system expects it, where the end is a guess: as more are answered."""
+    """Return a source whose messages end as the system expects: a guessed end is the one that gets more answers."""
     plain = source.plain
     if plain is None or not plain.messages.guessed:
         return source
@@ -102,7 +102,7 @@ def _answering(source: LearningSource, system: SystemOptions) -> LearningSource:
     most, best = 0, source
     for each in (source, other):
         work = partial(answers_to, system.watched(each.bench), plain.messages.texts[:MOST])
-        # an input that another one ended is answered half: the more are answered, the better
+        # an input that another one ended gets half an answer: the more answers, the better
         answered = sum(map(bool, interruptible(work).value or ()))
         if answered > most:
             most, best = answered, each
@@ -114,7 +114,7 @@ def _answering(source: LearningSource, system: SystemOptions) -> LearningSource:
 
 
 def _inputs(source: LearningSource, alphabet: Path | None, only: str) -> list[Any]:
-    """Return the alphabet. Raises UsageError for one that is empty or too large."""
+    """Return the alphabet. Raises UsageError if it is empty or too large."""
     inputs = list(source.plain.messages.texts if source.plain else _of_bench(source.bench, alphabet))
     wanted = re.compile(only)
     inputs = [each for each in inputs if wanted.search(each if isinstance(each, str) else show(each))]
@@ -128,7 +128,7 @@ def _inputs(source: LearningSource, alphabet: Path | None, only: str) -> list[An
 
 
 def _of_bench(bench: Bench, alphabet: Path | None) -> Iterable[Any]:
-    """Return the inputs of a bench's own model, or those of them that are in a file."""
+    """Return the inputs of a bench's own model, or those of them listed in a file."""
     if alphabet is not None and (alphabet.is_dir() or alphabet.suffix == ".jsonl"):
         return sent_in(alphabet, bench)
     inputs = explore(bench.spec, STATES).inputs
@@ -165,13 +165,13 @@ def _learn(
     return pupil, done.status(PASS)
 
 
-TRACES: Final = 1_000  # of a folder whose inputs are read
+TRACES: Final = 1_000  # traces of a folder to read inputs from
 LEARNED: Final = "learned"
 
 
 @dataclass(frozen=True)
 class LearningSource:
-    """Where a system is learnt: its bench, as it was named; or `plain`, of which just the address is known."""
+    """What to learn from: a bench and its name, or `plain`, a system of which only the address is known."""
 
     bench: Bench
     reference: str
@@ -181,7 +181,7 @@ class LearningSource:
 
 
 def source_of(asked: LearnCommand) -> LearningSource:
-    """Return what a command line names. Raises UsageError."""
+    """Return the source that a command line names. Raises UsageError."""
     suts, given = asked.system.sut, asked.system.parameters
     if asked.bench is not None:
         if asked.framing or asked.start or asked.reset or asked.register:
@@ -202,12 +202,12 @@ def source_of(asked: LearnCommand) -> LearningSource:
 
 
 def of_plain(plain: PlainSystem) -> LearningSource:
-    """Return the source of a system of which just the address and messages are known."""
+    """Return the source for a system of which only the address and messages are known."""
     return LearningSource(plain.bench(), f"{LEARNED}.py", [plain.url], plain=plain)
 
 
 def sent_in(where: Path, bench: Bench) -> list[Any]:
-    """Return the inputs that were sent in a trace, or in those of a folder, each once."""
+    """Return the inputs sent in a trace, or in those of a folder, each once."""
     traces = sorted(where.glob("path-*.jsonl")) if where.is_dir() else [where]
     events = (event for trace in traces[:TRACES] for event in reread(trace, bench))
     sent = (event.input for event in events if isinstance(event, Sent) and not isinstance(event.input, Malformed))
@@ -238,7 +238,7 @@ def _model(learnt: LearntSystem, origin: LearningSource, known: Sequence[str]) -
 
 
 def _bench_of(origin: LearningSource) -> tuple[list[str], str]:
-    """Return the imports and the code of the bench that was learnt."""
+    """Return the imports and the code of the learnt bench."""
     own = dict(origin.sets)
     call = f"load({_place(origin.reference)!r}, {own!r})"
     imports = ["from otf.cli.benches import load"]
@@ -249,7 +249,7 @@ def _bench_of(origin: LearningSource) -> tuple[list[str], str]:
 
 
 def _place(reference: str) -> str:
-    """Return how a bench is named from anywhere: a file by its whole path."""
+    """Return a name for a bench that works from any folder: a file by its full path."""
     where, colon, name = reference.rpartition(":")
     file = where if colon else reference
     if not Path(file).suffix or not Path(file).exists():

@@ -1,4 +1,4 @@
-"""What `otf learn` says: how far it has come, what is known of the result, and why it has not come to its end."""
+"""What `otf learn` prints: its progress, what is known of the result, and why it ended early."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from otf.learn.teaching import Pupil
 from otf.suite import ASSUMED, wider
 from otf.trace.result import counted
 
-ROW: Final = 5  # times that one input is sent in a row, from which on it is told
+ROW: Final = 5  # repetitions of one input worth telling
 FORGETS: Final = "A system that remembers earlier paths has to be reset (--start, --reset, or the Life of its bench)"
-SHOWN: Final = 4  # answers of a system that chooses
+SHOWN: Final = 4  # answers to show if a system has a choice
 LONGEST: Final = 120  # characters of each
 
 
 def line(pupil: Pupil) -> str:
-    """Return how far learning has come, in a line."""
+    """Return the progress of learning, in a line."""
     best, sent = pupil.learning.best, pupil.driver.inputs_sent
     if best is None:
         return f"learning: {counted(sent, 'input')}"
@@ -39,7 +39,7 @@ def line(pupil: Pupil) -> str:
 
 
 def _deepest(pupil: Pupil) -> str:
-    """Return how far the paths go that look for more states; what has no finite machine is seen by that."""
+    """Return how deep the search for more states goes: it shows when a system has no finite machine."""
     word = max(pupil.learning.since or (), key=len, default=())
     runs = [(len([*group]), inp) for inp, group in groupby(word)]
     many, inp = max(runs, default=(0, 0))
@@ -74,7 +74,7 @@ def known(pupil: Pupil, extra: int) -> list[str]:
 
 
 def guarantees(states: int, extra: int) -> list[str]:
-    """Return in sentences for which systems a machine is right whose suites for so many extra states passed."""
+    """Return, in sentences, for which systems a machine is right if its suites for `extra` more states passed."""
     within = f"Right for every system with at most {counted(states + extra, 'state')}, if {ASSUMED}"
     return [f"{within};", f"{wider(extra)}."] if extra else [f"{within}."]
 
@@ -88,7 +88,7 @@ def tell(
     *,
     as_json: bool,
 ) -> None:
-    """Say what was learnt and asked, what is true of properties, where the files are, and how to go on."""
+    """Print what was learnt and asked, whether properties hold, where the files are, and how to go on."""
     seconds = monotonic() - pupil.began
     sent, best = pupil.driver.inputs_sent, learnt.machine
     if as_json:
@@ -143,7 +143,7 @@ def _choice(pupil: Pupil) -> str:
 
 
 def _ways(pupil: Pupil, parted: Parted) -> str:
-    """Return inputs with the answers that came after them."""
+    """Return inputs with the answers that followed."""
     word, answers = parted
     shown = ", ".join(plain(pupil.driver.inputs[inp]) for inp in word)
     most = sorted(answers, key=lambda out: -answers[out])[:SHOWN]

@@ -1,7 +1,7 @@
 """`otf run --page`: a page about the campaign while it runs, served on this machine or written to a file.
 
-A thread of its own takes the figures once a second and answers the browser: the event loop neither waits nor works for
-it. At each step the campaign only stores its view, and a state that was certain.
+A separate thread takes the figures once a second and answers the browser, so the event loop neither waits nor works for
+it. At each step the campaign only stores its view, and the state if it is certain.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from otf.trace.result import counted
 from otf.values import show
 
 EVERY: Final = 1.0  # seconds between two samples
-WRITTEN: Final = 3  # samples between two writings of the file
-POINTS: Final = 400  # of the curve; then every second one is dropped
+WRITTEN: Final = 3  # samples between two writes of the file
+POINTS: Final = 400  # of the curve; at that number, every second one is dropped
 KNOWN: Final = 100_000  # nodes
 SHOWN: Final = 12  # possible states
 KINDS: Final = 50  # failures
 PATIENCE: Final = 5.0  # seconds for a request, and for a reader to fetch the report
-RUNNING: Final = 4  # paths that are named
-CLIENTS: Final = 16  # requests at the same time; further ones are refused
+RUNNING: Final = 4  # paths to name
+CLIENTS: Final = 16  # simultaneous requests; the server refuses more
 
 
 class LiveFigures(Listener):
@@ -49,9 +49,9 @@ class LiveFigures(Listener):
         self._began = monotonic()
         self._view: View | None = None
         self._met: set[Node] = set()
-        # by their numbers, which stay theirs as long as they are kept here
+        # by their ids, which stay valid as long as the nodes are kept here
         self._known: dict[int, Node] = {}
-        # inputs chosen on the paths under way; the others are in the summary, wherever they were driven
+        # inputs chosen on the paths under way; the summary counts the others, wherever they were driven
         self._chosen: dict[int, int] = {}
         self._now = ""
         self._growth: list[tuple[int, int]] = [(0, 0)]
@@ -63,20 +63,20 @@ class LiveFigures(Listener):
         self._view = view
         self._chosen[number] = self._chosen.get(number, 0) + 1
         nodes = view.nodes
-        # hashing a node takes longer than all the rest, and nearly all are known: their numbers are looked up first
+        # hashing a node costs more than the rest, and nearly all are known: look up their ids first
         if len(nodes) == 1 and id(nodes[0]) not in self._known:
             self._meet(nodes[0])
         if self._enabled is not None:
             self._enabled(number, view)
 
     def _meet(self, node: Node) -> None:
-        if len(self._known) >= KNOWN:  # a model forgets nodes and makes them anew
+        if len(self._known) >= KNOWN:  # a model forgets nodes and creates new ones
             self._known.clear()
         self._known[id(node)] = node
         self._met.add(node)
 
     def path(self, result: PathResult, summary: Summary) -> None:
-        """Pass a path on; its steps are in the summary now."""
+        """Pass a path on; the summary has counted its steps."""
         self._chosen.pop(result.number, None)
         self._inner.path(result, summary)
 
@@ -92,7 +92,7 @@ class LiveFigures(Listener):
 
     @property
     def steps(self) -> int:
-        """Return the steps of the paths that count and of those under way: the last choice may not be sent yet."""
+        """Return the steps of counted paths and of those under way; the last choice may not have been sent yet."""
         return self._campaign.summary.steps + sum(max(0, each - 1) for each in [*self._chosen.values()])
 
     def sample(self) -> None:
@@ -124,7 +124,7 @@ class LiveFigures(Listener):
             "undecided": len(summary.inconclusive),
             "now": self._now or self._running(),
             "possible": [show(node.value) for node in nodes[:SHOWN]],
-            # the newest first: the story is of that one
+            # the newest first: the story tells that one
             "failures": [
                 *(f"{each.result.title or each.signature} ({each.count:,}{of})" for each in groups[: -KINDS - 1 : -1]),
                 *(f"known issue: {each.says} ({each.paths:,}{of})" for each in result.seen_issues[:KINDS]),
@@ -134,7 +134,7 @@ class LiveFigures(Listener):
         }
 
     def _running(self) -> str:
-        """Return which paths are under way, at which step."""
+        """Return which paths are under way, and at which step."""
         under_way = sorted(self._chosen.copy().items())
         shown = [f"path {number}, step {chosen:,}" for number, chosen in under_way[:RUNNING]]
         more = f"; and {len(under_way) - RUNNING} more" if len(under_way) > RUNNING else ""
@@ -149,7 +149,7 @@ class LiveFigures(Listener):
 
 
 class _LiveEvents(LiveFigures):
-    """The same for an inner listener that takes events: to any other they would only cost time."""
+    """The same for an inner listener that takes events; for any other they would only cost time."""
 
     def event(self, number: int, event: TraceEvent) -> None:
         """Pass an event on."""
@@ -157,7 +157,7 @@ class _LiveEvents(LiveFigures):
 
 
 class LivePage:
-    """The page of one campaign, in a file or behind an address; `watch` makes its listener."""
+    """The page of one campaign, in a file or at an address; `watch` makes its listener."""
 
     def __init__(self, campaign: Campaign, title: str, file: Path | None) -> None:
         self._campaign, self._title, self._file = campaign, title, file
@@ -168,14 +168,14 @@ class LivePage:
         self._thread = Thread(target=self._work, daemon=True)
 
     def watch(self, inner: Listener) -> Listener:
-        """Return the listener of the campaign, which passes everything on; the page begins."""
+        """Start the page; return the listener of the campaign, which passes everything on."""
         kind = _LiveEvents if callback(inner, "event", 0) else LiveFigures
         self._figures = kind(self._campaign, inner)
         self._thread.start()
         return self._figures
 
     def answer(self, path: str) -> tuple[str, bytes] | None:
-        """Return what is at a path of the address, with its type; None if nothing is."""
+        """Return the content at a path of the address, with its type; None if there is none."""
         self._asked = monotonic()
         if path == "/state.json":
             return "application/json", json.dumps(self._figures.state()).encode()
@@ -186,7 +186,7 @@ class LivePage:
         return "text/html; charset=utf-8", self._report or live_page(self._title).encode(errors="backslashreplace")
 
     def end(self, report: Callable[[], str]) -> None:
-        """Turn the page into the report; a browser that shows it has a few seconds to fetch that."""
+        """Turn the page into the report; a browser that shows the page has a few seconds to fetch it."""
         self._stop.set()
         if self._thread.is_alive():
             self._thread.join()
@@ -212,7 +212,7 @@ class LivePage:
 
 
 class _Server(ThreadingHTTPServer):
-    """Serves one page on this machine alone."""
+    """Serves one page, to this machine only."""
 
     daemon_threads = True
     block_on_close = False
@@ -230,7 +230,7 @@ class _Server(ThreadingHTTPServer):
             self.shutdown_request(request)
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 -- as in the base class
-        # the handler bounds each read: without this, a client that sends a byte now and then would keep its place
+        # the handler bounds each read: without this, a client that sends a byte now and then would keep its slot
         late = Timer(PATIENCE, _shut, [request])
         late.daemon = True
         late.start()
@@ -241,7 +241,7 @@ class _Server(ThreadingHTTPServer):
             self._free.release()
 
     def handle_error(self, request: socket | tuple[bytes, socket], client_address: Any) -> None:  # noqa: ANN401 -- as in the base class
-        """Say nothing: a browser that is closed is no news."""
+        """Print nothing: a closed browser is no reason for a message."""
 
 
 def _shut(connection: socket) -> None:
@@ -250,7 +250,7 @@ def _shut(connection: socket) -> None:
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """Answers GET of the two paths that there are, if the request names this machine as its host and has the token."""
+    """Answers GET for two paths, if the request names this machine as its host and has the token."""
 
     server: _Server  # pyright: ignore[reportIncompatibleVariableOverride] -- no other server has this handler
     timeout = PATIENCE
@@ -274,12 +274,12 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def _names_this_machine(self) -> bool:
-        # a page of another site that had its name point here would send its own name; who reads two takes either
+        # a page of another site whose name points here would send its own name; of two headers, either might count
         port, hosts = self.server.server_port, self.headers.get_all("Host", [])
         return len(hosts) == 1 and hosts[0] in {f"127.0.0.1:{port}", f"localhost:{port}"}
 
     def _has_token(self, query: str) -> bool:
-        # any user of this machine can connect, and must not read what the campaign shows
+        # any user of this machine can connect, but must not read what the campaign shows
         return compare_digest(query.encode(), f"token={self.server.token}".encode())
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 -- the name of the base class
@@ -297,12 +297,12 @@ HEADERS: Final = {
 
 @contextmanager
 def live(where: str, campaign: Campaign, title: str, tell: Callable[[str], None]) -> Generator[LivePage]:
-    """Yield the page of a campaign: `where` is a file, or a port of this machine, 0 for any that is free."""
+    """Yield the page of a campaign: `where` is a file, or a port of this machine (0: any free one)."""
     if not (where.isascii() and where.isdecimal()):
         page = LivePage(campaign, title, Path(where))
         with writing(
             Path(where), advice="choose another file"
-        ):  # it may be in the folder of the traces, yet to be made
+        ):  # the folder may be that of the traces, which does not exist yet
             Path(where).parent.mkdir(parents=True, exist_ok=True)
         write_page(Path(where), live_page(title, LiveFigures(campaign, Listener()).state()))
         tell(f"page: {where}")
@@ -326,7 +326,7 @@ def live(where: str, campaign: Campaign, title: str, tell: Callable[[str], None]
 
 
 def _story(group: FailureGroup) -> list[tuple[str, str]]:
-    """Return the failure of a group in words, with their colours: of the shortest trace that is known so far."""
+    """Return the failure of a group as coloured lines, for the shortest trace known so far."""
     from otf.report.failures import SCREEN, toned
 
     shown = group.shrunk or group.first

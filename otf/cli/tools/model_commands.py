@@ -1,4 +1,4 @@
-"""The commands of the tools that ask a model, as help shows them: what each takes."""
+"""The commands of the tools that query a model, as help shows them: the options of each."""
 
 from __future__ import annotations
 

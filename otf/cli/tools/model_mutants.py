@@ -1,4 +1,4 @@
-"""`otf mutants` for a bench without mutants of its own: the model itself is mutated, and served as the system."""
+"""`otf mutants` for a bench without its own mutants: otf mutates the model and serves it as the system."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from otf.trace.result import counted
 
 SHOWN: Final = 6  # inputs of a path
 LONG: Final = 120  # characters of a state
-ROWS: Final = 20  # mutants that are proved to conform, one by one
+ROWS: Final = 20  # mutants proved to conform, one by one
 
 
 def mutate_model(bench: Bench, asked: MutantsCommand) -> int:
-    """Hunt mutants of a model, print their fates, and return the exit status: 0 if none is open.
+    """Hunt mutants of a model, print their fates, and return the exit status: 0 if none is left open.
 
-    With --out they are written into that folder, for `otf report`.
+    With --out, write them into that folder for `otf report`.
     """
     unknown = [name for name in asked.operators or () if name not in OPERATORS]
     if unknown:

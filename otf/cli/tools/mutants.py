@@ -25,9 +25,9 @@ STEPS = 100
 
 @dataclass(frozen=True, slots=True)
 class MutantResult:
-    """The result of one mutant: steps until it failed (or all that were sent), and the shrunk trace.
+    """The result of one mutant: the steps until it failed (or all steps sent), and the shrunk trace.
 
-    `undecided` are the inconclusive paths of one that was not found, by their reasons.
+    `undecided` holds the inconclusive paths of a mutant that was not found, by reason.
     """
 
     mutant: str
@@ -40,10 +40,10 @@ class MutantResult:
 
     @property
     def exit_status(self) -> int:
-        """Return the exit status that this mutant alone would have."""
+        """Return the exit status for this mutant alone."""
         if self.found:
             return PASS
-        # what the machine kept the tester from judging is no sign that it cannot see the mistake
+        # if the machine kept the tester from judging, that does not show that it would miss the mistake
         return INCONCLUSIVE if self.trouble or self.undecided else FAIL
 
 
@@ -75,7 +75,7 @@ def mutants(asked: MutantsCommand) -> int:
 
 
 def _all(names: Iterable[str], one: Callable[[str], Done[MutantResult]]) -> tuple[list[MutantResult], int]:
-    """Return the results up to the first trouble or interruption, and the exit status of the latter."""
+    """Return the results up to the first trouble or interruption, and the exit status of an interruption."""
     rows: list[MutantResult] = []
     for name in names:
         done = one(name)
@@ -87,7 +87,7 @@ def _all(names: Iterable[str], one: Callable[[str], Done[MutantResult]]) -> tupl
 
 
 def _bare(reference: str) -> Bench | None:
-    """Return a bench around a model that has none; None if the reference is of a bench."""
+    """Return a bench around a bare model; None if the reference is a bench."""
     if Path(reference).suffix in MODEL_FILES or isinstance(named(reference), Spec):
         return bench_of(model(reference, {}))
     return None
@@ -110,7 +110,7 @@ def _settings(asked: MutantsCommand, folder: Path) -> Settings:
 
 
 def _one(settings: Settings, name: str, loaded: Bench, which: str, *, quiet: bool) -> Done[MutantResult]:
-    """Test one mutant, and print the result; `which` is its name and place for the progress."""
+    """Test one mutant, and print the result; `which` is its name and place, for the progress."""
     campaign = Campaign(loaded, settings)
 
     async def work() -> MutantResult:

@@ -1,4 +1,4 @@
-"""`otf new`: a bench to start from, for a kind of connection, or drafted from a recording."""
+"""`otf new`: a bench to start from, for a kind of connection or drafted from a recording."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _draft(wishes: NewCommand) -> int:
 
 
 def ask_wishes(ask: Callable[[str], str]) -> NewCommand:
-    """Ask what the system is; `ask` prints a question and returns the answer. Raises UsageError for wrong answers."""
+    """Ask about the system; `ask` prints a question and returns the answer. Raises UsageError for wrong answers."""
     try:
         name = _answer(ask, "What is your system called? [my_system] ", "my_system", NAME.fullmatch)
         source = _answer(

@@ -1,4 +1,4 @@
-"""A system of which nothing is known but its address and some messages: texts, in which each character is a byte."""
+"""A system of which only the address and some messages are known: texts, in which each character is a byte."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 PORT: Final = "line"
 LARGEST: Final = 1 << 20  # bytes of a file of messages
-SETTLE: Final = 0.05  # seconds in which the answers to what resets a system are dropped
+SETTLE: Final = 0.05  # seconds during which to drop the answers to reset messages
 DATAGRAMS: Final = ("udp", "can", "isotp", "visa")  # the schemes of addresses without a framing
 ENDS: Final = {"lines": "\n", "crlf": "\r\n"}
 _ESCAPED: Final = re.compile(r"\\(?:x([0-9a-fA-F]{2})|([\\nrt0]))")
@@ -26,7 +26,7 @@ _ESCAPES: Final = {"n": "\n", "r": "\r", "t": "\t", "0": "\0", "\\": "\\"}
 
 @dataclass(frozen=True)
 class Texts:
-    r"""The codec of messages that are texts, each character a byte; `end` is sent after each.
+    r"""The codec of messages that are texts, each character a byte; it adds `end` to each.
 
     >>> Texts("\r\n").encode("put 2\r\nhi"), Texts().decode("", b"\xff")
     (b'put 2\r\nhi\r\n', 'ÿ')
@@ -41,7 +41,7 @@ class Texts:
         return ""
 
     def encode(self, value: object) -> bytes:
-        """Return the bytes of a message, with its end. Raises CodecError for one that is no text of bytes."""
+        """Return the bytes of a message, with its end. Raises CodecError for a character that is not a byte."""
         try:
             return f"{value}{self.end}".encode("latin-1")
         except UnicodeError as error:
@@ -55,20 +55,20 @@ class Texts:
 
 @dataclass(frozen=True)
 class Messages:
-    """The messages of a file: how the stream is cut into them (a framing, and its code), and what each ends with."""
+    """The messages of a file, how to cut the stream into them (a framing, and its code), and how each ends."""
 
     texts: Sequence[str]
     end: str = "\n"
     framing: Framing | None = None
     code: str = ""
-    # whether the end is a guess that the answers of the system may refute
+    # whether the end is a guess that the system's answers may refute
     guessed: bool = True
     registers: Sequence[GuessedRegister] = ()
 
 
 @dataclass(frozen=True)
 class PlainSystem:
-    """A system at an address, its messages, the command that starts it afresh, and messages that reset it."""
+    """A system at an address, with its messages, the command that starts it afresh, and messages that reset it."""
 
     url: str
     messages: Messages
@@ -78,7 +78,7 @@ class PlainSystem:
     quiescence: float | None = None
 
     def bench(self) -> Bench:
-        """Return its bench, with a model that knows the inputs alone."""
+        """Return its bench, with a model that only knows the inputs."""
         from otf.spec import Spec
 
         spec = Spec[None, str](lambda _state, _inp: [], None, self.messages.texts)
@@ -113,10 +113,10 @@ def text_bench(
     registers: Mapping[str, str] | None = None,
     quiescence: float | None = None,
 ) -> Bench:
-    """Return the bench of a system whose messages are texts; `end` is sent after each, unless there is a framing.
+    """Return the bench of a system whose messages are texts; each gets `end`, unless there is a framing.
 
-    `start` is the command that starts a fresh system before each path, `reset` messages that are sent then, and
-    `registers` have the patterns of what comes back in inputs. Raises UsageError for an address that is none.
+    Before each path, `start` is the command that starts a fresh system, and `reset` holds messages to send then.
+    `registers` maps names to patterns in answers, for use in inputs. Raises UsageError for an invalid address.
     """
     from otf import framing as framings
     from otf.adapter import Bench
@@ -149,13 +149,13 @@ def _life(codec: Texts, url: str, start: str, reset: Sequence[str]) -> Life | No
 
 
 def lines_of(file: Path) -> list[str]:
-    """Return the lines of a file, each once, without empty ones and comments (#). Raises UsageError."""
+    """Return the lines of a file, each once, without empty lines and comments (#). Raises UsageError."""
     lines = [line.strip() for line in _read(file).decode("utf-8", "replace").splitlines()]
     return list(dict.fromkeys(line for line in lines if line and not line.startswith("#")))
 
 
 def unescaped(text: str) -> str:
-    r"""Return a message of a file of texts: `\n`, `\r`, `\t`, `\0`, `\\` and `\xHH` are characters.
+    r"""Return a message from a file of texts: `\n`, `\r`, `\t`, `\0`, `\\` and `\xHH` stand for characters.
 
     >>> unescaped(r"put 2\r\nhi"), unescaped(r"C:\dir")
     ('put 2\r\nhi', 'C:\\dir')
@@ -164,7 +164,7 @@ def unescaped(text: str) -> str:
 
 
 def named(registers: Sequence[str]) -> dict[str, str]:
-    """Return the patterns of registers, each given as NAME=REGEX. Raises UsageError."""
+    """Return the patterns of registers given as NAME=REGEX. Raises UsageError."""
     found = {name: pattern for name, equals, pattern in (each.partition("=") for each in registers) if equals}
     if len(found) < len(registers):
         raise UsageError("--register: write NAME=REGEX, such as 'job=INSERTED (\\d+)', once for each name")
@@ -172,9 +172,9 @@ def named(registers: Sequence[str]) -> dict[str, str]:
 
 
 def messages(file: Path, framing: str, *, registers: bool = True) -> Messages:
-    """Return the messages of a file: one a line, or what was sent to a system in a capture or a marked log.
+    """Return the messages of a file: one per line, or those sent to a system in a capture or a marked log.
 
-    `framing` is the name of one, "" for a guess; `registers`: those of a recording are guessed. Raises UsageError.
+    `framing` is a name, or "" for a guess; `registers`: guess those of a recording. Raises UsageError.
     """
     from otf.cli.tools.starters import FRAMINGS
 
@@ -209,7 +209,7 @@ def _read(file: Path) -> bytes:
 
 
 def _recorded(file: Path, *, registers: bool) -> Messages | None:
-    """Return the messages that were sent in a recording; None where a file is none."""
+    """Return the messages sent in a recording; None if the file is not one."""
     from otf.draft.dialogue import CRLF, FORMS, cut, is_text, read_dialogue
     from otf.draft.registers import guessed_registers
     from otf.trace.pcap import MAGIC

@@ -25,8 +25,8 @@ from otf.runner.writer import put, writing
 from otf.trace.requirements import HEADER
 from otf.trace.result import counted
 
-STEP = "GITHUB_STEP_SUMMARY"  # the variable with the name of the file that GitHub shows beside a step
-HEAD = 200  # bytes of a file that contain the mark of a report
+STEP = "GITHUB_STEP_SUMMARY"  # the variable that names GitHub's file for the summary of a step
+HEAD = 200  # bytes at the start of a file that contain the mark of a report
 AGAIN = "drive it again"
 COMMANDS = {"look at it": "show", "judge it again": "replay", AGAIN: "rerun", "shrink it": "shrink"}
 DRIVE = {"rerun", "shrink"}
@@ -63,13 +63,13 @@ def open_page(file: Path) -> None:
 
 
 def report_page(folder: Path, reference: str, sets: Mapping[str, object], file: Path | None = None) -> str:
-    """Return the report of a campaign as a page, which is to be this file."""
+    """Return the report of a campaign as a page, to be written to this file."""
     found = gathered(folder, reference, sets)
     return page(found, _in_the_page(found, folder, reference), None if file is None else file.parent)
 
 
 def _in_the_page(found: Gathered, folder: Path, reference: str) -> list[EmbeddedPath]:
-    """Return the paths that the page contains, judged once more: only now it is known which."""
+    """Return the paths that the page contains, judged once more: only now is it known which."""
     bench = found.bench
     if bench is None:
         raise AssertionError
@@ -108,7 +108,7 @@ def watched(files: list[Path]) -> Iterable[Path]:
 
 
 def write_page(file: Path, content: str) -> None:
-    """Write a file of ours, whole or not at all. Raises UsageError for one that exists and is not ours."""
+    """Write a file of ours, whole or not at all. Raises UsageError if it exists and is not ours."""
     advice = "choose another file"
     with writing(file, advice=advice):
         if file.is_file() and not _ours(file):

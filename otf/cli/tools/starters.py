@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 
 class BenchKind(NamedTuple):
-    """A kind of connection: its description, its imports, and the code of the bench that opens it."""
+    """A kind of connection: its description, its imports, and the code of a bench that uses it."""
 
     says: str
     real: str
@@ -295,10 +295,10 @@ FRAMINGS: Final[Mapping[str, str]] = {
     "cobs": "framing.cobs()",
     "silence": "framing.silence(0.02)",
 }
-"""How a stream is cut into messages, each with its code; the first is that of an adapter by itself."""
+"""How to cut a stream into messages, each with its code; the first is the default of an adapter."""
 
 STREAMS: Final = ("tcp", "serial", "process")
-"""The kinds that have a framing."""
+"""The kinds of connection that have a framing."""
 
 
 def bench_text(kind: str, name: str, file: str, framing: str = "lines") -> str:
@@ -310,7 +310,7 @@ def bench_text(kind: str, name: str, file: str, framing: str = "lines") -> str:
 
 
 def _framed(kind: BenchKind, code: str) -> BenchKind:
-    """Return the kind with another framing: the simulated lamp takes whole messages, and so stays as it is."""
+    """Return the kind with another framing; the simulated lamp takes whole messages, so it stays as it is."""
     if not code:
         return kind
     imports = kind.imports.replace("Transition, goto", "Transition, framing, goto")

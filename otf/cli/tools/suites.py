@@ -1,6 +1,6 @@
-"""What `otf suite` runs: a suite that is generated, or one in a file; of lists of inputs, or of adaptive tests.
+"""What `otf suite` runs: a generated suite or one from a file, of lists of inputs or of adaptive tests.
 
-A file contains only what is sent: what a pass guarantees is computed again when it is read.
+A file contains only what to send: reading it computes again what a pass guarantees.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from otf.trace.result import counted
 from otf.trace.tagged import Registry, encode
 from otf.values import key, show
 
-LARGEST: Final = 500_000_000  # bytes of a file of a suite
+LARGEST: Final = 500_000_000  # bytes of a suite file
 TIMES: Final = frozenset({"quiescence", "L", "R"})  # parameters that do not change the system
 CHANGED: Final = "the model has changed since the suite was written"
 
@@ -61,7 +61,7 @@ class SuiteOrigin:
         return {name: str(value) for name, value in self.parameters.items() if name not in TIMES}
 
     def fingerprint(self, built: Suite | AdaptiveSuite) -> str:
-        """Return what identifies the model and the machine from which a suite was made.
+        """Return a text that identifies the model and the machine behind a suite.
 
         The source code covers the outputs, the machine covers models made from data: tables, files, arguments.
         """
@@ -73,7 +73,7 @@ class SuiteOrigin:
         return f"{fingerprint(self.spec)}-{hashlib.sha256(machine.encode()).hexdigest()[:16]}"
 
     def write(self, path: Path, built: Suite | AdaptiveSuite, extra: int) -> None:
-        """Write what a suite sends, and how it was made, to a file. Raises UsageError if it cannot be written."""
+        """Write a suite's inputs, and how it was made, to a file. Raises UsageError if that fails."""
         made = {"model": built.name, "method": built.method, "extra": extra, "limit": self.limit}
         sent = {"inputs": [[encode(inp) for inp in each] for each in built.paths]} if isinstance(built, Suite) else {}
         data = {**made, "parameters": self.texts(), "fingerprint": self.fingerprint(built), **sent}
@@ -91,14 +91,14 @@ def _decisions(built: AdaptiveSuite) -> dict[str, Any]:
         "runs": built.runs,
         "states": [show(state) for state in machine.states],
         "inputs": [encode(inp) for inp in machine.inputs],
-        # an input, and for each next state the number of the following decision; all numbers count from 0
+        # an input, and for each next state the number of the next decision; all numbers count from 0
         "decisions": [[row.input, list(row.then)] for row in built.decisions.rows],
         "tests": built.tests,
     }
 
 
 def plan_suite(origin: SuiteOrigin, asked: SuiteCommand) -> PlannedSuite:
-    """Return a suite that is generated, and perhaps written. Raises UsageError."""
+    """Return a generated suite, written to a file if asked. Raises UsageError."""
     if asked.method not in ADAPTIVE:
         _refuse_runs(asked.runs)
     graph = origin.graph()
@@ -132,7 +132,7 @@ def read_suite(path: Path, bench: Bench, runs: int | None) -> PlannedSuite:
 
 
 class _StoredSuite(NamedTuple):
-    """How the suite of a file was made; `origin` is the model as it is now."""
+    """How the suite in a file was made; `origin` is the current model."""
 
     method: str
     extra: int
@@ -156,7 +156,7 @@ class _StoredSuite(NamedTuple):
 
 @contextmanager
 def _as_suite(path: Path) -> Generator[None]:
-    """Raise UsageError if the content of a file is not that of a suite."""
+    """Raise UsageError if the content of a file is not a suite."""
     try:
         yield
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
@@ -186,7 +186,7 @@ def _plan_paths(paths: list[list[Any]], model: str, method: str, more: dict[str,
 
 
 def _weigh(paths: list[list[Any]], found: _StoredSuite) -> dict[str, Any]:
-    """Return what a pass on the paths of a file guarantees by the current model."""
+    """Return what a pass on the paths of a file guarantees under the current model."""
     origin, known, notes = found.origin, METHODS.get(found.method), found.notes()
     try:
         built = suite(origin.graph(), found.method, found.extra)
@@ -216,7 +216,7 @@ def _missing(built: Suite, paths: list[list[Any]]) -> int:
 
 
 def _plan_tests(built: AdaptiveSuite, graph: Graph) -> PlannedSuite:
-    """Return adaptive tests, one on each path; the `steps` of the description are the most that they send."""
+    """Return adaptive tests, one per path; the `steps` of the description are the most that they send."""
     numbers = {state: number for number, state in enumerate(graph.states)}
 
     def maker(test: int) -> Maker:
@@ -229,16 +229,16 @@ def _plan_tests(built: AdaptiveSuite, graph: Graph) -> PlannedSuite:
     paths, said = len(built.tests) * built.runs, {"guarantee": built.guarantee, "notes": list(built.notes)}
     size = {"paths": paths, "steps": built.steps * built.runs, "runs": built.runs}
     data = {"model": built.name, "method": built.method, **size, **said, "ignores": False, "says": str(built)}
-    # the state of the model is known only at quiescence
+    # the state of the model is only known at quiescence
     return PlannedSuite(data, paths, built.longest, kind, "strict")
 
 
 def _tests_of(
     path: Path, data: Mapping[str, Any], found: _StoredSuite, runs: int | None
 ) -> tuple[AdaptiveSuite, Graph]:
-    """Return the tests of a file, with what a pass guarantees; another number of runs replaces the file's.
+    """Return the tests of a file, with what a pass guarantees; a given number of runs replaces the file's.
 
-    Raises UsageError if the model has changed since it was written: its states may be different then.
+    Raises UsageError if the model has changed since the suite was written, since its states may differ.
     """
     with _as_suite(path):
         runs = int(data["runs"]) if runs is None else runs
@@ -247,7 +247,7 @@ def _tests_of(
     if found.fingerprint != found.origin.fingerprint(built):
         raise UsageError(f"--read {path}: {CHANGED}; write it again")
     with _as_suite(path):
-        # both take the numbers of their decisions from one table, so that equal decisions have equal numbers
+        # both number their decisions from one table, so that equal decisions have equal numbers
         tests = _numbers(data, built.decisions, range(len(built.machine.inputs)))
     missing = len(set(built.tests).difference(tests))
     guarantee = _withheld(missing, len(built.tests), built.method) if missing else built.guarantee
@@ -257,7 +257,7 @@ def _tests_of(
 def _numbers(data: Mapping[str, Any], table: Decisions, inputs: range) -> list[int]:
     numbers: list[int] = []
     for inp, then in data["decisions"]:
-        # only earlier decisions have a number, so that no test is endless
+        # only earlier decisions have numbers, so that no test is endless
         numbers.append(table.add(inputs[_index(inp)], [(_index(state), numbers[_index(at)]) for state, at in then]))
     return [numbers[_index(test)] for test in data["tests"]]
 

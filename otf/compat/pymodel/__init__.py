@@ -1,7 +1,7 @@
 """PyModel's modules, unchanged: model programs, finite machines, test suites and steppers as specs and benches.
 
-On the command line they have names such as `pymodel:Stack,StackDepthThree@Stepper`. The stepper is part of the name and
-not a parameter: a trace records parameters, and must not choose what is imported.
+On the command line they have names such as `pymodel:Stack,StackDepthThree@Stepper`. The stepper is part of the name,
+not a parameter: a trace records parameters, and must not choose what to import.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PREFIX: Final = "pymodel:"
 
 @dataclass(frozen=True)
 class Apiece:
-    """The codec of a system in this process whose observable actions have a port each: their order is not known."""
+    """The codec of a system in this process with a port for each observable action, so that their order is open."""
 
     ports: tuple[str, ...]
     types: tuple[type, ...]
@@ -61,12 +61,12 @@ def bench(  # noqa: PLR0913 -- what PyModel takes as options are arguments, each
 ) -> Bench:
     """Return the bench of PyModel's modules, and of the stepper that drives the system; see `load`.
 
-    Without a stepper the model takes the place of the system. Each path starts the stepper in a process of its own,
-    which is killed when an action takes longer than `timeout` seconds; with None it runs in this process, one for all
-    paths, which is faster. Its `Reset` is called before each path except the first. `waits` is for how long to wait for
+    Without a stepper, the model takes the place of the system. Each path starts the stepper in its own process, and
+    kills it when an action takes longer than `timeout` seconds. With None, one stepper runs in this process for all
+    paths, which is faster; its `Reset` is called before each path except the first. `waits` says how long to wait for
     the observations of a stepper that sets `asynch`. `ordered`: different observable actions arrive in the order in
-    which they happened; by default this is false for a stepper whose file has the word `asynch`. The modules are
-    imported, so their code runs.
+    which they happened; by default false if the stepper's file contains the word `asynch`. The modules are imported, so
+    their code runs.
 
     >>> from otf.compat.pymodel import lamp
     >>> bench(lamp.__file__).name
@@ -80,7 +80,7 @@ def bench(  # noqa: PLR0913 -- what PyModel takes as options are arguments, each
     if timeout is not None and timeout <= 0:
         raise UsageError(f"timeout={timeout}: a positive number of seconds is needed")
     if ordered is None:
-        # threads may observe: the file is read, not run, since that might start the system
+        # threads may observe: read the file, since running it might start the system
         ordered = "asynch" not in loaded.modules.file(stepper).read_text(encoding="utf-8", errors="replace")
     make = _Makes(Live(loaded.spec, ordered=ordered), loaded, stepper, waits or Waits())
     system = make.here if timeout is None else lambda: make.apart(timeout)
@@ -104,7 +104,7 @@ class _Makes:
         self._paths = 0
 
     def here(self) -> Act:
-        """Return a system behind a stepper in this process that no other path uses now."""
+        """Return a system behind a stepper in this process that no other path is using."""
         if self._idle:
             stepper = self._idle.pop()
             stepper.reset()
@@ -115,7 +115,7 @@ class _Makes:
         return driven
 
     def apart(self, timeout: float) -> Act:
-        """Return a system behind a stepper in a process of its own, which ends with the path."""
+        """Return a system behind a stepper in its own process, which ends with the path."""
         self._paths += 1
         stepper = StepperProcess(self._reference, self._folders, timeout)
         if self._paths > 1:
@@ -124,9 +124,9 @@ class _Makes:
 
 
 def as_module(reference: str) -> ModuleType:
-    """Return a module whose `bench` is that of a name such as `pymodel:MODEL,MODEL@STEPPER`.
+    """Return a module with the `bench` of a name such as `pymodel:MODEL,MODEL@STEPPER`.
 
-    Files of the user are imported only when the bench is made.
+    The files of the user are imported only when the bench is made.
     """
     models, _, stepper = reference.removeprefix(PREFIX).partition("@")
     names = [name for name in models.split(",") if name]

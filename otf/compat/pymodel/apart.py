@@ -1,6 +1,6 @@
-"""Steppers perform the actions of a model on the system under test (SUT): in this process, or in one of their own.
+"""Steppers perform the actions of a model on the system under test (SUT), in this process or in their own.
 
-One in a process of its own is killed when it takes too long; both sides of the pipe are here.
+One in its own process is killed when it takes too long; both sides of the pipe are here.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Stepper:
         self.restart()
 
     def restart(self) -> None:
-        """Reset the system, if there is a Reset."""
+        """Reset the system, if the stepper has a Reset."""
         try:
             if self._reset is not None:
                 self._reset()
@@ -74,7 +74,7 @@ class Stepper:
         self._modules.observations.queue.clear()
 
     def test(self, call: Call, expected: Any) -> str | None:  # noqa: ANN401 -- any result
-        """Perform an action; return why it failed, None if it did not. Exceptions of the stepper are passed on."""
+        """Perform an action; return why it failed, or None. Exceptions of the stepper propagate."""
         answer = self._test(call.name, thawed(call.arguments), thawed(expected))
         if answer is None or isinstance(answer, str):
             return answer
@@ -104,11 +104,11 @@ class Stepper:
 
 LONGEST: Final = 1 << 26  # bytes of one answer
 PROGRAM: Final = "import sys; from otf.compat.pymodel.apart import serve; serve(sys.argv[1:])"
-START: Final = 10.0  # seconds for Python, and for what the stepper does when it is imported
+START: Final = 10.0  # seconds for starting Python and importing the stepper
 
 
 class StepperProcess:
-    """A stepper in a process of its own, for one path. It has `timeout` seconds for each action.
+    """A stepper in its own process, for one path. It has `timeout` seconds for each action.
 
     Raises ContactError if it cannot be started; LostStepperError if it does not answer in time, or has ended.
     """
@@ -157,7 +157,7 @@ class StepperProcess:
     def _request(self, request: dict[str, Any], seconds: float, what: str) -> dict[str, Any]:
         data = json.dumps(request).encode() + b"\n"
         pipe: Any = self._process.stdin
-        with suppress(BrokenPipeError):  # reading the answer finds that it has ended
+        with suppress(BrokenPipeError):  # reading the answer reveals that it has ended
             pipe.write(data)
         return self._answer_in(self._line(seconds, what))
 
@@ -190,7 +190,7 @@ class StepperProcess:
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
-    """Kill the process and its process group: all that it started, unless that has left the group."""
+    """Kill the process and its process group, so everything that it started, unless that left the group."""
     if process.returncode is None:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
@@ -201,8 +201,8 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
 
 
 def serve(arguments: list[str]) -> None:
-    """Run in the process: answer each line of standard input with a line of standard output, until it ends."""
-    # the output of anything else in this process must not look like an answer
+    """Run in the stepper's process: answer each line of standard input with a line of output, until input ends."""
+    # other output of this process must not look like an answer
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     reference, *folders = arguments

@@ -1,6 +1,6 @@
 """Systems for benches: one behind a stepper, whose results and observations are outputs, or a model in its place.
 
-Behind a live system observations may have any arguments, and sometimes one has to come.
+Behind a live system, observations may have any arguments, and sometimes one is required.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ MOMENT = 0.001  # seconds between two calls of a stepper whose wait() returns at
 class Live(Spec[Any, Call]):
     """The spec of a system behind a stepper.
 
-    Only its enabler judges an observable action, whatever its domain has. In a state where the model enables no other
-    action, and a run may not end, an observation has to come: silence is a failure.
+    Only its enabler judges an observable action, whatever its domain contains. In a state where the model enables no
+    other action, and a run may not end, an observation is required: silence is a failure.
 
-    Unless they are `ordered`, each observable action has a port of its own, so that different ones may overtake each
-    other: the threads of a stepper put them into its queue in any order.
+    Unless they are `ordered`, each observable action has its own port, so that different ones may overtake each other:
+    the threads of a stepper put them into its queue in any order.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -77,7 +77,7 @@ class Live(Spec[Any, Call]):
         return list({key(then.state): then.state for each in ways for then in each}.values())
 
     def must(self, state: Any) -> bool:  # noqa: ANN401 -- any state
-        """Return whether an observation has to come: no other action is enabled, and a run may not end here."""
+        """Return whether an observation is required: no other action is enabled, and a run may not end here."""
         base = self.composition
         if not base.observed or base.accepting(state):
             return False
@@ -87,7 +87,7 @@ class Live(Spec[Any, Call]):
     def _step(self, state: Any, call: Call) -> Iterator[Transition[Any] | Accept]:  # noqa: ANN401 -- any state
         if call.name not in self.composition.observed:
             for then in self.composition.effects(state, call.name, call.arguments):
-                # an `Accept` is about one port, and a result comes on another: the two cannot be one transition
+                # an `Accept` concerns one port, and a result comes on another: one transition cannot have both
                 if self.must(then.state) and (then.result is None or not self.ports):
                     yield from self._awaiting(then)
                 else:
@@ -130,7 +130,7 @@ class StepperFailed:
 
 @dataclass(frozen=True)
 class Waits:
-    """Seconds to wait for observations: `brief` where the model allows one, `long` where it requires one.
+    """Seconds to wait for observations: `brief` if the model allows one, `long` if it requires one.
 
     >>> Waits(long=5.0)
     Waits(brief=0.005, long=5.0)
@@ -141,7 +141,7 @@ class Waits:
 
 
 class Driven:
-    """A system behind a stepper, for one path. It follows the model, since a stepper is passed the expected result."""
+    """A system behind a stepper, for one path. It follows the model, since a stepper gets the expected result."""
 
     def __init__(self, spec: Live, harness: Stepper | StepperProcess, waits: Waits) -> None:
         self._spec = spec
@@ -151,7 +151,7 @@ class Driven:
         self._early: list[Call] = []
 
     def __call__(self, call: Call) -> tuple[object, ...]:
-        """Perform an action and return its outputs; if the stepper raised, the end of the system."""
+        """Perform an action and return its outputs, or the end of the system if the stepper raised."""
         try:
             return tuple(self._outputs(call))
         except OtfError:
@@ -184,7 +184,7 @@ class Driven:
 
     def _seen(self) -> list[Call]:
         seen = self._harness.seen()
-        # an observation that the model does not allow now may have overtaken another; this is not the judge
+        # an observation that the model does not allow now may have overtaken another; judging happens elsewhere
         self._early += seen
         while any(self._follows(each) for each in self._early):
             pass
@@ -198,7 +198,7 @@ class Driven:
         return bool(states)
 
     def _later(self) -> list[Call]:
-        """Return later observations: as long as one has to come, and then those that come soon."""
+        """Return later observations: wait while one is required, and then for those that come soon."""
         found = list[Call]()
         while self._harness.waits:
             must = bool(self._states) and all(map(self._spec.must, self._states))
@@ -220,7 +220,7 @@ class Driven:
 
 
 class _KnownState:
-    """A state, with the effects of the actions that were performed in it so far."""
+    """A state, with the effects of the actions performed in it so far."""
 
     __slots__ = ("state", "ways")
 
@@ -233,10 +233,9 @@ _Way: TypeAlias = tuple[tuple[object, ...], _KnownState]
 
 
 class StandIn:
-    """Makes systems that follow a model; where it leaves a choice they draw lots, with another seed on each path.
+    """Makes systems that follow a model, and choose at random where it leaves a choice, with another seed on each path.
 
-    They remember effects, so that a step is a look-up. Observable actions never happen, and an action that is not
-    enabled is ignored.
+    They remember effects, so a step is a look-up. Observable actions never happen; one that is not enabled is ignored.
     """
 
     def __init__(self, spec: Composition) -> None:
@@ -253,7 +252,7 @@ class StandIn:
 
         def act(call: Call) -> tuple[object, ...]:
             nonlocal spot
-            # a campaign sends the same objects again; each is kept, so that no other object gets its id
+            # a campaign sends the same objects again; keeping each prevents another object from getting its id
             known = spot.ways.get(id(call))
             if known is None:
                 happens = map(plainly, self._spec.effects(spot.state, call.name, call.arguments))

@@ -1,6 +1,6 @@
 """Modules of one instance: PyModel keeps states in modules, so two instances must not share a module.
 
-The error for a module that cannot be loaded says so if it is written for Python 2.
+If a module cannot be loaded because it is written for Python 2, the error says so.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Modules:
 
     Single files in its folders are private to the instance; packages and everything installed are imported as usual.
     `observations` is the module that steppers import as `pymodel.observation_queue`; `random` is the generator behind
-    their module `random` (`seed` None: another one each time).
+    their module `random` (`seed` None: a different one each time).
     """
 
     def __init__(self, folders: Iterable[Path] = (), seed: int | None = 0) -> None:
@@ -86,7 +86,7 @@ class Modules:
         return self._module(file.stem, file)
 
     def file(self, reference: str) -> Path:
-        """Return the file of a module; its folder is searched from then on. Raises UsageError if there is none."""
+        """Return the file of a module, and search its folder from now on. Raises UsageError if there is none."""
         path = Path(reference)
         if path.suffix != ".py" and not reference.isidentifier():
             raise UsageError(f"{reference!r} is not a module: give the path of a file (….py), or the name of one")
@@ -122,7 +122,7 @@ class Modules:
         if spec is None or spec.loader is None:
             raise UsageError(f"{file}: this is not a Python file")
         module = importlib.util.module_from_spec(spec)
-        # dataclasses look their module up by name while it is loaded, and modules may import each other in a circle
+        # dataclasses look up their module by name during loading, and modules may import each other in a circle
         sys.modules[spec.name] = self.loaded[name] = module
         vars(module)["__builtins__"] = self._builtins
         try:
@@ -155,7 +155,7 @@ class Modules:
             if file is not None:
                 return self._module(name, file)
             for folder in map(str, self.folders):
-                # at the end, so that a file of the user never hides what otf itself imports later
+                # at the end, so that a user's file never hides what otf itself imports later
                 if folder not in sys.path:
                     sys.path.append(folder)
         return importlib.__import__(name, globals, locals, fromlist or (), level)

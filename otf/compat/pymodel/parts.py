@@ -1,4 +1,4 @@
-"""The parts of a product: their protocol, and two that are lists: test suites (runs of actions) and machines."""
+"""The parts of a product: their protocol, and two kinds that are lists: test suites (runs of actions) and machines."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class Effect(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The choice of actions: those in `include`, or all if it is empty, without those in `exclude`."""
+    """A choice of actions: those in `include`, or all if it is empty, except those in `exclude`."""
 
     include: frozenset[str] = frozenset()
     exclude: frozenset[str] = frozenset()
 
     def of(self, actions: Iterable[Callable[..., Any]]) -> tuple[Callable[..., Any], ...]:
-        """Return those of the actions that this part has."""
+        """Return the chosen ones of these actions."""
         return tuple(each for each in actions if self.has(each.__name__))
 
     def has(self, name: str) -> bool:
@@ -42,7 +42,7 @@ class Chosen:
 
 
 def listed(module: ModuleType, *names: str) -> tuple[Callable[..., Any], ...]:
-    """Return the functions in a module's list of one of these names. Raises UsageError for an item that is not one."""
+    """Return the functions in a module's list under one of these names. Raises UsageError for a wrong item."""
     found: Any = attribute(module, *names)
     actions = tuple(found or ())
     for each in actions:
@@ -52,7 +52,7 @@ def listed(module: ModuleType, *names: str) -> tuple[Callable[..., Any], ...]:
 
 
 def attribute(module: ModuleType, *names: str) -> Any:  # noqa: ANN401 -- any attribute
-    """Return the attribute of a module under the first of these names that it has, None if it has none."""
+    """Return a module's attribute under the first of these names that it has, None if it has none."""
     return next((getattr(module, name) for name in names if hasattr(module, name)), None)
 
 
@@ -62,10 +62,10 @@ def labels(actions: Iterable[Callable[..., Any]]) -> frozenset[str]:
 
 
 class Part(ABC):
-    """One model of a product: a module, and those of its own actions that are chosen.
+    """One model of a product: a module, and the chosen ones of its actions.
 
     `actions` is its vocabulary, `observed` has those that the system performs by itself, `cleanup` those that lead to
-    states where a run may end. `initial` is the state in which a run begins. `guarded`: it has a state invariant.
+    states where a run may end. A run begins in the state `initial`. `guarded`: there is a state invariant.
     """
 
     initial: Any
@@ -79,11 +79,11 @@ class Part(ABC):
 
     @abstractmethod
     def offers(self, state: Any) -> Iterator[NamedArguments]:  # noqa: ANN401 -- any state
-        """Yield the enabled actions of a state; without arguments if any arguments will do."""
+        """Yield the enabled actions of a state, without arguments if any will do."""
 
     @abstractmethod
     def effects(self, state: Any, name: str, args: Args, *, filtered: bool) -> Iterator[Effect]:  # noqa: ANN401 -- as above
-        """Yield the effects of an action; `filtered`: only those whose state the state filter keeps."""
+        """Yield the effects of an action; `filtered`: only those whose state passes the state filter."""
 
     @abstractmethod
     def accepting(self, state: Any) -> bool:  # noqa: ANN401 -- as above
@@ -98,13 +98,13 @@ class Part(ABC):
 SUITE_NAMES = ("test_suite", "testsuite", "testSuite")
 Run: TypeAlias = tuple[tuple[str, Args, Any], ...]
 RunPosition: TypeAlias = tuple[tuple[int, int], ...]
-"""The numbers of the runs that begin with the actions so far, each with the number of its actions done."""
+"""The runs that begin with the actions so far, by number, each with the number of its actions done."""
 
 
 class RunSuite(Part):
     """A module with `testSuite`: all its runs at once, as a tree; `only` returns the suite of one run.
 
-    A state has the runs that begin with the actions so far.
+    A state holds the runs that begin with the actions so far.
     """
 
     def __init__(self, name: str, module: ModuleType, chosen: Chosen) -> None:
@@ -114,7 +114,7 @@ class RunSuite(Part):
         ]
         own = listed(module, "actions") or [action for run in runs for action, _ in run]
         super().__init__(name, module, chosen, own)
-        # a run ends before the first action that is excluded
+        # a run ends before its first excluded action
         self._runs: Sequence[Run] = [
             tuple(takewhile(lambda each: each[0] in self.actions, (each for _, each in run))) for run in runs
         ]
@@ -135,7 +135,7 @@ class RunSuite(Part):
         return (name_args[:2] for _, name_args in self._next(state))
 
     def effects(self, state: RunPosition, name: str, args: Args, *, filtered: bool) -> Iterator[Effect]:
-        """Yield the effects of an action: one for each result in the runs."""
+        """Yield the effects of an action, one for each result in the runs."""
         del filtered
         went: dict[tuple[bool, Any], list[tuple[int, int]]] = {}
         for (number, done), (own, wanted, result) in self._next(state):
@@ -184,7 +184,7 @@ class FiniteMachine(Part):
         self._ends = None if ends is None else tuple(ends)
 
     def offers(self, state: Any) -> Iterator[NamedArguments]:  # noqa: ANN401 -- any state
-        """Yield the actions at the transitions of a state."""
+        """Yield the actions of a state's transitions."""
         return (line[1:3] for line in self._lines if line[0] == state)
 
     def effects(self, state: Any, name: str, args: Args, *, filtered: bool) -> Iterator[Effect]:  # noqa: ANN401 -- as above

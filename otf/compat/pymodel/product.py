@@ -43,7 +43,7 @@ class Composition(Spec[Any, Call]):
     """
 
     def __init__(self, parts: Sequence[Part], sources: Sequence[str] = ()) -> None:
-        # the text of its modules: a trace records whether the model was changed
+        # the text of its modules: a trace records whether the model changed
         self.sources: tuple[str, ...] = tuple(sources)
         self.parts: tuple[Part, ...] = tuple(parts)
         self.actions: tuple[str, ...] = tuple(dict.fromkeys(name for part in parts for name in part.actions))
@@ -57,7 +57,7 @@ class Composition(Spec[Any, Call]):
 
     @cached_property
     def runs(self) -> tuple[Composition, ...]:
-        """Return a composition for each run of the suites, with the n-th run of each; without suites only itself."""
+        """Return a composition for each run, with the n-th run of each suite; without suites only itself."""
         suites = [part for part in self.parts if isinstance(part, RunSuite)]
         if not suites:
             return (self,)
@@ -114,7 +114,7 @@ class Composition(Spec[Any, Call]):
     def _agreed(self, name: str, offered: Sequence[dict[str, dict[Args, None]]]) -> Iterator[Args]:
         owners = self._owners[name]
         for args in dict.fromkeys(args for at in owners for args in offered[at].get(name, ())):
-            # a part in which the action is observable accepts the arguments of the others
+            # a part that observes the action accepts the arguments of the others
             if all(
                 name in self.parts[at].observed or args in (own := offered[at].get(name, {})) or () in own
                 for at in owners
@@ -138,12 +138,12 @@ class Composition(Spec[Any, Call]):
 
 
 def plainly(then: Effect) -> Transition[Any]:
-    """Return an effect as a transition; without a result there is no output."""
+    """Return an effect as a transition; no result means no output."""
     return Transition(then.state, () if then.result is None else (then.result,))
 
 
 class Numbers(NamedTuple):
-    """The numbers that PyModel's analyzer prints of an exploration; `whole`: no bound cut anything off.
+    """The numbers that PyModel's analyzer prints about an exploration; `whole`: no bound cut anything off.
 
     Finished states and dead ends have no transition; a run may end in a finished state, but not in a dead end.
 
@@ -161,7 +161,7 @@ class Numbers(NamedTuple):
 
 
 def count_states(spec: Composition, limit: int = 100_000) -> Numbers:
-    """Explore a product and return its numbers; if it has test suites, the sums over all runs.
+    """Explore a product and return its numbers, for test suites the sums over all runs.
 
     >>> from otf.compat.pymodel import lamp, load
     >>> count_states(load(lamp.__file__).spec)
@@ -187,7 +187,7 @@ CONFIG = "PYMODEL CONFIG"
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """Loaded modules of PyModel: their product as a spec, and `notes` about where PyModel and otf may differ.
+    """Loaded modules of PyModel: their product as a spec, and `notes` on where PyModel and otf may differ.
 
     >>> from otf.compat.pymodel import lamp
     >>> load(lamp.__file__).notes
@@ -204,10 +204,10 @@ def load(
 ) -> Loaded:
     """Load modules of PyModel and return their product: model programs, machines, suites, configurations.
 
-    Each reference is the name of a module in `folder`, or the path of a file, whose folder is then searched as well.
-    Every call loads the modules anew. `include` and `exclude` name actions, as `-a` and `-e` of PyModel do. The modules
-    are imported, so their code runs. Raises UsageError, with file and line, for a module that cannot be loaded; if
-    it is written for Python 2, the message says so.
+    Each reference is the name of a module in `folder`, or the path of a file, whose folder is then searched too. Every
+    call loads the modules anew. `include` and `exclude` name actions, like PyModel's `-a` and `-e`. The modules are
+    imported, so their code runs. Raises UsageError, with file and line, for a module that cannot be loaded; the message
+    says so if it is written for Python 2.
 
     >>> from otf.compat.pymodel import lamp
     >>> loaded = load(lamp.__file__)
@@ -219,7 +219,7 @@ def load(
     modules = Modules([Path(folder)])
     found = {Path(each).stem: modules.load(each) for each in references}
     chosen = Chosen(frozenset(include), frozenset(exclude))
-    # configurations change other modules when they are imported, so all are imported before any is examined
+    # importing a configuration changes other modules, so import all before examining any
     parts = [_part(name, module, chosen) for name, module in found.items() if not _is_config(module)]
     if not parts:
         raise UsageError(f"{', '.join(references)}: configurations are not models; name the model that they configure")
@@ -249,6 +249,6 @@ def _part(name: str, module: ModuleType, chosen: Chosen) -> Part:
 
 
 def _names(modules: Iterable[ModuleType]) -> set[str]:
-    """Return the names of all actions before any is left out."""
+    """Return the names of all actions, before any is left out."""
     everything = Chosen()
     return {name for module in modules if not _is_config(module) for name in _part("", module, everything).actions}

@@ -19,11 +19,11 @@ FILTER: Final = ("state_filter", "statefilter", "StateFilter")
 INVARIANT: Final = ("state_invariant", "stateinvariant", "StateInvariant")
 RESET: Final = ("reset", "Reset")
 Condition: TypeAlias = Callable[[], object] | None
-_NOTHING: Final = (None,)  # in a domain: the action is called without arguments
+_NOTHING: Final = (None,)  # in a domain: call the action without arguments
 
 
 class ModelProgram(Part):
-    """A module with `state` and `actions`. Only the variables that `state` names are saved, restored and compared.
+    """A module with `state` and `actions`. Only the variables named by `state` are saved, restored and compared.
 
     Enablers and domains must not change them.
     """
@@ -55,7 +55,7 @@ class ModelProgram(Part):
                 yield name, ()
 
     def effects(self, state: Attributes, name: str, args: Args, *, filtered: bool) -> Iterator[Effect]:
-        """Yield the effect of an action if it is enabled, whatever its domain has."""
+        """Yield the effect of an action if it is enabled, whatever its domain contains."""
         free = bool(args) and not self._arity[name].most
         given = () if free else args
         if not self._arity[name].fits(len(given)):
@@ -142,7 +142,7 @@ class _Arity:
 
 
 class _Arguments:
-    """All lists of arguments from the domains of an action: their product, or the domains side by side."""
+    """All lists of arguments from an action's domains: their product, or the domains side by side."""
 
     def __init__(self, module: ModuleType, action: Callable[..., Any], arity: _Arity) -> None:
         domains: Mapping[str, Any] = _table(module, "domains").get(action, {})

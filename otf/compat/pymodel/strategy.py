@@ -25,10 +25,10 @@ SelectAction: TypeAlias = Callable[[Sequence[Any]], Any]
 
 
 def selecting(select: SelectAction | str, *, folder: str | Path = ".") -> StrategyKind:
-    """Return the strategy of one of PyModel's functions, or of the module, by name or path, that has one.
+    """Return the strategy of one of PyModel's functions, or of a module with one, given by name or path.
 
     The function takes a list of `(name, arguments, result, next_state, properties)` and returns `(name, arguments)`, or
-    `(None, None)` to end the path. It works on models of PyModel only. A module is loaded once for a campaign.
+    `(None, None)` to end the path. It works only on models of PyModel. A module is loaded once per campaign.
 
     >>> def first(enabled): return enabled[0][:2]
     >>> selecting(first).name
@@ -46,7 +46,7 @@ def selecting(select: SelectAction | str, *, folder: str | Path = ".") -> Strate
 
 def _kind(name: str, select: SelectAction, random: Random) -> StrategyKind:
     def make(pool: Pool, _visits: VisitCounts) -> Chooser:
-        # the module `random` of the strategy draws from this generator
+        # the strategy's module `random` draws from this generator
         random.seed(pool.random.random())
         return _Selecting(select)
 
@@ -56,7 +56,7 @@ def _kind(name: str, select: SelectAction, random: Random) -> StrategyKind:
 def tidying(strategy: str | StrategyKind, after: int) -> StrategyKind:
     """Return a strategy that takes only cleanup actions after `after` steps, until a run may end.
 
-    Give the campaign more steps than `after`: the difference corresponds to `-c` of PyModel.
+    Give the campaign more steps than `after`: the difference corresponds to PyModel's `-c`.
 
     >>> tidying("random", after=20).name
     'random, then cleanup'
@@ -116,7 +116,7 @@ class _Tidying:
 
 
 def composition(view: View) -> Composition:
-    """Return the model of a view. Raises UsageError if it is not one of PyModel."""
+    """Return the model of a view. Raises UsageError if it is not a PyModel one."""
     spec: Any = view.model.spec
     found = getattr(spec, "composition", spec)
     if not isinstance(found, Composition):
