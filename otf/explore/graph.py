@@ -193,9 +193,9 @@ class Portless(Routes):
         del value
         return ""
 
-    def only(self, what: str) -> str:
+    def only(self, what: str, written: str = "") -> str:
         """Return the empty name: there is no port."""
-        del what
+        del what, written
         return ""
 
     def known(self, port: str, what: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
+from math import inf
 from typing import Final
 
 from otf.core import Chooser, Node, Symbol, View
@@ -150,7 +151,8 @@ def covering(
 ) -> StrategyKind:
     """Return the strategy with its coverage recorded; with `until` its paths end as soon as they reach that.
 
-    No path begins after that. `clock` returns seconds, for the goal `nothing-new`, whose time starts with this call.
+    No path begins after that. `clock` returns seconds, for the goal `nothing-new`, whose time starts when it
+    is asked for the second time: it is asked before the first path, and the start of a system may take longer.
 
     >>> from otf.strategy.kinds import script
     >>> covering(script(["press"]), Coverage()).name
@@ -177,12 +179,13 @@ class _NothingNew:
             message = f"until {NOTHING_NEW}: it needs a clock, as in covering(…, clock=time.monotonic)"
             raise UsageError(message)
         self._coverage, self._seconds, self._clock = coverage, seconds, clock
-        self._seen, self._since = coverage.seen, clock()
+        self._seen, self._since, self._asked = coverage.seen, inf, False
 
     def reached(self) -> bool:
         now = self._clock()
-        if self._coverage.seen > self._seen:
+        if self._coverage.seen > self._seen or (self._asked and self._since == inf):
             self._seen, self._since = self._coverage.seen, now
+        self._asked = True
         return now - self._since >= self._seconds
 
 

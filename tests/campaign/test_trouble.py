@@ -14,8 +14,8 @@ import pytest
 from otf.adapter import Arrival, Bench, Line, Trouble
 from otf.adapters.inprocess import InprocessLine, open_inprocess
 from otf.campaign import Campaign, Listener, Settings, Summary
+from otf.campaign.contact import NoWorkersError
 from otf.campaign.lanes import InProcess, Lease, Leased
-from otf.campaign.remote import NoWorkersError
 from otf.codec import lines
 from otf.errors import ContactError
 from otf.models.coffee import Button, Coffee, Coin, coffee

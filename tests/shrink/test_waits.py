@@ -68,6 +68,6 @@ def test_a_short_run_is_not_worth_a_wait() -> None:
 
 def test_an_output_that_the_tester_saw_late_ends_no_issue() -> None:
     """A run that went on after an output that came late was not over there: all of its inputs belong to the issue."""
-    late = [Sent("a", "sut", 0.0), Seen("A", "sut", 0.9), Quiet(1.0)]
+    late: list[Event] = [Sent("a", "sut", 0.0), Seen("A", "sut", 0.9), Quiet(1.0)]
     issue = issue_of(ORACLE, [*late, Sent("b", "sut", 1.5), Seen("?", "sut", 1.6)])
     assert (len(issue), issue.signature is not None and issue.signature.kind) == (2, "wrong")
