@@ -1,8 +1,8 @@
-"""Mutants of a model: whether this bench, in this budget, would notice a system that is wrong in one rule.
+"""Mutants of a model: whether this bench, within this budget, would notice a system that is wrong in one rule.
 
-The model is served as its own system, in virtual time and in this process. Each mutant of it is wrong in one rule, and
-the bench tests it as it would test the real system. A mutant that survives shows where the model, the codec or the
-budget lets a mistake pass.
+The model is served as its own system, in virtual time and in this process. Each mutant is wrong in one rule, and the
+bench tests it as it would test the real system. A surviving mutant shows where the model, the codec or the budget lets
+a mistake pass.
 """
 
 from __future__ import annotations
@@ -41,20 +41,20 @@ __all__ = [
 
 
 MUTANTS: Final = 100
-CONTROL: Final = 1_000  # inputs to the model without a mistake
-LOOKED: Final = 200  # states whose outputs are learnt, and whose ports are looked for
-SLACK: Final = 4  # latencies and busy times: what comes earlier than its time by less is not too early
+CONTROL: Final = 1_000  # inputs to the unchanged model
+LOOKED: Final = 200  # states to explore for outputs and ports
+SLACK: Final = 4  # latencies and busy times: an output early by less than that is not too early
 
 
 @dataclass(slots=True)
 class MutationReport:
-    """The mutants of one model with their fates, in the order in which they were hunted.
+    """The mutants of one model with their fates, in the order of the hunts.
 
-    `rules` counts the rules of the model that were found, `whole` is false if there are more states than were looked
-    at, `possible` counts the mutants from which those hunted were drawn. `unserved` are outputs that the model only
-    describes, and for which no example was found: what needs them was not tried. `control` is the failure of the model
-    itself, served as its own system: then nothing was hunted. `results` are the mutants that were hunted, `name` and
-    `mode` those of the model and of the hunt. `through_codec`: the outputs went through the codec of the bench.
+    `rules` counts the rules found in the model; `whole` is false if the search did not see all states; `possible`
+    counts the mutants from which those hunted were drawn. `unserved` lists outputs that the model only describes,
+    without any example: what needs them was not tried. `control` is the failure of the model, served as its own system:
+    then nothing was hunted. `results` holds the hunted mutants, `name` is the model's, and `mode` the hunt's.
+    `through_codec`: outputs went through the bench's codec.
 
     >>> MutationReport("lamp", "eager").counts
     {'killed': 0, 'equivalent': 0, 'open': 0, 'broken': 0}
@@ -95,10 +95,10 @@ def mutate(  # noqa: PLR0913 -- past the bench, each by name
     mode: HuntMode = "eager",
     operators: Iterable[str] = (),
 ) -> MutationReport:
-    """Hunt mutants of the model of a bench; return the fate of each.
+    """Hunt mutants of a bench's model; return the fate of each.
 
-    `most`: so many mutants at most, drawn by the seed, of each operator about as many. `budget`: what each may cost.
-    `operators`: only these. No system is started, and no port opened. Raises UsageError if the model has no inputs or
+    `most`: at most that many mutants, drawn by the seed, about as many of each operator. `budget`: what each may cost.
+    `operators`: only these. It starts no system and opens no port. Raises UsageError if the model has no inputs, or
     none of its outputs can be served.
 
     >>> from otf.spec import Spec, goto
@@ -167,7 +167,7 @@ def _first_items(spec: Spec[Any, Any]) -> Iterator[Any]:
 
 
 def _learn(spec: Spec[Any, Any], examples: Examples) -> None:
-    """Ask about the first states, so that outputs which the model gives as values are known to the search."""
+    """Ask about the first states, so that the search knows the outputs that the model gives as values."""
     for item in _first_items(spec):
         for value, _ in outputs_in(item):
             if not vague(value) and not isinstance(value, Accept):
@@ -175,7 +175,7 @@ def _learn(spec: Spec[Any, Any], examples: Examples) -> None:
 
 
 def bench_of(spec: Spec[Any, Any]) -> Bench:
-    """Return a bench for a model that has none: a system in this process, with the ports that the model names.
+    """Return a bench for a bare model: a system in this process, with the ports that the model names.
 
     >>> from otf.spec import goto
     >>> bench_of(Spec(lambda lit, inp: [goto(not lit, "click")], False, ["press"], name="lamp")).name

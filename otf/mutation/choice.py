@@ -1,4 +1,4 @@
-"""Which mutants of a model are tried: its rules are explored, each operator is applied to each, and some are drawn."""
+"""Which mutants of a model to try: explore its rules, apply each operator to each rule, and draw some."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from otf.mutation.served import CodecWire, ModelRule, ModelRules, ServedModel, W
 from otf.spec import AnyOrder, Elapse, Spec, Transition
 from otf.values import key, show
 
-ASKED: Final = 4_000  # questions to the model when its rules are looked for
+ASKED: Final = 4_000  # questions to the model in the search for its rules
 
 
 @dataclass(slots=True)
@@ -29,14 +29,14 @@ class Survey:
     whole: bool = True
 
     def learn(self, state: object, inp: object, *, spontaneous: bool = False) -> Ways:
-        """Look at one question to the model, and return its answer."""
+        """Record one question to the model, and return its answer."""
         ways = self.served.emits(state) if spontaneous else self.served.step(state, inp)
         self.rules.of(state, inp, spontaneous=spontaneous)
         self.material.learn(state, inp, ways)
         return ways
 
     def explore(self, most: int = ASKED) -> None:
-        """Ask about the states near the initial one, breadth first, at most so many questions."""
+        """Ask about the states near the initial one, breadth first, with at most `most` questions."""
         spec, todo, asked = self.served.spec, deque([self.served.spec.initial]), 0
         self.paths[key(spec.initial)] = ()
         while todo:
@@ -58,11 +58,11 @@ class Survey:
                 todo.append(way.state)
 
     def path(self, rule: ModelRule) -> tuple[Any, ...]:
-        """Return the shortest known list of inputs after which a rule applies, its own input included."""
+        """Return the shortest known list of inputs after which a rule applies, including its own input."""
         return min(self.ways(rule), key=len, default=())
 
     def ways(self, rule: ModelRule) -> list[tuple[Any, ...]]:
-        """Return known lists of inputs after which a rule applies, each with its own input."""
+        """Return known lists of inputs after which a rule applies, including its own input."""
         ways = [(self.paths.get(key(state)), inp) for state, inp, _ in rule.members]
         return [(*way, inp) if not rule.spontaneous else way for way, inp in ways if way is not None]
 
@@ -71,8 +71,8 @@ class Survey:
 class ModelMutant:
     """A model that is wrong in one rule.
 
-    `rule` is the class of its transitions, `operator` what is wrong there. `example` has a state and an input of the
-    rule, with the transitions of the model and its own. `applied` counts how often it was asked where it is wrong.
+    `rule` is the class of its transitions, `operator` the mistake in them. `example` has a state and an input of the
+    rule, with the transitions of the model and of the mutant. `applied` counts how often the wrong rule was used.
 
     >>> from otf.mutation import bench_of, mutate
     >>> from otf.spec import Spec, goto
@@ -95,16 +95,16 @@ class ModelMutant:
 
     @property
     def when(self) -> str:
-        """Return an example of the state and the input for which it is wrong."""
+        """Return an example of a state and an input for which it is wrong."""
         state, inp, _, _ = self.example
         return f"in {show(state)}" if self.rule.spontaneous else f"{show(inp)} in {show(state)}"
 
     def changed(self, state: object, inp: object, ways: Ways) -> Ways:
-        """Return the transitions of the mutant where the rule applies."""
+        """Return the mutant's transitions where the rule applies."""
         return _changed(self.operator, state, inp, ways)
 
     def spec(self, *, counted: bool = False) -> Spec[Any, Any]:
-        """Return the mutant as a model whose outputs are values; `counted`: its mistakes count in `applied`."""
+        """Return the mutant as a model whose outputs are values; `counted`: `applied` counts its mistakes."""
         served, rules, rule = self.survey.served, self.survey.rules, self.rule
         made = self._counted if counted else self.changed
 
@@ -133,13 +133,13 @@ def _changed(operator: Operator, state: object, inp: object, ways: Ways) -> Ways
 def candidates(survey: Survey, wire: CodecWire, *, ignored: bool, instant: bool = False) -> Iterator[ModelMutant]:
     """Yield all mutants that differ from the model and from each other, as far as the model was explored.
 
-    A mutant whose outputs no codec could send is none. `ignored`: inputs that the model leaves open are tried too.
-    `instant`: the system answers before it returns, so no output of it can come later.
+    Mutants with outputs that no codec can send do not count. `ignored`: also try inputs that the model leaves open.
+    `instant`: the system answers before it returns, so none of its outputs can come later.
     """
     seen = set[Any]()
     for rule in list(survey.rules.known.values()):
         if any(isinstance(inp, Elapse) for _, inp, _ in rule.members):
-            continue  # to wait is no input of the system
+            continue  # waiting is not an input of the system
         for operator in operators(rule, survey.rules, survey.material, ignored=ignored):
             if instant and rule.spontaneous and operator.name == "extra":
                 continue
@@ -160,7 +160,7 @@ def _effects(rule: ModelRule, operator: Operator) -> list[tuple[Any, Any, Ways, 
 
 
 def _canonical(ways: Ways, port: Callable[[Any], str]) -> Any:  # noqa: ANN401 -- a key
-    """Return a key of transitions: the order of ports, the order in a bag, and an empty bag make no difference."""
+    """Return a key of transitions that ignores the order between ports and inside a bag, and empty bags."""
     return frozenset((key(replace(way, outputs=())), _by_port(way.outputs, port)) for way in ways)
 
 
@@ -174,7 +174,7 @@ def _by_port(outputs: Iterable[Any], port: Callable[[Any], str]) -> Any:  # noqa
 
 
 def _split(bag: AnyOrder, port: Callable[[Any], str]) -> dict[Any, Any]:
-    """Return the bags of the ports; one output alone is in order."""
+    """Return the bag of each port; a single output counts as ordered."""
     parts: dict[Any, list[Any]] = {}
     for item in bag.items:
         parts.setdefault(_ports(item, port), []).append(key(item))
@@ -192,7 +192,7 @@ def _sendable(effects: Iterable[tuple[Any, Any, Ways, Ways]], wire: CodecWire) -
 
 
 def drawn(found: Iterable[ModelMutant], most: int, seed: int) -> list[ModelMutant]:
-    """Return at most so many mutants: each operator in turn, its rules in an order drawn by the seed."""
+    """Return at most `most` mutants: the operators take turns, each with its rules in an order drawn by the seed."""
     random = Random(seed)
     by_operator: dict[str, list[ModelMutant]] = {name: [] for name in OPERATORS}
     for each in found:

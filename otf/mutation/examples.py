@@ -1,8 +1,8 @@
 """What a model only describes: outputs that a system can send for it, and whether it allows those of a mutant.
 
-A model served as a system needs real outputs where it has a class, a test or an `Accept`. They are found by trial: the
-outputs that the model gives elsewhere, and values of the bench's types made of what is near: fields of the state and
-the input, and constants in the code of the test. Nothing is trusted: a value counts if the model's own test accepts it.
+A model served as a system needs real outputs where it has a class, a test or an `Accept`. The search tries outputs that
+the model gives elsewhere, and values of the bench's types, made from nearby values: fields of the state and the input,
+and constants in the code of the test. It trusts nothing: a value counts only if the model's own test accepts it.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from otf.spec import Accept, AnyOrder, On, OneOf, TimerStart, Transition, Where
 from otf.spec.outputs import vague
 from otf.values import key, show
 
-TRIES: Final = 10_000  # values put to one test
+TRIES: Final = 10_000  # values to try on one test
 ENOUGH: Final = 3  # accepted values: the first, one in the middle and the last, so that a bound shows if there is one
-LATER: Final = 60  # values that are tried after the first that was accepted
-KNOWN: Final = 200  # outputs that are remembered
-AGAIN: Final = 100  # accepted values that are remembered for the tests of one piece of code
-LONGEST: Final = 4  # outputs in a row for an `Accept` that takes as many as it likes
-PLAIN: Final[tuple[type, ...]] = (int, str, float, bytes, bool)  # for a model of which no types are known
+LATER: Final = 60  # values to try after the first accepted one
+KNOWN: Final = 200  # outputs to remember
+AGAIN: Final = 100  # accepted values to remember for the tests of one piece of code
+LONGEST: Final = 4  # outputs in a row for an `Accept` without a limit
+PLAIN: Final[tuple[type, ...]] = (int, str, float, bytes, bool)  # for a model without known types
 NOTHING: Final = object()
 PATIENCE: Final = 10
 Found = TypeVar("Found")
@@ -36,7 +36,7 @@ AcceptOutputs: TypeAlias = tuple[Any, ...] | dict[str, tuple[Any, ...]]
 
 @dataclass(slots=True)
 class Examples:
-    """Finds outputs for the items of one model; `known` are outputs that the model gives as values.
+    """Finds outputs for the items of one model; `known` holds outputs that the model gives as values.
 
     >>> from otf.spec import Where
     >>> Examples((str,)).of(Where(lambda text: text.startswith("welcome")), "welcome back", None)
@@ -45,7 +45,7 @@ class Examples:
 
     types: tuple[type, ...] = ()
     known: dict[Any, object] = field(default_factory=dict[Any, object])
-    # for each description, how often nothing was found for it
+    # for each description, how often the search failed
     _misses: dict[str, int] = field(default_factory=dict[str, int])
     # for the code of each test, the rows that it accepted, the latest last
     _taken: dict[object, dict[Any, tuple[Any, ...]]] = field(
@@ -58,12 +58,12 @@ class Examples:
             self.known.setdefault(key(output), output)
 
     def of(self, item: Any, state: object, inp: object, beside: Iterable[object] = ()) -> list[Any]:  # noqa: ANN401 -- a class, a test, a Where
-        """Return values that an item of a transition accepts; empty if none was found.
+        """Return values that an item of a transition accepts; empty if it finds none.
 
-        `beside` are the outputs that the model gives as values in the same state.
+        `beside` holds the outputs that the model gives as values in the same state.
         """
         test, says, code = _test(item), getattr(item, "says", ""), _code(item)
-        # most tests come again in the next state: a search there costs a hundred times as much as a second look
+        # most tests recur in the next state: a new search costs a hundred times as much as a second look
         given = item.examples if isinstance(item, Where) else ()
         again = [each for each in (given or (row[0] for row in self._again(code))) if passes(test, each)]
         if again:
@@ -76,7 +76,7 @@ class Examples:
         return found
 
     def accepted(self, way: Accept, state: object, inp: object, beside: Iterable[object] = ()) -> list[Grown]:
-        """Return outputs that an `Accept` takes, each with the states that they lead to; empty if none was found."""
+        """Return outputs that an `Accept` takes, each with the states that they lead to; empty if it finds none."""
         if way.examples is not None:
             rows = ((row, _row(row)) for row in way.examples() if passes(way.complete, row))
             return [(items, states) for row, items in rows if (states := following(way, row))]
@@ -116,7 +116,7 @@ class Examples:
 
     def _rows(self, near: Near) -> Iterator[tuple[Any, ...]]:
         few = list(self._candidates(near, "", None))
-        # what the code of the test names comes first: its constants are what it looks for
+        # what the test's code names comes first: its constants are what it looks for
         named = [
             each
             for each in few
@@ -126,14 +126,14 @@ class Examples:
             yield from islice(product(named, repeat=length), TRIES)
 
     def _candidates(self, near: Near, says: str, code: object) -> Iterator[Any]:
-        # what was not found ten times is looked for with less effort: a long search in each state takes minutes
+        # after ten failures, search with less effort: a long search in each state takes minutes
         return islice(self._made(near, code), TRIES if self._misses.get(says, 0) < PATIENCE else TRIES // PATIENCE)
 
     def _made(self, near: Near, code: object) -> Iterator[Any]:
         known = [*near.beside, *(row[0] for row in self._again(code) if row), *self.known.values()]
         yield from known
         for kind in sorted(near.kinds, key=lambda kind: kind.__name__):
-            # first some of the classes that the test names: variants of the outputs that are known are many
+            # first some of the classes that the test names, since the known outputs have many variants
             yield from islice(values_of(kind, near, DEPTH), TRIES // PATIENCE)
         classes = [value for value in known if is_dataclass(value)]
         named = replace(near, texts=tuple(each for each in near.texts if each in near.constants))
@@ -173,7 +173,7 @@ def _row(outputs: AcceptOutputs) -> tuple[Any, ...]:
 
 
 def _code(test: object) -> object:
-    """Return what the tests of one place in a model share: the code of its function."""
+    """Return what the tests at one place in a model share: the code of their function."""
     while isinstance(test, (Where, partial)):
         test = test.test if isinstance(test, Where) else test.func
     return getattr(test, "__code__", test if isinstance(test, type) else type(test))
@@ -195,7 +195,7 @@ def following(way: Accept, row: AcceptOutputs) -> list[Any]:
     return attempted(lambda: list(way.then(row)), otherwise=[])
 
 
-BAG: Final = 4  # outputs in any order: the orders of more are too many
+BAG: Final = 4  # outputs in any order: more have too many orders
 ROWS: Final = 200  # orders and choices of the outputs of one transition
 
 Row: TypeAlias = tuple[tuple[str, tuple[Any, ...]], ...]
@@ -204,7 +204,7 @@ ModelWay: TypeAlias = "Transition[Any] | Accept"
 
 
 def in_time(way: Transition[Any], other: ModelWay) -> bool:
-    """Return whether the times of a transition lie in those of another, and it does the same with timers."""
+    """Return whether a transition's times lie within another's, and both do the same with timers."""
     if way.after != other.after or (way.within is None) != (other.within is None):
         return False
     if way.within is not None and other.within is not None and not _inside(way.within, other.within):
@@ -226,12 +226,12 @@ def _inside(inner: tuple[float, float], outer: tuple[float, float]) -> bool:
 
 
 def is_free(way: Transition[Any]) -> bool:
-    """Return whether a spontaneous transition may happen any time, and leaves all timers alone."""
+    """Return whether a spontaneous transition may happen at any time, and leaves all timers alone."""
     return way.within is None and not way.after and not way.timers
 
 
 def rest_of(row: Row, model: Row) -> Row | None:
-    """Return the outputs that are left when those of a transition of the model came first; None if they did not."""
+    """Return the outputs left after those of a transition of the model; None if these did not come first."""
     left = dict(row)
     for port, items in model:
         values = left.get(port, ())
@@ -252,7 +252,7 @@ def received(row: Row, way: Accept) -> AcceptOutputs | None:
 
 
 def completed_by(way: Accept, outputs: AcceptOutputs) -> bool:
-    """Return whether an `Accept` is complete with these outputs, and not before the last of a port."""
+    """Return whether an `Accept` is complete with these outputs, but not without the last one of a port."""
     if not passes(way.complete, outputs):
         return False
     if isinstance(outputs, tuple):
@@ -263,7 +263,7 @@ def completed_by(way: Accept, outputs: AcceptOutputs) -> bool:
 
 
 def alike(one: Row, other: Row) -> bool:
-    """Return whether both may be the same outputs; of two that are only described, that is not known."""
+    """Return whether both may be the same outputs; if both are only described, assume so."""
     left, right = dict(one), dict(other)
     if "?" in left or "?" in right:
         return True
@@ -296,9 +296,9 @@ def width(way: Transition[Any], model: Row) -> str:
 
 
 def rows(outputs: Iterable[Any], routes: Routes) -> list[Row]:
-    """Return each list of outputs, port by port, that items of a transition allow.
+    """Return each list of outputs, port by port, that a transition's items allow.
 
-    Where these are too many, the items themselves are the only row: equal items allow the same.
+    If there are too many, the items themselves are the only row, since equal items allow the same.
     """
     items = tuple(outputs)
     found: dict[Hashable, Row] = {}

@@ -22,13 +22,13 @@ HuntMode: TypeAlias = Literal["eager", "strict"]
 FLOOD: Final = 1_000  # outputs without a pause
 SPARE: Final = 0.1  # seconds of silence, if the bench leaves the quiescence time to be learnt
 STEPS: Final = 100  # of a path
-ONWARD: Final = 20  # of a path after its way to the wrong rule
-ANYWHERE: Final = 2  # each such path goes no way to it
-DRAWS: Final = 20  # of an input that the served model can answer
+ONWARD: Final = 20  # steps of a path after its way to the wrong rule
+ANYWHERE: Final = 2  # each path of this number does not head for it
+DRAWS: Final = 20  # draws of an input that the served model can answer
 SOON, LONG, NEVER = 2.0, 30.0, 1e6  # quiescence times
 SHORT = 0.01  # seconds
-SLOW: Final = 10  # on each tenth path, answers come any time in their windows, on the others soon
-PROMPT: Final = 0.5  # seconds that an answer takes there at most
+SLOW: Final = 10  # on each tenth path, answers come at any time in their windows, on the others soon
+PROMPT: Final = 0.5  # most seconds for an answer on those others
 FOREVER: Final = float("inf")
 
 
@@ -59,11 +59,11 @@ class Hunted:
 
 @dataclass(slots=True)
 class _OnWire(System):
-    """A system whose outputs go through the codec of the bench."""
+    """A system whose outputs go through the bench's codec."""
 
     wire: CodecWire | None = None
     watch: Callable[[object, object], object] | None = None
-    # seconds after the beginning of their window in which answers come
+    # most seconds from the beginning of their window to the answers
     prompt: float = FOREVER
 
     def take(self, inp: object) -> Happening:
@@ -87,7 +87,7 @@ class _OnWire(System):
 
 @dataclass(slots=True)
 class _Served:
-    """Leaves out inputs whose answers the served model has no example for; `None` ends a path that has no other."""
+    """Skips inputs whose answers have no example in the served model; None ends a path without any other input."""
 
     chooser: Chooser
     serves: Callable[[Any, Any], bool]
@@ -102,7 +102,7 @@ class _Served:
 
 @dataclass(slots=True)
 class _Onward:
-    """Goes a given way, then chooses as another chooser does."""
+    """Follows a given way, then lets another chooser choose."""
 
     way: Script
     chooser: Chooser
@@ -113,7 +113,7 @@ class _Onward:
 
 @dataclass(slots=True)
 class Hunt:
-    """A tester for one bench: its oracle is shared by all mutants, everything else is new for each."""
+    """A tester for one bench: all mutants share its oracle, everything else is new for each."""
 
     bench: Bench
     wire: CodecWire
@@ -127,7 +127,7 @@ class Hunt:
         if self.bench.quiescence is None:
             self.bench = replace(self.bench, quiescence=SPARE)
         if self.bench.barrier is not None:
-            # a ping ends each wait as soon as the system is no longer busy, which it hardly ever is for long
+            # a ping ends each wait as soon as the system is no longer busy, and it is hardly ever busy for long
             latency = self.bench.latency
             rest = min(self.bench.quiescence or SPARE, max(SHORT, latency))
             self.bench = replace(self.bench, barrier=None, busy=min(self.bench.busy, latency), quiescence=rest)
@@ -142,7 +142,7 @@ class Hunt:
     ) -> Hunted:
         """Drive paths against a served model until one fails, or the budget is spent.
 
-        Every second path goes one of the `ways` first, and not far from there, as a campaign goes to what has changed.
+        Every second path starts with one of the `ways` and stays near there, as a campaign seeks what has changed.
         """
         found = Hunted()
         strategy = Strategy("alternating", self.bench.inputs, self.seed)
@@ -155,11 +155,11 @@ class Hunt:
             steps = min(most, budget.steps - found.steps)
             chooser = self._served(_Onward(Script(way), strategy.path(found.paths)))
             if self._fails(made, found, chooser, pace(), steps, watch) or found.steps == before:
-                break  # in a model without inputs a longer look sees no more
+                break  # without inputs, a longer look sees no more
         return found
 
     def along(self, made: Spec[Any, Any], path: Iterable[object], tries: int = 20) -> Hunted:
-        """Drive one list of inputs, several times since the system may choose, and wait for timers at its end."""
+        """Drive one list of inputs several times, since the system may choose, and wait for timers at the end."""
         found, inputs, pace = Hunted(), list(path), self._pace(Timers(last=True))
         for _ in range(tries):
             found.paths += 1
@@ -181,9 +181,9 @@ class Hunt:
         steps: int,
         watch: Callable[[object, object], object] | None,
     ) -> bool:
-        """Drive a path; return whether it ends the hunt: by a failure that is no known issue."""
+        """Drive a path; return whether it ends the hunt with a failure that is not a known issue."""
         bench, random = self.bench, Random(f"{self.seed}/{found.paths}")
-        # where an answer may take twenty seconds, it hardly ever does; if it did, waiting would use up the budget
+        # an answer that may take twenty seconds rarely does; if it did, waiting would use up the budget
         prompt = PROMPT if found.paths % SLOW else FOREVER
         system = _OnWire(made, self._port, random, wire=self.wire, watch=watch, prompt=prompt)
         world = World(system, TimeBounds(bench.latency, bench.busy, self._pauses(found.paths)), random)
@@ -214,9 +214,9 @@ class Hunt:
         return chooser if self.serves is None else _Served(chooser, self.serves)
 
     def _pauses(self, path: int) -> float:
-        """Return the mean pause before an output that may come any time: long, short, and for ever, in turn.
+        """Return the mean pause before an output that may come at any time: endless, long, and short, in turn.
 
-        Where it always comes soon it hides that an answer is missing; where it comes late it is hardly ever seen.
+        If the output always comes soon, it hides a missing answer; if it comes late, the tester hardly ever sees it.
         """
         return max(SHORT, self.oracle.timing.quiescence * (NEVER, LONG, SOON)[path % 3])
 

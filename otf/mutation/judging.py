@@ -23,15 +23,15 @@ from otf.spec import Elapse, Spec, total
 from otf.values import key, show
 
 Reason: TypeAlias = "tuple[Survival, str, tuple[Any, ...]]"
-FIRST = 200  # inputs before a proof is tried
-PAIRS = 100  # of the product, in which a shortest way to a difference is looked for
+FIRST = 200  # inputs before trying a proof
+PAIRS = 100  # pairs of the product in which to search for a shortest way to a difference
 
 
 class Fate(StrEnum):
     """The fate of a mutant.
 
-    `KILLED`: the bench fails it. `EQUIVALENT`: it is proved that it conforms. `OPEN`: neither. `BROKEN`: the model
-    cannot go on from a state that only the mutant reaches; it counts for nothing.
+    `KILLED`: the bench fails it. `EQUIVALENT`: a proof shows that it conforms. `OPEN`: neither. `BROKEN`: the model
+    cannot go on from a state that only the mutant reaches; such a mutant does not count.
 
     >>> Fate("open").name
     'OPEN'
@@ -65,8 +65,8 @@ class Survival(StrEnum):
 class JudgedMutant:
     """A mutant with its fate: `why` is the kind of reason of a survivor, `says` the reason in words.
 
-    `steps` and `seconds` are what the hunt cost, in inputs and virtual time. `path` has the inputs that show it: those
-    of the failing path, or of the shortest way to a difference.
+    `steps` and `seconds` are the cost of the hunt, in inputs and virtual time. `path` holds the inputs that show it:
+    those of the failing path, or of the shortest way to a difference.
 
     >>> from otf.mutation import bench_of, mutate
     >>> from otf.spec import Spec, goto
@@ -86,7 +86,7 @@ class JudgedMutant:
 
 @dataclass(slots=True)
 class Judge:
-    """Hunts mutants on one bench, and explains those that survive."""
+    """Hunts mutants on one bench, and explains the survivors."""
 
     hunt: Hunt
     survey: Survey
@@ -95,7 +95,7 @@ class Judge:
     _places: Places | None = None
 
     def of(self, mutant: ModelMutant) -> JudgedMutant:
-        """Return the fate of a mutant: a short hunt, a proof if it conforms, a whole hunt, and why it survived that."""
+        """Return the fate of a mutant: after a short hunt, a proof that it conforms, or a full hunt and its reason."""
         try:
             return self._judged(mutant)
         except ModelError as error:
@@ -103,7 +103,7 @@ class Judge:
 
     def _judged(self, mutant: ModelMutant) -> JudgedMutant:
         made = mutant.spec(counted=True)
-        # most are killed by a few inputs; whole hunts of those that conform would take most of the time
+        # a few inputs kill most mutants; full hunts of conforming ones would take most of the time
         found = self.hunt.against(made, HuntBudget(min(FIRST, self.budget.steps), self.budget.seconds))
         if found.failure is not None:
             return _killed(mutant, found)
@@ -134,7 +134,7 @@ class Judge:
         return self._places
 
     def _unreachable(self, mutant: ModelMutant) -> bool:
-        """Return whether the times of the model exclude all states of a rule."""
+        """Return whether the model's times exclude all states of a rule."""
         if self._reachable is None:
             self._reachable = set(self._in_time())
         return bool(self._reachable) and mutant.rule.number not in self._reachable
@@ -153,7 +153,7 @@ class Judge:
             yield from (rules.of(node.value, inp).number for inp in spec.inputs(node.value))
 
     def _compared(self, mutant: ModelMutant) -> Finding | None:
-        """Compare the mutant with the oracle; None if the product cannot be made: it has no times, and few orders."""
+        """Compare the mutant with the oracle; None if the product is impossible: it has no times, and few orders."""
         made = mutant.spec()
         try:
             return compared(total(made), self.hunt.oracle, limit=PAIRS)
@@ -168,7 +168,7 @@ class Judge:
             return Survival.ISSUE, f"its failures count as known: {'; '.join(hunted.known)}", path
         if not mutant.applied:
             return Survival.NOT_REACHED, "no path came to its rule; these inputs lead there", path
-        # what is not served is not tried, and would be taken for a difference
+        # what is not served is not tried, and would look like a difference
         if product is not None and product.verdict is LawVerdict.REFUTED and not self.survey.served.unserved:
             return self._shown(made, product)
         return self._likeliest_reason(mutant, made, hunted, path)
@@ -176,7 +176,7 @@ class Judge:
     def _likeliest_reason(
         self, mutant: ModelMutant, made: Spec[Any, Any], hunted: Hunted, path: tuple[Any, ...]
     ) -> Reason:
-        """Return the likeliest reason where neither a proof nor a trace that shows the mutant was found."""
+        """Return the likeliest reason without a proof or a trace that shows the mutant."""
         simulation = Simulation(mutant, self.hunt, self._all_places())
         places, allowed = simulation.everywhere()
         if allowed:
@@ -188,7 +188,7 @@ class Judge:
         return self._hidden(mutant, made, hunted, path)
 
     def _shown_by(self, made: Spec[Any, Any], path: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return the inputs if they show it, or with a wait after them: a timer may be what is wrong."""
+        """Return the inputs if they show it, perhaps with a wait after them, since a timer may be wrong."""
         waits = [each for each in self._all_places().known.values() if isinstance(each, Elapse)]
         for last in ((), tuple(sorted(waits, key=lambda each: each.seconds)[-1:])):
             if path and self.hunt.along(made, (*path, *last)).failure is not None:
@@ -196,7 +196,7 @@ class Judge:
         return ()
 
     def _hidden(self, mutant: ModelMutant, made: Spec[Any, Any], hunted: Hunted, path: tuple[Any, ...]) -> Reason:
-        """Return the likeliest reason where the mutant may differ, but no inputs are known that show it."""
+        """Return the likeliest reason if the mutant may differ, but no known inputs show it."""
         if hunted.inconclusive:
             return Survival.MODE, f"paths were inconclusive: {next(iter(hunted.inconclusive))}", path
         if self.hunt.along(made, path).failure is not None:
@@ -209,7 +209,7 @@ class Judge:
         return Survival.UNKNOWN, f"{says}; a proof needs more states than were looked at", path
 
     def _restarted(self, mutant: ModelMutant) -> str | None:
-        """Return that an output which may come any time keeps a window from ending, if it is so near the mutant."""
+        """Return that an output which may come at any time keeps a nearby window from ending, if so."""
         state, _, before, after = mutant.example
         for each in (state, *(way.state for way in (*before, *after))):
             emits = self.survey.served.emits(each)
@@ -221,7 +221,7 @@ class Judge:
         return None
 
     def _shown(self, made: Spec[Any, Any], found: Finding) -> Reason:
-        """Explain a mutant for which a trace is known that the model does not allow."""
+        """Explain a mutant with a known trace that the model does not allow."""
         path = tuple(step.input for step in found.way if not step.spontaneous)
         if self.hunt.along(made, path).failure is not None:
             return Survival.MISSED, "the budget did not come to these inputs, which show it", path

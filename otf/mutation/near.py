@@ -1,4 +1,4 @@
-"""What is near an item of a model: texts, numbers and types from which outputs are made that it may accept."""
+"""What is near an item of a model: texts, numbers and types from which to make outputs that it may accept."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from otf.spec import Where
 
 Result = TypeVar("Result")
 ROWS: Final = 10_000  # instances of one class
-FEW: Final = 8  # numbers tried for parts that are counted
-WORDS: Final = 60  # texts, and numbers, that are near one item
-DEPTH: Final = 4  # how deep the fields of a state, and the functions behind a test, are looked at
+FEW: Final = 8  # numbers to try for parts that are counted
+WORDS: Final = 60  # texts, and numbers, near one item
+DEPTH: Final = 4  # how deep to look into the fields of a state, and the functions behind a test
 
 
 def attempted(call: Callable[[], Result], otherwise: Result) -> Result:
@@ -33,7 +33,7 @@ def attempted(call: Callable[[], Result], otherwise: Result) -> Result:
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """The texts and numbers around an item."""
+    """The texts and numbers near an item."""
 
     texts: tuple[str, ...]
     numbers: tuple[int, ...]
@@ -43,7 +43,7 @@ class Near:
 
     @staticmethod
     def of(state: object, inp: object, functions: Iterable[object], says: str, beside: Iterable[object]) -> Near:
-        """Return what is near an item whose tests are `functions`; `beside` are outputs in the same state."""
+        """Return what is near an item whose tests are `functions`; `beside` holds outputs in the same state."""
         constants = list(chain.from_iterable(_constants(each, DEPTH) for each in functions))
         plain = [*constants, *leaves(inp), *leaves(state)]
         words = re.split(r"[\s,;]+", says)
@@ -79,7 +79,7 @@ def leaves(value: object, depth: int = DEPTH) -> Iterator[Any]:
 
 
 def _constants(function: object, depth: int) -> Iterator[Any]:
-    """Yield the constants in the code of a function, of what it closes over, and of functions that it names."""
+    """Yield the constants in a function's code, in what it closes over, and in functions that it names."""
     if isinstance(function, Where):
         yield from _constants(function.test, depth)
     elif isinstance(function, partial):
@@ -149,7 +149,7 @@ def _instances(kind: type[Any], near: Near, depth: int) -> Iterator[Any]:
     choices = [list(islice(values_of(hints[name], near, depth - 1), WORDS)) for name in names]
     if not all(choices):
         return
-    # all values of one field, then of each two fields, beside the first values of the others
+    # all values of one field, then of two fields at a time, beside the first values of the others
     rows = [[found[0] for found in choices]]
     make: Callable[..., Any] = kind
     for size in (1, 2):
@@ -182,7 +182,7 @@ def _read(kind: Hashable) -> dict[str, Any]:
 def variants(value: Any, near: Near, *, small: bool) -> Iterator[Any]:  # noqa: ANN401 -- an output
     """Yield a value with one field changed, and with the same field of all its parts numbered.
 
-    `small`: only fields of few values.
+    `small`: only fields with few values.
     """
     try:
         hints = _hints(type(value))

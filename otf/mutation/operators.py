@@ -18,12 +18,12 @@ from otf.mutation.served import ModelRule, ModelRules, Ways, sent_by
 from otf.spec import AnyOrder, On, OneOf, TimerStart, Transition, goto
 from otf.values import key, show
 
-KEPT: Final = 50  # different values of a field that are kept
+KEPT: Final = 50  # different values of a field to keep
 
 
 @dataclass(slots=True)
 class Material:
-    """The values of a model, from which wrong ones are taken: a wrong value is one that is right elsewhere."""
+    """The values of a model, the source of wrong ones: a wrong value is one that is right elsewhere."""
 
     initial: Any
     slack: float
@@ -52,11 +52,11 @@ class Material:
                 found.setdefault(key(part), part)
 
     def values(self, what: str, kind: type, name: str = "") -> list[Any]:
-        """Return the values of a field of a kind of state, input or output; without a name, whole ones."""
+        """Return the values of a field, for a kind of state, input or output; without a name, whole values."""
         return list(self._fields.get((what, kind, name), {}).values())
 
     def other(self, what: str, whole: Any, name: str) -> Any:  # noqa: ANN401 -- any value
-        """Return a state, input or output with another value of a field, or another whole one, if there is one."""
+        """Return a state, input or output with another value in a field, or another whole one, if there is one."""
         value = getattr(whole, name) if name else whole
         found = _next(value, self.values(what, kind_of(whole), name))
         return (replace(whole, **{name: found}) if name else found) if found is not value else whole
@@ -97,7 +97,7 @@ OPERATORS: Final = ("drop", "double", "field", "target", "guard", "extra", "late
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """One kind of mistake: its name, what it does in words, and the changed transitions of a state and an input."""
+    """One kind of mistake: its name, its description, and the changed transitions for a state and an input."""
 
     name: str
     says: str
@@ -105,7 +105,7 @@ class Operator:
 
 
 def operators(rule: ModelRule, rules: ModelRules, material: Material, *, ignored: bool) -> Iterator[Operator]:
-    """Yield the mistakes that can be made in a rule; `ignored`: inputs that the model leaves open are tried as well."""
+    """Yield the possible mistakes in a rule; `ignored`: also for inputs that the model leaves open."""
     ways = [way for _, _, found in rule.members for way in found]
     if ways or ignored:
         yield from _guards(rule, rules, material)
@@ -163,7 +163,7 @@ def _less(outputs: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _swapped(outputs: tuple[Any, ...], port: Callable[[Any], str]) -> tuple[Any, ...]:
-    """Return the outputs with two neighbours exchanged that differ; between ports there is no order."""
+    """Return the outputs with two different neighbours exchanged; between ports there is no order."""
     for at, (one, other) in enumerate(pairwise(outputs)):
         ports = {named or port(value) for item in (one, other) for value, named in outputs_in(item)}
         if key(one) != key(other) and len(ports) == 1:
@@ -229,7 +229,7 @@ def _goes(then: Callable[[Any, Any], Any]) -> Change:
 
 
 def _guards(rule: ModelRule, rules: ModelRules, material: Material) -> Iterator[Operator]:
-    """Yield mistakes in which a rule does not look at a field of its state, or of the input."""
+    """Yield mistakes in which a rule ignores a field of its state, or of the input."""
     if not rule.members:
         return
     state = rule.members[0][0]
@@ -241,7 +241,7 @@ def _guards(rule: ModelRule, rules: ModelRules, material: Material) -> Iterator[
 
 
 def _deciding_value(rule: ModelRule, rules: ModelRules, material: Material, name: str) -> tuple[Any] | None:
-    """Return a value of a field with which another rule would apply."""
+    """Return a value of a field for which another rule would apply."""
     for state, inp, _ in rule.members[:3]:
         for value in material.values("state", kind_of(state), name):
             if _elsewhere(rule, rules, _put(state, name, value), inp):
@@ -254,7 +254,7 @@ def _put(state: Any, name: str, value: Any) -> Any:  # noqa: ANN401 -- a state a
 
 
 def _elsewhere(rule: ModelRule, rules: ModelRules, state: Any, inp: Any) -> Ways:  # noqa: ANN401 -- state, input
-    """Return the transitions of another rule, none if the same one applies or the model cannot be asked."""
+    """Return the transitions of another rule, none if the same one applies or the model cannot answer."""
 
     def elsewhere() -> Ways:
         ways = rules.served.emits(state) if rule.spontaneous else rules.served.step(state, inp)
@@ -298,7 +298,7 @@ def _late(lo: float, hi: float, slack: float) -> tuple[float, float]:
 
 
 def _early(lo: float, hi: float, slack: float) -> tuple[float, float]:
-    # earlier by less than the times of the line vary is not too early
+    # earlier by less than the jitter of the line is not too early
     return (0.0, lo / 4) if lo / 4 < lo - slack else (lo, hi)
 
 

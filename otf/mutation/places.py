@@ -1,9 +1,9 @@
-"""All places of a model where it can be wrong: each state that a system can reach, with each input that may come there.
+"""All places of a model where it can be wrong: each state that a system can reach, with each input possible there.
 
-Which inputs may come in a state depends on what the tester believes: those of any state that it cannot tell from this
-one. So states are put into groups. Equal outputs to an input lead states of a group into one group; with what happens
-spontaneously a system may be ahead of what the tester has seen, so the states before and after it are in one as well.
-A group may be too large, never too small: then more inputs are looked at than can come, and less is proved.
+Which inputs are possible in a state depends on what the tester believes: those of any state that it cannot tell from
+this one. So states form groups. Equal outputs to an input lead the states of a group into one group. After spontaneous
+outputs a system may be ahead of what the tester has seen, so the states before and after them share a group too. A
+group may be too large, never too small: then the search looks at more inputs than can come, and proves less.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ASKED: Final = 100_000  # questions to the model: some ten seconds, once for all
 COMPARED: Final = 1_000_000  # comparisons of answers: a second or two
 
 StateInput: TypeAlias = tuple[Any, Any]
-"""A state and an input; None for what is spontaneous."""
+"""A state and an input; None for spontaneous outputs."""
 NextState: TypeAlias = "tuple[Hashable, Row | None]"
 """The name of a state, and the outputs before it; None if the model only describes them."""
 StateAnswer: TypeAlias = tuple[Hashable, Hashable, NextState]
@@ -36,9 +36,9 @@ StateAnswer: TypeAlias = tuple[Hashable, Hashable, NextState]
 
 @dataclass(slots=True)
 class UnsureStates:
-    """States between which the tester may be unsure, and the inputs that any of them enables.
+    """States that the tester may be unable to tell apart, and the inputs that any of them enables.
 
-    `exact` and `loose` are the next states by input, with the outputs before them: values, and what is only described.
+    `exact` and `loose` are the next states by input, with the outputs before them: values, and mere descriptions.
     """
 
     states: dict[Hashable, Any]
@@ -50,7 +50,7 @@ class UnsureStates:
     is_waiting: bool = True
 
     def alike(self, inp: Hashable, then: NextState) -> Iterator[NextState]:
-        """Yield next states with outputs that may be the same, and remember this one."""
+        """Yield next states whose outputs may be the same, and remember this one."""
         name, row = then
         exact = self.exact.setdefault(inp, {})
         if row is None or any(vague(item) or port == "?" for port, items in row for item in items):
@@ -67,9 +67,9 @@ class UnsureStates:
 
 @dataclass(slots=True)
 class Places:
-    """The places of a model: `whole` is false if there are more than were looked at, and nothing can be proved.
+    """The places of a model: `whole` is false if the search did not see them all, so nothing can be proved.
 
-    `known` are the inputs of all its states.
+    `known` holds the inputs of all its states.
     """
 
     survey: Survey
@@ -80,7 +80,7 @@ class Places:
     _groups: dict[Hashable, UnsureStates] = field(default_factory=dict[Hashable, UnsureStates])
     _from: dict[Hashable, tuple[Hashable, Any]] = field(default_factory=dict[Hashable, tuple[Hashable, Any]])
     _by_rule: dict[int, list[StateInput]] = field(default_factory=dict[int, list[StateInput]])
-    # groups of one new state, and groups that have grown: these are looked at when there are no more of the others
+    # groups of one new state, and groups that have grown: the latter wait until there are no new ones left
     _new: deque[UnsureStates] = field(default_factory=deque[UnsureStates])
     _grown: deque[UnsureStates] = field(default_factory=deque[UnsureStates])
     _done: dict[Hashable, set[Hashable]] = field(default_factory=dict[Hashable, "set[Hashable]"])
@@ -159,10 +159,10 @@ class Places:
         return self._asked > ASKED or self._compared > COMPARED
 
     def _compare(self, found: list[StateAnswer]) -> None:
-        """Join the groups of those next states to which outputs lead that may be the same."""
+        """Join the groups of next states that may follow the same outputs."""
         while found:
             state, inp, then = found.pop()
-            # what is joined here changes the groups, so each is looked up anew
+            # joining changes the groups, so look up each one anew
             for other in list(self._groups[state].alike(inp, then)):
                 first, second = then[1], other[1]
                 if self._groups[then[0]] is self._groups[other[0]]:
@@ -198,7 +198,7 @@ class Places:
         return found
 
     def _join(self, one: Hashable, other: Hashable) -> list[StateAnswer]:
-        """Make one group of the groups of two states; return what is to be compared in it."""
+        """Join the groups of two states; return what to compare in the joint group."""
         large, small = self._groups[one], self._groups[other]
         if large is small:
             return []

@@ -1,14 +1,14 @@
 """The proof that a mutant conforms: whatever it does, the model may do, now and for ever after.
 
-It looks for a simulation: a set of pairs of a state of the mutant and a state of the model, in which each transition of
-the mutant is one of the model, with the same times, into a pair of the set; in which the mutant takes each input that
-the model specifies, and does in time what the model requires. If the pair of the initial states is in such a set, every
-trace of the mutant is one of the model (simulations: Milner 1971; with inputs the other way round: Alur, Henzinger,
-Kupferman, Vardi 1998). That is stronger than trace inclusion: nothing is proved wrongly, and a mutant that only trace
-inclusion excuses stays unproved. It needs no oracle, and holds for models with time.
+It looks for a simulation: a set of pairs of a state of the mutant and a state of the model. Each transition of the
+mutant must match one of the model, with the same times, and lead to a pair of the set. The mutant must take each input
+that the model specifies, and do in time what the model requires. If the pair of the initial states is in such a set,
+every trace of the mutant is one of the model (simulations: Milner 1971; with inputs the other way round: Alur,
+Henzinger, Kupferman, Vardi 1998). That is stronger than trace inclusion: it proves nothing wrongly, and a mutant
+excused only by trace inclusion stays unproved. It needs no oracle, and holds for models with time.
 
-Pairs of equal states are in the set wherever the mutant is right. So the search begins at the places where it is wrong,
-all of them, and ends where both are in the same state again.
+Pairs of equal states are in the set wherever the mutant is right. So the search begins at all places where it is wrong,
+and ends where both are in the same state again.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ from otf.mutation.places import Places, StateInput
 from otf.spec import Accept, Spec, Transition
 from otf.values import key, show
 
-WORK: Final = 400_000  # transitions that are compared: some seconds
-LITTLE: Final = 5_000  # the same for known places of one rule
-CHAIN: Final = 3  # spontaneous transitions of the model that one of the mutant may be
+WORK: Final = 400_000  # transitions to compare: some seconds
+LITTLE: Final = 5_000  # the same for the known places of one rule
+CHAIN: Final = 3  # most transitions of the model, spontaneous ones, that one of the mutant may stand for
 
 Pair: TypeAlias = tuple[Hashable, Hashable]
 PLACES: Final[Pair] = ("the places of a rule", "")
-CHECKED: Final = 100  # pairs after which it is looked whether there is a difference already, then twice as many
+CHECKED: Final = 100  # pairs after which to check for a difference, then twice as many
 
 
 class Duty(NamedTuple):
-    """What the mutant has to do on an input (None: spontaneously): it leads to one of these pairs."""
+    """What the mutant has to do on an input (None: spontaneously): it must lead to one of these pairs."""
 
     input: Any
     pairs: list[Pair]
@@ -55,7 +55,7 @@ class Duty(NamedTuple):
 
 @dataclass(slots=True)
 class Simulation:
-    """The search for a simulation. `allowed` are the wide expectations that it needed, in words."""
+    """The search for a simulation. `allowed` lists, in words, the loose expectations that it relied on."""
 
     mutant: ModelMutant
     hunt: Hunt
@@ -64,19 +64,19 @@ class Simulation:
     work: int = 0
     _states: dict[Hashable, Any] = field(default_factory=dict[Hashable, Any])
     _duties: dict[Pair, list[Duty]] = field(default_factory=dict[Pair, list[Duty]])
-    # for each pair in which a duty cannot be met, that duty
+    # for each pair with a duty that cannot be met, that duty
     _unmet: dict[Pair, Duty] = field(default_factory=dict[Pair, Duty])
 
     def proven(self) -> bool:
-        """Return whether a simulation was found: the mutant conforms."""
+        """Return whether it found a simulation: the mutant conforms."""
         if not self.places.whole:
             return False
         return self._covered(self.places.of(self.mutant.rule), WORK)
 
     def everywhere(self) -> tuple[int, bool]:
-        """Look at the known places of the rule alone, and return their number, and whether the model allows all.
+        """Look only at the known places of the rule; return their number, and whether the model allows all.
 
-        What follows is compared until both are in the same state again. It is no proof: there may be more places.
+        It compares what follows until both are in the same state again. It is no proof: there may be more places.
         """
         changed, members = self.mutant.changed, self.mutant.rule.members
         known = [(state, inp) for state, inp, ways in members if changed(state, inp, ways) != ways]
@@ -97,7 +97,7 @@ class Simulation:
     def _covered(self, places: Iterable[StateInput], most: int) -> bool:
         """Return whether the duties of all these places can be met."""
         made = self.mutant.spec()
-        # a place is named by its state, which leads to it
+        # the name of a place is its state, which tells how to get there
         self._duties[PLACES] = [
             Duty((state, inp), pairs)
             for state, inp in places
@@ -108,7 +108,7 @@ class Simulation:
     def _grown(self, made: Spec[Any, Any], most: int) -> bool:
         """Find the duties of all pairs that the places lead to; return whether all may still be met.
 
-        Pairs of the same state are good: either it is among the places, or these are not all, and this is no proof.
+        Pairs of equal states are good: either they are among the places, or these are not all, and this is no proof.
         """
         waiting, check = deque(self._pairs_of(PLACES)), CHECKED
         while waiting:
@@ -117,7 +117,7 @@ class Simulation:
                 continue
             try:
                 duties = [] if self._same(pair) else list(self._owed(made, *(self._states[each] for each in pair)))
-            except ModelError:  # it cannot be asked about a state that only the mutant reaches
+            except ModelError:  # the model may fail on a state that only the mutant reaches
                 duties = [Duty(None, [])]
             self._duties[pair] = duties
             waiting.extend(self._pairs_of(pair))
@@ -136,7 +136,7 @@ class Simulation:
         return pair[0] == pair[1] and (not self.places.whole or pair[0] in self.places)
 
     def _stable(self) -> bool:
-        """Drop pairs in which a duty cannot be met until none is left, and return whether the places remain."""
+        """Drop pairs with duties that cannot be met until none is left; return whether the places remain."""
         bad, fresh = self._unmet, True
         while fresh and PLACES not in bad:
             more = {
@@ -157,7 +157,7 @@ class Simulation:
         return names
 
     def _owed(self, made: Spec[Any, Any], mine: Any, other: Any) -> Iterator[Duty]:  # noqa: ANN401 -- states
-        """Yield for each duty of the mutant in a pair the pairs that meet it, one of which is enough."""
+        """Yield, for each duty of the mutant in a pair, the pairs that meet it; one of them is enough."""
         same = key(mine) == key(other)
         for inp in (*self.places.inputs(other), None):
             wrong = self._wrong(mine, inp)
@@ -171,7 +171,7 @@ class Simulation:
         return self._asked(made, mine, other, inp, wrong=wrong)
 
     def _own(self, made: Spec[Any, Any], state: object, inp: object) -> Iterator[list[Pair]]:
-        """Yield the duties where the mutant is in the state of the model, and does what the model does there."""
+        """Yield the duties where the mutant is in the model's state, and does what the model does there."""
         alone: Iterable[Any] = made.emits(state) if inp is None and made.emits else ()
         ways: Iterable[Any] = alone if inp is None else made.step(state, inp)
         for way in ways:
@@ -181,7 +181,7 @@ class Simulation:
     def _asked(self, made: Spec[Any, Any], mine: Any, other: Any, inp: Any, *, wrong: bool) -> Iterator[list[Pair]]:  # noqa: ANN401 -- states and an input
         theirs = list(self.hunt.bench.spec.step(other, inp))
         if self.places.whole and key(other) not in self.places:
-            yield []  # an output that was no example of the model led there: it is not known which inputs may come
+            yield []  # an output without an example led there, so the possible inputs are unknown
         if not theirs and self.hunt.bench.inputs in {"uioco", "any"}:
             return
         own = list(made.step(mine, inp)) or [Transition(mine)]  # a system ignores what its model leaves open
@@ -191,7 +191,7 @@ class Simulation:
         spec = self.hunt.bench.spec
         own = list(made.emits(mine)) if made.emits else []
         theirs = list(spec.emits(other)) if spec.emits else []
-        # what has no time may happen any time: so may several such transitions of the model at once, and none
+        # what has no time may happen at any time, as may several such transitions of the model at once, or none
         idle = [Transition(other)] if not self._timed_state(other) else []
         yield from self._matched(own, [*theirs, *idle], mine, other, wrong=wrong)
         yield from self._required(own, theirs, mine, other)
@@ -212,7 +212,7 @@ class Simulation:
     def _answers(
         self, way: Transition[Any], row: Row, theirs: list[Any], at: tuple[object, object], *, wrong: bool
     ) -> list[Pair]:
-        """Return the pairs that transitions of the model with these outputs lead to."""
+        """Return the pairs that the model's transitions with these outputs lead to."""
         found: dict[Pair, str] = {}
         for each in theirs:
             self.work += 1
@@ -226,14 +226,14 @@ class Simulation:
         return chosen
 
     def _stays(self, then: object, before: object) -> bool:
-        # what runs since a state was entered starts anew where another state is entered
+        # clocks that run since a state was entered restart on entering another state
         return key(then) == key(before) if self._timed_state(before) or self._timed_state(then) else True
 
     def _timed_state(self, state: object) -> bool:
         return any(way.within is not None for way in self.mutant.survey.served.emits(state))
 
     def _fitting(self, way: Transition[Any], row: Row, other: ModelWay) -> Iterator[tuple[Any, str]]:
-        """Yield the next states of a transition of the model that allows these outputs in these times."""
+        """Yield the next states of a model's transition, if it allows these outputs at these times."""
         if not in_time(way, other):
             return
         if isinstance(other, Accept):
@@ -249,7 +249,7 @@ class Simulation:
                 yield from ((then, more or says) for then, more in self._later(other.state, rest, CHAIN))
 
     def _later(self, state: Any, rest: Row, most: int) -> Iterator[tuple[Any, str]]:  # noqa: ANN401 -- a state
-        """Yield the states after spontaneous transitions without a time that bring the outputs that are left."""
+        """Yield the states after spontaneous transitions without a time that bring the remaining outputs."""
         emits = self.hunt.bench.spec.emits
         if not rest:
             yield state, ""
@@ -263,7 +263,7 @@ class Simulation:
                             yield from ((then, says) for then, _ in self._later(way.state, less, most - 1))
 
     def _required(self, own: list[Any], theirs: list[Any], mine: object, other: object) -> Iterator[list[Pair]]:
-        """Yield the duty to do each spontaneous transition that the model requires in a time."""
+        """Yield the duty to make each spontaneous transition that the model requires within a time."""
         for each in theirs:
             if each.after or (each.within is not None and each.within[1] < float("inf")):
                 pairs = [

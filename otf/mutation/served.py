@@ -1,4 +1,4 @@
-"""A model as the system under test, with every output a value and every choice one of chance; and the rules in it.
+"""A model as the system under test, with values for outputs and chance for choices; and its rules.
 
 A mutant that is wrong in one concrete state hardly looks like a mistake of a programmer, whose mistakes are in a line:
 they show in every state and for every input for which that line runs. So the places of mutants are classes: two
@@ -31,12 +31,12 @@ from otf.values import as_text, key, show
 
 Ways: TypeAlias = tuple[Transition[Any], ...]
 REMEMBERED: Final = 200_000
-BESIDE: Final = 200  # inputs of a state that are asked about, to find outputs like its others
+BESIDE: Final = 200  # inputs of a state to ask about, to find outputs like its others
 
 
 @dataclass(slots=True)
 class ServedModel:
-    """The transitions of a model in which each output is a value.
+    """The transitions of a model, with values for all outputs.
 
     What the model only describes is replaced by examples. A transition without one is left out, and its input is not
     tried where nothing else is left: `unserved` has the descriptions of such items.
@@ -52,7 +52,7 @@ class ServedModel:
     examples: Examples
     unserved: dict[str, None] = field(default_factory=dict[str, None])
     _known: dict[Hashable, Ways] = field(default_factory=dict[Hashable, Ways])
-    # the outputs of the last state that was looked at: its inputs are asked about one after another
+    # the outputs of the state asked about last: its inputs are asked about one after another
     _near: tuple[Hashable, list[object]] | None = None
 
     def step(self, state: object, inp: object) -> Ways:
@@ -65,7 +65,7 @@ class ServedModel:
         return () if emits is None else self._remembered(key(state), lambda: emits(state), state, None)
 
     def serves(self, state: object, inp: object) -> bool:
-        """Return whether the system can take an input: the model leaves it open, or gives an output that was found."""
+        """Return whether the system can take an input: the model leaves it open, or an output was found for it."""
         return bool(self.step(state, inp)) or not any(True for _ in self.spec.step(state, inp))
 
     def _remembered(self, name: Hashable, ask: Callable[[], Iterable[Any]], state: object, inp: object) -> Ways:
@@ -142,9 +142,9 @@ def sent_by(ways: Iterable[Transition[Any]]) -> Iterator[tuple[Any, str]]:
 
 @dataclass(frozen=True, slots=True)
 class CodecWire:
-    """The way of an output through the codec of a bench: what the tester sees of it.
+    """The way of an output through a bench's codec: what the tester sees of it.
 
-    Many codecs encode inputs only. Then outputs bypass the codec, and `codec` is None.
+    Many codecs encode only inputs. Then outputs bypass the codec, and `codec` is None.
     """
 
     bench: Bench
@@ -152,7 +152,7 @@ class CodecWire:
 
     @staticmethod
     def of(bench: Bench, outputs: Iterable[object]) -> CodecWire:
-        """Return the wire of a bench: through its codec, if it encodes these outputs."""
+        """Return the wire of a bench: through its codec, if that encodes these outputs."""
         codec, found = bench.codec, list(outputs)
         if codec is None or not found or any(_encoded(codec, each) is None for each in found):
             return CodecWire(bench)
@@ -167,7 +167,7 @@ class CodecWire:
         return is_placed and (self.codec is None or self.data(output) is not None)
 
     def data(self, output: object) -> bytes | None:
-        """Return the bytes of an output; None if outputs bypass the codec, or if it has none for this one."""
+        """Return the bytes of an output; None if outputs bypass the codec, or it has none for this one."""
         return None if self.codec is None else _encoded(self.codec, output)
 
     def seen(self, output: object, port: str) -> object:
@@ -182,7 +182,7 @@ class CodecWire:
 
 
 def _encoded(codec: Codec, output: object) -> bytes | None:
-    # most codecs encode inputs only
+    # most codecs encode only inputs
     data: object = attempted(lambda: codec.encode(output), otherwise=None)
     return data if isinstance(data, bytes) else None
 
@@ -193,7 +193,7 @@ _OTF: Final = str(Path(__file__).parents[1])
 _MODELS: Final = f"{_OTF}/models"
 _PYTHON: Final = sysconfig.get_path("stdlib")
 ENTRIES: Final = 1_000  # entries of tables; of a larger model without lines, entries that are answered alike are one
-MEMBERS: Final = 12  # examples of a rule that are kept
+MEMBERS: Final = 12  # examples of a rule to keep
 
 
 @dataclass(slots=True, eq=False)
@@ -214,7 +214,7 @@ class ModelRule:
 
 @dataclass(slots=True)
 class ModelRules:
-    """The rules of a served model, found as it is asked."""
+    """The rules of a served model, found while asking it."""
 
     served: ServedModel
     known: dict[Hashable, ModelRule] = field(default_factory=dict[Hashable, ModelRule])
@@ -232,7 +232,7 @@ class ModelRules:
 
     def _found(self, state: object, inp: object, *, spontaneous: bool) -> ModelRule:
         spec, served = self.served.spec, self.served
-        # the answer itself is asked for apart: examples run the model's tests, which are no part of the rule
+        # ask for the answer separately: examples run the model's tests, which are not part of the rule
         ways = served.emits(state) if spontaneous else served.step(state, inp)
         raw: Callable[[], Iterable[Any]] = lambda: (  # noqa: E731 -- one of two questions
             (spec.emits(state) if spec.emits else ()) if spontaneous else spec.step(state, inp)
@@ -253,7 +253,7 @@ class ModelRules:
         return rule
 
     def place(self, rule: ModelRule) -> str:
-        """Return the line that is most its own, as file:line; "" for an entry of a table."""
+        """Return the line that is most specific to it, as file:line; "" for an entry of a table."""
         if not rule.lines:
             return ""
         used = Counter(line for each in self.known.values() for line in each.lines)
@@ -278,7 +278,7 @@ def _short(file: str) -> str:
 
 
 def watched(call: Callable[[], Answer]) -> tuple[Answer, frozenset[CodeLine]]:
-    """Return the result of a call, and the lines of the user's code that ran: not those of Python or of otf itself."""
+    """Return the result of a call, and the lines of the user's code that ran, without those of Python or otf."""
     lines = set[CodeLine]()
     own: dict[CodeType, bool] = {}
 
@@ -294,7 +294,7 @@ def watched(call: Callable[[], Answer]) -> tuple[Answer, frozenset[CodeLine]]:
         return line if own[code] else None
 
     before, collects = sys.gettrace(), gc.isenabled()
-    # a collection would run what other code has left to be finalized, and its lines would make another rule
+    # a collection would run finalizers of other code, whose lines would make another rule
     gc.disable()
     sys.settrace(called)  # type: ignore[arg-type]
     try:
@@ -306,7 +306,7 @@ def watched(call: Callable[[], Answer]) -> tuple[Answer, frozenset[CodeLine]]:
 
 
 def _is_users(file: str) -> bool:
-    # what a dataclass makes for itself has no file; what is typed at a prompt has none either, and is the user's
+    # what a dataclass generates has no file; what is typed at a prompt has none either, but is the user's
     if file.startswith(("<string>", "<frozen")) or (file.startswith(_PYTHON) and "site-packages" not in file):
         return False
     return not file.startswith(f"{_OTF}/") or file.startswith(f"{_MODELS}/")

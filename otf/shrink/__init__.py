@@ -1,16 +1,16 @@
 """Shrinking: from a failing run of thousands of steps to the few that matter.
 
-A search is a generator: it yields candidates, and is sent the issue that each candidate showed, or None if it passed.
-It does no I/O, so that live and simulated shrinking share all code. No candidate is tried twice.
+A search is a generator: it yields candidates, and receives the issue that each one showed, or None if it passed. It
+does no I/O, so live and simulated shrinking share all code. No candidate is tried twice.
 
-The search knows the model: it makes a first guess, and then ever less of it. The order of its means is what
-measurements favoured; docs/topics-shrinking.md has the tables, beside those of other algorithms.
+The search knows the model: it makes a first guess, and then reduces it step by step. The order of its means is what
+worked best in measurements; docs/topics-shrinking.md compares them with other algorithms.
 
 - `issue`: failing runs, candidates, and which transitions are alike; `plan`: candidates that replan while they run,
-  several at a time, and how often to run each
-- `first_guesses` makes the first guess; `goals` and `values` make less of it. They share `search` (the best so far,
-  what passed already, when to give up) and `shortest_ways` (the model as a map)
-- `defects`: how many defects the shrunk failures have
+several at a time, and how often to run each
+- `first_guesses` makes the first guess; `goals` and `values` reduce it. They share `search` (the best so far, what has
+passed, when to give up) and `shortest_ways` (the model as a map)
+- `defects`: how many defects are behind the shrunk failures
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ def once(search: Shrinking) -> Shrinking:
 class Setting:
     """What a search needs besides the issue: the oracle of its model.
 
-    `patience` bounds the time in which a run plans while its system waits for the next input. `seed` is that with which
-    the failing path drew its values: those of a Hypothesis strategy are generated again, and shrunk by Hypothesis. Once
-    the time is `over`, the search raises TimeOverError.
+    `patience` bounds how long a run may plan while its system waits for the next input. `seed` is the failing path's:
+    Hypothesis draws its values again with that seed, and shrinks them. Once the time is `over`, the search raises
+    TimeOverError.
 
     >>> from otf.core import Model
     >>> from otf.spec import Spec, goto
@@ -87,14 +87,14 @@ RACES: Final = (without_chunks, without_parts, one_by_one, renamed, simplified)
 
 
 def by_model(issue: Issue, setting: Setting) -> Shrinking:
-    """Yield guesses until one fails; then use each means in turn, as long as one of them finds less."""
+    """Yield guesses until one fails; then use each means in turn, as long as one of them still shortens the run."""
     if not issue.steps:  # it failed before any input
         return issue
     search = ShrinkSearch(issue, ModelMap(setting.oracle, setting.patience, over=setting.over))
-    if not search.races:  # those of a race were guessed before: `otf.shrink.first_guesses`
+    if not search.races:  # `otf.shrink.first_guesses` has already guessed those of a race
         yield from climb(search)
     best = None
-    # ways through timers take long, to find and to run: what leaves out inputs comes first
+    # ways through timers take long to find and to run, so leave out inputs first
     means_first = (without_chunks, without_parts) if setting.oracle.model.timed else ()
     while search.best is not best:
         best = search.best
@@ -104,14 +104,14 @@ def by_model(issue: Issue, setting: Setting) -> Shrinking:
 
 
 Algorithm = Callable[[Issue, Setting], Shrinking]
-"""A function from an issue to a search; `benchmarks.shrink_classical` has some to compare ours with."""
+"""A function from an issue to a search; `benchmarks.shrink_classical` has some for comparison."""
 
 
 def shrinking(issue: Issue, setting: Setting, algorithm: Algorithm = by_model) -> Shrinking:
     """Return the search for a shorter issue.
 
-    The search yields candidates: run each, and send the issue that it showed, None if it passed. It also yields None,
-    a pause, in which other work may be done. A system that fails whenever "press" was sent needs one input:
+    The search yields candidates: run each, and send the issue that it showed, or None if it passed. It also yields None
+    as a pause for other work. A system that fails whenever "press" was sent needs one input:
 
     >>> from otf.core import Model, Oracle
     >>> from otf.shrink import Issue, issue_of

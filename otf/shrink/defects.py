@@ -1,20 +1,20 @@
 """How many defects are behind failures: one wrong step may explain several kinds, and one kind may be two defects.
 
-A system that forgets to remove a member answers wrongly whenever members matter: five kinds of failure, and one defect.
-What they have in common is a step before the one that fails, whose answer was right and whose state is wrong. Such a
-step of a shrunk run is looked for in the model: is there a state from which everything that came after it is right?
+A system that forgets to remove a member answers wrongly whenever members matter: five kinds of failure, one defect.
+What they share is a step before the failing one, with a right answer and a wrong state. To find such a step in a shrunk
+run, ask the model: is there a state from which everything after the step is right?
 
-A defect of the output itself often looks like that too. So the system is asked: most of the inputs that tell the two
-states apart must fail after that step, and what comes after it must not fail where another way leads to the state.
-A system may also keep what the model does not, and be under its old name after `Join; Leave; Join`: what the two states
-differ in, a name or a member, tells the defects of a step apart.
+A defect of the output itself often looks like that too. So ask the system: most inputs that tell the two states apart
+must fail after that step, and what follows must not fail if another way leads to the state. A system may also keep what
+the model drops, and restore it under its old name after `Join; Leave; Join`. So what the two states differ in, a name
+or a member, tells the defects of a step apart.
 
 Two checks of one message may be missing, and both show as the same answer where none is expected. The shrinker finds
-the shorter run of the two, whichever failure it begins with. So each other failure of the kind is led back to what it
-needs itself: the shortest way to the state in which it failed, the input that failed, and of the way only what that
-input needs to fail. If such runs are of several forms, and the system takes the input of one of them rightly where the
-other fails, they are two defects. What does not fail by the shortest way to its state fails because of what was before,
-of which a state says nothing: that is looked for as a wrong step.
+the shorter of the two runs, whichever failure it starts with. So reduce each other failure of the kind to what it needs
+itself: the shortest way to its state, the failing input, and of the way only what that input needs. Such runs may have
+several forms. If the system then handles the input of one form correctly where the other fails, they are two defects. A
+failure that does not show after the shortest way to its state has an earlier cause, which no state reveals: look for it
+as a wrong step.
 """
 
 from __future__ import annotations
@@ -33,33 +33,33 @@ from otf.trace.events import Event, Guess, Sent
 from otf.trace.verdict import Signature, Verdict
 from otf.values import show
 
-LONGEST: Final = 50  # steps of a shrunk run that is looked at
-STATES: Final = 200  # that are tried for one step
-INPUTS: Final = 200  # that are compared in two states
-MOST: Final = 0.6  # of the inputs that tell two states apart have to fail
+LONGEST: Final = 50  # steps of a shrunk run to look at
+STATES: Final = 200  # states to try for one step
+INPUTS: Final = 200  # inputs to compare in two states
+MOST: Final = 0.6  # share of the inputs that tell two states apart that has to fail
 
 
 RUNS: Final = 100  # of the system, at most
-TOLD: Final = 8  # inputs that are tried after a step
-TRIED: Final = 3  # wrong states after a step, at most, that differ in the same
+TOLD: Final = 8  # inputs to try after a step
+TRIED: Final = 3  # wrong states to try after a step, if they differ in the same fields
 
 Defect: TypeAlias = tuple[str, tuple[str, ...]]
 """What deviations of one defect share: what the input does, and the fields in which the wrong state differs."""
 Inputs: TypeAlias = tuple[Symbol, ...]
 Answer: TypeAlias = Signature | Literal[False] | None
-"""How the system fails at the last input of a run; False if it passes, None if it fails before."""
+"""How the system fails at the last input of a run; False if it passes, None if it fails earlier."""
 Found = TypeVar("Found")
 Asking: TypeAlias = Generator[Inputs, Answer, Found]
-"""It yields inputs of runs, is sent the answers, and returns what they tell."""
+"""It yields inputs of runs, receives the answers, and returns the conclusion."""
 Replies: TypeAlias = dict[Inputs, Answer]
 """The answers so far."""
 
 
 class Deviation(NamedTuple):
-    """A step that may have led to a wrong state: the inputs up to it, and those that would show it then.
+    """A step that may have led to a wrong state: the inputs up to it, and those that would reveal it there.
 
-    `elsewhere` is a run that reaches the state in another way. After the step the run passes; or it fails with another
-    signature, `also`, and shows two defects.
+    `elsewhere` is a run that reaches the state in another way. After the step the run passes, or it fails with another
+    signature, `also`, and so shows two defects.
     """
 
     defect: Defect
@@ -70,7 +70,7 @@ class Deviation(NamedTuple):
 
 
 class ShrunkFailure(NamedTuple):
-    """A shrunk failure: its signature, and the steps that may have led there."""
+    """A shrunk failure: its signature, and the steps that may have caused it."""
 
     signature: Signature | None
     deviations: tuple[Deviation, ...] = ()
@@ -79,7 +79,7 @@ class ShrunkFailure(NamedTuple):
 def shrunk_failure(oracle: Oracle, events: Sequence[Event]) -> ShrunkFailure:
     """Return the steps of a shrunk run that may have led to the wrong state."""
     issue = issue_of(oracle, events)
-    # no single state explains what a property says of a whole run
+    # no single state explains what a property says about a whole run
     whole = issue.signature is not None and issue.signature.kind == "property"
     if oracle.model.timed or whole or len(issue) > LONGEST:
         return ShrunkFailure(issue.signature)
@@ -87,7 +87,7 @@ def shrunk_failure(oracle: Oracle, events: Sequence[Event]) -> ShrunkFailure:
 
 
 def one_defect(failures: Sequence[ShrunkFailure]) -> Asking[dict[int, int]]:
-    """Find the failures that are explained by the same step as another one, which they are to count with."""
+    """Find failures that the same step explains, each with the other failure to count it with."""
     defects = defaultdict[Defect, list[int]](list)
     for at, failure in enumerate(failures):
         for defect in dict.fromkeys(each.defect for each in failure.deviations if each.also is None):
@@ -99,7 +99,7 @@ def one_defect(failures: Sequence[ShrunkFailure]) -> Asking[dict[int, int]]:
         together = list[int]()
         for at in left if len({*left} & {*members}) > 1 else ():
             ours = [each for each in failures[at].deviations if each.defect == defect]
-            # what is explained by this defect and another known one is no third
+            # a failure explained by this defect and another known one is not a third defect
             ours = [each for each in ours if each.also is None or each.also in known]
             if (yield from _is_shown(ours, failures[at].signature, answers)):
                 together.append(at)
@@ -125,7 +125,7 @@ def _is_shown(deviations: Sequence[Deviation], signature: Signature | None, answ
 
 
 def asked(run: Inputs, answers: Replies) -> Asking[Answer]:
-    """Return the answer to a run; of more than the system may be asked, nothing is known."""
+    """Return the answer to a run; None if the system may not be asked any more."""
     if run not in answers and len(answers) < RUNS:
         answers[run] = yield run
     return answers.get(run)
@@ -157,7 +157,7 @@ def _deviations(oracle: Oracle, events: Sequence[Event], issue: Issue) -> Iterat
 def _elsewhere(oracle: Oracle, issue: Issue, number: int) -> Inputs:
     """Return the run with another way to the state after a step; empty if there is none.
 
-    Best is one without that step. After a loop the shortest way is another one too.
+    Best is a way without that step. After a loop, the shortest way is another one too.
     """
     step, rest = issue.steps[number], issue.inputs[number + 1 :]
     for avoided in (frozenset([step[:2]]), frozenset[tuple[NodeSet, Symbol]]()):
@@ -170,7 +170,7 @@ def _elsewhere(oracle: Oracle, issue: Issue, number: int) -> Inputs:
 
 
 def _candidates(oracle: Oracle, before: Node, seen: Sequence[Node]) -> list[Node]:
-    """Return the states in which the system may be instead: one of those before, or where another input leads."""
+    """Return the states that the system may be in instead: an earlier one, or where another input leads."""
     model, found = oracle.model, dict.fromkeys(reversed(seen))
     for inp in model.offered(before).all[:INPUTS]:
         found.update((move.target, None) for move in model.moves(before, inp) if move.target is not None)
@@ -183,7 +183,7 @@ def _differing(right: object, wrong: object) -> Iterator[str]:
 
 
 def _failures_from(oracle: Oracle, node: Node, events: Sequence[Event]) -> set[Signature] | None:
-    """Return what fails in a run if the system is in a state before it; None if nothing can be said of its end."""
+    """Return what fails in a run if the system starts in this state; None if its end cannot be judged."""
     monitor = Monitor(oracle, oracle.anywhere([node], Span(-FOREVER, 0.0)))
     ended: Verdict | None = None
     for event in events:
@@ -199,7 +199,7 @@ def _failures_from(oracle: Oracle, node: Node, events: Sequence[Event]) -> set[S
 
 
 def _told_apart(oracle: Oracle, right: Node, wrong: Node) -> Iterable[Symbol]:
-    """Return inputs that tell the states apart: of those that do the same, one that is answered and one that is not."""
+    """Return inputs that tell the states apart: of those that do the same, one answered and one not."""
     model, found = oracle.model, dict[tuple[str, bool], Symbol]()
     for inp in model.offered(right).all[:INPUTS]:
         one, other = ({move.texts for move in model.moves(node, inp)} for node in (right, wrong))
@@ -209,21 +209,21 @@ def _told_apart(oracle: Oracle, right: Node, wrong: Node) -> Iterable[Symbol]:
 
 
 LONGEST_WAY: Final = 8  # inputs of a run to a failure
-COMPARED: Final = 40  # failures of a kind that are looked at
+COMPARED: Final = 40  # failures of a kind to look at
 
 RunForm: TypeAlias = tuple[str, ...]
 """What the inputs of a run do."""
 
 
 class FailingWay(NamedTuple):
-    """The shortest way of the model to where a failure was, with the input that failed there; and its signature."""
+    """The shortest way of the model to a failure, with the input that failed there, and its signature."""
 
     signature: Signature
     inputs: Inputs
 
 
 def way_to(ways: ModelMap, oracle: Oracle, events: Sequence[Event]) -> FailingWay | None:
-    """Return the shortest way to what failed in a run; None if the state is not certain, or the way is long."""
+    """Return the shortest way to a run's failure; None if the state is uncertain, or the way is long."""
     issue = issue_of(oracle, events)
     if issue.signature is None or not issue.steps or len(issue.steps[-1].nodes) != 1:
         return None
@@ -234,7 +234,7 @@ def way_to(ways: ModelMap, oracle: Oracle, events: Sequence[Event]) -> FailingWa
 
 
 def told_apart(kind: FailingWay, others: Sequence[FailingWay]) -> Asking[list[list[FailingWay]]]:
-    """Find the failures of a kind that are other defects, of each first one that needs its whole way."""
+    """Group the failures of a kind that are other defects, each group led by one that needs its whole way."""
     answers, forms, apart = Replies(), dict[RunForm, list[FailingWay]](), set[RunForm]()
     least = yield from _least(kind, answers)
     for other in others:

@@ -1,12 +1,12 @@
-"""The first guess: how little of the issue is enough? The cheapest guesses are tried first.
+"""The first guess: how little of the issue is enough? The cheapest guesses come first.
 
 *Jumps* keep the last inputs and reach their first state by the shortest way; they find faults that depend on recent
 steps. *Pumps* repeat one kind of transition as often as the issue has it; they find faults that count what the model
-does not. *Pairs* make a transition of one kind and then the kind that fails. Pumps and pairs are tried only if no run
-is evidence against them: otherwise dozens of them, none of which fails, cost more than everything else.
+does not. *Pairs* make a transition of one kind and then the failing kind. Pumps and pairs are tried only if no run is
+evidence against them: otherwise dozens of them, all passing, cost more than everything else.
 
-A *race* shows by chance, so each candidate needs many runs, and what passed is little evidence. Most races need no more
-than the last bursts: from the start, or from the state in which they began, to which the model knows the shortest way.
+A *race* shows by chance, so each candidate needs many runs, and a pass is little evidence. Most races need only the
+last bursts, either from the start or from the state where they began, reached by the shortest way.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from otf.spec.offering import LONGEST
 LATER: Final = 14  # inputs by which other guesses are delayed: jumps that pass are evidence against many of them
 PAIR: Final = LATER + 3
 FEW: Final = 4  # inputs: shorter jumps are tried before the wait
-WAYS: Final = 3  # times as many inputs as it keeps count for a jump through timers, which let time pass on the way
-LONG: Final = 1.0  # seconds, of which a wait may be the cause of a failure
+WAYS: Final = 3  # a jump through timers, where time passes on the way, counts as this many times its inputs
+LONG: Final = 1.0  # seconds after which a wait may be the cause of a failure
 SIGNS: Final = frozenset({AttemptResult.FAILED, AttemptResult.OTHERWISE})  # another failure may be the same, overshot
-SPARED: Final = frozenset({AttemptResult.SPARED})  # the whole issue needs no run before less of it is tried
+SPARED: Final = frozenset({AttemptResult.SPARED})  # the whole issue needs no run before trying less of it
 
 
 Jump: TypeAlias = Callable[[ShrinkSearch, ModelSteps, int], Thinking[ModelSteps]]
-"""Returns a walk that ends with the last inputs of a run: of which search, the run, and how many are kept."""
+"""Returns a walk that ends with the last inputs of a run, given the search, the run, and how many to keep."""
 
 
 def _never() -> bool:
@@ -43,9 +43,9 @@ def _never() -> bool:
 
 
 class Rung(NamedTuple):
-    """A guess: about how many inputs it takes, how to make it, and how to make less of it once it has failed.
+    """A guess: about how many inputs it takes, how to make it, and how to reduce it once it has failed.
 
-    `hopeless` returns whether a run that passed is evidence against it.
+    `hopeless` returns whether a passed run is evidence against it.
     """
 
     price: int
@@ -56,7 +56,7 @@ class Rung(NamedTuple):
 
 
 def climb(search: ShrinkSearch) -> Attempts:
-    """Try guesses until one fails, and then less of it."""
+    """Try guesses until one fails, and then reduce it."""
     search.begin("ladder")
     harmless = Harmless(search.traits, search.wanted)
     harmless.learn(search.best.steps[:-1])
@@ -98,7 +98,7 @@ def _jumps_to(search: ShrinkSearch, kept: int) -> Iterator[tuple[Jump, int]]:
 def _wait(search: ShrinkSearch) -> Iterator[Rung]:
     seconds, steps = search.best.seconds, search.best.steps
     if search.ways.model.timed and seconds >= LONG and len(steps) > FEW:
-        # it takes as long as the issue itself, and rules out all that the time alone may cause
+        # it takes as long as the issue itself, and rules out whatever time alone may cause
         yield Rung(max(FEW, len(steps) // FEW), partial(_waiting, search, seconds), _nothing)
 
 
@@ -123,7 +123,7 @@ def _jump(search: ShrinkSearch, steps: ModelSteps, kept: int) -> Thinking[ModelS
 
 
 def _tail(search: ShrinkSearch, steps: ModelSteps, kept: int) -> Thinking[ModelSteps]:
-    """Return the last inputs alone, if the last one is still one that can fail: a way through timers takes long."""
+    """Return only the last inputs, if the final one can still fail: a way through timers takes long."""
     yield from ()
     walk = search.ways.along(steps[-kept:])
     return walk if len(walk) == kept and search.bears(walk[-1]) else ()
@@ -222,7 +222,7 @@ def last_bursts(issue: Issue, oracle: Oracle) -> Thinking[list[Candidate]]:
 
 
 def _begins(steps: ModelSteps) -> Iterator[int]:
-    """Yield where the last bursts begin; an input that was sent alone is one."""
+    """Yield where the last bursts begin; an input sent alone is one."""
     every = [at for at, step in enumerate(steps) if not at or not 0 < step.burst == steps[at - 1].burst]
     kept = 1
     while kept < len(every):
@@ -231,7 +231,7 @@ def _begins(steps: ModelSteps) -> Iterator[int]:
 
 
 def _way(ways: ModelMap, nodes: NodeSet) -> Thinking[ModelSteps | None]:
-    """Return the shortest way to nodes, or to one of them: a run without bursts comes to one state."""
+    """Return the shortest way to nodes, or to one of them: a run without bursts reaches a single state."""
     for target in (nodes, *(frozenset([each]) for each in nodes)):
         way = yield from ways.path(ways.start, target)
         if way is not None:

@@ -1,9 +1,9 @@
-"""Shorter walks: without parts of the best, or with fewer goals, the steps of a walk that lead off the shortest way.
+"""Shorter walks: without parts of the best, or with fewer goals (the steps that lead off the shortest way).
 
-Of a long walk large parts are left out, of a short one every part; a bypass replaces a part of a short walk by a
-shorter way through the model. Fewer goals, joined by shortest ways, may be enough. And a shorter walk may pass similar
-transitions in the same order: first those with the same input and outputs, in whatever state, then those that are of
-the same kind only.
+In a long walk, leave out large parts, in a short one every part; a bypass replaces a part of a short walk by a shorter
+way through the model. Fewer goals, joined by shortest ways, may be enough. And a shorter walk may pass similar
+transitions in the same order: first those with the same input and outputs, in whatever state, then any of the same
+kind.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from otf.shrink.search import Attempts, ShrinkSearch, joined
 from otf.shrink.shortest_ways import ModelSteps
 
 WIDE: Final = 4000
-LOOKED: Final = 40_000  # steps: with hundreds of inputs, each of few states
-TRIES: Final = 2  # walks for one list of goals; with four, a tenth more work found nothing more
-FEW: Final = 3  # with more goals, only the first walk is tried
+LOOKED: Final = 40_000  # steps: with hundreds of inputs, these cover few states
+TRIES: Final = 2  # walks for one list of goals; four cost a tenth more work, and found nothing more
+FEW: Final = 3  # with more goals, try only the first walk
 FIRST: Final = 3
 MOST: Final = 40  # steps: in a longer walk almost every step is a goal, and leaving out chunks costs less
 
 
 def goals_of(search: ShrinkSearch) -> Thinking[list[ModelStep]]:
-    """Return the steps of the best that lead off the shortest way, and the one that fails.
+    """Return the steps of the best that lead off the shortest way, and the failing one.
 
-    The steps between them are mere travel: the goals are what brings about a fault that the model cannot see.
+    The steps between them are mere travel: the goals cause a fault that the model cannot see.
     """
     found, begin = list[ModelStep](), 0
     steps = search.best.steps
@@ -69,7 +69,7 @@ WantedTraits: TypeAlias = frozenset[Trait]
 
 
 class _WalkState(NamedTuple):
-    """The state of a walk: its nodes, how many goals it has met, and where the first was."""
+    """The state of a walk: its nodes, how many goals it has met, and where the first one was."""
 
     nodes: NodeSet
     met: int
@@ -77,7 +77,7 @@ class _WalkState(NamedTuple):
 
 
 def replanned(search: ShrinkSearch) -> Attempts:
-    """Try the shortest walks through transitions like the goals of the best: exactly alike, then of the same kind."""
+    """Try the shortest walks through transitions like the best's goals: exactly alike, then of the same kind."""
     search.begin("replan")
     best = search.best
     for exact in (True, False):
@@ -95,7 +95,7 @@ def _try(search: ShrinkSearch, wanted: Sequence[WantedTraits], tries: int) -> At
         walk, first = found
         if not tries or len(walk) >= len(search.best):
             return False
-        # steps that passed in the middle of a run are not likely to fail now
+        # steps that passed in the middle of a run are unlikely to fail now
         if not search.evidence.passed(walk[first:]) and not search.evidence.passes(walk):
             tries -= 1
             if (yield from search.fails(walk)):
@@ -104,7 +104,7 @@ def _try(search: ShrinkSearch, wanted: Sequence[WantedTraits], tries: int) -> At
 
 
 def _walks(search: ShrinkSearch, wanted: Sequence[WantedTraits]) -> Iterator[tuple[ModelSteps, int] | None]:
-    """Yield walks through transitions with the wanted traits, the shortest first, and the index of the first.
+    """Yield walks through transitions with the wanted traits, the shortest first, and the index of the first one.
 
     None is a pause.
     """
@@ -149,7 +149,7 @@ ENOUGH: Final = 3
 def without_chunks(search: ShrinkSearch) -> Attempts:
     """Leave out halves, quarters, ... of the best.
 
-    Equal parts are tried three times only: a fault that counts them needs all, and trying each has quadratic cost.
+    It tries equal parts only three times: a fault that counts them needs all, and trying each has quadratic cost.
     """
     search.begin("chunks")
     best, size = search.best, len(search.best) // 2
@@ -173,7 +173,7 @@ def _chunks(search: ShrinkSearch, size: int) -> Attempts:
 
 
 def without_parts(search: ShrinkSearch) -> Attempts:
-    """Leave out any part of a short walk, the largest first, until every part is needed."""
+    """Leave out any part of a short walk, the largest first, until every remaining part is needed."""
     search.begin("parts")
     best = search.best
     while len(search.best) <= LONG and (yield from _one(search)):
@@ -187,7 +187,7 @@ def _one(search: ShrinkSearch) -> Attempts:
 
 
 def _first(search: ShrinkSearch, walks: Iterable[ModelSteps]) -> Attempts:
-    """Try walks; return whether one failed before the search got tired of walks that passed."""
+    """Try walks; return whether one failed before the search tired of walks that passed."""
     for walk in walks:
         if search.tired:
             return False

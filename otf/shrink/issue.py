@@ -1,6 +1,6 @@
 """Issues and candidates: a failing run as a search sees it, what a search asks its caller, and traits of transitions.
 
-Traits are what transitions have in common, from the same input and outputs to the same kind of input only.
+Traits are what transitions have in common, from the same input and outputs down to the same kind of input.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from otf.trace.events import Event, Quiet, Sent
 from otf.trace.verdict import Signature
 
 NodeSet: TypeAlias = frozenset[Node]
-"""The states that the model may be in, without their counters: several if the system need not show what it chose."""
+"""The states that the model may be in, without their counters: several if the system need not show its choice."""
 
 ANYWHERE: Final[NodeSet] = frozenset()
 """The nodes after a step whose next state only the system decides, and after the end of a run."""
 
-UNHEARD: Final = 3600.0  # seconds before a run, since when its first outputs may have come: a hook may have run
+UNHEARD: Final = 3600.0  # seconds before a run in which its first outputs may have come: a hook may have run
 
 
 class ModelStep(NamedTuple):
     """An input, the nodes in which it was sent, and the nodes to which it led.
 
-    Neighbours with the same `burst`, a number above 0, are sent at once.
+    Adjacent steps with the same `burst`, a number above 0, are sent at once.
 
     >>> from otf.core import Symbol
     >>> ModelStep(frozenset(), Symbol("press", "press")).target
@@ -53,7 +53,7 @@ def meets(steps: Iterable[ModelStep]) -> bool:
 class Issue:
     """The steps of a run up to its failure, and the failure's signature; None if the run does not fail.
 
-    `seconds` is the time between its first input and its last, `tail` that from its last to the failure.
+    `seconds` is the time between its first input and its last, `tail` the time from the last to the failure.
 
     >>> from otf.core import Symbol
     >>> from otf.shrink import ModelStep
@@ -74,7 +74,7 @@ class Issue:
 
     @property
     def inputs(self) -> tuple[Symbol, ...]:
-        """Return the inputs in their order."""
+        """Return the inputs in order."""
         return tuple(step.input for step in self.steps)
 
 
@@ -88,29 +88,29 @@ class Candidate(Protocol):
 
     @property
     def least(self) -> int:
-        """Return the number of inputs without which a run that passes proves nothing."""
+        """Return the number of inputs below which a passing run proves nothing."""
         ...
 
     def chooser(self) -> Chooser:
-        """Return what chooses its inputs in one run."""
+        """Return the chooser of its inputs for one run."""
         ...
 
     def __hash__(self) -> int: ...
 
 
 Shrinking: TypeAlias = Generator[Candidate | None, Issue | None, Issue]
-"""A search: it yields candidates, is sent the issue that each showed (None: it passed), and returns the best.
+"""A search: it yields candidates, receives the issue that each showed (None: it passed), and returns the best.
 
-It also yields None, a pause: its caller may do other work, and then sends None or ends it.
+It also yields None as a pause: its caller may do other work, and then sends None or closes it.
 """
 
 Found = TypeVar("Found")
 Thinking: TypeAlias = Generator[None, Issue | None, Found]
-"""Work on the model alone, in small pieces: it yields None after each of them."""
+"""Work on the model alone, in small pieces: it yields None after each."""
 
 
 def completed(thinking: Thinking[Found]) -> Found:
-    """Return the result of work on the model, without a pause."""
+    """Return the result of work on the model, without pauses."""
     try:
         while True:
             next(thinking)
@@ -120,7 +120,7 @@ def completed(thinking: Thinking[Found]) -> Found:
 
 
 def issue_of(oracle: Oracle, events: Iterable[Event], *, bursts: bool = False) -> Issue:
-    """Return the issue of a run's events, up to the failure; with `bursts` its steps know what was sent at once.
+    """Return the issue of a run's events, up to the failure; with `bursts`, steps note what was sent at once.
 
     >>> from otf.core import Model
     >>> from otf.spec import Spec, goto
@@ -133,13 +133,13 @@ def issue_of(oracle: Oracle, events: Iterable[Event], *, bursts: bool = False) -
     events = [*events]
     issue = _judged_again(oracle, events, bursts=bursts)
     if oracle.model.timed and len(issue) < sum(isinstance(event, Sent) for event in events):
-        # up to the last input all was allowed: events do not say how late the tester was as it saw them
+        # everything up to the last input was allowed: events do not say how late the tester saw them
         return max(issue, _judged_again(oracle, events, bursts=bursts, late=True), key=len)
     return issue
 
 
 def _judged_again(oracle: Oracle, events: Iterable[Event], *, bursts: bool, late: bool = False) -> Issue:
-    """Return the issue of events; with `late` any output may have come since the input or the silence before it."""
+    """Return the issue of events; if `late`, any output may have come since the input or silence before it."""
     monitor, since = Monitor(oracle), -late * UNHEARD
     given: list[tuple[NodeSet, Symbol, int]] = []
     times: list[float] = []
@@ -162,13 +162,13 @@ def _judged_again(oracle: Oracle, events: Iterable[Event], *, bursts: bool, late
 
 
 def _node(monitor: Monitor) -> NodeSet:
-    # the nodes after all inputs in flight, not those that events have proven so far; `MacroSteps` keeps them
+    # the nodes after all inputs in flight, not only those proven by events so far; `MacroSteps` keeps them
     return frozenset(MacroSteps.of(monitor.oracle, monitor.belief).view.places)
 
 
 @dataclass(frozen=True, slots=True)
 class AllowedInputs:
-    """The candidate that sends these inputs, and skips those that are not enabled (any more).
+    """The candidate that sends these inputs, and skips those that are not (or no longer) enabled.
 
     >>> from otf.core import Symbol
     >>> AllowedInputs((Symbol("press", "press"), Symbol("look", "look"))).limit
@@ -185,7 +185,7 @@ class AllowedInputs:
     least = limit
 
     def chooser(self) -> Chooser:
-        """Return what chooses its inputs in one run."""
+        """Return the chooser of its inputs for one run."""
         return Script(symbol.value for symbol in self.symbols)
 
 
@@ -194,14 +194,14 @@ Trait: TypeAlias = Hashable
 
 
 class Traits:
-    """The traits of the transitions of a model, each computed once."""
+    """The traits of a model's transitions, each computed once."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
         self._known: dict[tuple[NodeSet, Symbol], tuple[Trait, ...]] = {}
 
     def of(self, step: ModelStep) -> tuple[Trait, ...]:
-        """Return the traits of a transition; if its state is not known, only those of the input."""
+        """Return the traits of a transition; if its state is unknown, only those of the input."""
         known = self._known.get(step[:2])
         if known is None:
             known = self._known[step[:2]] = tuple(self._find(step.nodes, step.input))
@@ -214,11 +214,11 @@ class Traits:
         return "label", states, type(step.input.value), frozenset(kind for move in moves for kind in _expected(move))
 
     def coarse(self, step: ModelStep) -> frozenset[Trait]:
-        """Return the traits that transitions share if they do the same kind of thing: label and kind of input."""
+        """Return the traits shared by transitions that do the same kind of thing: label and kind of input."""
         return frozenset(self.of(step)[: 2 if step.nodes else 1])
 
     def fine(self, step: ModelStep) -> frozenset[Trait]:
-        """Return the traits that transitions share if they do the same thing, in whatever state."""
+        """Return the traits shared by transitions that do the same thing, in whatever state."""
         return frozenset(self.of(step))
 
     def _find(self, nodes: NodeSet, inp: Symbol) -> Iterator[Trait]:
@@ -237,8 +237,8 @@ class Traits:
 def kind(inp: Symbol) -> Trait:
     """Return the kind of an input: inputs of one kind do the same thing with other values.
 
-    Dataclasses of one type are of one kind, and so are tuples with the same head, and numbers. Members of an enum and
-    texts are names of different things, so each is a kind of its own.
+    Dataclasses of one type are of one kind, as are tuples with the same head, and numbers. Members of an enum and texts
+    name different things, so each is its own kind.
     """
     value = inp.value
     if isinstance(value, (Enum, str)):
@@ -249,13 +249,13 @@ def kind(inp: Symbol) -> Trait:
 
 
 def parts(inp: Symbol) -> tuple[Hashable, ...]:
-    """Return the parts of an input, its fields say; nothing for a value without parts."""
+    """Return the parts of an input, such as its fields; nothing for a value without parts."""
     # the key of a value with parts: its type, then the key of each part
     return inp.key[1:] if is_tuple(inp.key) else ()
 
 
 def is_tuple(value: object) -> TypeGuard[tuple[Hashable, ...]]:
-    """Return whether a value is a plain tuple: not a named one, nor of another subclass."""
+    """Return whether a value is a plain tuple, not a named one or of another subclass."""
     return type(value) is tuple
 
 
@@ -267,9 +267,9 @@ def _expected(move: Move) -> Iterator[str]:
 
 
 def counterpart(inp: Symbol, then: Sequence[Symbol], now: Sequence[Symbol]) -> Symbol:
-    """Return which input is now what an input was then: of those that differ from it least, the one in its place.
+    """Return the current counterpart of an earlier input: among the most similar inputs, the one in its place.
 
-    It is the input itself if no other is like it: of one kind, with half of the parts in common.
+    It is the input itself if no other one is like it: of one kind, with half of the parts in common.
 
     >>> then = [Symbol(("read", number), (tuple, "read", number)) for number in (7, 8)]
     >>> now = [Symbol(("read", number), (tuple, "read", number)) for number in (3, 4)]

@@ -1,9 +1,8 @@
-"""How candidates run: one plans anew where the system leaves its steps; several at a time, and each often enough.
+"""How candidates run: replanning where the system leaves their steps, several at a time, and each often enough.
 
-Several may run at a time: the search then goes on as if the candidates that are not judged yet had passed. Most
-candidates pass, so most of these bets are won. Where candidates fail in a row, the bet is that the next one fails as
-expected. A search cannot go back: when a bet is lost, the search is made anew and its answers so far are replayed. That
-takes the tester's time, but none of the system's.
+With several at a time, the search goes on as if the candidates not judged yet had passed. Most candidates pass, so it
+wins most of these bets. After failures in a row, it bets that the next one fails as expected. A search cannot go back:
+after a lost bet, a new search replays the answers so far. That takes the tester's time, but none of the system's.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ SPARE: Final = 20  # inputs for detours, in addition to two for each step
 class StepPlan:
     """The candidate that takes these steps, each in its nodes, and goes between them by the shortest ways.
 
-    When the system chooses another way, the inputs are planned anew; `limit` has room for such detours.
+    When the system chooses another way, the chooser replans the inputs; `limit` has room for such detours.
 
     >>> from otf.core import Model, Oracle
     >>> from otf.shrink.shortest_ways import ModelMap
@@ -54,25 +53,24 @@ class StepPlan:
 
     @property
     def limit(self) -> int:
-        """Return the largest number of inputs that a run sends: without detours where inputs are sent at once."""
+        """Return the largest number of inputs that a run sends; no detours if inputs are sent at once."""
         return len(self.steps) if meets(self.steps) else 3 * len(self.steps) + SPARE
 
     @property
     def least(self) -> int:
-        """Return the number of inputs without which a run that passes proves nothing."""
+        """Return the number of inputs below which a passing run proves nothing."""
         return len(self.steps)
 
     def chooser(self) -> Chooser:
-        """Return what chooses its inputs in one run."""
+        """Return the chooser of its inputs for one run."""
         return _Following(self)
 
 
 def again(issue: Issue, oracle: Oracle, patience: PlanPatience = endless) -> Candidate:
     """Return the candidate that should show an issue again.
 
-    It sends the same inputs. Where the system has a choice it plans as `StepPlan` does, except in a model with times:
-    there a detour would only waste time. The system waits for a plan no longer than its
-    `patience`.
+    It sends the same inputs. Where the system has a choice it plans as `StepPlan` does, except in a model with times,
+    where a detour would only waste time. The system waits for a plan no longer than `patience`.
 
     >>> from otf.core import Model, Oracle, Symbol
     >>> from otf.shrink import Issue, ModelStep
@@ -90,7 +88,7 @@ def again(issue: Issue, oracle: Oracle, patience: PlanPatience = endless) -> Can
 
 
 def joins(chooser: Chooser) -> Joins:
-    """Return what tells whether the input that a plan chose last is sent at once with the one before it.
+    """Return a function that tells whether the plan's last chosen input is sent at once with the one before it.
 
     >>> joins(AllowedInputs(()).chooser())(2, [], None)
     False
@@ -99,16 +97,16 @@ def joins(chooser: Chooser) -> Joins:
 
 
 class _Following:
-    """The chooser of a plan. A step that led elsewhere is taken once more: it may be the one that matters.
+    """The chooser of a plan. It repeats a step that led elsewhere, since that may be the one that matters.
 
-    `joins`: the input that was chosen last is sent at once with the one before it.
+    `joins`: the last chosen input is sent at once with the one before it.
     """
 
     def __init__(self, plan: StepPlan) -> None:
         self._steps = plan.steps
         self._ways = plan.ways.for_runs()
         self._over = plan.ways.patience()
-        # where there are timers, a detour would let time pass, and lead elsewhere for that
+        # with timers, a detour would let time pass, and lead elsewhere for that reason
         self._spare = 0 if plan.ways.model.timed else plan.limit - len(plan.steps)
         self._at = 0
         self._given: ModelStep | None = None
@@ -120,7 +118,7 @@ class _Following:
         """Return the next input, None at the end of the plan."""
         here = frozenset(view.places)
         if self.names is not None:
-            self._spare = 0  # states with names of the system's choice never come again: no detour leads there
+            self._spare = 0  # states with names that the system chose never recur, so no detour leads there
         self._over = self._ways.patience()
         self._look_back(here)
         while self._at < len(self._steps):
@@ -138,7 +136,7 @@ class _Following:
         return None
 
     def _alike(self, view: View, step: ModelStep) -> Symbol | None:
-        """Return the enabled input in the place of the step's: what it is if the system chose other names."""
+        """Return the enabled input that corresponds to the step's, if the system has chosen other names."""
         then = self._ways.enabled_inputs(step.nodes)
         inp = counterpart(step.input, then if step.input in then else [step.input], view.specified)
         return inp if view.allows(inp) else None
@@ -150,7 +148,7 @@ class _Following:
             self._at -= 1
 
     def _detour(self, here: NodeSet, nodes: NodeSet) -> Symbol | None:
-        """Return the first input of the way to the nodes, None if there is no way or they are reached."""
+        """Return the first input of the way to the nodes; None if there is no way, or they are reached."""
         if self._spare <= 0 or _meet(here, nodes):
             return None
         way = self._path(here, nodes)
@@ -179,7 +177,7 @@ def _meet(here: NodeSet, there: NodeSet) -> bool:
 
 CONFIDENCE: Final = 0.95
 ROW: Final = 2  # failures in a row after which the next candidate is expected to fail too
-MOST: Final = 50  # runs; the confidence is less for a failure that is rarer than one in seventeen runs
+MOST: Final = 50  # runs; for a failure rarer than one in seventeen runs, the confidence is lower
 
 
 def after(original: Candidate, issue: Issue, search: Shrinking) -> Shrinking:
@@ -191,10 +189,10 @@ def after(original: Candidate, issue: Issue, search: Shrinking) -> Shrinking:
 
 
 class Ahead:
-    """A search of which several candidates can run at a time; `make` must always make the same search.
+    """A search with several candidates running at a time; `make` must always make the same search.
 
-    `expected` returns the issue that a candidate most likely shows if it fails; `fails` is one that most likely fails.
-    `bets` has the answer that the search was given for each candidate but the last.
+    `expected` returns the issue that a candidate most likely shows if it fails; `fails` is a candidate that most likely
+    fails. `bets` holds the answers assumed for all candidates but the last.
 
     >>> from otf.core import Symbol
     >>> from otf.shrink import AllowedInputs, Issue
@@ -231,11 +229,11 @@ class Ahead:
         return self._over and not self._asked
 
     def candidates(self, most: int) -> list[Candidate]:
-        """Return at most `most` candidates; the first is the one that `tell` judges next."""
+        """Return at most `most` candidates; `tell` judges the first one next."""
         return completed(self.upcoming(most))
 
     def upcoming(self, most: int) -> Thinking[list[Candidate]]:
-        """Return what `candidates` does, with pauses."""
+        """Do the same as `candidates`, with pauses."""
         while len(self._asked) < most and not self._over:
             if not self._to_send:
                 bet = self._bet() if self._asked else None
@@ -245,7 +243,7 @@ class Ahead:
         return [*self._asked][:most]
 
     def tell(self, answer: Issue | None) -> None:
-        """Judge the next candidate: by the issue that it showed, None if it passed."""
+        """Judge the next candidate by the issue that it showed, None if it passed."""
         self._answers.append(answer)
         self._asked.popleft()
         if not self.bets:
@@ -263,7 +261,7 @@ class Ahead:
         return self._expected(candidate) if fails and self._expected is not None else None
 
     def _forward(self, answer: Issue | None) -> Thinking[None]:
-        """Send an answer to the search; its next candidate is one to run, unless its answer is known."""
+        """Send an answer to the search; run its next candidate, unless the answer to that is known."""
         try:
             candidate = self._search.send(answer)
             while candidate is None:
@@ -277,9 +275,9 @@ class Ahead:
 
 
 def repeats(rate: float) -> int:
-    """Return the number of runs after which a failure with this rate has shown with 95 % confidence; 50 at most.
+    """Return how many runs show a failure of this rate with 95 % confidence; 50 at most.
 
-    A failure that shows in one run of three is not ruled out by one run that passed.
+    A passing run does not rule out a failure that shows in one run of three.
 
     >>> repeats(1.0), repeats(0.5), repeats(0.1)
     (1, 5, 29)

@@ -1,4 +1,4 @@
-"""What all means of our own search share: the best so far, the evidence of runs that passed, and when to give up.
+"""What all means of our own search share: the best so far, the evidence of passed runs, and when to give up.
 
 Evidence shows which candidates need no run of their own, and which guesses are not worth one.
 """
@@ -17,7 +17,7 @@ from otf.shrink.plan import StepPlan
 from otf.shrink.shortest_ways import ModelMap, ModelSteps
 from otf.values.strategies import simplicity
 
-LONGEST: Final = 8  # steps of a walk that is looked for in the middle of runs
+LONGEST: Final = 8  # steps of a walk to look for in the middle of runs
 NodeInput: TypeAlias = tuple[NodeSet, Symbol]
 
 
@@ -46,7 +46,7 @@ class Evidence:
             self._tails.update(tuple(given[begin:end]) for end in ends)
 
     def passes(self, steps: Iterable[ModelStep]) -> bool:
-        """Return whether some run began with this walk from the start, and did not fail there."""
+        """Return whether some run began with this walk, and did not fail there."""
         known = self._runs
         for step in steps:
             if step[:2] not in known:
@@ -57,17 +57,17 @@ class Evidence:
     def passed(self, steps: Sequence[ModelStep]) -> bool:
         """Return whether these steps passed anywhere in a run.
 
-        The system may have been in another state then. So this ranks guesses, and rules out no candidate that was made
-        from a failing one.
+        The system may have been in another state then. So this ranks guesses, but rules out no candidate made from a
+        failing one.
         """
         return tuple(step[:2] for step in steps) in self._tails
 
 
 class Harmless:
-    """Counts of each kind of transition before a step like the one that fails, in runs that passed.
+    """Counts each kind of transition before a step like the failing one, in runs that passed.
 
-    A system that remembers or counts such transitions would have failed then, unless it forgets. So this shows which
-    guesses are not worth a run, and no more.
+    A system that remembers or counts such transitions would have failed then, unless it forgets. So this only shows
+    which guesses are not worth a run.
     """
 
     def __init__(self, traits: Traits, wanted: frozenset[Trait]) -> None:
@@ -84,22 +84,22 @@ class Harmless:
             before.update(self._traits.of(step))
 
     def known(self, trait: Trait, times: int) -> bool:
-        """Return whether so many transitions of a kind did no harm."""
+        """Return whether that many transitions of a kind did no harm."""
         return self._times[trait] >= times
 
 
-FEW: Final = 3  # passed candidates in a row, of which the cost begins to count
+FEW: Final = 3  # passed candidates in a row after which their cost counts
 MANY: Final = 12  # passed candidates in a row that end a means
-COST: Final = 80  # transitions of these, besides two for each step of the best
+COST: Final = 80  # transitions that these may cost, besides two for each step of the best
 
 
 class AttemptResult(Enum):
     """The result of trying a candidate."""
 
-    FAILED = auto()  # with the signature of the issue: it is the best now
+    FAILED = auto()  # with the signature of the issue: it is now the best
     OTHERWISE = auto()  # it failed with another signature
     PASSED = auto()
-    SPARED = auto()  # it was not run: it is no improvement, or is known to pass
+    SPARED = auto()  # not run: it is no improvement, or is known to pass
 
 
 Attempt: TypeAlias = Generator[Candidate | None, Issue | None, AttemptResult]
@@ -107,18 +107,18 @@ Attempts: TypeAlias = Generator[Candidate | None, Issue | None, bool]
 
 
 class ShrinkSearch:
-    """The state of the search that all means share."""
+    """The state of the search, shared by all means."""
 
     def __init__(self, issue: Issue, ways: ModelMap) -> None:
         self.best: Issue = issue
-        # what passed once is no evidence then, and what sends nothing at once shows nothing
+        # in a race, a single pass is no evidence, and a walk that sends nothing at once shows nothing
         self.races: bool = meets(issue.steps)
         self.ways = ways
         self._waits: bool = not self._hurries(issue.steps)
         self.traits: Traits = Traits(ways.model)
         self.evidence: Evidence = Evidence()
         self.spent: Counter[str] = Counter()
-        # with data in the states, a walk leads through nodes that are all new: asking each for its inputs costs most
+        # with data in the states, all nodes on a walk are new, and asking each for its inputs costs most
         self._ranks = {inp: at for at, inp in enumerate(ways.enabled_inputs(ways.start))}
         self._means = ""
         self._learn(issue)
@@ -127,26 +127,26 @@ class ShrinkSearch:
 
     @property
     def last(self) -> ModelStep:
-        """Return the step that fails."""
+        """Return the failing step."""
         return self.best.steps[-1]
 
     @property
     def tired(self) -> bool:
-        """Return whether so many candidates passed in a row that another means should be tried.
+        """Return whether so many candidates passed in a row that the search should try another means.
 
         Without such a cap the last candidates of a search, all of which pass, would cost most of all.
         """
         return self._row >= MANY or (self._row >= FEW and self._cost > COST + 2 * len(self.best))
 
     def begin(self, means: str) -> None:
-        """Start another means: count from zero. `spent` has the transitions that each means took altogether."""
+        """Start another means: reset the counts. `spent` holds the transitions that each means took altogether."""
         self._means = means
         self._row = self._cost = 0
 
     def attempt(self, steps: Iterable[ModelStep], *, simpler: bool = False, as_long: bool = False) -> Attempt:
-        """Try a candidate if it is not known to pass, and is shorter, or with `simpler` as long and simpler.
+        """Try a candidate unless it is known to pass; it must be shorter, or with `simpler` as long and simpler.
 
-        With `as_long` the caller knows that it is simpler.
+        With `as_long`, the caller knows that it is simpler.
         """
         walk = self._cut(self.ways.along(steps))
         better = as_long and len(walk) == len(self.best)
@@ -157,7 +157,7 @@ class ShrinkSearch:
         return self._note(walk, answer)
 
     def fails(self, steps: Iterable[ModelStep], *, simpler: bool = False, as_long: bool = False) -> Attempts:
-        """Try a candidate; return whether it is the best now."""
+        """Try a candidate; return whether it is now the best."""
         return (yield from self.attempt(steps, simpler=simpler, as_long=as_long)) is AttemptResult.FAILED
 
     def rank(self, steps: Iterable[ModelStep]) -> int:
@@ -165,7 +165,7 @@ class ShrinkSearch:
         return sum(self.rank_of(step) for step in steps)
 
     def bears(self, step: ModelStep) -> bool:
-        """Return whether a step can fail as the issue does: a signature holds the same types."""
+        """Return whether a step can fail as the issue does: a signature has the same types."""
         # the output of a timer may be missing whatever the last input was
         if self.best.signature is not None and self.best.signature.kind == "missing" and self.ways.model.timed:
             return True
@@ -175,7 +175,7 @@ class ShrinkSearch:
 
     @property
     def wanted(self) -> frozenset[Trait]:
-        """Return the traits of a step that does the same kind of thing as the one that fails."""
+        """Return the traits of a step that does the same kind of thing as the failing one."""
         return self.traits.coarse(self.last)
 
     def _passes(self, walk: ModelSteps) -> bool:
@@ -184,7 +184,7 @@ class ShrinkSearch:
         return self.evidence.passes(walk)
 
     def _hurries(self, steps: Iterable[ModelStep]) -> bool:
-        """Return whether a client sends two inputs at once: where none did, it may have to await its answer."""
+        """Return whether a client sends two inputs at once: if none did, it may have to await each answer."""
         sent = Counter((step.burst, self.ways.model.port(step.input)) for step in steps if step.burst)
         return max(sent.values(), default=0) > 1
 
@@ -204,7 +204,7 @@ class ShrinkSearch:
         if answer is not None:
             self._learn(answer)
             run = self.ways.clean(answer.steps)
-            # a run with detours may fail because of them: so the run itself counts, not the plan
+            # a run with detours may fail because of them, so the run itself counts, not the plan
             if same and (len(run) <= len(walk) or len(run) < len(self.best)):
                 self.best = Issue(run, answer.signature)
                 self._row = self._cost = 0
@@ -220,10 +220,10 @@ class ShrinkSearch:
         self.evidence.learn(issue.steps[:-1])
 
     def rank_of(self, step: ModelStep) -> int:
-        """Return how simple an input is: its rank in the order in which the model enables inputs at first, or there.
+        """Return how simple an input is: its rank in the model's order, at the start or else in these nodes.
 
-        Of malformed inputs, one with fewer bytes is simpler. A value that the sample of a strategy lacks has the rank
-        of the next one in it.
+        Of malformed inputs, one with fewer bytes is simpler. A value that a strategy's sample lacks has the rank of the
+        sample's next value.
         """
         known = self._ranks.get(step.input)
         if known is not None:

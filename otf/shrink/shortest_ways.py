@@ -1,4 +1,4 @@
-"""Ways through the model: where inputs lead, and the shortest way between two nodes. The system takes no part in it."""
+"""Ways through the model: where inputs lead, and the shortest way between two nodes. The system takes no part."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from otf.core.view import view
 from otf.shrink.issue import ANYWHERE, ModelStep, NodeSet, Thinking, counterpart
 from otf.strategy.pool import PlanPatience, endless
 
-SEARCHED: Final = 3000  # nodes that a search for a way examines; beyond, a known detour must do
+SEARCHED: Final = 3000  # nodes that a search for a way examines; beyond, it settles for a known detour
 ASKED: Final = 20_000  # steps that one search for a way asks the model about
 ASKED_IN_ALL: Final = 100_000  # the same for all searches of one map: a model takes 10 to 100 microseconds for each
-OFFERED: Final = 1000  # inputs of which a state must specify one, or the system has to leave it first
+OFFERED: Final = 1000  # inputs among which a state must specify one, or the system has to leave it first
 
-SOON: Final = 50  # steps in which a walk without one of its steps has to lead to where the walk with it goes on
+SOON: Final = 50  # steps after which a walk without one of its steps has to rejoin the original walk
 
 ModelSteps: TypeAlias = tuple[ModelStep, ...]
 """Steps through the model, each from where the one before led."""
 
 
 class TimeOverError(Exception):
-    """The time of a search is over, in the middle of work on the model."""
+    """The time of a search ran out in the middle of work on the model."""
 
 
 class Tree:
-    """The shortest ways from a source: a breadth-first search that goes on as far as asked, up to `SEARCHED` nodes.
+    """The shortest ways from a source: a breadth-first search that goes as far as asked, up to `SEARCHED` nodes.
 
-    It ends early once it has asked too much of the model.
+    It ends early once it has asked the model too much.
     """
 
     def __init__(self, source: NodeSet, ways: ModelMap) -> None:
@@ -42,7 +42,7 @@ class Tree:
         self._todo = deque([source])
 
     def path(self, target: NodeSet, within: int) -> Thinking[ModelSteps | None]:
-        """Return a shortest way of at most `within` steps, None if none is found."""
+        """Return a shortest way of at most `within` steps, None if it finds none."""
         while target not in self._into and self._todo and self._depth[self._todo[0]] < within and self._grow():
             yield None
         return self.way(target) if self._depth.get(target, within + 1) <= within else None
@@ -57,7 +57,7 @@ class Tree:
                 yield None
 
     def way(self, nodes: NodeSet) -> ModelSteps:
-        """Return the way to nodes that were found."""
+        """Return the way to nodes found before."""
         steps = list[ModelStep]()
         step = self._into[nodes]
         while step is not None:
@@ -80,17 +80,17 @@ class Tree:
 
 
 class Successor(NamedTuple):
-    """One possible effect of an input: the outputs that are seen, and the nodes to which it leads."""
+    """One possible effect of an input: the outputs seen, and the nodes to which it leads."""
 
     seen: Hashable
     target: NodeSet
 
 
 class ModelMap:
-    """The model of an oracle as a map between sets of nodes: sets, since the system need not show what it chose.
+    """The model of an oracle as a map between sets of nodes: sets, since the system need not show its choices.
 
-    `patience` bounds the time in which a run looks for a way while its system waits for the next input. No way takes a
-    step that is `avoided`. Once the time is `over`, every question to the model raises TimeOverError.
+    `patience` bounds how long a run looks for a way while its system waits for the next input. No way takes an
+    `avoided` step. Once the time is `over`, every question to the model raises TimeOverError.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class ModelMap:
         self.patience: PlanPatience = patience
         self._oracle = oracle
         self.model: Model = oracle.model
-        self.asked: int = 0  # about how many steps the model was asked
+        self.asked: int = 0  # about how many steps the model was asked for
         self._takes: dict[Node, bool] = {}
         self.start: NodeSet = self._open(frozenset([oracle.model.initial]))
         self._outcomes: dict[tuple[NodeSet, Symbol], tuple[Successor, ...]] = {}
@@ -119,13 +119,13 @@ class ModelMap:
 
     @property
     def tired(self) -> bool:
-        """Return whether the model was asked so much that no further search for a way is worth its time."""
+        """Return whether the model has been asked so much that another search for a way is not worth its time."""
         return self.asked >= ASKED_IN_ALL
 
     def for_runs(self) -> ModelMap:
-        """Return the map for runs, which look for ways when the system chooses: each search has the same bounds then.
+        """Return the map for runs, which look for ways when the system chooses; each search then has the same bounds.
 
-        If runs and the search shared one, the search would depend on which runs came before.
+        If runs and the search shared a map, the search would depend on which runs came before.
         """
         if self._for_runs is None or self._for_runs.tired:
             self._for_runs = ModelMap(self._oracle, self.patience, self._learnt, self._avoided)
@@ -168,15 +168,15 @@ class ModelMap:
         return known
 
     def avoids(self, step: ModelStep) -> bool:
-        """Return whether no way takes a step."""
+        """Return whether ways avoid a step."""
         return (step.nodes, step.input) in self._avoided
 
     def path(self, source: NodeSet, target: NodeSet, within: int = SEARCHED) -> Thinking[ModelSteps | None]:
-        """Return a shortest way of at most `within` steps, None if none is found."""
+        """Return a shortest way of at most `within` steps, None if there is none."""
         return (yield from self._tree(source).path(target, within))
 
     def nearest(self, source: NodeSet, wanted: Callable[[ModelStep], bool]) -> Thinking[ModelSteps | None]:
-        """Return a shortest way that ends with a wanted step, None if none is found."""
+        """Return a shortest way that ends with a wanted step, None if there is none."""
         tree, before = self._tree(source), self.asked
         for nodes in tree.nodes():
             yield None
@@ -190,10 +190,10 @@ class ModelMap:
         return None
 
     def along(self, steps: Iterable[ModelStep]) -> ModelSteps:
-        """Return the walk from the start with the inputs of these steps; inputs that are not enabled are skipped.
+        """Return the walk from the start with the inputs of these steps, skipping inputs that are not enabled.
 
-        Where the model leaves a choice, the walk assumes the choice that the system made at these steps. Inputs that
-        carry a name which an earlier step made, an id say, carry the name that it has in this walk.
+        Where the model leaves a choice, the walk assumes the system's choice at these steps. If an input carries a name
+        made by an earlier step, such as an id, it carries the name that this walk makes.
         """
         nodes, walk = self.start, list[ModelStep]()
         for step in steps:
@@ -204,7 +204,7 @@ class ModelMap:
         return tuple(walk)
 
     def _taken(self, step: ModelStep, nodes: NodeSet) -> ModelStep | None:
-        """Return the step as it is taken in other nodes; None if its input is not enabled there."""
+        """Return the step as taken in other nodes; None if its input is not enabled there."""
         inp = self._rename(step, nodes)
         outcomes = self.outcomes(nodes, inp)
         return ModelStep(nodes, inp, self._expected(step, outcomes), step.burst) if outcomes else None
@@ -212,8 +212,8 @@ class ModelMap:
     def _rename(self, step: ModelStep, nodes: NodeSet) -> Symbol:
         """Return the input of a step, with the names of other nodes.
 
-        A name is what no input has at the start. If a step before this one is left out, a counter gives other ids: an
-        input with an old one would do something else than the input that failed, or nothing.
+        A name is something that no input has at the start. Without an earlier step, a counter gives other ids. An input
+        with an old id would then do something other than the failing input, or nothing.
         """
         inp = step.input
         if step.nodes == nodes or inp in self._at_start or not (step.nodes and nodes):
@@ -229,7 +229,7 @@ class ModelMap:
         return known
 
     def clean(self, steps: Iterable[ModelStep]) -> ModelSteps:
-        """Return the steps without those at which the system could have moved on, and chose to stay where it was."""
+        """Return the steps without those at which the system could have moved on, but chose to stay."""
         return tuple(step for step in steps if step.target != step.nodes or not self._moves_on(step))
 
     def _moves_on(self, step: ModelStep) -> bool:
@@ -238,7 +238,7 @@ class ModelMap:
         return len(outcomes) != 1 and not all(each.target <= step.nodes for each in outcomes)
 
     def shortened(self, steps: ModelSteps) -> Thinking[ModelSteps]:
-        """Return a shorter walk from the start to where these steps lead, for nodes that are too far for a search."""
+        """Return a shorter walk from the start to where these steps lead, for nodes too far for a search."""
         walk = _without_circles(self.along(steps))
         at = 0
         while at < len(walk) and not self.tired:
@@ -251,9 +251,9 @@ class ModelMap:
         return walk
 
     def _without(self, walk: ModelSteps, at: int) -> ModelSteps | None:
-        """Return a walk without a step, None if it does not soon lead to where the walk with it goes on.
+        """Return a walk without one step, None if it does not soon rejoin the walk with it.
 
-        Where the model counts (ids, for one), it never does: walking to the end each time took most of a search.
+        If the model counts (ids, for one), it never does; following it to the end each time took most of a search.
         """
         nodes, new = walk[at].nodes, list[ModelStep]()
         for later in range(at + 1, min(at + SOON, len(walk))):
@@ -299,9 +299,9 @@ class ModelMap:
         return reached
 
     def _passing(self, node: Node) -> bool:
-        """Return whether a state is over before the next input is sent: that of a board that boots, say.
+        """Return whether a state ends before the next input is sent, such as that of a booting board.
 
-        It takes no input, and leads to one that does. Where none does, after the system hung up, say, it may stay.
+        It takes no input, and leads to one that does. If none does, as after the system hung up, it may stay.
         """
         return not self._taking(node) and any(map(self._taking, self._reached(frozenset([node]))))
 

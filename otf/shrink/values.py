@@ -1,14 +1,14 @@
-"""Values: inputs are replaced by simpler ones of their kind, and names by the first ones, as long as the run fails.
+"""Values: replace inputs by simpler ones of their kind, and names by the first ones, as long as the run fails.
 
-An input is simpler if the model enables it earlier: systematic enumeration gives small values first. Compare the third
+An input is simpler if the model enables it earlier: systematic enumeration starts with small values. Compare the third
 phase of shrinking in kiri-check, "Stateful testing".
 
-A name that several inputs share is replaced in all of them at once: an input that reads a file needs the name of the
+A name shared by several inputs is replaced in all of them at once: an input that reads a file needs the name from the
 one that opened it.
 
-Values that a Hypothesis strategy generated are shrunk by Hypothesis, and each value that it asks about is a run. It
-knows what is simpler than a value; the sample of a strategy does not have it all. So 777, where all above 500 fail,
-becomes 509 by the values of the sample, and 501 here.
+Hypothesis shrinks the values that its strategies generated, and each value that it asks about is a run. It knows what
+is simpler than a value; the sample of a strategy does not have every value. So 777, where everything above 500 fails,
+becomes 509 with the values of the sample, and 501 here.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from otf.values.strategies import Draw, drawn_anew, sampled, simplest_from
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
-NEW_NAMES: Final = 2  # nothing may happen with the first name
+NEW_NAMES: Final = 2  # the first name may cause nothing
 LONG: Final = 10
 NEW_VALUES: Final = 2  # the first value is often zero, which makes too many things equal; the second is not
-PRICE: Final = 50  # transitions to spend, besides four for each step: simpler values make no trace shorter
+PRICE: Final = 50  # transitions to spend, besides four for each step, since simpler values do not shorten a trace
 
 
 def uniform(search: ShrinkSearch) -> Attempts:
@@ -66,7 +66,7 @@ def simplified(search: ShrinkSearch) -> Attempts:
 
 
 def _simplest(search: ShrinkSearch, old: Symbol, values: Sequence[Symbol]) -> Attempts:
-    """Try the simplest value; if that passes, search by halving: a value that is large enough usually fails."""
+    """Try the simplest value; if that passes, search by halving: a large enough value usually fails."""
     low, high = -1, len(values)
     while high - low > 1 and _worth(search):
         middle = 0 if low < 0 else (low + high) // 2
@@ -141,7 +141,7 @@ Name: TypeAlias = Hashable
 
 
 def renamed(search: ShrinkSearch) -> Attempts:
-    """Replace each name that inputs of the best share by the first ones that the model enables in its place."""
+    """Replace each name shared by inputs of the best by the first ones that the model enables in its place."""
     search.begin("names")
     best = search.best
     for old in _shared(search.best.steps):
@@ -175,13 +175,13 @@ def _renamed_input(search: ShrinkSearch, step: ModelStep, old: Name, new: Name) 
 
 
 def _same_shape(search: ShrinkSearch, step: ModelStep) -> list[Symbol]:
-    # tuples of one kind may be of different lengths
+    # tuples of one kind may differ in length
     length = len(parts(step.input))
     offers = search.ways.enabled_inputs(step.nodes)
     return [inp for inp in offers if kind(inp) == kind(step.input) and len(parts(inp)) == length]
 
 
-FEW: Final = 8  # values of a field: more are numbers or texts, and are shrunk by themselves
+FEW: Final = 8  # values of a field: more are numbers or texts, which are shrunk by themselves
 BATCHES: Final = 2  # of a sample of a hundred values, in which one may have been generated
 RUNS: Final = 60  # candidates for all values together, besides those that fail
 
@@ -196,7 +196,7 @@ class Generated:
 
 
 def shrunk_by_hypothesis(seed: str) -> Callable[[ShrinkSearch], Attempts]:
-    """Return the means that shrinks the values of strategies; `seed` is that of the failing path."""
+    """Return the means that shrinks the values of strategies; `seed` is the failing path's."""
 
     def means(search: ShrinkSearch) -> Attempts:
         search.begin("drawn")
@@ -225,7 +225,7 @@ def _simplest_drawn(search: ShrinkSearch, found: Generated) -> Attempts:
 
 
 def _simplest_fields(search: ShrinkSearch) -> Attempts:
-    """Try simpler values of the other fields: no input of the offer has them beside a value that was generated."""
+    """Try simpler values of the other fields: no enabled input has them beside a generated value."""
     best = search.best
     for step in best.steps:
         value: Any = step.input.value
@@ -238,7 +238,7 @@ def _simplest_fields(search: ShrinkSearch) -> Attempts:
 
 
 def _before(search: ShrinkSearch, step: ModelStep, name: str, now: object) -> list[Any]:
-    """Return the values that a field has in the inputs which the spec offers there, up to this one: few, or none."""
+    """Return the values that a field has in inputs enabled there, up to this one: few, or none."""
     found: dict[Hashable, Any] = {}
     for inp in search.ways.enabled_inputs(step.nodes):
         if type(inp.value) is type(step.input.value):
@@ -252,7 +252,7 @@ def _before(search: ShrinkSearch, step: ModelStep, name: str, now: object) -> li
 
 
 def _generated(search: ShrinkSearch, strategies: tuple[Any, ...], seed: str) -> Iterator[Generated]:
-    """Yield each value of the best run that is one of those which a strategy generated for the path, or the sample."""
+    """Yield each value of the best run that a strategy generated, for the path or the sample."""
     values = {name: value for step in search.best.steps for name, value in _named_parts(step.input.value)}
     for strategy in strategies:
         for draw in (*map(sampled, range(BATCHES)), for_path(seed)):
@@ -274,7 +274,7 @@ def _named_parts(value: object) -> Iterator[tuple[Hashable, Any]]:
 
 
 def _with_value(search: ShrinkSearch, old: object, new: object) -> list[ModelStep]:
-    """Return the best run with another value, wherever the old one occurs: a name may be in several inputs."""
+    """Return the best run with another value wherever the old one occurs: several inputs may share a name."""
     symbol, name = search.ways.model.symbol, fingerprint(old)
     return [
         ModelStep(step.nodes, _put_value(symbol, step.input, name, new), burst=step.burst) for step in search.best.steps
