@@ -1,7 +1,7 @@
 """Driving a system again with the inputs of a run: of a trace, or of a path from a snapshot.
 
-A snapshot is taken once, after the start. No path that begins with it would show a fault in the start itself. So one in
-so many that passed is driven again from a reset.
+A snapshot is taken once, after the start. No path that begins with it would show a fault in the start itself. So now
+and then a passed path is driven again from a reset.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ async def rerun(
 ) -> PathResult:
     """Drive a fresh copy of the system with the inputs among `events`; return the result.
 
-    Inputs are sent strictly, or as in the trace in bursts of at most the size in the settings. If the system chooses
-    differently this time, the model may not allow an input any more: it is skipped, but for a shrunk trace the way is
-    planned anew; a run without inputs that it needs is inconclusive. `recorded` is the header of the trace: a layer of
-    faults injects the same ones again. `on_event` gets each event. Raises ContactError if the system cannot be reached,
-    ModelError if the model is broken.
+    It sends inputs strictly, or as in the trace, in bursts of at most the size in the settings. If the system chooses
+    differently this time, the model may no longer allow an input. Then it skips the input, or for a shrunk trace
+    replans the way; a run without inputs that it needs is inconclusive. `recorded` is the header of the trace: a layer
+    of faults injects the same ones again. `on_event` gets each event. Raises ContactError if the system cannot be
+    reached, ModelError if the model is broken.
 
     >>> import anyio
     >>> from pathlib import Path
@@ -91,13 +91,13 @@ _HIDDEN = "from the snapshot the same inputs passed: it hides what goes wrong fr
 
 
 def is_due(bench: Bench, number: int, passed: PathResult) -> bool:
-    """Return whether a path is to be driven both ways."""
+    """Return whether to drive a path both ways."""
     snapshot = None if bench.life is None else bench.life.snapshot
     return snapshot is not None and passed.verdict.outcome == "pass" and number % snapshot.both == 0
 
 
 async def both_ways(own: Bench, oracle: Oracle, head: Header, passed: PathResult, until: float) -> PathResult:
-    """Return the strict run of the inputs of a path from a reset, if that fails, else the path. Raises ContactError."""
+    """Return a strict run of a path's inputs from a reset if that fails, else the path. Raises ContactError."""
     events, trace = reread(passed.trace, own), passed.trace.with_suffix(STRICT)
     inputs = [event.input for event in events if isinstance(event, Sent)]
     pacing = repeating(oracle, own, events, head.burst).pacing()

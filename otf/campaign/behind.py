@@ -1,7 +1,7 @@
-"""What failed behind a guess: a run that comes there without any guess confirms it.
+"""Failures behind a guess: a run that gets there without any guess confirms them.
 
-A path goes on past a failure that is known, and guesses where the system is. What fails then may be due to the guess.
-So the system is driven to the same place by other ways, around the transitions that fail.
+A path goes on past a known failure, and guesses the system's state. What fails then may be due to the guess. So otf
+drives the system to the same place by other ways, around the failing transitions.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from otf.trace.record import Header
 from otf.trace.verdict import Failure, Verdict
 
 GUESSED: Final = "the state was guessed, and no run without the guess has shown it"
-STATES: Final = 4  # of a guess, from which the inputs after it are tried
+STATES: Final = 4  # of a guess, from which to try the inputs after it
 TRACE: Final = ".behind-{}.jsonl"
-"""How the trace of a run without the guess ends, instead of that of the path."""
+"""The ending of the trace of a run without the guess, in place of the path's own."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Guessed:
-    """The last guess of a path: the states that it took as possible, the inputs after it, those that failed before."""
+    """The last guess of a path: the states it assumed possible, the inputs after it, and those that failed before."""
 
     states: tuple[Node, ...]
     inputs: tuple[Symbol, ...]
@@ -46,9 +46,9 @@ class _Guessed:
 
 
 async def without_guess(bench: Bench, oracle: Oracle, header: Header, failing: PathResult, until: float) -> PathResult:
-    """Return a strict run that shows the failure of a path without a guess; the path as inconclusive if there is none.
+    """Return a strict run that shows a path's failure without a guess, or else the path as inconclusive.
 
-    By the time `until` no more runs begin. Raises ContactError as a path does.
+    No run begins after the time `until`. Raises ContactError as a path does.
     """
     wanted, numbers = failing.verdict.failure, count(1)
     for candidate in dict.fromkeys(_candidates(oracle, failing.events, bench)):
@@ -66,19 +66,19 @@ async def without_guess(bench: Bench, oracle: Oracle, header: Header, failing: P
 
 
 def _same(failure: Failure | None, wanted: Failure | None, bench: Bench) -> bool:
-    """Return whether a run shows what was seen behind the guess; a known issue after the same input is none of it."""
+    """Return whether a run shows what was seen behind the guess; a known issue after the same input does not."""
     if failure is None or wanted is None or bench.known_issue(failure):
         return False
     return (failure.kind, failure.input) == (wanted.kind, wanted.input)
 
 
 def _certain(verdict: Verdict) -> bool:
-    """Return whether no stall of the machine may be the reason of a failure."""
+    """Return whether no stall of the machine can explain a failure."""
     return not verdict.stalled or (verdict.failure is not None and verdict.failure.kind in CERTAIN)
 
 
 def _candidates(oracle: Oracle, events: Sequence[Event], bench: Bench) -> Iterator[Candidate]:
-    """Yield runs that may come to the failure: the nearest ways to where the guess was first, then the whole path."""
+    """Yield runs that may reach the failure: the nearest ways to where the guess began, then the whole path."""
     guess = _last_guess(oracle, events)
     ways = ModelMap(oracle, patience(bench), avoided=frozenset((frozenset([node]), inp) for node, inp in guess.failing))
     for node in guess.states[:STATES]:

@@ -1,8 +1,8 @@
-"""What the folder of a campaign is believed: how a path counts is in the journal, and its trace must say the same.
+"""What to believe of a campaign's folder: the journal says how a path counts, and its trace must say the same.
 
 A journal and its traces are files, and anyone may have changed them. So no line of a journal makes a path pass: its
-trace has the verdict, and the journal the digest of that trace. Where the two differ, and the trace does not fail, the
-path is driven again. Who changes both so that they fit is believed; that takes the rights to change otf as well.
+trace holds the verdict, and the journal the digest of that trace. Where the two differ, and the trace does not fail,
+the path is driven again. Whoever changes both consistently is believed; that takes the rights to change otf too.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ _DROPPED: Final = b'{"event":"dropped"'
 
 
 class TraceFile(NamedTuple):
-    """What a trace says without being judged: its digest, header and last line, and its inputs, also the malformed.
+    """The content of a trace before any judging: its digest, header and last line, and its inputs, malformed ones too.
 
-    `header` and `end` are empty if they are not there. A trace without an end was cut, by a kill or a full disk. Of a
-    long one events in the middle are `dropped`; the inputs among these are counted in `sent`.
+    `header` and `end` are empty if missing. A trace without an end was cut, by a kill or a full disk. A long trace may
+    have `dropped` events in the middle; `sent` counts the inputs among them.
 
     >>> from tempfile import TemporaryDirectory
     >>> from otf.campaign import run
@@ -59,7 +59,7 @@ class TraceFile(NamedTuple):
 
     @classmethod
     def read(cls, path: Path) -> TraceFile:
-        """Return what the trace in a file says. Raises FileNotFoundError, OSError."""
+        """Return the content of the trace in a file. Raises FileNotFoundError, OSError."""
         digest, first, last, sent, malformed, dropped = hasher(), b"", b"", 0, 0, False
         if path.exists() and not path.is_file():  # opening a pipe would block for ever
             raise IsADirectoryError
@@ -80,16 +80,16 @@ class TraceFile(NamedTuple):
 
     @property
     def whole(self) -> bool:
-        """Return whether it came to an end, which counts the inputs that it has."""
+        """Return whether it has an end, which counts the inputs that it has."""
         return self.end.get("steps") == self.sent
 
     def of(self, number: int, campaign: Mapping[str, Any]) -> bool:
-        """Return whether it is of a path of this campaign, which is named by what its traces have in their headers."""
+        """Return whether it belongs to a path of this campaign, identified by the headers of its traces."""
         return self.header.get("path") == number and same_campaign(self.header, campaign)
 
 
 def same_campaign(header: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Return whether two headers are of one campaign.
+    """Return whether two headers belong to one campaign.
 
     >>> same_campaign({"bench": "coffee", "seed": 1}, {"bench": "coffee", "seed": 2})
     False
@@ -102,7 +102,7 @@ def _campaign(header: Mapping[str, Any]) -> dict[str, object]:
     same: dict[str, object] = {name: header.get(name) for name in ("bench", "fingerprint", "seed")}
     same["otf"] = versions.get("otf") if isinstance(versions, dict) else None  # pyright: ignore[reportUnknownMemberType] -- JSON
     if isinstance(parameters, dict):
-        # others may have several forms as text
+        # other values may have several forms as text
         plain: dict[str, Any] = {str(key): value for key, value in parameters.items() if isinstance(value, _PLAIN)}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType] -- JSON
         same |= {f"parameter {key}": value for key, value in plain.items() if key not in TIMES}
     return same
@@ -119,7 +119,7 @@ def judged(trace: Path, number: int, bench: Bench) -> PathResult:
 
 
 def past_gap(found: PathResult) -> PathResult:
-    """Return a path whose trace lacks events with the failure behind these, which no judge sees, from its last line.
+    """Return a path; if its trace dropped events, with the failure after the gap, taken from the last line.
 
     The digest in the journal has to vouch for that line. Raises OSError.
     """
@@ -143,11 +143,11 @@ def _object(line: bytes) -> dict[str, Any]:
 
 
 class Believed:
-    """Weighs the counted lines of a folder by its traces, for a campaign that continues.
+    """Checks the counted lines of a folder against its traces, for a campaign that continues.
 
-    `campaign` is the header of its traces. `again`: each trace is judged again, not only those of which the journal
-    has no digest that fits. `partial`: traces of passing paths were not kept. `altered` says what was not as it was
-    written; `unshown` counts the passing paths that no trace shows.
+    `campaign` is the header of its traces. `again`: judge every trace again, not only those without a matching digest
+    in the journal. `partial`: traces of passing paths were not kept. `altered` lists what was changed since it was
+    written; `unshown` counts the passing paths without a trace.
     """
 
     def __init__(
@@ -159,9 +159,9 @@ class Believed:
         self._judges_again, self._partial = again, partial
 
     def line(self, counted: CountedLine, *, linked: bool) -> CountedLine | None:
-        """Return a line as the traces of its path bear it out; None if the path is to be driven again.
+        """Return a line as the traces of its path confirm it; None if the path has to be driven again.
 
-        `linked`: the line after it has its digest. Raises UsageError for a trace of another campaign.
+        `linked`: the next line has its digest. Raises UsageError for a trace of another campaign.
         """
         name, own = Path(counted.trace).name, f"path-{counted.path:04}.jsonl"
         found = OF_PATHS.fullmatch(name)
@@ -179,7 +179,7 @@ class Believed:
         return self._weigh(self._recount(counted, driven), name, decides)
 
     def refuse_others(self) -> None:
-        """Raise UsageError if a trace that would be written over is of another campaign."""
+        """Raise UsageError if a trace that would be overwritten belongs to another campaign."""
         for file in sorted(self._folder.glob("path-*.jsonl")):
             if found := OF_PATHS.fullmatch(file.name):
                 self._refuse_others(file.name, TraceFile.read(file), int(found[1]))
@@ -196,7 +196,7 @@ class Believed:
 
     def _recount(self, counted: CountedLine, driven: TraceFile) -> CountedLine:
         counts = self._bench.malformed and self._bench.spec.malformed is None
-        # of inputs that were dropped nobody knows whether they were malformed
+        # nobody knows whether dropped inputs were malformed
         malformed = counted.malformed if driven.dropped else driven.malformed
         same: dict[str, Any] = {"steps": driven.sent, "malformed": malformed if counts else 0}
         if driven.whole:
@@ -209,7 +209,7 @@ class Believed:
         changed = written not in {None, found.digest}
         said, result = found.end.get("verdict") if found.whole else None, None
         if found.dropped and said == counted.verdict and written == found.digest:
-            # no judge sees what was dropped
+            # no judge sees dropped events
             return counted
         if self._judges_again or written is None or changed or counted.known_issue or said != counted.verdict:
             try:
@@ -221,7 +221,7 @@ class Believed:
             return self._failing(counted, name, result)
         if changed:
             return self._refuse(_change(name))
-        # no trace shows that a failure did not recur, or that a silence was known wrongly
+        # no trace shows that a failure did not recur, or that a detected silence was wrong
         if counted.verdict == "inconclusive" or (shown == counted.verdict and not counted.known_issue):
             return counted
         return self._refuse(f"the journal says {counted.verdict} of {name}, which does not show it")
@@ -251,9 +251,9 @@ def _change(name: str) -> str:
 
 
 def _verdict_of(said: object, result: PathResult | None) -> object:
-    """Return the verdict that a trace shows, which both its last line and the model of today bear out; None if none.
+    """Return the verdict of a trace if its last line and today's model agree on it, else None.
 
-    What was left undecided no model decides. A failure whose trace a full disk has cut is one all the same.
+    What was left undecided stays undecided. A failure counts even if a full disk has cut its trace.
     """
     if result is None:
         return said

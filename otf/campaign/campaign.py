@@ -47,7 +47,7 @@ from otf.trace.verdict import Verdict
 
 
 class Campaign:
-    """One campaign on one bench; `summary` has its results so far, also after an interruption.
+    """One campaign on one bench; `summary` has its results so far, even after an interruption.
 
     Each of n jobs takes every n-th path, and knows what the others learned some paths ago. So the same seed and number
     of jobs give the same paths, whatever the speed of each job.
@@ -71,9 +71,9 @@ class Campaign:
             requirements=RequirementRecord(bench.requirements),
             kinds=Kinds(parts=settings.group_by, drawn=redraw_of(bench.spec.inputs) is not None),
         )
-        self.spent: float = 0.0  # seconds of `time` that are gone when it begins
+        self.spent: float = 0.0  # seconds of `time` already spent when it begins
         self._lanes = settings.lanes
-        # what is reported was seen at the system's own speed: a program may follow a faster clock in part only
+        # reports show what was seen at the system's own speed: part of a program may not follow a faster clock
         self._own = bench.at_speed(1)
         self._confirmer = Confirmer(bench, self.summary)
         if bench.speed > 1 and (settings.burst or 1) > 1:
@@ -117,19 +117,19 @@ class Campaign:
         return self.summary
 
     def _offers(self) -> bool:
-        """Return whether the model has inputs at the beginning: if not, spontaneous outputs are judged without any."""
+        """Return whether the model has inputs initially; if not, otf judges spontaneous outputs without any input."""
         spec = self.bench.spec
         return any(True for _ in spec.inputs(spec.initial))
 
     def _end(self, journal: Journal) -> None:
-        """Note what was under way and does not count, and what the campaign spent its time on."""
+        """Record what was under way and does not count, and what the campaign spent its time on."""
         traces = (trace_of(self.settings.out, number) for number in sorted(self._under_way))
         self.summary.unfinished = [*filter(None, map(inputs_in, traces))]
         self.summary.parts.to("end")
         journal.ended(self.summary.parts.seconds)
 
     def _begin(self, journal: Journal) -> None:
-        """Begin the journal; of a campaign that continues, the counted paths are in the summary then."""
+        """Begin the journal; if the campaign continues, put its counted paths into the summary."""
         about, self._past = About.of(self.bench, self.settings), Past(self.settings.out)
         self._past.check(about)
         restore(self._past, self.summary, self.bench, about, self.settings)
@@ -150,7 +150,7 @@ class Campaign:
             return self._paths_end
 
         if workers is not None and workers.cluster:
-            from otf.campaign.cluster import Cluster  # of no use without a cluster
+            from otf.campaign.cluster import Cluster  # only useful with a cluster
 
             return Cluster(self.bench, self.settings, workers, self._merged.whole, ends)
         if workers is not None:
@@ -162,9 +162,9 @@ class Campaign:
     async def _drive(self, journal: Journal) -> None:
         part = self.summary.parts.part
         if self.settings.time is not None:
-            # half of the time at least, however long the start took: on a busy machine that of workers takes seconds
+            # at least half of the time, however long the start took: on a busy machine workers take seconds
             self._deadline = max(self._deadline, anyio.current_time() + self.settings.time / 2)
-        # here as well: around the executor's tasks an error of a bench would be one of a group
+        # here too: around the executor's tasks, an error of a bench would arrive in a group
         with blaming():
             with part("saved failures"):
                 await self._retry(journal)
@@ -191,7 +191,7 @@ class Campaign:
         self.summary.regroup()
         with part("shrinking"):
             await reports.rest()
-        while self._goes_on:  # shrinking took less time than was left for it
+        while self._goes_on:  # shrinking took less time than was reserved for it
             self._merged.go_on()
             with part("paths"):
                 await self._paths(journal)
@@ -203,7 +203,7 @@ class Campaign:
         if saved is None:
             return
         try:
-            # an oracle of its own: its memory of these runs must not change the paths
+            # a separate oracle: its memory of these runs must not change the paths
             async with aclosing(
                 saved.retried(
                     self._own, self._own.oracle(), self.settings.out, self._deadline, self._executor.drive_saved
@@ -273,7 +273,7 @@ class Campaign:
 
     @property
     def _goes_on(self) -> bool:
-        """Return whether there is time for paths after the failures so far were shrunk."""
+        """Return whether there is time for more paths after shrinking the failures so far."""
         return self.settings.time is not None and not self._is_over and any(self._left.values())
 
     @property
@@ -282,13 +282,13 @@ class Campaign:
 
     @property
     def _paths_end(self) -> float:
-        """Return when the last path begins: while there is a failure to shrink, some of the time is left for that."""
+        """Return when the last path begins: as long as there is a failure to shrink, reserve time for that."""
         if self.settings.time is None or self.settings.spend or not self.settings.shrink:
             return self._deadline
         return self._deadline - (0.0 if self._reports is None else self._reports.reserve)
 
     async def _path(self, number: int, lane: int, known: Known, journal: Journal) -> tuple[PathResult, Knowledge]:
-        """Run a path; run it again if the line was at fault, as often as the bench allows."""
+        """Run a path; rerun it if the line was at fault, as often as the bench allows."""
         learned = Knowledge()
         for _ in range(self.bench.retries):
             result = await self._attempt(Lease(number, lane, uuid4().hex[:12], known), journal, learned)
@@ -308,7 +308,7 @@ class Campaign:
         return leased.result
 
     def _aftermath(self, verdict: Verdict) -> float:
-        """Return for how long the ports are heard after a failure: what follows a known one has been seen."""
+        """Return how long to listen after a failure: what follows a known one has been seen before."""
         failure, found = verdict.failure, self.summary
         known = failure is None or found.kinds.as_added(failure.signature) in found.failures
         return 0.0 if known else self.settings.aftermath

@@ -1,6 +1,6 @@
-"""Running candidates of a search within its budget: until they show the failure, or to measure how often they do.
+"""Running a search's candidates within its budget, until they show the failure, or to measure how often they do.
 
-A failure may depend on chance, so a candidate that passes is run again; all runs end soon after the deadline.
+A failure may depend on chance, so a passing candidate is run again; all runs end soon after the deadline.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ from otf.shrink import Candidate, Issue, again
 
 CandidateFails = Callable[[Candidate, RunCounts], Awaitable[Issue | None]]
 FaultsSuffice = Callable[[tuple[str, ...]], Awaitable[bool]]
-"""Runs the system with these faults and no others; returns whether the failure shows."""
+"""Runs the system with only these faults; returns whether the failure shows."""
 
 ORIGINAL: Final = (1, 10)
 RARE: Final = 50
 """Runs of the original until one shows the failure: ten miss one in five races that show in one run of seven."""
 TURNS: Final = 3  # times as much time for shorter runs
-LEAST: Final = 50  # inputs of which this is three times the time
-START: Final = 10  # inputs that take as long as a start of the system, about
+LEAST: Final = 50  # inputs whose time is three times this
+START: Final = 10  # inputs that take about as long as a start of the system
 SHARE: Final = 1 / 3  # of the time, after which only the whole run is tried until it shows the failure
-QUICK: Final = (4, 8)  # runs that tell how often a race shows, before the search for less of it
+QUICK: Final = (4, 8)  # runs that tell how often a race shows, before the search for a shorter one
 RESULT: Final = (4, 20)
-"""The number of runs that measure the failure rate: the first if all of these fail, otherwise up to the second."""
+"""Runs to measure the failure rate: the first number if all of these fail, otherwise up to the second."""
 RESULT_TIME: Final = 150.0  # seconds for these
 GRACE: Final = 0.5  # seconds after the deadline in which a run may still end by itself
 
 
 @dataclass(slots=True)
 class BudgetedRuns:
-    """The runs of one search; `issue` is that of its original, `judged` gets the answer to each candidate.
+    """`jobs` copies run at a time. `cut`: the deadline cut off a run.
 
     `jobs` copies run at a time. `cut` is whether a run was cut off at the deadline.
     """
@@ -62,7 +62,7 @@ class BudgetedRuns:
         return self.tries.used_up(self.budget)
 
     def wanted(self, answer: Issue | None) -> bool:
-        """Return whether an answer is the failure that is shrunk."""
+        """Return whether an answer is the failure being shrunk."""
         return answer is not None and answer.signature == self.tries.signature
 
     def shortest(self) -> Issue:
@@ -83,7 +83,7 @@ class BudgetedRuns:
         for turn in range(times):
             if turn and not self.more():
                 break
-            # a run that is still going on after the deadline is cut off
+            # cut off a run that is still going on after the deadline
             with anyio.CancelScope(deadline=self.deadline + GRACE) as scope:
                 found = await shows(candidate, counts) or found
             self.cut = self.cut or scope.cancelled_caught
@@ -97,7 +97,7 @@ class BudgetedRuns:
     ) -> tuple[float, int]:
         """Return the share of runs of a candidate (the shortest trace) that show the failure, and their number.
 
-        Until one shows it there are `rare` runs. Those that decide nothing do not count.
+        Until one shows it, there are up to `rare` runs. Undecided runs do not count.
         """
         failed = runs = 0
         doubted = self.tries.undecided
@@ -121,8 +121,7 @@ class BudgetedRuns:
     async def without_waits(self) -> None:
         """Leave out the waits for timers between inputs, if the failure shows without them.
 
-        They take most of a run, and may hide what was seen in a state that a timer ends: the run that failed may have
-        had none.
+        They take most of a run, and may hide a failure in a state that a timer ends: the failing run may have had none.
         """
         if self.tries.oracle.model.timed and self.more():
             self.tries.waits_between = False
@@ -136,7 +135,7 @@ class BudgetedRuns:
         return await self.measured(min(RESULT[0], most), min(RESULT[1], most))
 
     async def _answers(self, candidate: Candidate, copies: int) -> list[Issue | None]:
-        """Run a candidate strictly, several copies at the same time; return the issue that each shows."""
+        """Run a candidate strictly, several copies at a time; return the issue that each shows."""
         found: list[Issue | None] = []
 
         async def one() -> None:
@@ -149,12 +148,12 @@ class BudgetedRuns:
         return found
 
     async def in_turns(self, candidates: Sequence[Candidate]) -> int:
-        """Run candidates, the shortest first, in turns: each may need many runs, and most of them are not enough.
+        """Run candidates in turns, the shortest first: each may need many runs, and most of them are not enough.
 
         All get the same time: one run of hundreds of inputs takes as long as the many that short ones need. Once one
-        shows the failure, the shorter ones get three times the time that it took. After a third of the time only the
-        last candidate is tried, until any has shown it: where each start takes long, no time would be left for less of
-        it. Returns the runs of the last.
+        shows the failure, the shorter ones get three times the time that it took. After a third of the time, only the
+        last candidate is tried until any has shown it: with slow starts, no time would be left to shorten it. Returns
+        the runs of the last.
         """
         left: list[Candidate] = [*candidates]
         runs, most = dict.fromkeys(candidates, 0), float("inf")
@@ -177,7 +176,7 @@ class BudgetedRuns:
         return runs[candidates[-1]] if candidates else 0
 
     async def calmer(self, times: int) -> None:
-        """Look for the smallest burst that still fails: a failure of single inputs is explained without a race."""
+        """Look for the smallest burst that still fails: a failure of single inputs needs no race to explain it."""
         most = self.tries.header.burst
         for burst in range(1, most):
             if not self.more():
@@ -188,7 +187,7 @@ class BudgetedRuns:
         self.tries.header = replace(self.tries.header, burst=most)
 
     async def spared(self, times: int) -> None:
-        """Leave out what a layer of faults injected, as far as the failure needs none of it."""
+        """Leave out injected faults that the failure does not need."""
         best = self.tries.best
 
         async def shows(faults: tuple[str, ...]) -> bool:
@@ -201,9 +200,9 @@ class BudgetedRuns:
 
 
 async def spared(faults: Sequence[str], shows: FaultsSuffice) -> tuple[str, ...]:
-    """Return the fewest of these injected faults that show the failure by themselves.
+    """Return the fewest of these injected faults that are enough to show the failure.
 
-    No fault is tried first, then each one alone, since one is nearly always enough; then each one is left out in turn.
+    It tries no fault first, then each one alone, since one is nearly always enough; then it leaves out each in turn.
     """
     for alone in [(), *((fault,) for fault in faults)]:
         if await shows(alone):

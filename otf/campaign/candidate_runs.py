@@ -1,6 +1,6 @@
 """Driving the candidates of a search against fresh copies of the system.
 
-Most candidates pass, and most of the time is spent waiting for silence. So a search may run them eagerly first; those
+Most candidates pass, and most of the time goes into waiting for silence. So a search may run them eagerly first; those
 that fail are then run strictly, and only the strict run counts.
 """
 
@@ -36,16 +36,16 @@ from otf.trace.kinds import Scope
 from otf.trace.record import Header, Mode
 from otf.trace.verdict import Signature
 
-RECENT: Final = 8  # best runs from whose inputs a search may still make candidates, and one more
+RECENT: Final = 8  # best runs whose inputs a search may still use for candidates, and one more
 UNDECIDED: Final = 3
-"""Runs of a candidate of which none decides, since the machine is busy, after which it counts as passed."""
+"""Runs of a candidate, all undecided because the machine is busy, after which it counts as passed."""
 
-WAITED: Final = 2  # runs that send nothing, before it counts that an output comes by the system's own clock
-LONGER: Final = 1.25  # times as long as it took is waited for it
+WAITED: Final = 2  # runs without any input that must agree before an output counts as coming by the system's own clock
+LONGER: Final = 1.25  # times as long as it took is the wait for it
 
 
 class EagerRuns(Enum):
-    """Whether eager runs of candidates have shown the failure of the search so far."""
+    """Whether eager runs of candidates have shown the search's failure so far."""
 
     NONE = "there was no eager run that could show it"
     PASSED = "eager runs passed, and none showed it"
@@ -66,11 +66,11 @@ class Tries:
         self.trace: Path = failing.trace.with_suffix(".shrunk.jsonl")
         self.transitions: int = 0
         self.resets: int = 0
-        # candidates of which no run decided
+        # candidates without any run that decided
         self.undecided: int = 0
-        # whether timers are waited for between inputs, as in the run that failed
+        # whether to wait for timers between inputs, as in the failing run
         self.waits_between: bool = True
-        # seconds after the last input: a failure that comes much later than it did is not awaited
+        # seconds after the last input: do not wait for a failure much later than it came
         self.patience: float = FOREVER
         self.best: PathResult | None = None
         self.others: dict[Signature, PathResult] = {}
@@ -86,7 +86,7 @@ class Tries:
         self._eager_runs = EagerRuns.NONE
 
     def used_up(self, budget: Budget) -> str:
-        """Return which part of the budget allows no more candidates, "" if there is none."""
+        """Return which part of the budget is used up, "" if none."""
         if self.transitions >= budget.transitions:
             return f"the budget of {budget.transitions:,} inputs was used up"
         if self.resets >= budget.resets:
@@ -95,9 +95,9 @@ class Tries:
 
     @property
     def waits(self) -> bool:
-        """Return whether eager runs take less time than strict runs and are runs of the same kind.
+        """Return whether eager runs take less time than strict runs and are of the same kind.
 
-        Neither mode waits for a system in this process, both wait after a burst; injected faults depend on the time.
+        Neither mode waits for a system in this process, and both wait after a burst; injected faults depend on time.
         """
         return self.bench.system is None and self.header.burst == 1 and not (self.best and self.best.faults)
 
@@ -120,7 +120,7 @@ class Tries:
                 return None
             await counts(issue.signature)
             if issue.signature == self.signature:
-                # of two candidates of the same length the later is the simpler one
+                # of two candidates of the same length, the later one is simpler
                 if self.best is None or result.steps <= self.best.steps:
                     self.best = _move(result, self.trace)
                     self._earlier[1:] = [*self._earlier[1:][-RECENT:], NamedRun.of(self.oracle, result.events)]
@@ -149,14 +149,14 @@ class Tries:
         return True
 
     def adopt(self, failing: PathResult) -> None:
-        """Take a strict run that failed as the shortest so far, without another run of its inputs."""
+        """Take a failing strict run as the shortest so far, without running its inputs again."""
         with writing(failing.trace, "the trace"):
             _mark(failing.trace.read_bytes(), self.trace, {"shrunk": True})
         self.best = replace(failing, trace=self.trace)
         self._learnt(self.issue(failing, self.signature))
 
     async def eagerly(self, candidate: Candidate) -> Issue | None:
-        """Run a candidate eagerly; return its issue, None if it passes. Its trace is deleted."""
+        """Run a candidate eagerly; return its issue, None if it passes. It deletes the trace."""
         scratch = self._scratch()
         try:
             return self._issue(await self._run(candidate, scratch, "eager"))
@@ -166,9 +166,9 @@ class Tries:
     async def quickly(self, candidate: Candidate, counts: RunCounts = counts_always) -> Issue | None:
         """Run a candidate eagerly if the last one was no hit, otherwise strictly; return its issue, None if it passes.
 
-        Hits come in rows. A candidate that fails eagerly is run strictly as well, and only the strict run counts: eager
-        mode may report failures that strict mode does not. The strict run is left out only for a failure that an
-        earlier strict run showed with the same signature.
+        Hits come in rows. A candidate that fails eagerly is also run strictly, and only the strict run counts: eager
+        mode may report failures that strict mode does not. Only a failure whose signature an earlier strict run has
+        shown needs no strict run.
         """
         seen: Issue | None = None
         if self._first == "eager":
@@ -185,7 +185,7 @@ class Tries:
         return issue
 
     def _counts(self, signature: Signature, result: PathResult) -> bool:
-        """Return whether another failure that was met counts: one beside a stall does when it is met again."""
+        """Return whether another failure counts: one beside a stall does so when it occurs again."""
         counts = not is_stalled(result) or signature in self._doubted
         self._doubted.add(signature)
         return counts and self.bench.known_issue(result.verdict.failure) is None
@@ -193,8 +193,8 @@ class Tries:
     def _issue(self, result: PathResult) -> Issue | None:
         """Return the issue that a run shows, None if it passed.
 
-        A known issue with the signature that is sought counts as passed, unless the original shows it: a signature
-        holds types alone, and a new failure would shrink to an old one that is easier to reach.
+        A known issue with the wanted signature counts as passed, unless the original shows it: a signature has only
+        types, and a new failure would shrink to an old one that is easier to reach.
         """
         failure = result.verdict.failure
         kind = None if failure is None else self.scope.of(failure.signature)
@@ -218,7 +218,7 @@ class Tries:
         return issue
 
     async def _run_until_decided(self, candidate: Candidate, scratch: Path, least: int = 0) -> PathResult:
-        """Run a candidate strictly, and again if the run decides nothing: it is no pass, and the failure not rare."""
+        """Run a candidate strictly, and again if undecided: that is no pass, and no sign of a rare failure."""
         for _ in range(UNDECIDED - 1):
             result = await self._run(candidate, scratch, "strict", least)
             if result.verdict.outcome != "inconclusive":
@@ -243,12 +243,12 @@ class Tries:
         result = await run.run(chooser, candidate.limit, pace.pacing(), earlier=self._earlier)
         self.transitions += result.steps
         if result.unwritten:
-            raise WriteError(result.unwritten)  # it would be the result, and its trace is incomplete
+            raise WriteError(result.unwritten)  # it would be the result, but its trace is incomplete
         return result
 
 
 def _delete(scratch: Path) -> None:
-    with suppress(OSError):  # renamed already, or its folder could not be written
+    with suppress(OSError):  # renamed already, or its folder was not writable
         scratch.unlink()
 
 
@@ -260,7 +260,7 @@ def _move(result: PathResult, trace: Path) -> PathResult:
 
 
 def mark_finished(trace: Path, ended: str, rate: float, runs: int) -> None:
-    """Mark a trace in its header: as minimal, or with the reason why the search ended; and with how often it fails."""
+    """Mark a trace in its header: as minimal, or with the reason why the search ended; and with its failure rate."""
     with writing(trace, "the trace"):
         whole = trace.read_bytes()
     marks: dict[str, object] = {"ended": ended} if ended else {"minimal": True}

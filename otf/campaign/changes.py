@@ -1,11 +1,11 @@
-"""What changed in a model: fingerprints of its transitions, and how a folder begins anew for a model that has changed.
+"""Changes of a model: fingerprints of its transitions, and starting a folder anew for a changed model.
 
-The traces of a campaign belong to its model, and would be judged wrongly beside those of another. So they are moved to
-a folder of their own, with their journal, and nothing is lost. Transitions that are new or have changed come first in
-the campaign that begins.
+The traces of a campaign belong to its model, and beside those of another one they would be judged wrongly. So they move
+to a separate folder, with their journal, and nothing is lost. In the new campaign, new or changed transitions come
+first.
 
-Both files, `transitions.json` and `changed.json`, are data: reading them runs nothing, and one that is damaged or too
-long says nothing.
+Both files, `transitions.json` and `changed.json`, are data: reading them runs nothing, and a damaged or too long file
+counts as missing.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ from otf.trace.reading import BAD_JSON
 
 TRANSITIONS: Final = "transitions.json"
 CHANGED: Final = "changed.json"
-STATES: Final = 5_000  # of a model, the nearest to its initial state: more would take longer than a short campaign may
+STATES: Final = 5_000  # of a model, nearest to its initial state: more would take longer than a short campaign lasts
 MOST: Final = 0.5
-"""The share of transitions from which on a model counts as another one: there is nothing to put first then."""
+"""The share of changed transitions above which a model counts as another one: then nothing comes first."""
 LARGEST: Final = 64 << 20  # bytes of a file
 
 Data = TypeVar("Data")
@@ -59,7 +59,7 @@ class TransitionPrints(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, spec: Spec[Any, Any], seconds: float = float("inf")) -> TransitionPrints:
-        """Return those of a spec, as many as are found in this time. Raises ModelError."""
+        """Return those of a spec, as many as this time allows. Raises ModelError."""
         ends = monotonic() + seconds
         late = False
 
@@ -72,9 +72,9 @@ class TransitionPrints(msgspec.Struct, frozen=True):
         return cls(_prints(graph), graph.whole and not late)
 
     def changed(self, before: TransitionPrints) -> list[str]:
-        """Return the transitions that are new or have changed, each as `STATE INPUT`; none if most have.
+        """Return the new or changed transitions, each as `STATE INPUT`; none if most have changed.
 
-        What lay beyond the bound of the earlier model is not known, and so not new.
+        What lay beyond the bound of the earlier model is unknown, so not new.
         """
         found = [
             f"{state} {inp}"
@@ -86,7 +86,7 @@ class TransitionPrints(msgspec.Struct, frozen=True):
 
 
 def _until(spec: Spec[Any, Any], over: Callable[[], bool]) -> Spec[Any, Any]:
-    """Return the spec without inputs and spontaneous transitions once the time is over."""
+    """Return the spec, without inputs and spontaneous transitions once the time is over."""
 
     def inputs(state: Any) -> Iterable[Any]:  # noqa: ANN401 -- any state
         return () if over() else spec.inputs(state)
@@ -108,7 +108,7 @@ def _prints(graph: Graph) -> dict[str, dict[str, str]]:
     found: defaultdict[str, dict[str, str]] = defaultdict(dict)
     for (source, inp), texts in ways.items():
         if inp != SPONTANEOUS:
-            # what the system may do by itself in the next state is seen after this input
+            # what the system may do by itself in the next state shows after this input
             after = [emits.get(target, []) for target in sorted(targets[source, inp])]
             found[states[source]][inputs[inp]] = _print(repr((sorted(texts), after)))
     return dict(found)
@@ -125,11 +125,11 @@ class ChangedTransitions(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, folder: Path) -> ChangedTransitions:
-        """Return those of a folder; none if nothing says so."""
+        """Return those of a folder, none if it has none."""
         return read(folder / CHANGED, cls) or cls()
 
     def of_lane(self, lane: int, lanes: int) -> list[str]:
-        """Return those that the paths of a lane look for: each transition is one lane's, whatever others do."""
+        """Return those that the paths of a lane look for: each transition belongs to one lane, whatever others do."""
         return [pair for pair in self.changed if int(_print(pair), 16) % lanes == lane]
 
     def first(self, lane: int, lanes: int) -> ChangedFirst | None:
@@ -140,7 +140,7 @@ class ChangedTransitions(msgspec.Struct, frozen=True):
 
 
 def read(file: Path, kind: type[Data]) -> Data | None:
-    """Return what a file holds, None if it is missing, damaged or too long."""
+    """Return the content of a file, None if it is missing, damaged or too long."""
     with suppress(OSError, *BAD_JSON):
         # opening a pipe would block for ever
         if file.is_file() and file.stat().st_size <= LARGEST:
@@ -155,15 +155,15 @@ _VERSION: Final = frozenset({"fingerprint", "otf"})
 
 
 def renew(out: Path, about: About, spec: Spec[Any, Any], seconds: float) -> None:
-    """Set the campaign in a folder aside if it was of an earlier model or version.
+    """Set the campaign in a folder aside if it belongs to an earlier model or version.
 
-    Call it before the folder is used, for a campaign that spends so many seconds. Raises UsageError if another run uses
+    Call it before using the folder, for a campaign that takes that many seconds. Raises UsageError if another run uses
     the folder, WriteError, ModelError.
     """
     past = Past(out)
     differs = set[str]() if past.about is None else _differences(past.about, about)
     if past.about is None or not differs or differs - _VERSION:
-        return  # there is nothing, the same campaign goes on, or it is refused: see `Past.check`
+        return  # there is nothing, the same campaign continues, or it is refused: see `Past.check`
     lock = claim(out, JOURNAL, joins=True)
     try:
         now, before = _prints_in_time(spec, seconds), read(out / TRANSITIONS, TransitionPrints)
@@ -202,7 +202,7 @@ def _has(prints: TransitionPrints, pair: str) -> bool:
 
 
 def _set_aside(out: Path, was: About, first: ChangedTransitions) -> None:
-    """Move the campaign in a folder to one below it; killed at any moment, this goes on the next time."""
+    """Move the campaign in a folder to one below it; if killed, it continues the next time."""
     aside = _free_folder(out, str(was.header.get("fingerprint", "")))
     with writing(aside, "the folder of the earlier campaign"):
         aside.mkdir(exist_ok=True)
@@ -214,12 +214,12 @@ def _set_aside(out: Path, was: About, first: ChangedTransitions) -> None:
         for file in sorted(out.iterdir()):
             if _OWN.fullmatch(file.name) and file.is_file():
                 file.replace(aside / file.name)
-        # the last: until then the folder is that of the earlier model
+        # the last step: until then the folder belongs to the earlier model
         (out / JOURNAL).replace(aside / JOURNAL)
 
 
 def _free_folder(out: Path, fingerprint: str) -> Path:
-    """Return a folder without a campaign, or one to which this was being moved."""
+    """Return a folder without a campaign, or one to which an unfinished move was going."""
     name, number = re.sub(r"\W", "", fingerprint)[:16] or "unknown", 1
     while ((aside := out / f"before-{name}{f'~{number}' if number > 1 else ''}") / JOURNAL).exists():
         number += 1

@@ -1,9 +1,9 @@
 """The executor of a cluster: dask.distributed decides which of its workers drives a path.
 
-Nothing is scheduled here. A lease is a task of the cluster; a worker that joins late gets the next ones, and a task
-whose worker dies runs again on another. Functions are sent by name: workers import otf and the bench themselves.
+otf schedules nothing here. A lease is a task of the cluster; a worker that joins late gets the next ones, and a task
+whose worker dies runs again on another. Functions travel by name: workers import otf and the bench themselves.
 
-The library unpickles what a worker answers, so a worker can run code here: whoever reaches the scheduler is trusted.
+The library unpickles what a worker answers, so a worker can run code here: otf trusts whoever reaches the scheduler.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from otf.campaign.settings import Settings
 from otf.errors import ContactError, UsageError
 from otf.runner.writer import put
 
-CONNECTING = 10.0  # seconds in which a scheduler answers
-LARGEST = 64 << 20  # bytes of a trace that travels: the coordinator holds it as a whole
+CONNECTING = 10.0  # seconds for a scheduler to answer
+LARGEST = 64 << 20  # bytes of a transferred trace: the coordinator holds all of it in memory
 
 
 class Cluster(Remote):
-    """Drives paths on the workers of a dask cluster; each has an own process for it.
+    """Drives paths on the workers of a dask cluster, each with its own process for that.
 
     >>> from otf.campaign import Settings
     >>> Cluster.trace(Settings(out=Path("out")), "../../path-0001.jsonl")
@@ -53,7 +53,7 @@ class Cluster(Remote):
 
     @property
     def drive_saved(self) -> DriveSaved | None:
-        """Return what drives a saved failure on a worker: only from there the system may be reached."""
+        """Return the function that drives a saved failure on a worker: maybe only workers can reach the system."""
         return self._drive_saved
 
     async def _drive_saved(self, kept: Path, number: int, until: float) -> SavedRun:
@@ -74,7 +74,7 @@ class Cluster(Remote):
 
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[None]:
-        """Connect to the scheduler; end the worker programs when the context is left."""
+        """Connect to the scheduler; leaving the context ends the worker programs."""
         distributed = _import_distributed()
         self._campaign, self._futures, self._kept, self._of_lanes = uuid4().hex, {}, {}, {}
         try:
@@ -93,12 +93,12 @@ class Cluster(Remote):
                 await self._client.close()
 
     async def ask(self, line: JobLine) -> ResultLine:
-        """Have the worker do it that the scheduler chooses. Raises WorkerDiedError, ContactError."""
+        """Have a worker chosen by the scheduler do it. Raises WorkerDiedError, ContactError."""
         self._futures[line.job] = self._submit(line)
         return await self._result(line.job, _stem(line))
 
     async def stop(self, line: JobLine) -> ResultLine | None:
-        """Have the worker that does it stop a search."""
+        """Have the worker that is doing it stop a search."""
         if line.job not in self._futures:
             return None
         text = msgspec.json.encode(JobLine(line.job, "stop"))
@@ -132,13 +132,13 @@ class Cluster(Remote):
             raise WorkerDiedError
         for name, text in answer.files.items():
             file = self.trace(self.settings, name)
-            # asked for nothing else, a worker of ours has nothing else: another path, the journal and a report stay
+            # our worker sends only what it was asked for: other paths, the journal and a report stay as they are
             if file.name.startswith(_beginnings(stem)):
                 put(file, text)
         return msgspec.json.decode(answer.line, type=ResultLine)
 
     async def _answer(self, job: int) -> JobAnswer:
-        """Return an answer; while nothing waits for it the future stays, since a search may still be stopped."""
+        """Return an answer; until something waits for it the future stays, since a search may still be stopped."""
         distributed = _import_distributed()
         try:
             answer: JobAnswer = await self._futures[job]
@@ -167,12 +167,12 @@ class Cluster(Remote):
 
     @staticmethod
     def trace(settings: Settings, name: str) -> Path:
-        """Return a file in the folder of the campaign, whatever a worker calls it."""
+        """Return a file in the campaign's folder, whatever a worker calls it."""
         return settings.out / Path(name).name
 
 
 def _beginnings(stem: str) -> tuple[str, ...]:
-    """Return how the names begin of the trace and all that is named after it; a test of pytest can be imported."""
+    """Return the beginnings of the names of a trace and its companions; a pytest file must be importable."""
     return f"{stem}.", f"{stem.replace('-', '_')}_"
 
 

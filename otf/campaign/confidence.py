@@ -1,7 +1,7 @@
-"""What a pass is worth: bounds for the probability of failure, the discoveries to expect, and runs that show a repair.
+"""What a pass is worth: bounds on the failure probability, discoveries to expect, and runs that prove a repair.
 
-Pure functions. All that they state needs independent paths, so where paths learn from each other nothing is stated. A
-verdict never depends on any of it.
+Pure functions. All their statements need independent paths, so where paths learn from each other they state nothing. No
+verdict ever depends on any of this.
 
 Sources: Clopper and Pearson, The use of confidence or fiducial limits, Biometrika 26 (1934), for exact intervals; Chao,
 Estimating the population size for capture-recapture data with unequal catchability, Biometrics 43 (1987), and Colwell
@@ -29,7 +29,7 @@ from otf.values import key
 CONFIDENCE: Final = 0.95
 HOUR: Final = 3600.0
 FEWEST: Final = 20
-"""Paths from which discoveries are predicted."""
+"""Fewest paths for predicting discoveries."""
 DEVIATIONS: Final = 2.0
 """Standard deviations on each side of a prediction; `benchmarks/worth.py` measures how often it holds."""
 _CLOSE: Final = 1e-14
@@ -37,7 +37,7 @@ _TINY: Final = 1e-300
 
 
 def upper_bound(failed: int, runs: int, error: float = 1 - CONFIDENCE) -> float:
-    """Return the probability of failure that the true one exceeds with at most the probability `error`.
+    """Return an upper bound of the failure rate; the true rate is above it with a probability of at most `error`.
 
     >>> round(upper_bound(0, 3000), 6) == round(1 - 0.05 ** (1 / 3000), 6)
     True
@@ -46,7 +46,7 @@ def upper_bound(failed: int, runs: int, error: float = 1 - CONFIDENCE) -> float:
 
 
 def lower_bound(failed: int, runs: int, error: float) -> float:
-    """Return a lower bound of the rate of failure; the true rate is below it with a probability of at most `error`.
+    """Return a lower bound of the failure rate; the true rate is below it with a probability of at most `error`.
 
     >>> round(lower_bound(10, 10, 0.025), 3), lower_bound(0, 10, 0.025)
     (0.692, 0.0)
@@ -65,7 +65,7 @@ def lower_bound(failed: int, runs: int, error: float) -> float:
 
 
 def rate_interval(failed: int, runs: int) -> tuple[float, float]:
-    """Return the interval of a rate that was measured in two stages, more runs only if some of the first passed.
+    """Return the interval of a rate measured in two stages, with more runs only if some of the first passed.
 
     Each stage may put the lower end too high, so each gets half of that error; the upper end comes from the second.
 
@@ -78,17 +78,17 @@ def rate_interval(failed: int, runs: int) -> tuple[float, float]:
 
 
 def passes_needed(confidence: float, rate: float) -> int:
-    """Return how many runs must pass in a row: one with this rate of failure does so with probability 1 - confidence.
+    """Return how many runs must pass in a row, so that this failure rate is excluded with this confidence.
 
     >>> passes_needed(0.99, 0.5), passes_needed(0.99, 1.0)
     (7, 1)
     """
-    # a quotient that is whole but for rounding needs no further run
+    # a quotient that is whole except for rounding needs no extra run
     return 1 if rate >= 1 else max(1, ceil(log1p(-confidence) / log1p(-rate) - _CLOSE))
 
 
 def passes_after(confidence: float, failed: int, runs: int) -> int:
-    """Return the same for a rate that is known from runs: half of the error is that the rate was lower than its bound.
+    """Return the same for a rate measured in runs; half of the error covers a rate below its lower bound.
 
     >>> passes_after(0.99, 4, 4)
     21
@@ -98,19 +98,19 @@ def passes_after(confidence: float, failed: int, runs: int) -> int:
 
 
 def learn(header: Header, bench: Bench) -> bool:
-    """Return whether paths may learn from each other; only where that is excluded anything is stated.
+    """Return whether paths may learn from each other; otf makes statements only if that is excluded.
 
     Strategies other than `random` count visits. Eager mode remembers which states are quiet, and strict mode which
-    timers it has waited for. A system in this process is never waited for.
+    timers it has waited for. Neither mode waits for a system in this process.
     """
     forgets = header.mode == "strict" and bench.spec.emits is None
     return header.strategy != "random" or not (bench.system is not None or header.burst > 1 or forgets)
 
 
 def stated(result: CampaignResult, unfinished: int = 0) -> str:
-    """Return what paths without a failure are worth, "" if there is nothing to state; the paths are independent.
+    """Return what independent paths without a failure prove, "" if there is nothing to state.
 
-    `unfinished` paths at most were cut by a bound of time or by a goal. Without paths that count as failed the bound
+    At most `unfinished` paths were cut by a time bound or by a goal. Without paths that count as failed, the bound
     holds whatever ended the campaign: if it is wrong, a fixed number of first paths passed against the odds.
 
     >>> stated(CampaignResult(paths=3000, steps=60_000))
@@ -139,14 +139,14 @@ def percent(share: float, *, up: bool = False) -> str:
     if share <= 0:
         return "0 %"
     scale = 10.0 ** (1 - floor(log10(100 * share)))
-    # what is whole but for rounding stays as it is
+    # what is whole except for rounding stays as it is
     found = ceil(100 * share * scale - 1e-9) if up else floor(100 * share * scale + 1e-9)
     return f"{found / scale:g} %"
 
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What further independent paths are expected to show: new triples, from `low` to `high`.
+    """What further independent paths will probably show: new triples, from `low` to `high`.
 
     `rate` is the share of paths with a triple that no other path showed. It estimates the probability that the next
     path shows something new (Good and Turing).
@@ -161,9 +161,9 @@ class Prediction:
 def predicted(paths: Sequence[Iterable[Hashable]], more: float = 1.0) -> Prediction:
     """Return the prediction for `more` times as many paths, at most 1; each path is the triples that it showed.
 
-    Chao's estimate of those not seen, and the share of them that the paths to come show: the series of Good and Toulmin
-    has up to three times its error. Triples come in groups, since one path shows several: the variance counts those of
-    one path together, once for the estimate and once for the paths to come.
+    It uses Chao's estimate of the unseen triples, and the share of them that the future paths show: the series of Good
+    and Toulmin has up to three times its error. Triples come in groups, since one path shows several. So the variance
+    counts those of one path together, once for the estimate and once for the future paths.
 
     >>> predicted([{"a"}, {"a"}, {"a", "b"}, {"a"}]).rate
     0.25
@@ -178,21 +178,21 @@ def predicted(paths: Sequence[Iterable[Hashable]], more: float = 1.0) -> Predict
     single = [sum(times[each] == 1 for each in path) for path in shown]
     groups = sum(number * number for number in single)
     by_once, by_twice = _new(once + 1, twice, len(shown), more) - new, _new(once, twice + 1, len(shown), more) - new
-    # if no group is seen, the next may be the first
+    # even if no group was seen, the next may be the first
     spread = DEVIATIONS * sqrt((more + by_once**2) * groups + by_twice**2 * twice + 1)
     rate = sum(map(bool, single)) / len(shown)
     return Prediction(rate, new, max(0, floor(new - spread)), ceil(new + spread))
 
 
 def _new(once: int, twice: int, paths: int, more: float) -> float:
-    """Return the triples to expect of `more` times as many paths, from those that one path and two paths showed."""
+    """Return the triples to expect from `more` times as many paths, given those that one or two paths showed."""
     unseen = (1 - 1 / paths) * once * max(0, once - 1) / (2 * (twice + 1))
     return unseen and unseen * (1 - (1 - once / (paths * unseen + once)) ** (more * paths))
 
 
 @dataclass(slots=True)
 class Discoveries:
-    """The triples of each path: the possible states when an input was sent, the input, and an output, or none.
+    """Pass it each event, with the monitor after that event, and call `end` at the end of a path.
 
     It gets each event, with the monitor after that event, and `end` at the end of a path.
     """
@@ -224,9 +224,9 @@ class Discoveries:
         self._path, self._states, self._sent, self._answered = set(), frozenset(), (), True
 
     def lines(self, seconds: float = 0.0) -> Iterator[str]:
-        """Yield what the paths showed and what is to come; the paths are independent.
+        """Yield what the paths, which are independent, showed and what to expect.
 
-        What as many paths again may show; if these took an hour or more of `seconds`, what another hour may show.
+        It tells what as many paths again may show or, if these took an hour or more of `seconds`, another hour.
         """
         if len(self.paths) < FEWEST:
             return

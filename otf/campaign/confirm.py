@@ -1,6 +1,6 @@
-"""Confirming: a failure is driven again in strict mode before the system is blamed.
+"""Confirming: otf drives a failure again in strict mode before it blames the system.
 
-That is so for a failure in eager mode, and for one in strict mode if the machine stalled in that run. Strict mode
+It does so for a failure in eager mode, and for one in strict mode if the machine stalled in that run. Strict mode
 trusts the clock, and a clock goes on while nothing can run.
 """
 
@@ -33,11 +33,11 @@ from otf.trace.events import Sent
 from otf.trace.record import Header
 from otf.trace.verdict import FailureKind, Signature, Verdict
 
-EVERY: Final = 2  # of the strict re-runs, the first and the third wait only where the original did, before their end
+EVERY: Final = 2  # before their end, the first and third strict re-runs wait only where the original did
 TRIES: Final = 3  # strict re-runs; if none of them fails, the failure does not count
 STALLED: Final = 5
-"""Strict runs of which one failed beside a stall; if no other fails in the same way, the stall may be the reason."""
-PUT_ASIDE: Final = 1.0  # seconds of a stall: a system with time-outs of its own may have given up in each run
+"""Strict runs if one failed beside a stall; if no other fails in the same way, the stall may be the reason."""
+PUT_ASIDE: Final = 1.0  # seconds of a stall: a system with its own time-outs may have given up in each run
 LAST: Final = 8  # inputs; then eight times as many
 _CAME: Final[set[FailureKind]] = {"wrong", "unasked", "undecodable", "ended"}
 EAGER: Final = "a failure was seen in eager mode"
@@ -46,16 +46,16 @@ DROPPED: Final = "its trace lacks what was dropped in the middle (--largest)"
 ONCE: Final = "seen once: there was no time to drive the whole path again, and no delay explains it"
 OVER: Final = "the time of the campaign was over before it was seen again"
 STRICT: Final = ".strict.jsonl"
-"""How the trace of a strict re-run ends, instead of that of the original."""
+"""The ending of the trace of a strict re-run, in place of the original's."""
 TOGETHER: Final = 0.02
-"""Seconds between the end of a system and an interruption of the tester within which one signal may have ended both."""
+"""Seconds between the end of a system and an interruption of the tester in which one signal may have caused both."""
 
 
 class ConfirmedPath(NamedTuple):
     """A path as it counts, after `tries` strict re-runs that passed or failed.
 
     `known` is the signature of an earlier strict failure. `trouble` is the error that ended contact with the system.
-    `again`: the path is not decided, and a campaign that continues drives it again.
+    `again`: the path is undecided, and a campaign that continues drives it again.
     """
 
     result: PathResult
@@ -66,7 +66,7 @@ class ConfirmedPath(NamedTuple):
 
 
 Counts = Callable[[ConfirmedPath], None]
-"""Takes a path that is interrupted before it is decided, as it counts."""
+"""Receives a path, as it counts, if an interruption comes before it is decided."""
 
 
 class DriveAgain(Protocol):
@@ -78,7 +78,7 @@ class DriveAgain(Protocol):
 
 
 class Confirmer:
-    """Decides how the failing paths of one campaign count; `summary` has what was found so far."""
+    """Decides how the failing paths of one campaign count; `summary` has the findings so far."""
 
     def __init__(self, bench: Bench, summary: Summary) -> None:
         self._bench = bench
@@ -96,7 +96,7 @@ class Confirmer:
     async def confirmed(
         self, result: PathResult, oracle: Oracle, drive_again: DriveAgain, counts: Counts, *, doubtful: bool
     ) -> ConfirmedPath:
-        """Return a path as it counts; a `doubtful` failure is driven again strictly. Raises WriteError.
+        """Return a path as it counts, after driving a `doubtful` failure again strictly. Raises WriteError.
 
         `counts` gets the path if an interruption comes first.
         """
@@ -104,22 +104,22 @@ class Confirmer:
         kind = None if failure is None else self._summary.kinds.as_added(failure.signature)
         if kind is not None and kind not in {*self._summary.failures, *self._known}:
             ask_again(oracle.model, self._bench.oracle(), result.events)
-        # a known issue is no new failure, and one that depends on chance might not show again
+        # a known issue is not a new failure, and one that depends on chance might not show again
         if failure is None or kind is None or self.known_issue(result) is not None:
             return ConfirmedPath(result)
         if failure.kind == "ended":
             await _uninterrupted(result, counts)
-        # a run that is strict already, from a reset, is what would be driven
+        # a run that is already strict, from a reset, is what a re-run would do
         doubtful = (doubtful and not result.trace.name.endswith(STRICT)) or is_trusting(result)
         if not doubtful and not is_stalled(result):
             return ConfirmedPath(result)
         if not result.events:
             return ConfirmedPath(_doubted(result, f"a failure was seen that cannot be driven again: {DROPPED}"))
-        # of paths that fail alike at the same time one is driven again; the others wait for its result
+        # if paths fail alike at the same time, only one is driven again; the others wait for its result
         async with self._confirming[kind]:
             self._met[kind] += 1
             known, turn = self._known.get(kind), self._met[kind]
-            # another defect may look the same in eager mode, where more inputs are in flight: what strict runs show
+            # another defect may look the same in eager mode, with more inputs in flight: what strict runs show
             # otherwise is driven again the second, fourth, eighth … time
             same = known is not None and replace(known, input=failure.signature.input) == failure.signature
             if known is not None and (same or turn & (turn - 1)):
@@ -153,7 +153,7 @@ class Confirmer:
 
 
 async def _uninterrupted(result: PathResult, counts: Counts) -> None:
-    """Wait a moment for an interruption: Ctrl-C in a terminal ends all programs that were started there."""
+    """Wait a moment for an interruption: Ctrl-C in a terminal ends all programs started there."""
     try:
         await anyio.sleep(TOGETHER)
     except anyio.get_cancelled_exc_class():
@@ -162,13 +162,13 @@ async def _uninterrupted(result: PathResult, counts: Counts) -> None:
 
 
 def is_stalled(result: PathResult) -> bool:
-    """Return whether the machine may be to blame for a failing run: it stalled, and the failure may be due to that."""
+    """Return whether the machine may be to blame for a failing run: it stalled, and that may explain the failure."""
     verdict = result.verdict
     return bool(verdict.stalled) and verdict.failure is not None and verdict.failure.kind not in CERTAIN
 
 
 def is_trusting(result: PathResult) -> bool:
-    """Return whether silences of a run rest on threads that were learnt to wake for nothing."""
+    """Return whether the silences of a run rely on threads that have proved to wake for nothing."""
     return result.silence.startswith(TRUSTING)
 
 
@@ -184,13 +184,13 @@ async def confirm(  # noqa: PLR0913 -- what a run needs, each once
     aftermath: float = 0.0,
     speed: float = 1.0,
 ) -> ConfirmedPath:
-    """Return the strict run that fails too, or the original as inconclusive; with the number of tries.
+    """Return a strict run that fails too, or the original as inconclusive, with the number of tries.
 
-    `strict`: the original is such a run, beside a stall. A run that fails beside a stall counts once another one fails
-    in the same way. `first` says how the original failed. By the time `until` the runs end, and may leave it undecided.
-    `aftermath`: seconds for which the ports are heard after a failure. `speed`: how much faster the clocks of the
-    original were. A failure behind a guess is looked for without the guess. The trace of the strict run lies beside the
-    original as `….strict.jsonl`. Raises ContactError as a path does.
+    `strict`: the original is such a run, beside a stall. A run that fails beside a stall counts once another fails in
+    the same way. `first` says how the original failed. The runs end by the time `until`, perhaps undecided.
+    `aftermath`: seconds to listen after a failure. `speed`: how much faster the original's clocks were. A failure
+    behind a guess is sought without the guess. The trace of the strict run lies beside the original as
+    `….strict.jsonl`. Raises ContactError as a path does.
     """
     failing = failing.upto(failing.verdict.failure)
     if failing.guesses:
@@ -202,7 +202,7 @@ async def confirm(  # noqa: PLR0913 -- what a run needs, each once
     seen, others, tries = [failing] if strict else [], list[PathResult](), 0
     while tries + strict < (STALLED if seen else TRIES) and anyio.current_time() < until:
         tries += 1
-        # late in a campaign few timers are waited for: a session that ends meanwhile would hide what was seen in it, as
+        # late in a campaign few timers are awaited. A session that ends meanwhile would hide what was seen in it, as
         # would one that goes on where the original waited for its end; and waiting for every timer takes most of a run
         every = tries % EVERY == 0
         timers = Timers(last=True, between=every)
@@ -235,9 +235,9 @@ async def _by_its_end(  # noqa: PLR0913, PLR0917 -- as above
     until: float,
     aftermath: float,
 ) -> PathResult | None:
-    """Return a strict run of the last inputs of a long path that fails in the same way; None if there is none.
+    """Return a strict run of a long path's last inputs that fails in the same way; None if there is none.
 
-    An hour takes another hour to drive again, and most failures depend on recent inputs.
+    Driving an hour again takes another hour, and most failures depend on recent inputs.
     """
     inputs = [event.input for event in failing.events if isinstance(event, Sent)]
     last = LAST if header.burst == 1 and failing.events[-1].at >= LONG else len(inputs)
@@ -257,7 +257,7 @@ def _names(oracle: Oracle, failing: PathResult) -> list[NamedRun | None]:
 
 
 def _lasted(failing: PathResult, bench: Bench, speed: float) -> float:
-    """Return the least length of a re-run in seconds, so that spontaneous outputs have time to come again."""
+    """Return the minimum length of a re-run in seconds, so that spontaneous outputs have time to come again."""
     failure = failing.verdict.failure
     if failure is None or failure.kind not in _CAME or not failing.events:
         return 0.0
@@ -269,15 +269,15 @@ def _signature(failing: PathResult) -> Signature | None:
 
 
 def counts(failing: PathResult, seen: Iterable[PathResult]) -> bool:
-    """Return whether a failing run counts: it did not stall, or one of those `seen` before failed in the same way."""
+    """Return whether a failing run counts: it did not stall, or one `seen` before failed in the same way."""
     return not is_stalled(failing) or any(_is_alike(failing, each) for each in seen)
 
 
 def _is_alike(one: PathResult, other: PathResult) -> bool:
     """Return whether two runs of the same inputs fail alike: at the same input, by a timer, or with the same values.
 
-    A machine that is busy for an hour makes an answer late in every run, each time at another input. Of windows the
-    stalls are taken off; and no stall makes the same wrong output come in the same state twice.
+    A machine that is busy for an hour makes an answer late in every run, each time at another input. Windows allow for
+    stalls; and no stall makes the same wrong output come in the same state twice.
     """
     mine, others = one.verdict.failure, other.verdict.failure
     if mine is None or others is None or mine.signature != others.signature:
@@ -291,7 +291,7 @@ def _is_alike(one: PathResult, other: PathResult) -> bool:
 
 
 def once(seen: Sequence[PathResult], others: Sequence[PathResult] = ()) -> str:
-    """Return why failures that each were seen once, beside a stall, do not count; `others` did not fail."""
+    """Return why failures seen only once each, beside a stall, do not count; `others` did not fail."""
     found = " and ".join(f"{_signature(each)}, beside a stall of {each.verdict.stalled:.3f} s" for each in seen)
     also, runs = mixed(others, "others"), len(seen) + len(others)
     return (
@@ -301,7 +301,7 @@ def once(seen: Sequence[PathResult], others: Sequence[PathResult] = ()) -> str:
 
 
 def mixed(runs: Sequence[PathResult], what: str) -> str:
-    """Return how many runs, called `what`, were inconclusive, and why; empty if all passed."""
+    """Return how many runs, called `what`, were inconclusive, and why; "" if all passed."""
     unclear = [each for each in runs if each.verdict.outcome != "pass"]
     if not unclear:
         return ""
@@ -316,7 +316,7 @@ def _unclear(runs: Iterable[PathResult]) -> int:
 
 
 def _unseen(first: str, others: Sequence[PathResult], *, over: bool) -> str:
-    """Return why a failure does not count that no strict re-run showed; `over`: there was no time for more of them."""
+    """Return why a failure that no strict re-run showed does not count; `over`: there was no time for more of them."""
     what = "strict re-runs of the same inputs"
     found = mixed(others, what)
     if over:
@@ -331,15 +331,15 @@ def _at_once(failing: PathResult) -> PathResult:
 
 
 def _doubted(failing: PathResult, why: str, *, over: bool = False) -> PathResult:
-    # eager mode may be wrong about an output that should have come by now, but not about a system that has ended; and
-    # a system that died and that the bench cannot start again cannot be driven again
+    # eager mode may be wrong about an output that should have come by now, but not about a system that has ended; and a
+    # system that died, and that the bench cannot restart, cannot be driven again
     failure = failing.verdict.failure
     if failure is None or failure.kind == "ended":
         return failing
     if over and is_proven(failing.verdict, failing.events):
         note = "\n".join(filter(None, [failure.note, ONCE]))
         return replace(failing, verdict=replace(failing.verdict, failure=replace(failure, note=note)))
-    # a system that restarted tells so once, and its text is the only trace of that
+    # a restarted system says so only once, and its text is the only trace of that
     after = [line for line in failure.note.splitlines() if line.startswith("afterwards")]
     why = "; ".join([why, f"seen: {failure.seen}", *after])
     return replace(failing, verdict=Verdict("inconclusive", why=why), events=())

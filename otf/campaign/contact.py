@@ -1,13 +1,13 @@
-"""No contact with the system: it is started again later, or on another device, before the campaign ends.
+"""No contact with the system: try again later, or on another device, before the campaign ends.
 
-A night has moments in which no system starts: the machine is busy, a board reboots, another program holds the port.
-Without this such a moment would end the campaign, with hours of its time left. Each failed start is counted, logged and
-reported, and their number is bounded. At the start of a campaign nothing is tried again: then the system is likely not
-there at all, and the user is waiting.
+At night there are moments in which no system starts: the machine is busy, a board reboots, another program holds the
+port. Such a moment must not end a campaign with hours of time left. Each failed start is counted, logged and reported,
+and their number is bounded. At the start of a campaign there is no second try: then the system is probably not there at
+all, and the user is waiting.
 
-Of several devices each lane has one, until that stops answering. A device that cannot be started is reset, and its
-power cycled, as its bench says (`Life`). If that does not help it is out of the campaign: a spare one takes its place,
-or else lanes take turns on what is left.
+With several devices, each lane has one until it stops answering. A device that does not start is reset, and its power
+cycled, as its bench says (`Life`). If that does not help, the campaign drops it: a spare one takes its place, or else
+lanes take turns on the rest.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from otf.campaign.summary import Listener, Summary
 from otf.errors import ContactError
 
 TIMES: Final = 5
-"""How often a path that could not start the system is driven again; each pause is twice the last."""
+"""How often to drive a path again that could not start the system; each pause is twice the last."""
 YOUNG: Final = 10.0  # seconds that a campaign must have lasted
-SHARE: Final = 0.1  # of the time that the campaign has lasted: so long it goes on without the system
+SHARE: Final = 0.1  # of the time that the campaign has lasted: how long it goes on without the system
 LONGEST: Final = 300.0  # seconds, however long the campaign has lasted
 
 Result = TypeVar("Result")
 
 
 class NoWorkersError(ContactError):
-    """Nothing is left that could drive paths; trying again would not help."""
+    """Nothing is left to drive paths; trying again would not help."""
 
 
 class FailedStarts:
-    """Tries again what could not reach the system, after a pause; it is counted, logged, and shown by the listener.
+    """Tries again, after a pause, what could not reach the system; counts, logs and shows each failure.
 
     `ends` returns the moment at which the paths end.
     """
@@ -74,7 +74,7 @@ class FailedStarts:
         self._listener.failed_start(number, why, pause)
 
     def _pauses(self) -> Iterator[float]:
-        """Yield the pauses before the next tries, in seconds, as long as any is left of the time for them."""
+        """Yield the pauses before the next tries, in seconds, as long as there is time for them."""
         since = anyio.current_time()
         lasted = since - self._began
         if not self._reached or lasted < YOUNG:
@@ -90,7 +90,7 @@ class FailedStarts:
 MOST: Final = 256  # devices
 
 TakenOut: TypeAlias = Callable[[int, str], object]
-"""Takes the number of a device, counted from 1, and why it was taken out."""
+"""Receives the number of a device, counted from 1, and why it was dropped."""
 
 
 class Boards:
@@ -107,7 +107,7 @@ class Boards:
         return self._device(self._at[lane])
 
     async def drive(self, lane: int, does: Callable[[], Awaitable[Result]]) -> Result:
-        """Do something on the device of a lane; if that cannot be reached, on another. Raises ContactError."""
+        """Do something on a lane's device, or on another if that cannot be reached. Raises ContactError."""
         while True:
             at = self._at[lane]
             async with self._turns[at]:
@@ -137,5 +137,5 @@ class Boards:
             found = self._device(at)
         except LookupError:
             return False
-        # a function that knows one device only returns it for every number
+        # a function that knows only one device returns it for every number
         return all(found is not self._device(each) for each in self._at)

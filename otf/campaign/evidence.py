@@ -1,4 +1,4 @@
-"""What the paths of a campaign show of requirements, cover of the model, and took without a failure."""
+"""What the paths of a campaign show of requirements, what they cover of the model, and which steps passed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from otf.trace.requirements import RequirementRecord
 from otf.trace.tagged import Registry
 from otf.values import show
 
-EVENTS: Final = 200  # after which other paths have their turn
+EVENTS: Final = 200  # after which other paths get a turn
 WithMonitor: TypeAlias = Callable[[Event, Monitor], None]
 
 
@@ -36,8 +36,8 @@ async def new_evidence(
 ) -> RequirementRecord:
     """Return what a path adds to a record: the requirements that it violates, and those that its trace shows.
 
-    A strategy may have a goal with requirements: where each possible state is a goal, they are decided. Nothing is
-    read where the model refers to no requirement, or where all are decided.
+    A strategy's goal may have requirements: they are decided if every possible state is a goal. It reads nothing if the
+    model refers to no requirement, or if all are decided.
     """
     found, failure = RequirementRecord(), path.verdict.failure
     if failure is not None:
@@ -52,7 +52,7 @@ async def new_evidence(
             if strategy.req and strategy.reached is not None:
                 _reaches(strategy.reached, strategy.req, monitor, evidence)
 
-        # a trace that cannot be read says nothing; its path counts all the same
+        # a trace that cannot be read says nothing; its path still counts
         with suppress(OSError, TraceError):
             await _follow(path.trace, bench, oracle, ignored, after)
         found.decided = evidence.decided - record.decided
@@ -64,7 +64,7 @@ async def new_evidence(
 def _reaches(
     reached: Callable[[Any], bool], req: tuple[str, ...], monitor: Monitor, evidence: RequirementEvidence
 ) -> None:
-    """Note the requirements of a goal: tried where a possible state is one, decided where all are."""
+    """Note the requirements of a goal: tried if a possible state is one, decided if all are."""
     belief = monitor.belief
     goals = [reached(node.value) for node in belief.nodes]
     if any(goals):
@@ -74,10 +74,10 @@ def _reaches(
 
 
 async def cover(coverage: Coverage, trace: Path, bench: Bench, oracle: Oracle) -> None:
-    """Add what the trace of a path covers, as the strategy `covering` does while a path is driven.
+    """Add what the trace of a path covers, as the strategy `covering` does while driving a path.
 
-    Raises UsageError for a trace that cannot be read back. What it covers would look as if no path had covered it, and
-    a goal such as "nothing new for ten minutes" would be reached at once.
+    Raises UsageError for a trace that cannot be read back. Its coverage would look new forever, and a goal such as
+    "nothing new for ten minutes" would be reached at once.
     """
     last: tuple[View | None, Symbol | None] = (None, None)
 
@@ -95,7 +95,7 @@ async def cover(coverage: Coverage, trace: Path, bench: Bench, oracle: Oracle) -
 
 
 async def _follow(trace: Path, bench: Bench, oracle: Oracle, before: WithMonitor, after: WithMonitor = ignored) -> None:
-    """Call `before` and `after` each event of a trace with the monitor, up to its verdict."""
+    """Call `before` and `after` for each event of a trace with the monitor, up to its verdict."""
     monitor = Monitor(oracle)
     with trace.open("rb") as file:
         reader = TraceReader(bounded(file), str(trace))
@@ -113,7 +113,7 @@ LAST: Final = 200  # of its steps
 
 
 def passed_steps(oracle: Oracle, events: Sequence[Event]) -> Iterator[PassedStep]:
-    """Yield the last steps of a failing path that passed, where the state before was certain."""
+    """Yield the last passed steps of a failing path whose state before was certain."""
     answers = list[list[str]]()
     for event in events:
         if isinstance(event, Sent):

@@ -1,4 +1,4 @@
-"""The kinds of failures of a campaign: failures with the same cause are one, and each new one may tell others apart."""
+"""The kinds of failure of a campaign: failures with one cause are one kind, and each new one may tell others apart."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from otf.trace.kinds import Kinds, Scope
 from otf.trace.verdict import Failure, Signature
 
 APART: Final = Scope(parts=("state", "input"))
-"""How a defect is told from another of the same signature: by where its shortest run fails."""
+"""How to tell a defect from another with the same signature: by where its shortest run fails."""
 
 
 @dataclass(slots=True)
 class FailureKinds:
-    """The failures so far, by their kinds.
+    """The failures so far, by kind.
 
-    `kinds` tells failures apart; those that turned out to be the `same` count with another kind. `apart` are the kinds
-    of failures, by their fingerprints, whose shortest runs showed that they are other defects than those of their
-    signature. `alike` are failures with the same values, by their fingerprints.
+    `kinds` tells failures apart; those found to be the `same` count with another kind. `apart` holds, by fingerprint,
+    the kinds of failures whose shortest runs showed a defect other than their signature's. `alike` groups failures with
+    the same values, by fingerprint.
     """
 
     failures: dict[Signature, FailureGroup] = field(default_factory=dict[Signature, FailureGroup])
@@ -33,11 +33,11 @@ class FailureKinds:
     alike: dict[str, FailureGroup] = field(default_factory=dict[str, FailureGroup], repr=False)
 
     def failed(self, found: FailureGroup) -> None:
-        """Add a failure: kinds may be told apart by it, or turn out to be one."""
+        """Add a failure, which may tell kinds apart, or show that two are one."""
         signature = found.signature
         same = self.alike.setdefault(signature.fingerprint, found)
         self.kinds.add(signature, found.first.passed)
-        # another failure, which counts with this one, does not explain it
+        # a different failure that counts with this one does not explain it
         failure = found.first.verdict.failure
         shown = found.first if failure is not None and failure.signature == signature else None
         if same is not found:
@@ -51,7 +51,7 @@ class FailureKinds:
             group.meet(shown)
 
     def merge_clocks(self) -> None:
-        """Count the failures with one that a run without any input showed, if they have its output at its time."""
+        """Count failures with one that a run without input showed, if they have its output at its time."""
         if self.kinds.parts is not None:
             return
         runs = [(each.shrunk.verdict.failure, each.shrunk.events) for each in self.failures.values() if each.shrunk]
@@ -61,7 +61,7 @@ class FailureKinds:
             self.regroup()
 
     def now(self, group: FailureGroup) -> FailureGroup:
-        """Return the group with which the failures of another one count now."""
+        """Return the group that another one's failures count with now."""
         return self.failures.get(self._kind(group), group)
 
     def _kind(self, found: FailureGroup) -> Signature:
@@ -73,11 +73,11 @@ class FailureKinds:
         return self.kind_of(found.signature)
 
     def kind_of(self, signature: Signature) -> Signature:
-        """Return the kind of which a failure with this signature is now."""
+        """Return the current kind of a failure with this signature."""
         return self._final_kind(self.apart.get(signature.fingerprint) or self.kinds.of(signature))
 
     def regroup(self) -> None:
-        """Group the failures by the kinds that are known now; a shrunk trace stays with the kind that it shows."""
+        """Regroup the failures by the kinds known now; a shrunk trace stays with the kind that it shows."""
         before, self.failures = self.failures, {}
         # not in the order in which paths ended, which depends on the speed of workers
         for each in sorted(self.alike.values(), key=lambda each: each.first.place):
@@ -99,7 +99,7 @@ class FailureKinds:
                     now.shrunk = group.shrunk
 
     def names(self) -> dict[str, str]:
-        """Return the kinds of the failures by their fingerprints, where they are not the signatures."""
+        """Return the kinds of failures by fingerprint, if they differ from the signatures."""
         kinds = {name: self._kind(each) for name, each in self.alike.items()}
         told = {name: str(kind) for name, kind in kinds.items() if kind != self.alike[name].signature}
         for kind, group in self.failures.items():
@@ -109,16 +109,16 @@ class FailureKinds:
         return told
 
     def to_shrink(self, group: FailureGroup) -> tuple[PathResult, Scope]:
-        """Return the path of a kind that is to be shrunk, and what tells the kind from others with its signature."""
+        """Return the path to shrink for a kind, and what tells the kind from others with its signature."""
         for each in self.alike.values():
             if each.signature.fingerprint in self.apart and APART.of(each.signature) == group.signature:
-                # by its input alone, the search would come upon the other defect, which is shorter
+                # by its input alone, the search would find the other defect, which is shorter
                 return each.first, APART
         failure = group.first.verdict.failure
         return group.first, Scope() if failure is None else self.kinds.scope(failure.signature)
 
     def with_other_inputs(self, group: FailureGroup, shown: Failure) -> list[FailureGroup]:
-        """Return the failures of a kind at other inputs than the one shown; none where the system names the kind."""
+        """Return the failures of a kind at inputs other than the shown one; none if the system names the kind."""
         own = shown.signature.exact
         if own is not None and self.kinds.scope(shown.signature).is_named(own):
             return []
@@ -126,7 +126,7 @@ class FailureKinds:
         return [each for each, exact in found if own is not None and exact is not None and exact.input != own.input]
 
     def tell_apart(self, group: FailureGroup, failures: Sequence[FailureGroup]) -> None:
-        """Count failures of a kind as a kind of their own, which the values of the first name."""
+        """Count failures of a kind as a separate kind, named by the values of the first."""
         if not (left := [each for each in self._of_kind(group) if each not in failures]):
             return  # no path has shown the other defect
         kind = APART.of(failures[0].signature)
@@ -139,7 +139,7 @@ class FailureKinds:
         return sorted(found, key=lambda each: each.first.place)
 
     def merge(self, kind: FailureGroup, other: FailureGroup) -> None:
-        """Count the failures of one kind with those of another: the same defect shows in both."""
+        """Count the failures of one kind with those of another: both show the same defect."""
         self.same[kind.signature] = other.signature
         self.regroup()
 

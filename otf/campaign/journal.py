@@ -1,9 +1,9 @@
-"""The journal of a campaign, as it is written.
+"""Writing the journal of a campaign.
 
-The journal is `campaign.jsonl`: structlog events with the id of the run, one a line. It says what was to be run, which
-paths were begun, and how each counts; `otf.campaign.journal_reader` reads it, so that a campaign that was killed can
-continue. A line is written by one call and never changed: a killed tester loses none, a power cut at most those of the
-last second. Each line ends with the digest of the line before, and has those of the traces that it is about.
+The journal is `campaign.jsonl`: structlog events with the id of the run, one per line. It says what to run, which paths
+began, and how each counts; `otf.campaign.journal_reader` reads it, so that a killed campaign can continue. One call
+writes each line, and nothing changes it: a killed tester loses none, a power cut at most those of the last second. Each
+line ends with the digest of the line before, and has those of its traces.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ from otf.trace.requirements import RequirementRecord
 from otf.trace.result import GuessedResult
 
 NAMES: Final = 1_000_000
-"""Pairs of state and input that have numbers in one folder, 100 bytes each in memory. Of a model with more, later pairs
-are not written: such a pair hardly ever comes again, and a night of them would fill the disk."""
+"""Pairs of state and input numbered in one folder, at 100 bytes of memory each. For a larger model, later pairs are not
+written: such a pair hardly ever recurs, and a night of them would fill the disk."""
 
 
 class Journal:
     """The journal of one campaign, in a folder that no other run uses or has used; use it as a context manager.
 
-    With `joins` the folder may be that of a run that has ended. Raises UsageError for a folder that is taken.
+    With `joins`, the folder may belong to a run that has ended. Raises UsageError for a folder in use.
     """
 
     def __init__(self, out: Path, *, joins: bool = False) -> None:
@@ -59,7 +59,7 @@ class Journal:
         return self
 
     def begin(self, about: object = None, names: dict[str, int] | None = None) -> None:
-        """Log the start. `about` decides the paths of a campaign; `names` are the numbers of names in this folder."""
+        """Log the start. `about` determines the paths of a campaign; `names` maps names in this folder to numbers."""
         self._names = names or {}
         self._log.info(STARTED, pid=os.getpid(), counts=COUNTED, **({} if about is None else {"about": about}))
 
@@ -97,8 +97,8 @@ class Journal:
     ) -> None:
         """Log how a path counts: reports group its failure as the campaign did, and have its totals.
 
-        `driven` is the path itself, also where a strict run of the same inputs decided: its steps count. `shows` is
-        what no path before it showed of the requirements.
+        `driven` is the path itself, even if a strict run of the same inputs decided: its steps count. `shows` is what
+        it was the first path to show of the requirements.
         """
         result, known = path.result, path.known
         digests = {each.trace.name: each.digest for each in (driven, result) if each.digest}
@@ -137,11 +137,11 @@ class Journal:
         )
 
     def keeps(self) -> None:
-        """Note that a trace was written, and stays: a pass that nobody can read has shown nothing."""
+        """Note that a trace was written and stays: a pass that nobody can read proves nothing."""
         self._sink.kept += 1
 
     def _by_number(self, learned: Knowledge) -> tuple[dict[int, str], list[int]]:
-        """Return the visits as numbers and times in turn, with the names of numbers that are new in this folder."""
+        """Return the visits as alternating numbers and times, with the names of numbers that are new in this folder."""
         new: dict[int, str] = {}
         visits: list[int] = []
         for name, times in learned.visits.items():
@@ -155,15 +155,15 @@ class Journal:
         return new, visits
 
     def driven_again(self, run: str, number: int, deaths: int) -> None:
-        """Log that so many workers died while they drove a path."""
+        """Log how many workers died while driving a path."""
         self._log.warning("path driven again", run=run, path=number, deaths=deaths)
 
     def failed_start(self, number: int, why: str, pause: float) -> None:
-        """Log that a path could not reach the system, and is driven again after a pause in seconds."""
+        """Log that a path could not reach the system, and will be driven again after a pause in seconds."""
         self._log.warning(FAILED_START, path=number, why=why, pause=round(pause, 3))
 
     def ended(self, parts: Mapping[str, float]) -> None:
-        """Log on what the campaign spent its seconds, whatever ended it."""
+        """Log what the campaign spent its seconds on, whatever ended it."""
         self._log.info(SPENT, parts={name: round(each, 3) for name, each in parts.items() if each})
 
     def completed(self, trouble: str, seconds: Mapping[str, float]) -> None:
@@ -178,9 +178,9 @@ class Journal:
         self._log.info("failure tried again", signature=str(kept.signature), trace=str(kept.trace), came=str(kept))
 
     def kinds(self, names: Mapping[str, str], guessed: Sequence[GuessedResult] = (), *, full: bool = False) -> None:
-        """Log the kinds of the failures, by their fingerprints, where a signature alone does not tell them apart.
+        """Log the kinds of failures, by fingerprint, if a signature alone does not tell them apart.
 
-        `guessed` are those seen only behind others. `full`: there were more different failures than are told apart.
+        `guessed` holds those seen only behind others. `full`: there were too many different failures to tell apart.
         """
         if names or full or guessed:
             self._log.info(KINDS, kinds=dict(names), full=full, guessed=[*guessed])
@@ -189,7 +189,7 @@ class Journal:
         """Log the result of shrinking a kind of failure, or a known issue, of this name."""
         done = group.shrunk
         if done is not None:
-            # short traces, and their headers are written last
+            # short traces, whose headers are written last
             digests = {file.name: TraceFile.read(file).digest for file in done.traces if file.is_file()}
             line = ShrunkLine.of(name, done)
             self._log.info(SHRUNK, **msgspec.structs.asdict(line), digests=digests)

@@ -1,4 +1,4 @@
-"""The file of a journal: each line is one call, chained to the one before, and on the disk a second later.
+"""The file of a journal: one call writes each line, chained to the one before; it is on the disk a second later.
 
 Its folder belongs to one campaign at a time.
 """
@@ -21,11 +21,11 @@ from otf.trace.reading import bounded
 from otf.trace.record import LineChain
 
 SAFE: Final = 1.0
-"""Seconds after which a line is on the disk: waiting for the disk at each line would cost 0.1 ms to 10 ms."""
+"""Seconds until a line is on the disk: waiting for the disk at each line would cost 0.1 ms to 10 ms."""
 
 
 class JournalFile:
-    """The file of a journal; if it cannot be written, the campaign goes on, and `trouble` has the first error."""
+    """The file of a journal; if it cannot be written, the campaign goes on, and `trouble` holds the first error."""
 
     def __init__(self, path: Path, file: int) -> None:
         self.trouble: WriteError | None = None
@@ -34,17 +34,17 @@ class JournalFile:
         self._chain = _chain_of(path)
         self._size = os.fstat(file).st_size
         self._written, self._ended = Flag(), Flag()
-        # the disk may take longer than an answer of the system may: the event loop must not wait for it
+        # the disk may take longer than the system may take to answer: the event loop must not wait for it
         self._synced = start_thread(self._sync)
 
     def check_folder(self) -> None:
-        """Raise WriteError if the folder was moved, removed or cut: another run may have one with its name now."""
+        """Raise WriteError if the folder was moved, removed or cut: another run may now have one of its name."""
         lost = self._folder_error()
         if lost is not None:
             raise lost
 
     def write(self, line: bytes) -> None:
-        """Write a line; one that was torn before, by a kill or a full disk, is ended first: no reader joins the two."""
+        """Write a line; first end one torn by a kill or a full disk, so that no reader joins the two."""
         text, torn = self._chain.link(line), self._chain.torn
         try:
             written = text[: os.write(self._file, text)]
@@ -60,7 +60,7 @@ class JournalFile:
         """Do nothing: every line is written at once."""
 
     def close(self) -> None:
-        """Wait until all lines are on the disk; note what became of the journal and of the traces meanwhile."""
+        """Wait until all lines are on the disk; note what has become of the journal and the traces."""
         self._ended.set()
         self._written.set()
         self._synced.wait()
@@ -69,7 +69,7 @@ class JournalFile:
             os.close(self._file)
 
     def _folder_error(self) -> WriteError | None:
-        """Return an error if the log is not where it belongs: a campaign that nobody can read has shown nothing."""
+        """Return an error if the log is not where it belongs: a campaign that nobody can read proves nothing."""
         with suppress(OSError):
             held = os.fstat(self._file)
             if os.path.samestat(self._path.stat(), held):
@@ -80,7 +80,7 @@ class JournalFile:
         return WriteError(f"{message}, or the bench changed the current folder; what was written is where it is now")
 
     def _missing_traces(self) -> WriteError | None:
-        """Return an error if there are fewer traces than paths have left: code of the bench may have removed some."""
+        """Return an error if there are fewer traces than paths have left: the bench's code may have removed some."""
         with suppress(OSError), os.scandir(self._path.parent) as files:
             there = sum(each.name.endswith(".jsonl") and _begins(Path(each.path)) for each in files if each.is_file())
             if there <= self.kept:  # the journal is one more
@@ -106,14 +106,14 @@ def _chain_of(path: Path) -> LineChain:
 
 
 def _begins(path: Path) -> bool:
-    """Return whether a file begins as a trace does: one that was emptied while it was written begins with zeros."""
+    """Return whether a file begins like a trace; one emptied during writing begins with zeros."""
     with suppress(OSError), path.open("rb") as file:
         return file.read(1) == b"{"
     return False
 
 
 GOING: Final = 0.4
-"""Seconds in which a run that was killed goes: its work ends a moment after the command that was killed."""
+"""Seconds for a killed run to end: its work ends a moment after the killed command."""
 BUSY: Final = "another run is writing its traces there"
 _TRACES: Final = re.compile(r"(path|saved)-.*\.jsonl")
 
@@ -121,8 +121,8 @@ _TRACES: Final = re.compile(r"(path|saved)-.*\.jsonl")
 def claim(out: Path, name: str, *, joins: bool) -> int:
     """Create a file in a folder and lock it; return its descriptor.
 
-    The folder may hold other files, but no traces of a run, and no other run may be writing to it; with `joins` only
-    the second is checked. The lock ends with the descriptor, and so with the process. Raises UsageError.
+    The folder may hold other files, but no traces of a run, and no other run may be writing to it; with `joins`, only
+    the latter is checked. The lock ends with the descriptor, and so with the process. Raises UsageError.
     """
     file, flags = out / name, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
     with writing(out, "the folder", "choose another with --out"):
@@ -142,7 +142,7 @@ def claim(out: Path, name: str, *, joins: bool) -> int:
 
 
 def _taken_error(out: Path, why: str) -> UsageError:
-    # what a run writes to now must not be removed
+    # a folder that a run is writing to must not be removed
     advice = "choose another folder with --out, or " + ("wait until it ends" if why == BUSY else "remove this one")
     return UsageError(f"{out}: {why}; {advice}")
 

@@ -1,4 +1,4 @@
-"""The lines of a journal, and what decides the paths of a campaign."""
+"""The lines of a journal, and what determines the paths of a campaign."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ OF_A_PATH: Final = ("run", "path", "faults", "shrunk", "minimal", "silence", "en
 
 
 Amount = Annotated[int, msgspec.Meta(ge=0, le=1 << 53)]
-"""A count: beyond this, another line than ours."""
+"""A count: a line with a larger one is not ours."""
 Positive = Annotated[int, msgspec.Meta(ge=1, le=UNLIMITED)]
 
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 
 
 class About(msgspec.Struct, frozen=True):
-    """What decides the paths of a campaign: the header of its traces, the inputs of a path, and the lanes.
+    """What determines the paths of a campaign: the header of its traces, the inputs of a path, and the lanes.
 
-    `traces` is the number of paths that were planned, `options` are those of the command line.
+    `traces` is the planned number of paths, `options` are those of the command line.
     """
 
     header: dict[str, Any]
@@ -56,7 +56,7 @@ class About(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, bench: Bench, settings: Settings) -> Self:
-        """Return what decides the paths of this campaign."""
+        """Return what determines the paths of this campaign."""
         head = {name: value for name, value in asdict(header(bench, settings, 0)).items() if name not in OF_A_PATH}
         if settings.burst is None and clients(bench):
             head["burst"] = 0  # it differs from path to path
@@ -65,10 +65,10 @@ class About(msgspec.Struct, frozen=True):
     def parts(self) -> dict[str, object]:
         """Return what must be the same for the same paths, by name."""
         head = dict(self.header)
-        # times are compared as they were, wherever they were set; and a path is the same under each version of Python
+        # compare times as they were, wherever they were set; a path is the same under each version of Python
         own = {name: value for name, value in dict(head.pop("parameters", {})).items() if name not in TIMES}
         version = dict(head.pop("versions", {})).get("otf")
-        # of another bench everything else differs as well
+        # with another bench, everything else differs as well
         first = {
             "bench": head.pop("bench", None),
             "otf": version,
@@ -82,16 +82,15 @@ EMPTY: Final = msgspec.Raw(b"{}")
 
 
 class JournalLine(msgspec.Struct, frozen=True, tag_field="event"):
-    """A line of the journal that is read again; its event is its kind."""
+    """A line of the journal that otf reads again; its event is its kind."""
 
 
-class CountedLine(JournalLine, frozen=True, gc=False, tag=COUNTED):  # it refers to none of its kind, and there are many
+class CountedLine(JournalLine, frozen=True, gc=False, tag=COUNTED):  # none refers to its kind, and there are many
     """How a path was counted, as recorded in the journal.
 
-    `exact` is the fingerprint of its failure. `visits` has numbers and times in turn, `new` the names of the numbers
-    that came first with this path; `digests` are those of its traces; so many failures are
-    `behind` the first; `reached`, `decided` and `violated` are the
-    requirements of which it was the first to show that.
+    `exact` is the fingerprint of its failure. `visits` alternates numbers and times, and `new` names the numbers that
+    first occurred in this path; `digests` are those of its traces; `behind` counts the failures after the first;
+    `reached`, `decided` and `violated` hold the requirements that it was the first to show as such.
     """
 
     path: Positive
@@ -125,17 +124,17 @@ class CountedLine(JournalLine, frozen=True, gc=False, tag=COUNTED):  # it refers
 
 
 class SpentLine(JournalLine, frozen=True, tag=SPENT):
-    """On what a campaign spent its seconds until it ended or was interrupted."""
+    """What a campaign spent its seconds on until it ended or was interrupted."""
 
     parts: dict[str, Annotated[float, msgspec.Meta(ge=0, le=1e10)]] = {}
 
 
 OF_SHRUNK: Final = ("steps", "transitions", "resets", "rate", "runs", "before", "tried", "minimal", "ended")
-"""What a shrunk failure and the line of it both have."""
+"""The fields that a shrunk failure and its line share."""
 
 
 class ShrunkLine(JournalLine, frozen=True, tag=SHRUNK):
-    """A shrunk failure, as the journal has it."""
+    """A shrunk failure, as recorded in the journal."""
 
     signature: str
     trace: str
@@ -167,18 +166,18 @@ class StartedLine(JournalLine, frozen=True, tag=STARTED):
 
 
 class CompletedLine(JournalLine, frozen=True, tag=COMPLETED):
-    """The end of a campaign that nothing interrupted; `trouble` is the error that ended contact with the system."""
+    """The end of an uninterrupted campaign; `trouble` is the error that ended contact with the system."""
 
     trouble: str = ""
     time: TimeSpent = msgspec.field(default_factory=TimeSpent)
 
 
 class FailedStartLine(JournalLine, frozen=True, tag=FAILED_START):
-    """A start of the system that failed, and was tried again."""
+    """A failed start of the system, which was tried again."""
 
 
 class KindsLine(JournalLine, frozen=True, tag=KINDS):
-    """The kinds of failures by their fingerprints, as far as they are told apart, and those seen only behind others."""
+    """The kinds of failures by fingerprint, as far as they are told apart, and those seen only behind others."""
 
     kinds: dict[str, str] = {}
     full: bool = False
@@ -189,14 +188,14 @@ LINES: Final = msgspec.json.Decoder(
     CountedLine | ShrunkLine | StartedLine | CompletedLine | SpentLine | FailedStartLine | KindsLine
 )
 UNREAD: Final = (b'"event":"path started"', b'"event":"path ended"')
-"""What two of three lines have, which say nothing that is read again."""
+"""The marks of two lines in three, which say nothing that otf reads again."""
 LEARNED: Final = msgspec.json.Decoder(Knowledge)
 NEW: Final = msgspec.json.Decoder(dict[int, str])
 VISITS: Final = msgspec.json.Decoder(list[int])
 
 
 def decoded(line: bytes | msgspec.Raw, decoder: msgspec.json.Decoder[Line]) -> Line | None:
-    """Return a line, or a part of one; None for what was torn, or is something else: what it said is not known."""
+    """Return a line, or a part of one; None if it is torn, or something else."""
     try:
         return decoder.decode(line)
     except BAD_JSON:
@@ -204,6 +203,6 @@ def decoded(line: bytes | msgspec.Raw, decoder: msgspec.json.Decoder[Line]) -> L
 
 
 def _plain(data: Mapping[str, object]) -> dict[str, Any]:
-    """Return data as JSON has it; an argument of the command line may be no valid text, and has question marks then."""
+    """Return data as JSON has it; in an argument that is not valid text, question marks replace the bad characters."""
     found: dict[str, Any] = json.loads(json.dumps(data, default=as_text, ensure_ascii=False).encode("utf-8", "replace"))
     return found

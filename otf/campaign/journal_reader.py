@@ -1,7 +1,7 @@
 """Reading the journal of a campaign: what was run, how each path counted, and what the paths learned.
 
-Only whole lines count: a path that was begun and has no result is driven again, with the same seed and the same
-knowledge. The journal is data like a trace: reading it imports nothing and runs nothing that it names.
+Only whole lines count: a path that began and has no result is driven again, with the same seed and the same knowledge.
+The journal is data like a trace: reading it imports nothing and runs nothing that it names.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ from otf.values import show
 class Past:
     """What a folder has of a campaign; empty for a new one. Raises TraceError for a folder that cannot be read.
 
-    `counted` are the paths that count, and `undecided` those that are driven again. `completed`: nothing interrupted
-    it, and no path counted after that; `end` is how it ended, None since it began to continue. `begun`: a run is in its
-    journal. `linked` are the paths whose lines are vouched for by the next; `altered` says what was changed. What paths
-    learned is most of a journal, and is kept if it `learns`. `judges_again`: so do those who restore it.
+    `counted` holds the paths that count, `undecided` those to drive again. `completed`: nothing interrupted it, and no
+    path counted after that. `end` is how it ended, or None since it resumed. `begun`: its journal has a run. `linked`
+    holds the paths whose lines the next lines vouch for; `altered` says what was changed. What paths learned is most of
+    a journal, and is kept if it `learns`. `judges_again`: so will those who restore it.
 
     >>> from tempfile import TemporaryDirectory
     >>> from otf.campaign import run
@@ -97,7 +97,7 @@ class Past:
                 self.linked.add(before)
             elif follows is False:
                 self.altered.append(f"{JOURNAL}: what is before line {number} is not what was written there")
-            # most lines are about the start and the end of a path, and are not decoded
+            # most lines tell of the start and end of a path, and need no decoding
             found = None if any(mark in line for mark in UNREAD) else decoded(line, LINES)
             before = found.path if isinstance(found, CountedLine) else 0
             self.linked.discard(before)
@@ -126,14 +126,14 @@ class Past:
     def _count(self, line: CountedLine) -> None:
         if line.new != EMPTY and (new := decoded(line.new, NEW)):
             self._of.update(new)
-        # also of a path that is driven again: what it showed was seen. Most paths are the first to show nothing
+        # even if the path is driven again, what it showed was seen. Most paths are the first to show nothing
         if line.reached or line.decided or line.violated:
             self.requirements.add(new_requirements(line, self.folder))
         if not self._learns:
             line = msgspec.structs.replace(line, new=EMPTY, visits=EMPTY, learned=EMPTY)
-        # a path that was not decided is driven again, and counts once: as its last line says
+        # an undecided path is driven again, and counts once, by its last line
         self.counted[line.path] = line
-        # one that only began to continue, and was killed, has nothing new to say
+        # one that only resumed, and was killed, has nothing new to say
         self.completed = False
 
     @property
@@ -143,7 +143,7 @@ class Past:
 
     @property
     def names(self) -> dict[str, int]:
-        """Return the numbers that the names of visits have in this folder."""
+        """Return the numbers of the visits' names in this folder."""
         return {name: number for number, name in self._of.items()}
 
     def lacks(self, paths: int) -> bool:
@@ -151,14 +151,14 @@ class Past:
         return any(number not in self.counted for number in range(1, paths + 1))
 
     def check(self, about: About) -> None:
-        """Raise UsageError if the paths of this campaign would be others than those of the folder."""
+        """Raise UsageError if the paths of this campaign would differ from those of the folder."""
         if self.about is None:
             return
         was, now = self.about.parts(), about.parts()
         for name in {**was, **now}:
             if was.get(name) != now.get(name):
                 message = f"{self.folder}: its paths were run with {name} {_text_of(was.get(name))}, not with "
-                # the fingerprint is the one part that no option sets
+                # the fingerprint is the only part that no option sets
                 advice = "the model or the bench was changed since; --into with --spend goes on with it; " * (
                     name == "fingerprint"
                 )
@@ -179,7 +179,7 @@ class Past:
         return known
 
     def tidy(self) -> None:
-        """Remove what is left of paths that are driven again: a trace of a strict run would decide the next one."""
+        """Remove the remains of paths to be driven again: the trace of a strict run would decide the next one."""
         for file in self.folder.glob("path-*.*.jsonl"):
             number = file.name.removeprefix("path-").partition(".")[0]
             if number.isdecimal() and int(number) not in self.counted:

@@ -1,7 +1,7 @@
-"""What paths learn for those after them, as data: visits, silences that were seen, timers that were waited for.
+"""What paths learn for later ones, as data: visits, silences seen, timers waited for.
 
-It goes into the journal with each path, so that a campaign that was killed continues as if it had not been. A state or
-an input is named by a digest of its key, which is the same in each process; values themselves are never written.
+The journal gets it with each path, so that a killed campaign continues as if nothing had happened. Digests of keys, the
+same in each process, name states and inputs; the values themselves are never written.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from otf.core import Symbol
 from otf.values import as_text
 
 DIGITS: Final = 12
-"""Hexadecimal digits of a digest. Of 50,000 states two have the same with a probability below 10⁻⁵; they then share
-their counts, which no verdict depends on."""
-NAMED: Final = 100_000  # digests that are remembered
+"""Hexadecimal digits of a digest. Two of 50,000 states have the same digest with a probability below 10⁻⁵; they then
+share their counts, which no verdict depends on."""
+NAMED: Final = 100_000  # digests to remember
 
 
 class Knowledge(msgspec.Struct, omit_defaults=True):
     """What one path, or all paths of a lane, learned; states, inputs and silences are digests.
 
-    `visits` counts choices by `STATE INPUT`, `actions` by the kind of input; `quiet` are the transitions after which
-    silence was seen, `timers` counts the visits to states with timers; `waits` are the inputs that only wait, in
-    seconds. `answers` are paths as `otf.strategy.novelty.Answered` takes them. `failing` counts the
-    failures of transitions, as `visits` does, and `failures` are the signatures of these.
+    `visits` counts choices by `STATE INPUT`, `actions` by the kind of input. `quiet` holds the transitions followed by
+    silence, `timers` counts the visits to states with timers, and `waits` holds the inputs that only wait, in seconds.
+    `answers` are paths as `otf.strategy.novelty.Answered` takes them. `failing` counts the failures of transitions, as
+    `visits` does, and `failures` holds their signatures.
 
     >>> first, second = Knowledge({"a b": 1}, quiet=["c"]), Knowledge({"a b": 2, "a d": 1})
     >>> first.add(second)
@@ -85,11 +85,11 @@ _DIGESTS: Final[dict[Hashable, str]] = {}
 
 
 def named(key: Hashable) -> str:
-    """Return the digest of a state, an input or a tuple of them, or of a key; most come again."""
+    """Return the digest of a state, an input or a tuple of them, or of a key; most recur."""
     if isinstance(key, Symbol):
         key = key.key
     elif isinstance(key, tuple):
-        # the cache must not keep states alive that the core forgets
+        # the cache must not keep alive states that the core forgets
         parts = cast("tuple[Hashable, ...]", key)
         key = tuple(part.key if isinstance(part, Symbol) else part for part in parts)
     known = _DIGESTS.get(key)

@@ -1,8 +1,8 @@
-"""What lanes know of each other: fixed by the number of a path, so that a path driven again knows the same.
+"""What lanes know of each other: the number of a path fixes it, so a path driven again knows the same.
 
 The paths that lanes drive at the same time are a *round*: with n lanes, round 0 has the paths 1 to n. A path knows all
 rounds but the last few, and of those the paths of its own lane. So it never depends on which copy of a system or which
-worker was faster. The price: a lane waits once it is more than so many rounds ahead of the slowest.
+worker was faster. The price: a lane waits when it gets too many rounds ahead of the slowest.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from otf.campaign.knowledge import Knowledge
 from otf.campaign.lane_memory import Layer
 
 LAG: Final = 8
-"""Rounds that a lane may be ahead. In simulation, where the length of paths varies as exponentially distributed times
-do, 16 lanes with 8 rounds work 84 % of the time, with 4 rounds 76 %, and 85 % if they never wait for each other."""
+"""Rounds that a lane may be ahead. In simulation, with exponentially distributed path lengths, 16 lanes with 8 rounds
+work 84 % of the time, with 4 rounds 76 %, and 85 % if they never wait for each other."""
 
 
 class Known(msgspec.Struct, omit_defaults=True):
-    """What a path knows: `upto` is the last of the rounds that it knows whole, -1 for none; `own` is from its own lane.
+    """What a path knows: `upto` is the last round that it knows completely, -1 for none; `own` is from its own lane.
 
-    `rounds` are those that a process may lack. `base` sums up the rounds up to `since`, for one that lacks more. No
-    path under way or later knows less than the rounds up to `floor`. `alone`: the only lane, in one process for the
+    `rounds` holds those that a process may lack. `base` sums up the rounds up to `since`, for one that lacks more. All
+    paths under way or later know at least the rounds up to `floor`. `alone`: the only lane, in one process for the
     whole campaign, remembers by itself; `own` is what an earlier campaign left.
     """
 
@@ -41,14 +41,14 @@ class Known(msgspec.Struct, omit_defaults=True):
 
 
 class Merged:
-    """What counted paths learned, as the campaign keeps it: it hands each path what that may know.
+    """What counted paths learned, as the campaign keeps it: it gives each path what that may know.
 
     `remote`: processes that may die drive the paths, and a new one gets all of it.
     """
 
     def __init__(self, lanes: int, past: Past, *, remote: bool) -> None:
         self._lanes, self._remote = lanes, remote
-        # a path that is driven again knows the paths before it, as it did, and not those after it
+        # a path driven again knows the paths before it, as it did then, but not those after it
         self._alone = lanes == 1 and not remote and max(past.counted, default=0) == len(past.counted)
         self._moved = anyio.Event()
         self._over = False
@@ -89,16 +89,16 @@ class Merged:
             self._moved = anyio.Event()
 
     def end(self) -> None:
-        """Wake lanes that wait: some path will never count."""
+        """Wake waiting lanes: some path will never count."""
         self._over = True
         self._moved.set()
 
     def go_on(self) -> None:
-        """Let lanes wait again: the paths that were left are driven after all."""
+        """Let lanes wait again: the remaining paths are driven after all."""
         self._over = False
 
     async def known(self, number: int) -> Known | None:
-        """Wait until what a path knows is there, and return it; None if it never will be."""
+        """Wait for what a path knows, and return it; None if it will never be complete."""
         if self._alone:
             left, self._left = self._left, Known(alone=True)
             return left
@@ -114,12 +114,12 @@ class Merged:
         known = Known(max(upto, -1), self._floor, own, rounds)
         if self._remote or self._base is None:
             return known
-        # this process lacks it once and is the only one
+        # only this process exists, and it lacks this once
         known, self._base = self.whole(known), None
         return known
 
     def whole(self, known: Known) -> Known:
-        """Return the same with all that a process needs which has nothing."""
+        """Return the same with everything that a new process needs."""
         rounds = {at: learned for at, learned in self._rounds.items() if at <= known.upto}
         base = None if self._base is None else self._base.knowledge()
         return Known(known.upto, known.floor, known.own, rounds, self._since, base)
@@ -129,7 +129,7 @@ class Merged:
         return number - 1 if self._lanes == 1 else max(0, (number - 1) // self._lanes - LAG) * self._lanes
 
     def _forget(self) -> None:
-        """Forget what no path needs by itself; a round that all workers have, but a new one, goes into the base."""
+        """Forget what no path needs by itself; move a round that all workers (except new ones) have into the base."""
         for number in self._numbers(self._floor):
             self._paths.pop(number, None)
         self._since = self._floor - LAG
@@ -145,7 +145,7 @@ class Merged:
 
 
 class Rounds:
-    """The rounds that one process knows: those that all its paths know are one layer, each later one is its own.
+    """The rounds that one process knows: those known to all its paths are one layer, each later one its own.
 
     >>> rounds = Rounds()
     >>> rounds.take(Known(0, -1, rounds={0: Knowledge({"a b": 1})}))
@@ -161,7 +161,7 @@ class Rounds:
         self.folded: int = 0
 
     def take(self, known: Known) -> bool:
-        """Take the rounds that a path knows; return False if some are lacking."""
+        """Take the rounds that a path knows; return False if some are missing."""
         if known.base is not None and known.since > self._last:
             self._base, self._since = Layer(known.base), known.since
             self._later.clear()
@@ -180,7 +180,7 @@ class Rounds:
         return self._since + len(self._later)
 
     def layers(self, known: Known) -> Iterable[Layer]:
-        """Return what a path knows; it stays the same while rounds are put into the base."""
+        """Return what a path knows, which stays the same while rounds move into the base."""
         return _PathLayers(self, known.upto, Layer(known.own))
 
     def up_to(self, last: int) -> Sequence[Layer]:
@@ -189,7 +189,7 @@ class Rounds:
 
 
 class _PathLayers(Iterable[Layer]):
-    """The layers that one path sees: others than at its start, once some of them were put into the base."""
+    """The layers that one path sees; they change when some of them move into the base."""
 
     def __init__(self, rounds: Rounds, upto: int, own: Layer) -> None:
         self._rounds, self._upto, self._own = rounds, upto, own

@@ -1,6 +1,6 @@
-"""The memory of a lane while it drives: counts and silences by value, those of other paths looked up by digest.
+"""The memory of a driving lane: counts and silences by value; it looks up those of other paths by digest.
 
-What others learned is looked up when a path first comes to a state. Copying all of it to each of a thousand lanes would
+It looks up what others learned when a path first reaches a state. Copying all of it to each of a thousand lanes would
 take a thousand times the memory.
 """
 
@@ -21,15 +21,15 @@ from otf.trace.verdict import Failure, FailureKind
 from otf.values import key
 
 Key = TypeVar("Key", bound=Hashable)
-PAST: Final = 20  # failures that one path goes on past: behind many guesses nothing is worth much
+PAST: Final = 20  # failures that one path may pass: behind many guesses, nothing is worth much
 GUESSABLE: Final[frozenset[FailureKind]] = frozenset(("wrong", "unasked", "missing", "undecodable"))
-"""Kinds of failure after which the system is still there, and at rest after a while."""
+"""Kinds of failure after which the system is still there, and comes to rest."""
 
 
 class Layer:
-    """What some paths learned, ready to be looked up: visits are kept by state.
+    """What some paths learned, ready for look-ups: it keeps visits by state.
 
-    Of more than 50,000 states those visited once are forgotten, as in the memory of one lane.
+    Above 50,000 states it forgets those visited once, as the memory of one lane does.
 
     >>> layer = Layer(Knowledge({"a b": 1, "a c": 2}))
     >>> layer.states["a"], layer.inputs["a"], layer.knowledge().visits
@@ -77,7 +77,7 @@ class Layer:
         return 0 if table is None else table.get(inp, 0)
 
     def knowledge(self) -> Knowledge:
-        """Return it as data."""
+        """Return the layer as data."""
         visits = {f"{state} {inp}": times for state, table in self.inputs.items() for inp, times in table.items()}
         return Knowledge(
             visits,
@@ -92,7 +92,7 @@ class Layer:
 
 
 class _Recalled(defaultdict[Key, int]):
-    """Counts by key; those of other paths are looked up by digest when their key comes."""
+    """Counts by key; it looks up those of other paths by digest when their key occurs."""
 
     def __init__(self, recall: Callable[[str], int]) -> None:
         super().__init__(int)
@@ -131,7 +131,7 @@ class _RecalledTables(defaultdict[Node, defaultdict[Symbol, int]]):
 
 
 class _Waited(_Recalled[tuple[Hashable, ...]]):
-    """Visits to states with timers, those of this path alone in `log`."""
+    """Visits to states with timers; `log` has those of this path alone."""
 
     log: PathCounts[tuple[Hashable, ...]]
 
@@ -141,7 +141,7 @@ class _Waited(_Recalled[tuple[Hashable, ...]]):
 
 
 class _Quiet(set[Hashable]):
-    """Silences that were seen, also by other paths."""
+    """Silences seen, by other paths too."""
 
     def __init__(self, layers: Iterable[Layer]) -> None:
         super().__init__()
@@ -150,7 +150,7 @@ class _Quiet(set[Hashable]):
     def __contains__(self, key: object) -> bool:
         if super().__contains__(key):
             return True
-        name = named(key)  # it has been looked up, so it has a hash
+        name = named(key)  # it has been looked up, so it is hashable
         if not self.recalls(name):
             return False
         self.add(key)
@@ -172,7 +172,7 @@ class _Others(Iterable[Answered]):
 
 
 class _Failing:
-    """What failed on the paths so far; it is told of each failure, and says whether the path goes on past it."""
+    """The failures on the paths so far; told of each failure, it says whether the path goes on past it."""
 
     def __init__(self, layers: Iterable[Layer], visits: VisitCounts, known_issue: Callable[[Failure], object]) -> None:
         self._layers, self._visits, self._known_issue = layers, visits, known_issue
@@ -184,11 +184,11 @@ class _Failing:
         return new
 
     def goes_past(self, nodes: tuple[Node, ...], inp: Symbol, failure: Failure) -> bool:
-        """Note a failure at an input; return whether another of its signature was seen before on these paths."""
+        """Note a failure at an input; return whether these paths have seen its signature before."""
         signature, layers = str(failure.signature), (self._own, *self._layers)
         seen = any(signature in layer.failures for layer in layers)
         new = Knowledge(failures=[] if seen else [signature])
-        # a heartbeat that may be under way counts on: many states, and one place
+        # a heartbeat in flight counts on: many states, but one place
         places = {node.place or node for node in nodes}
         if len(places) == 1:
             new.failing[f"{named(places.pop().key)} {named(inp.key)}"] = 1
@@ -209,7 +209,7 @@ class _Failing:
                 found.append((place, times))
 
         def fails(inp: Symbol) -> bool:
-            # one that fails now and then leads somewhere else most of the time
+            # an input that fails now and then usually leads somewhere else
             return any(2 * times[named(inp.key)] > self._visits.inputs[place][inp] for place, times in found)
 
         return fails if found else None
@@ -225,7 +225,7 @@ class Learning:
     """
 
     def __init__(self, layers: Iterable[Layer] = (), known_issue: Callable[[Failure], object] = lambda _: None) -> None:
-        # a lane alone that begins with nothing looks nothing up: its tables are those of Python
+        # a single lane that begins with nothing looks nothing up: it uses Python's own tables
         begins = any(layer.states or layer.quiet or layer.timers for layer in layers)
         self.visits: VisitCounts = _visits(layers) if begins else VisitCounts()
         self.proven: set[Hashable] = _Quiet(layers) if begins else set()
@@ -282,7 +282,7 @@ def _visits(layers: Iterable[Layer]) -> VisitCounts:
 
 
 def _distinct(states: Iterable[dict[str, int]]) -> int:
-    """Return how many states were visited, or one more than matters."""
+    """Return how many states were visited, counted up to one more than matters."""
     found: set[str] = set()
     for name in chain.from_iterable(states):
         found.add(name)

@@ -1,9 +1,9 @@
 """Lanes, and who drives their paths: the one place where a campaign in one process differs from one in several.
 
 A campaign leases paths by number, and an executor returns what each did. Each of n lanes takes every n-th path, one
-after another. If all paths shared one memory, which states are known, and which of them to be quiet, would depend on
-which copy of the system is faster, and so would the choices. So what a path knows of others is fixed when it is leased
-(`otf.campaign.lane_knowledge`), and a path depends on the seed, its number and the number of lanes alone.
+after another. With one shared memory, known and quiet states would depend on which copy of the system is faster, and so
+would the choices. So the lease fixes what a path knows of others (`otf.campaign.lane_knowledge`), and a path depends
+only on the seed, its number and the number of lanes.
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ from otf.trace.kinds import Scope
 from otf.trace.record import Header
 from otf.trace.verdict import Verdict
 
-FILES: Final = 10  # that one copy of a system may need: sockets, pipes, its trace
+FILES: Final = 10  # files for one copy of a system: sockets, pipes, its trace
 OWN_FILES: Final = 64
 
 
 class Lease(NamedTuple):
-    """A path to be driven: its number, counted from 1, its lane, counted from 0, the id of the run, what it knows."""
+    """A path to drive: its number, counted from 1, its lane, counted from 0, the id of the run, and what it knows."""
 
     number: int
     lane: int
@@ -69,7 +69,7 @@ class Lease(NamedTuple):
 class Leased(NamedTuple):
     """What a leased path did, and what it learned.
 
-    `cut`: a state enabled more inputs than were drawn from. `deaths` is how many workers died of it before.
+    `cut`: a state enabled more inputs than the draw considered. `deaths` counts the workers that died of it before.
     """
 
     result: PathResult
@@ -79,7 +79,7 @@ class Leased(NamedTuple):
 
 
 class ShrinkTask(NamedTuple):
-    """A failing path to be shrunk in at most so many seconds; `confirmed` and `scope` are those of `Shrinker`."""
+    """A failing path to shrink within `seconds`; `confirmed` and `scope` are those of `Shrinker`."""
 
     failing: PathResult
     seconds: float
@@ -88,25 +88,25 @@ class ShrinkTask(NamedTuple):
 
 
 class ShrinkWatch(NamedTuple):
-    """Takes the progress of shrinking, and each shorter trace."""
+    """Receives the progress of shrinking, and each shorter trace."""
 
     progress: ShrinkProgress | None = None
     found: OnShrunk | None = None
 
 
 class Executor(ABC):
-    """Drives leased paths, in this process or elsewhere; of each lane one at a time."""
+    """Drives leased paths, in this process or elsewhere, one at a time per lane."""
 
     def __init__(self, bench: Bench, settings: Settings) -> None:
         self.bench, self.settings = bench, settings
 
     def running(self) -> AbstractAsyncContextManager[None]:
-        """Return the context in which paths are driven; leaving it ends all that was started for that."""
+        """Return the context for driving paths; leaving it ends everything started for that."""
         return nullcontext()
 
     @property
     def drive_saved(self) -> DriveSaved | None:
-        """Return what drives a saved failure where the paths are driven; None if this process does it itself."""
+        """Return the function that drives a saved failure where paths are driven; None if this process does so."""
         return None
 
     async def check_speed(self, until: float) -> None:
@@ -115,7 +115,7 @@ class Executor(ABC):
 
     @property
     def together(self) -> int:
-        """Return how many failures are shrunk at the same time: one, if a search uses all the copies that there are."""
+        """Return how many failures to shrink at a time: one, if a search uses all available copies."""
         return 1
 
     @abstractmethod
@@ -132,11 +132,11 @@ class Executor(ABC):
 
     @abstractmethod
     def oracle(self, lane: int) -> Oracle:
-        """Return the oracle whose model is asked again at a failure in a lane."""
+        """Return the oracle whose model is asked again about a failure in a lane."""
 
 
 def make_room(copies: int) -> str:
-    """Raise this process's limit of open files for so many copies of a system; return a note if it stays too low."""
+    """Raise this process's limit of open files for `copies` copies of a system; return a note if it stays too low."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed, endless = OWN_FILES + FILES * copies, resource.RLIM_INFINITY
     if soft != endless and soft < needed:
@@ -152,7 +152,7 @@ def trace_of(out: Path, number: int) -> Path:
 
 
 def with_malformed(strategy: str | StrategyKind, bench: Bench) -> str | StrategyKind:
-    """Return the strategy with malformed inputs, if the bench has a share of them."""
+    """Return the strategy, with malformed inputs if the bench asks for a share of them."""
     if not isinstance(bench.codec, MalformedCodec):
         return strategy
     return malforming(known(strategy), bench.malformed, bench.codec)
@@ -188,8 +188,8 @@ class Lane:
 class InProcess(Executor):
     """The executor of this process: all lanes share its event loop.
 
-    `ends` returns the moment at which a path ends, whatever it did; `aftermath` is as in `PathRun`. `lanes` is the
-    number of lanes of all processes, if there are several. `taken_out` is told of devices that stopped answering.
+    `ends` returns the moment at which a path ends, whatever it did; `aftermath` is as in `PathRun`. `lanes` counts
+    those of all processes, if there are several. `taken_out` is told of devices that stopped answering.
     """
 
     def __init__(  # noqa: PLR0913, PLR0917 -- what a path needs, each once
@@ -235,7 +235,7 @@ class InProcess(Executor):
         return await self._on_device(lane, again)
 
     async def shrink(self, lane: int, task: ShrinkTask, watch: ShrinkWatch) -> Shrunk:
-        """Shrink a failing path, at the system's own speed."""
+        """Shrink a failing path at the system's own speed."""
         return await self._on_device(lane, lambda: self._shrinker(lane, task, watch).run(task.failing))
 
     def _shrinker(self, lane: int, task: ShrinkTask, watch: ShrinkWatch) -> Shrinker:
@@ -256,7 +256,7 @@ class InProcess(Executor):
         )
 
     def look_for(self, lane: int, changed: Sequence[str]) -> None:
-        """Have the paths of a lane look for changed transitions first, where the folder does not have them."""
+        """Have the paths of a lane look for changed transitions first, where the folder lacks them."""
         self._first[lane] = ChangedTransitions([*changed]).first(lane, self._number)
 
     def looks(self, lane: int) -> bool:
@@ -281,7 +281,7 @@ class InProcess(Executor):
         result = await self._drive_once(lease, lane)
         tries = 0
         while not result.verdict.failed and result.silence.startswith(WRONGLY):
-            # that it passed is worth nothing where a thread was trusted wrongly; it is not trusted the next time
+            # a pass is worth nothing if a thread was trusted wrongly; it is not trusted the next time
             result = replace(result, verdict=Verdict("inconclusive", why=result.silence))
             tries += 1
             if tries > LOST or anyio.current_time() >= self._ends():
@@ -314,7 +314,7 @@ class InProcess(Executor):
         return await run.run(chooser, steps, pacing, until=self._ends())
 
     def _head(self, own: Bench, bench: Bench, number: int) -> Header:
-        """Return the header of a strict run at the system's own speed, of the inputs of a path of a lane."""
+        """Return the header of a strict run, at the system's own speed, of a path's inputs in a lane."""
         given, seed = self.settings.burst, self.settings.seed
         settings = replace(self.settings, mode="strict", burst=burst(bench, given, seed, number))
         return header(own, settings, number, strategy="script")

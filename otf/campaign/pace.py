@@ -1,8 +1,8 @@
-"""When the inputs of a path are sent: one after another, or several at once; and how a repeated run does the same.
+"""When to send the inputs of a path: one after another, or several at once; and how a re-run does the same.
 
-One input at a time never meets a race. And what clients of one server send at once has to be judged by every order
-anyway, since nobody knows which of them the server takes first. So where a bench has several clients, a quarter of the
-paths send several inputs at once by default.
+One input at a time never meets a race. And what clients of one server send at once has to be judged in every order
+anyway, since nobody knows which one the server takes first. So if a bench has several clients, a quarter of the paths
+send several inputs at once by default.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from otf.values import show
 EVERY: Final = 4
 """Paths of which one sends bursts: of ten, a minute had one or two, as paths grow, and each meets a race by chance."""
 SIZES: Final = (2, 3)
-MOST: Final = 1_000  # inputs that are compared with the first of a burst
+MOST: Final = 1_000  # inputs to compare with the first of a burst
 EARLY: Final = 3
-"""The place of the first path with bursts, the fourth: of those that a short campaign comes to, a long one."""
+"""The place of the first path with bursts, the fourth: of those that a short campaign reaches, a long one."""
 
 
 def clients(bench: Bench) -> frozenset[str]:
@@ -53,10 +53,10 @@ def clients(bench: Bench) -> frozenset[str]:
 
 
 def burst(bench: Bench, given: int | None, seed: int, number: int) -> int:
-    """Return how many inputs a path sends at once: as `given`; with several clients, two or three on one path of four.
+    """Return how many inputs a path sends at once: `given`, else with several clients two or three on one path of four.
 
     A failure in a burst cannot be driven again at another speed, so with faster clocks there are none by default.
-    Raises UsageError for a bench on which nothing may be sent at once (`clients=()`).
+    Raises UsageError for a bench that may send nothing at once (`clients=()`).
     """
     if given is not None:
         if given > 1 and bench.clients == ():
@@ -74,14 +74,14 @@ def burst(bench: Bench, given: int | None, seed: int, number: int) -> int:
 def lasts(bench: Bench, given: int | None, size: int, gone: float, left: float) -> bool:
     """Return whether a path lasts to the end that begins after so many seconds, with so many left: after half of them.
 
-    One without bursts does so after three quarters, where another may have bursts: these would come to their end first.
+    One without bursts does so after three quarters if others may have bursts, which then come to their end first.
     """
     leaves = size == 1 and given is None and bench.speed == 1 and clients(bench)
     return gone >= (3 if leaves else 1) * left
 
 
 def alike(first: Symbol, others: Sequence[Symbol]) -> list[Symbol]:
-    """Return the inputs that have most words in common with another one: the same order of another client.
+    """Return the inputs that share most words with another one: the same order from another client.
 
     >>> [each.value for each in alike(Symbol("ann pay 1", 0), [Symbol("bob pay 1", 1), Symbol("bob fill 1", 2)])]
     ['bob pay 1']
@@ -98,7 +98,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 def joined(events: Iterable[Event]) -> tuple[int, ...]:
-    """Return the numbers of the inputs of a run, from 1, that were sent at once with the one before."""
+    """Return the numbers, from 1, of the inputs of a run that were sent at once with the one before."""
     found, number, alone = list[int](), 0, True
     for event in events:
         if isinstance(event, Sent):
@@ -109,18 +109,18 @@ def joined(events: Iterable[Event]) -> tuple[int, ...]:
 
 
 def as_before(events: Iterable[Event]) -> Joins:
-    """Return what sends the inputs of a run at once that were sent at once in it, by their numbers."""
+    """Return a function that sends inputs at once if a run sent them at once, by their numbers."""
     numbers = frozenset(joined(events))
     return lambda number, _given, _another: number in numbers
 
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """When the inputs of a campaign's paths are sent.
+    """When to send the inputs of a campaign's paths.
 
-    `proven` and `timers` are shared by all paths: what is known to be quiet, and the timers that were waited for.
-    `clients` and `joins` say which inputs are sent at once. A strict path `lasts` so many seconds at least, and waits
-    for the `gaps` after its inputs.
+    All paths share `proven` and `timers`: what is known to be quiet, and the timers waited for. `clients` and `joins`
+    say which inputs to send at once. A strict path `lasts` at least that many seconds, and waits for the `gaps` after
+    its inputs.
     """
 
     mode: Mode
@@ -155,9 +155,9 @@ class Pace:
 
 
 def repeating(oracle: Oracle, bench: Bench, events: Sequence[Event], burst: int, joins: Joins | None = None) -> Pace:
-    """Return the pace that drives a run again: with times it pauses as long between inputs, and waits for no timer.
+    """Return the pace that drives a run again: in a timed model it pauses as the run did, and waits for no timer.
 
-    A wait that the run did not make lets a state end that the failure needs, and then a faulty system passes.
+    A wait that the run did not make ends a state that the failure needs, and then a faulty system passes.
     """
     gaps = timed_pauses(oracle, events)
     return Pace("strict", burst, bench.timing, timers=Timers(last=True, between=not gaps), joins=joins, gaps=gaps)
@@ -166,7 +166,7 @@ def repeating(oracle: Oracle, bench: Bench, events: Sequence[Event], burst: int,
 def timed_pauses(oracle: Oracle, events: Sequence[Event]) -> Sequence[float]:
     """Return the seconds from each input to the next one; empty for a model without times."""
     monitor = Monitor(oracle)
-    # that a model has times shows at the first of them
+    # a model's times only show when the first one occurs
     for event in events:
         if oracle.model.timed or monitor.tell(event) is not None:
             break

@@ -1,4 +1,4 @@
-"""Candidates that run at the same time, each against its own copy of the system, and are judged in their order."""
+"""Candidates that run at the same time, each against its own copy of the system, judged in order."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from otf.shrink.issue import Thinking
 from otf.trace.verdict import Signature
 
 RunCounts: TypeAlias = Callable[[Signature], Awaitable[None]]
-"""Waits until all candidates before this one are judged; it is given the failure that the run showed."""
-AHEAD: Final = 8  # candidates of one copy that are run before the first is judged
+"""Waits until all earlier candidates have been judged; it receives the failure that the run showed."""
+AHEAD: Final = 8  # candidates per copy to run before the first is judged
 Runs: TypeAlias = Callable[[Candidate, RunCounts], Awaitable[Issue | None]]
 Thinks: TypeAlias = Callable[[Thinking[list[Candidate]]], Awaitable[list[Candidate]]]
 
 
 async def counts_always(_shown: Signature) -> None:
-    """Return at once: there is no candidate before this one."""
+    """Return at once: there is no earlier candidate."""
 
 
 @dataclass(slots=True, eq=False)
@@ -46,11 +46,11 @@ class CandidateRun:
 
 
 class ParallelRuns:
-    """Runs candidates of a search, up to `jobs` at a time, and judges them in their order.
+    """Runs candidates of a search, up to `jobs` at a time, and judges them in order.
 
-    Whenever a run ends, the next one starts, however long the runs before it take. Runs whose assumption proves false
-    are cut off. `original` is the path that failed, if it runs along with the first candidates: once a candidate shows
-    the same failure, it need not go on.
+    Whenever a run ends, the next one starts, however long earlier runs take. Runs with a false assumption are cut off.
+    `original` is the path that failed, if it runs along with the first candidates: once a candidate shows the same
+    failure, it need not go on.
     """
 
     def __init__(self, ahead: Ahead, runs: Runs, jobs: int, original: Candidate | None, wanted: Signature) -> None:
@@ -64,7 +64,7 @@ class ParallelRuns:
         self._event = anyio.Event()
 
     async def drive(self, more: Callable[[], bool], thinks: Thinks) -> None:
-        """Run candidates until the search is over; once there may be no `more`, those that run are judged."""
+        """Run candidates until the search is over; once there may be no `more`, judge those that are running."""
         with ungrouped():
             async with anyio.create_task_group() as tasks:
                 while await self._start(tasks, more, thinks):
