@@ -38,9 +38,9 @@ GRACE: Final = 0.5  # seconds after the deadline in which a run may still end by
 
 @dataclass(slots=True)
 class BudgetedRuns:
-    """`jobs` copies run at a time. `cut`: the deadline cut off a run.
+    """The runs of one search; `issue` is that of its original, `judged` gets the answer to each candidate.
 
-    `jobs` copies run at a time. `cut` is whether a run was cut off at the deadline.
+    `jobs` copies run at a time. `cut`: the deadline cut off a run.
     """
 
     tries: Tries

@@ -132,7 +132,7 @@ class Tries:
             _delete(scratch)
 
     async def waited(self, output: TimedOutput) -> bool:
-        """Send nothing for longer than it took until an output came or was missing; return whether it is so, twice."""
+        """Send nothing for longer than an output took to come or be missing; return whether that recurs, twice."""
         seconds = output.at * (LONGER if output.seen else 1.0) + SLACK
         wait = AllowedInputs((self.oracle.model.symbol(Idle(round(seconds, 1))),))
         for turn in range(1, WAITED + 1):

@@ -192,9 +192,9 @@ def _new(once: int, twice: int, paths: int, more: float) -> float:
 
 @dataclass(slots=True)
 class Discoveries:
-    """Pass it each event, with the monitor after that event, and call `end` at the end of a path.
+    """The triples of each path: the possible states when an input was sent, the input, and an output or none.
 
-    It gets each event, with the monitor after that event, and `end` at the end of a path.
+    Pass it each event, with the monitor after that event, and call `end` at the end of a path.
     """
 
     paths: list[set[Hashable]] = field(default_factory=list[set[Hashable]])

@@ -94,7 +94,7 @@ TakenOut: TypeAlias = Callable[[int, str], object]
 
 
 class Boards:
-    """The devices of the lanes of this process; `device` returns the bench of each, or raises LookupError for none."""
+    """The devices of this process's lanes; `device` returns the bench of each, or raises LookupError for none."""
 
     def __init__(self, device: Callable[[int], Bench], lanes: int, told: TakenOut) -> None:
         self._device, self._told = device, told
@@ -123,7 +123,7 @@ class Boards:
             self._at[lane] = self._other(at) or 0
 
     def _other(self, at: int) -> int | None:
-        """Return the device that takes the place of one: a spare one, or one that fewest lanes share; None for none."""
+        """Return a device's replacement: a spare one, or the one that fewest lanes share; None if there is none."""
         spare = max(*self._at, *self._out, at) + 1
         if self._is_there(spare):
             return spare

@@ -31,7 +31,7 @@ from otf.trace.record import Mode
 from otf.values import show
 
 EVERY: Final = 4
-"""Paths of which one sends bursts: of ten, a minute had one or two, as paths grow, and each meets a race by chance."""
+"""One path of this many sends bursts: of ten, a minute had one or two, as paths grow; each meets a race by chance."""
 SIZES: Final = (2, 3)
 MOST: Final = 1_000  # inputs to compare with the first of a burst
 EARLY: Final = 3
@@ -72,7 +72,7 @@ def burst(bench: Bench, given: int | None, seed: int, number: int) -> int:
 
 
 def lasts(bench: Bench, given: int | None, size: int, gone: float, left: float) -> bool:
-    """Return whether a path lasts to the end that begins after so many seconds, with so many left: after half of them.
+    """Return whether a path that begins after `gone` seconds, with `left` left, lasts to the end: from halfway on.
 
     One without bursts does so after three quarters if others may have bursts, which then come to their end first.
     """

@@ -39,10 +39,10 @@ from otf.trace.events import Event, Sent
 from otf.trace.record import LARGEST, Header
 from otf.trace.verdict import Verdict
 
-TURN: Final = 100  # steps of a system in this process after which the event loop gets a turn
-SLICE: Final = 0.05  # seconds that these steps may take: if they take longer, the next turn comes after fewer steps
-GRACE: Final = 10  # quiescence times in which the last step may come to its end when the time is over
-SELDOM: Final = 100  # the oldest objects are searched for garbage this many times less often than usual
+TURN: Final = 100  # steps of a system in this process until the event loop gets a turn
+SLICE: Final = 0.05  # seconds that these steps may take: if they take longer, the next turn comes sooner
+GRACE: Final = 10  # quiescence times in which the last step may end once the time is over
+SELDOM: Final = 100  # garbage collection searches the oldest objects this many times less often than usual
 INTERRUPTED = Verdict("inconclusive", why="interrupted")
 
 
@@ -69,7 +69,7 @@ class PathRun:
         # with fewer inputs it does not pass
         self._least = least
         self.records = records
-        # inputs of a burst may have been taken in any order: where it failed, no state can be guessed
+        # inputs of a burst may have been taken in any order: after its failure, no state can be guessed
         self._goes_past = goes_past if header.burst == 1 else None
         self._wakers = wakers
         self.bench = bench
@@ -78,7 +78,7 @@ class PathRun:
         self.trace = trace
         self.largest = largest
         self._on_event = on_event
-        # what the chooser is told before it chooses
+        # what the chooser hears before it chooses
         self._observe = observe
         self.silence: str = ""
         self.short: bool = False
@@ -98,9 +98,9 @@ class PathRun:
     ) -> PathResult:
         """Run the path, strictly if no pacing is given, and return its result; its trace always has an end.
 
-        After `until`, by anyio's clock, no input is sent; a step that then does not come to its end is cut off. If the
-        system cannot be reached, this tries again as often as the bench allows, then raises ContactError. `earlier`:
-        the runs whose inputs the chooser has, if the system chose names in them.
+        After `until`, by anyio's clock, it sends no input, and cuts off a step that does not end soon. If it cannot
+        reach the system, it tries again as often as the bench allows, then raises ContactError. `earlier`: the runs
+        that the chooser's inputs come from, if the system chose names in them.
         """
         began = current_time()
         self._begin(renaming(chooser, earlier))
@@ -140,7 +140,7 @@ class PathRun:
         self._observe = renames or self._observe
         self._writer = TraceWriter(self.trace, self.header, datetime.now(UTC), self.largest)
         types = None if self.bench.codec is None else self.bench.known_types
-        # where the model says what follows them, malformed inputs test as others do
+        # if the model says what follows them, malformed inputs count as tests like any others
         counts = self.bench.malformed and self.bench.spec.malformed is None
         told = self._count if counts else self._on_event
         self._record = Recorder(self._writer, _both(self._observe, told), types)
@@ -156,7 +156,7 @@ class PathRun:
         except WriteError:
             if not verdict.failed:
                 raise
-            # a failure was found: it is reported, even if the disk is full
+            # it found a failure: report it, even if the disk is full
 
     def _count(self, event: Event) -> None:
         self.malformed += isinstance(event, Sent) and isinstance(event.input, Malformed)
@@ -169,14 +169,14 @@ class PathRun:
         return self._record.events if self._record.whole else reread(self.trace, self.bench)
 
     def _note_silence(self, silence: str) -> None:
-        """Record how the silences of the path are known; its header says it as long as no event was recorded."""
+        """Record how the silences of the path are detected; its header says so as long as no event was recorded."""
         self.silence = silence
         note("silence", known=silence)
         if not self._record.begun:
             self._writer.known(silence)
 
     def _until(self, chooser: Chooser, until: float) -> Chooser:
-        # every step makes a choice, and reading the clock takes time: without an end it is not read
+        # every step makes a choice, and reading the clock takes time, so skip it without an end
         return chooser if until == inf else _Timed(chooser, until, self._over)
 
     def _over(self) -> None:
@@ -215,7 +215,7 @@ class PathRun:
                 self.short = True
                 return _cut_verdict(session, grace)
             except ContactError:
-                # after the first event the path is spent: a second start would be another path under the same name
+                # after the first event the path is used up: a second start would be another path of the same name
                 if attempt == self.bench.retries or self._record.begun:
                     raise
                 note("start failed, and is tried again", "warning", attempt=attempt + 1)
@@ -231,7 +231,7 @@ class PathRun:
 
 
 def _with_recording(verdict: Verdict, file: Path) -> Verdict:
-    """Return a verdict whose failure has a remark about the recording that was kept."""
+    """Return a verdict whose failure mentions the recording that was kept."""
     failure = verdict.failure
     if failure is None or not file.exists():
         return verdict
@@ -266,7 +266,7 @@ class _Timed:
 
 
 def _cut_verdict(session: Session, grace: float) -> Verdict:
-    """Return the verdict of a path in which no input could be sent until its time was over, and some time after."""
+    """Return the verdict of a path that could send no input until its time was over, and for some time after."""
     verdict = session.verdict or session.monitor.end()
     if verdict.outcome != "pass":
         return verdict
@@ -288,10 +288,10 @@ def _made(make: Callable[[], Act]) -> Act:
 def undisturbed() -> Generator[None, None, None]:
     """Exclude all existing objects from garbage collection until the context is left.
 
-    Searching all modules and models takes ten milliseconds and more, in which the tester neither sends nor receives:
-    under time windows an output may come in that time. Objects made during a run are collected as before, but the
-    oldest generation a hundred times less often: the core remembers 100,000 answers without any cycle among them, and
-    searching these takes a third of a second. Objects that were frozen before stay frozen.
+    Searching all modules and models takes ten milliseconds or more, in which the tester neither sends nor receives;
+    with time windows, an output may come in that time. Objects made during a run are collected as before, but the
+    oldest generation a hundred times less often: the core remembers 100,000 answers without any cycle, and searching
+    these takes a third of a second. Objects that were frozen before stay frozen.
     """
     young, middle, old = gc.get_threshold()
     ours = gc.get_freeze_count() == 0

@@ -1,7 +1,7 @@
 """The executor of several processes: each worker drives the paths of its lanes.
 
-A worker is a program of its own, started anew and not forked: it loads the bench as a user does. If it dies, its lanes
-go on in a new one, which gets what paths learned so far. A path that was under way is driven again with the same seed
+A worker is a separate program, started anew and not forked: it loads the bench as a user does. If it dies, its lanes
+continue in a new one, which gets what paths have learned so far. The path under way is driven again with the same seed
 and the same knowledge. If the coordinator dies, its workers see the end of their input.
 """
 
@@ -24,15 +24,15 @@ from otf.adapter.log import note
 from otf.adapter.third_party import ungrouped
 from otf.campaign.remote import JobLine, Remote, ResultLine, WorkerDiedError
 
-ENDING: Final = 2.0  # seconds in which a worker ends by itself
+ENDING: Final = 2.0  # seconds for a worker to end by itself
 LONGEST: Final = 64 << 20  # bytes of a line
 
 
 @dataclass(slots=True)
 class _Worker:
-    """A worker process; `waiting` are the results that it owes.
+    """A worker process; `waiting` holds the results that it owes.
 
-    Its results are read until `reading` is cancelled: also while an interruption ends everything else.
+    Its results are read until `reading` is cancelled, even while an interruption ends everything else.
     """
 
     process: Process
@@ -66,7 +66,7 @@ class _Worker:
         return self.results.pop(job, None)
 
     async def send(self, line: bytes) -> None:
-        """Send a line; a worker that does not take it is dead."""
+        """Send a line; a worker that does not accept it is dead."""
         assert self.process.stdin is not None  # noqa: S101 -- it was opened with a pipe
         try:
             await self.process.stdin.send(line + b"\n")
@@ -94,7 +94,7 @@ class _Worker:
             pass
 
     async def follow(self) -> None:
-        """Wait for the end of the process: a copy that its bench forked would keep its pipes open for ever."""
+        """Wait for the end of the process: a copy forked by its bench would keep its pipes open for ever."""
         await self.process.wait()
         self.kill()
 
@@ -140,12 +140,12 @@ class Processes(Remote):
         return self.workers.processes
 
     async def ask(self, line: JobLine) -> ResultLine:
-        """Have the worker of the lane do it."""
+        """Have the lane's worker do it."""
         worker = await self._worker(line.lane % len(self._workers))
         return await worker.ask(line)
 
     async def stop(self, line: JobLine) -> ResultLine | None:
-        """Have the worker of the lane stop a search."""
+        """Have the lane's worker stop a search."""
         worker = self._workers[line.lane % len(self._workers)]
         return None if worker is None else await worker.stop(line.job)
 
@@ -155,7 +155,7 @@ class Processes(Remote):
             if worker is None or worker.dead:
                 if worker is not None:
                     await _end(worker)
-                # a terminal's Ctrl-C goes to all processes of its group: this one decides when its workers end
+                # Ctrl-C in a terminal goes to all processes of its group, but this one decides when its workers end
                 process = await anyio.open_process(
                     (sys.executable, *self.workers.command),
                     stdin=PIPE,

@@ -24,13 +24,13 @@ from otf.trace.events import Seen, Sent
 from otf.trace.record import Header
 from otf.trace.result import counted
 
-FILE: Final = "otf_bench_"  # prefix of the name of a module that was loaded from a file
+FILE: Final = "otf_bench_"  # prefix of the names of modules loaded from files
 PLAIN: Final = (type(None), bool, int, str, bytes)
 BRACKETS: Final[dict[type, str]] = {list: "[{}]", tuple: "({},)", set: "{{{}}}", frozenset: "frozenset({{{}}})"}
 
 
 class UnwritableError(Exception):
-    """A value that no Python source makes."""
+    """A value without Python source."""
 
 
 class Literals:
@@ -47,7 +47,7 @@ class Literals:
         return "\n".join([*(["import sys", "", *paths] if paths else []), "", *lines, ""])
 
     def name(self, module: ModuleType, qualified: str) -> str:
-        """Return the name of an object of a module after its import."""
+        """Return an object's name after importing its module."""
         if "<" in qualified or module.__name__ == "__main__":
             raise UnwritableError(qualified)
         name = module.__name__
@@ -60,7 +60,7 @@ class Literals:
         return qualified
 
     def need(self, module: str, name: str) -> None:
-        """Import a name as well."""
+        """Import another name."""
         self._names.setdefault(module, {})[name] = None
 
     def of(self, value: object) -> str:
@@ -102,7 +102,7 @@ def program(
 ) -> str | None:
     """Return the text of the program; None if the bench has no importable name, or a value no Python source.
 
-    `shown` is in how many runs these steps failed, and of how many. `where` are addresses of the system, as for
+    `shown` says in how many runs these steps failed, and out of how many. `where` lists addresses of the system, as for
     `otf run --sut`.
     """
     found = _found(header.bench)
@@ -137,7 +137,7 @@ def program(
 
 
 def _tries(failed: int, runs: int, *, race: bool) -> int:
-    # few runs say little of a race, and under another load it is lost more often: the worst that they allow counts
+    # few runs say little about a race, and another load may make it rarer, so assume the lowest rate that they allow
     return repeats(rate_interval(failed, runs)[0] if race else failed / runs)
 
 
@@ -152,7 +152,7 @@ def _says(failed: int, runs: int, tries: int) -> str:
 
 
 def _found(reference: str) -> tuple[ModuleType, str] | None:
-    """Return the module that was loaded for a bench, and the name of the bench in it."""
+    """Return the module loaded for a bench, and the name of the bench in it."""
     where, _, name = reference.rpartition(":") if ":" in reference else (reference, "", "bench")
     names = (f"{FILE}{Path(where).stem}",) if where.endswith(".py") else (f"{SHIPPED}{where}", where)
     modules = (sys.modules.get(each) for each in names)
@@ -165,7 +165,7 @@ def _made(bench: Bench, module: ModuleType, name: str, literals: Literals, where
     if not isinstance(made, Bench):
         known = inspect.signature(made).parameters
         if not known.keys() <= bench.parameters.keys():
-            raise UnwritableError(name)  # the command line did not make it: its arguments are unknown
+            raise UnwritableError(name)  # the command line did not make it, so its arguments are unknown
         call += f"({', '.join(f'{key}={literals.of(bench.parameters[key])}' for key in known)})"
     if where:
         call = f"addressed({call}, {literals.of([*where])})"
@@ -193,5 +193,5 @@ def _name(*parts: str) -> str:
 
 
 def _plain(text: str) -> str:
-    # the bench chooses the names of types; they must not end the docstring
+    # the bench chooses the names of types, which must not end the docstring
     return text.replace("\\", "/").replace('"', "'")

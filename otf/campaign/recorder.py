@@ -1,4 +1,4 @@
-"""Recording a path: its events go to the trace, to memory and to a callback, and are read back from the trace."""
+"""Recording a path: its events go to the trace, to memory and to a callback, and can be read back from the trace."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from otf.values import message_of
 
 OnEvent: TypeAlias = Callable[[Event], None]
 
-SENT: Final = b'{"event":"sent"'  # with this the line of an input begins
+SENT: Final = b'{"event":"sent"'  # the beginning of an input's line
 
 KEPT: Final = 100_000
-"""Events that are kept in memory: a path may go on all night, and its trace has them all."""
+"""Events to keep in memory: a path may go on all night, and its trace has them all."""
 
 HEAVY: Final = 1 << 27
-"""Bytes of the trace whose events are kept in memory."""
+"""Bytes of the trace whose events stay in memory."""
 
 
 class Recorder:
-    """Records the events of one path; `faults` are those that the tester itself injected.
+    """Records the events of one path; `faults` lists those that the tester itself injected.
 
-    While `whole`, `events` has all events. The first events of a longer path are dropped, and are read from its trace
-    when they are needed. That takes `types`, which decode the values of a trace: without them, or if they do not
-    restore the values, all events are kept.
+    While `whole`, `events` has all events. A longer path drops its first events, and reads them from its trace when
+    needed. That takes `types`, which decode the values of a trace: without them, or if they do not restore the values,
+    it keeps all events.
     """
 
     def __init__(
@@ -60,16 +60,16 @@ class Recorder:
             self._writer.event(event, raw, **more)
             return
         if not self.begun:
-            # seconds count from the start of the system, which may be long after the header was written
+            # seconds count from the start of the system, perhaps long after the header was written
             self.begun = True
             self._writer.began = datetime.now(UTC) - timedelta(seconds=event.at)
-        # first: an event that the disk has no room for was seen all the same
+        # first: an event counts as seen even if the disk has no room for it
         self.events.append(event)
         if more:
             self._writer.event(event, raw, **more)
             self.faults += more.get("faults", ())
         else:
-            # passing an empty `**more` on costs as much as writing a line
+            # passing on an empty `**more` costs as much as writing a line
             self._writer.event(event, raw)
         if len(self.events) > KEPT and self._types is not None:
             self._forget()
@@ -114,9 +114,9 @@ def _registry(types: tuple[type, ...]) -> Registry:
 
 
 def reread(trace: Path, bench: Bench) -> list[Event]:
-    """Return all events of a trace of this bench; none of one that lacks some.
+    """Return all events of a trace of this bench; none if the trace lacks some.
 
-    Raises TraceError for one that cannot be read.
+    Raises TraceError if it cannot be read.
     """
     with _reading(trace) as reader:
         events = [read.event for read in reader.events(_registry(bench.known_types))]
@@ -124,7 +124,7 @@ def reread(trace: Path, bench: Bench) -> list[Event]:
 
 
 def header_of(trace: Path) -> Header:
-    """Return the header of a trace. Raises TraceError for one that cannot be read."""
+    """Return the header of a trace. Raises TraceError if it cannot be read."""
     with _reading(trace) as reader:
         return reader.header
 
@@ -140,7 +140,7 @@ def _reading(trace: Path) -> Generator[TraceReader]:
 
 
 def inputs_in(trace: Path) -> int:
-    """Return the number of inputs in the trace of a path that did not come to its end; 0 if there is no trace."""
+    """Return the number of inputs in an unfinished path's trace; 0 if there is no trace."""
     with suppress(OSError), trace.open("rb") as file:
         return sum(line.startswith(SENT) for line in bounded(file))
     return 0

@@ -1,7 +1,7 @@
-"""The part of a cluster that runs on its workers: it starts otf's own worker program there, and passes lines on.
+"""The part of a cluster on its workers: it starts otf's own worker program there, and relays lines.
 
-The program is the one that `--processes` starts, so a model that hangs or a driver that dies ends that process and not
-the cluster's. It writes its traces to a folder of its own on that machine; those that count travel with the answer.
+The program is the one that `--processes` starts, so a hanging model or a dying driver ends that process and not the
+cluster's. It writes its traces to its own folder on that machine; those that count travel with the answer.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from typing import Final, NamedTuple
 import msgspec
 
 IDLE: Final = 60.0
-"""Seconds without work after which a worker program ends: a coordinator that was killed cannot say that it is over."""
-ENDING: Final = 5.0  # seconds in which it ends by itself
+"""Seconds without work after which a worker program ends, since a killed coordinator cannot say that it is over."""
+ENDING: Final = 5.0  # seconds for it to end by itself
 
 Files = dict[str, bytes]
 
 
 class JobAnswer(NamedTuple):
-    """What a worker program answered: nothing if it has ended; and the files that it wrote."""
+    """The answer of a worker program, empty if it has ended, and the files that it wrote."""
 
     line: bytes
     files: Files
@@ -39,7 +39,7 @@ class _Job(msgspec.Struct):
 
 
 class Relay:
-    """A worker program, its folder, and what it has been asked.
+    """A worker program, its folder, and the jobs it was asked to do.
 
     >>> echo = "import sys; sys.stdin.readline(); print(sys.stdin.readline(), end='')"
     >>> relay = Relay(("-c", echo), b'{"out": ""}')
@@ -59,7 +59,7 @@ class Relay:
         self._process = subprocess.Popen(  # noqa: S603 -- otf's own worker, by the running Python
             (sys.executable, *command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
         )
-        # lines are written by one thread: a program that does not read would hold every lock it was written under
+        # one thread writes lines: a program that does not read would block any lock held during the write
         self._lines = Queue[bytes]()
         self._threads = [threading.Thread(target=work, daemon=True) for work in (self._write, self._read)]
         for thread in self._threads:
@@ -78,7 +78,7 @@ class Relay:
     def ask(self, job: int, line: bytes, files: Files, wanted: tuple[str, ...]) -> JobAnswer:
         """Have the program do something with these files in its folder; return its answer, with the files `wanted`.
 
-        Every file of the folder whose name begins with one of `wanted` is returned, and removed.
+        It returns, and removes, every file of the folder whose name begins with one of `wanted`.
         """
         with self._lock:
             if self._idle is not None:
@@ -89,20 +89,20 @@ class Relay:
             for name, text in files.items():
                 (self.folder / Path(name).name).write_bytes(text)
             self._waiting[job] = done
-            # under the lock: what stops it must come after it
+            # under the lock, so that a stop can only come after it
             self._lines.put(line)
         answer = done.result()
         self._rest()
         return JobAnswer(answer, self._take_files(wanted) if answer else {})
 
     def stop(self, job: int, line: bytes) -> None:
-        """Have the program stop what it was asked: its answer comes soon."""
+        """Have the program stop what it was asked to do: its answer comes soon."""
         with self._lock:
             if job in self._waiting:
                 self._lines.put(line)
 
     def wait(self) -> None:
-        """Wait until the program has ended, and its folder is removed."""
+        """Wait until the program has ended and its folder is removed."""
         self._process.wait()
         if self._idle is not None:
             self._idle.join()
@@ -136,7 +136,7 @@ class Relay:
 
     def _write(self) -> None:
         assert self._process.stdin is not None  # noqa: S101 -- it was opened with a pipe
-        # if it has ended, the reader sees that
+        # if it has ended, the reader notices
         with suppress(OSError), self._process.stdin as program:
             while line := self._lines.get():
                 with suppress(OSError):
@@ -145,13 +145,13 @@ class Relay:
 
     def _read(self) -> None:
         assert self._process.stdout is not None  # noqa: S101 -- as above
-        # a line that is none of its answers: what it says next may be cut in the middle
+        # after a line that is not one of its answers, the next one may be cut in the middle
         with suppress(msgspec.DecodeError), self._process.stdout as program:
             for line in program:
                 try:
                     job = msgspec.json.decode(line, type=_Job).job
                 except msgspec.MsgspecError:
-                    # printed beside the answers; if it ended this thread, those who ask would wait for ever
+                    # printed between the answers; if it ended this thread, those who ask would wait for ever
                     continue
                 with self._lock:
                     done = self._waiting.pop(job, None)
@@ -178,7 +178,7 @@ def relayed(  # noqa: PLR0913, PLR0917 -- what a cluster sends to a worker
     files: Files,
     wanted: tuple[str, ...],
 ) -> JobAnswer:
-    """Have the worker program of a campaign on this machine do something; start it if there is none."""
+    """Have a campaign's worker program on this machine do something; start it if there is none."""
     with _STARTING:
         relay = _RELAYS.get(campaign)
         if relay is None or relay.ended:
@@ -191,14 +191,14 @@ def relayed(  # noqa: PLR0913, PLR0917 -- what a cluster sends to a worker
 
 
 def stop_relayed(campaign: str, job: int, line: bytes) -> None:
-    """Have the worker program of a campaign stop a job, if it is one of this machine."""
+    """Have a campaign's worker program stop a job, if it runs on this machine."""
     relay = _RELAYS.get(campaign)
     if relay is not None:
         relay.stop(job, line)
 
 
 def end_relay(campaign: str) -> None:
-    """End the worker program of a campaign on this machine, if there is one."""
+    """End a campaign's worker program on this machine, if there is one."""
     with _STARTING:
         relay = _RELAYS.pop(campaign, None)
     if relay is not None:

@@ -1,7 +1,7 @@
-"""Driving elsewhere: a lease becomes a line of JSON for a worker, which answers with one.
+"""Driving elsewhere: a lease becomes a line of JSON for a worker, which answers with another.
 
-What a worker says is decoded into declared types, and events are read from the traces. This is all that local
-processes and a cluster have in common; they differ in how a line gets to a worker, and a cluster's way is pickle.
+A worker's answers are decoded into declared types, and events are read from the traces. Local processes and a cluster
+share only this; they differ in how a line gets to a worker, and a cluster uses pickle.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from otf.errors import ContactError, ModelError, OtfError, TraceError, UsageErro
 from otf.trace.kinds import Scope
 from otf.trace.verdict import Verdict
 
-STOPPING: Final = 5.0  # seconds in which a worker says what an interrupted search has found
+STOPPING: Final = 5.0  # seconds for a worker to say what an interrupted search has found
 DEATHS: Final = 4
-"""Workers that may die of one path before the campaign ends: a path that kills its tester would do so for ever."""
+"""Workers that one path may kill before the campaign ends: a path that kills its tester would go on for ever."""
 ERRORS: Final = {kind.__name__: kind for kind in (ContactError, ModelError, TraceError, UsageError, WriteError)}
 
 
@@ -41,14 +41,14 @@ SAME: Final = (
     *("number", "verdict", "steps", "faults", "unwritten", "silence"),
     *("seconds", "short", "malformed", "together", "digest", "heard"),
 )
-"""What a run and the line of it both have."""
+"""The fields that a run and its line share."""
 
 
 class ResultLine(msgspec.Struct, omit_defaults=True):
-    """What a worker did, as it writes it; `error` and its `kind` if it has no result. `trace` is the name of the file.
+    """A worker's result, as it writes it; `error` and its `kind` if it has none. `trace` is the name of the file.
 
-    `lacks`: the worker has not driven the path, since it lacks some of what that knows or looks for. `tries` are the
-    runs that confirmed a failure, or did not decide it (`again`).
+    `lacks`: the worker has not driven the path, since it lacks some of the path's knowledge or changed transitions.
+    `tries` counts the runs that confirmed a failure, or left it undecided (`again`).
     """
 
     job: int
@@ -81,8 +81,8 @@ class ResultLine(msgspec.Struct, omit_defaults=True):
         return cls(job, trace=result.trace.name, **same)
 
     def result(self, settings: Settings, bench: Bench) -> PathResult:
-        """Return the run, whose trace is in the folder of the campaign. Raises TraceError if that cannot be read."""
-        # a name, whatever a worker says: it leads nowhere else
+        """Return the run, with its trace in the campaign's folder. Raises TraceError if that cannot be read."""
+        # only a name, so whatever a worker says leads nowhere else
         trace = settings.out / Path(self.trace).name
         events = reread(trace, bench) if self.verdict.failed else ()
         same: dict[str, Any] = {name: getattr(self, name) for name in SAME}
@@ -90,12 +90,12 @@ class ResultLine(msgspec.Struct, omit_defaults=True):
 
 
 class JobLine(msgspec.Struct, omit_defaults=True):
-    """What a worker is to do, as it reads it: drive a leased path, confirm or shrink the `failing` one, or retry that.
+    """A worker's job, as it reads it: drive a leased path, or confirm, shrink or retry the `failing` one.
 
-    `retry` is for a failure of an earlier campaign; its answer is a pass if all runs pass. `stop` ends the search of
-    this `job`, which is answered with the shortest trace so far. `seconds` are those left for it; `strict`, `first` and
-    `confirmed` say of the failing run what `confirm` and `Shrinker` need. `looks`: the path looks first for transitions
-    that changed; these are `changed`, for a worker that lacks them. `scope` tells the kind to shrink from others.
+    `retry` is for a failure of an earlier campaign; the answer is a pass if all runs pass. `stop` ends the search of
+    this `job`; its answer is the shortest trace so far. `seconds` are those left for it; `strict`, `first` and
+    `confirmed` tell `confirm` and `Shrinker` about the failing run. `looks`: the path first looks for changed
+    transitions, given as `changed` to a worker that lacks them. `scope` tells the kind to shrink from others.
     """
 
     job: int
@@ -115,13 +115,13 @@ class JobLine(msgspec.Struct, omit_defaults=True):
 
 
 class WorkerDiedError(Exception):
-    """A worker has ended with a path under way."""
+    """A worker ended with a path under way."""
 
 
 class Remote(Executor):
     """An executor whose paths other processes drive.
 
-    `whole` adds to what a path knows all that a new worker lacks; `ends` returns the moment at which a path ends,
+    `whole` adds to a path's knowledge all that a new worker lacks; `ends` returns the moment at which a path ends,
     whatever it did.
     """
 
@@ -140,11 +140,11 @@ class Remote(Executor):
 
     @abstractmethod
     async def ask(self, line: JobLine) -> ResultLine:
-        """Have a worker do something. Raises WorkerDiedError, ContactError if there can be no more workers."""
+        """Have a worker do something. Raises WorkerDiedError; ContactError if there can be no more workers."""
 
     @abstractmethod
     async def stop(self, line: JobLine) -> ResultLine | None:
-        """Stop a search that nothing waits for any more; return its answer, None if there is none."""
+        """Stop a search that nothing waits for any more; return its answer, or None."""
 
     def oracle(self, lane: int) -> Oracle:
         """Return the oracle of this process, which asks the model again."""
@@ -163,7 +163,7 @@ class Remote(Executor):
         return Leased(found.result(self.settings, self.bench), found.learned, found.cut, deaths)
 
     def _changed(self, lane: int) -> list[str]:
-        """Return the changed transitions of a lane that workers do not see; those of this machine see the folder."""
+        """Return a lane's changed transitions if workers cannot see them; those on this machine see the folder."""
         del lane
         return []
 
@@ -176,7 +176,7 @@ class Remote(Executor):
         return ConfirmedPath(found.result(self.settings, self.bench), found.tries, again=found.again)
 
     async def shrink(self, lane: int, task: ShrinkTask, watch: ShrinkWatch) -> Shrunk:
-        """Shrink a failing path in a worker; there is no progress to see, and what was found is seen at the end."""
+        """Shrink a failing path in a worker; there is no progress to show, and the findings come at the end."""
         failing, seconds, confirmed, scope = task
         job = JobLine(0, "shrink", failing.number, lane, failing=ResultLine.of(0, failing), confirmed=confirmed)
         job.scope = scope
@@ -200,7 +200,7 @@ class Remote(Executor):
         return None if line is None else shrunk_of(self.settings.out, line, failing.number, self.bench)
 
     async def _ask(self, line: JobLine, seconds: float | None = None) -> tuple[ResultLine, int]:
-        """Return an answer that is no error, and how many workers died before one gave it."""
+        """Return an answer without an error, and how many workers died before one gave it."""
         last = ""
         for deaths in range(DEATHS):
             left = self._ends() - anyio.current_time() if seconds is None else seconds

@@ -1,4 +1,4 @@
-"""The kinds of failure that a campaign finds: each is shrunk, kept for the next campaign, and reported."""
+"""The kinds of failure that a campaign finds: it shrinks each, saves it for the next campaign, and reports it."""
 
 from __future__ import annotations
 
@@ -41,19 +41,19 @@ from otf.trace.events import Quiet, Sent
 from otf.trace.record import Header
 from otf.trace.verdict import Signature
 
-SHARE: Final = 0.3  # of the time, left for shrinking once a path has failed
+SHARE: Final = 0.3  # of the time, reserved for shrinking once a path has failed
 KNOWN: Final = 5.0
-"""Seconds in which a campaign shrinks its known issues, all together: it is not for them that it is run."""
+"""Seconds in which a campaign shrinks all its known issues: they are not what it is run for."""
 LEAST: Final = 0.2  # seconds: in less, nothing is shrunk
 ASKED: Final = ".asked.jsonl"
-"""How the trace of a run ends that tells whether two kinds are one, until it is deleted."""
+"""The ending of the trace, later deleted, of a run that tells whether two kinds are one."""
 LOST: Final = "the contact to the system was lost"
 
 
 class FailureReports:
-    """Shrinks, keeps and reports the kinds of failure of a campaign: between its paths, or at its end.
+    """Shrinks, saves and reports the kinds of failure of a campaign, between its paths or at its end.
 
-    `lost` is called if contact with the system is lost.
+    It calls `lost` if contact with the system is lost.
     """
 
     def __init__(  # noqa: PLR0913, PLR0917 -- what a campaign has, each once
@@ -76,33 +76,33 @@ class FailureReports:
 
     @property
     def new(self) -> list[FailureGroup]:
-        """Return the kinds of failure that are neither shrunk yet nor left as they are."""
+        """Return the kinds of failure that are neither shrunk nor final."""
         return [group for signature, group in self._summary.failures.items() if signature not in self._final]
 
     @property
     def reserve(self) -> float:
-        """Return the seconds of a bounded time that are left for shrinking what was found so far."""
+        """Return the seconds of a bounded time reserved for shrinking what was found so far."""
         share = SHARE * (self._settings.time or 0.0)
         return share if self.new else min(share, KNOWN - self._on_known) if self._known else 0.0
 
     @property
     def _known(self) -> list[tuple[str, FailureGroup]]:
-        """Return the known issues that a path showed, and whose run was not shrunk yet."""
+        """Return the known issues that a path showed, but whose run has not been shrunk."""
         shown = [(each.says, each.group) for each in self._summary.known_issues if each.group is not None]
         return [(says, group) for says, group in shown if group.shrunk is None and not group.unshrunk]
 
     def waiting(self) -> bool:
-        """Return whether a kind of failure is to be shrunk before the next path, and there is time for that."""
+        """Return whether to shrink a kind of failure before the next path, and there is time for that."""
         return self._settings.spend and bool(self.new) and self._between >= LEAST
 
     @property
     def _between(self) -> float:
-        """Return the seconds that shrinking between paths may take from now on."""
+        """Return the seconds that shrinking between paths may still take."""
         whole = SHARE * (self._settings.time or 0.0) - self._summary.parts.seconds.get("shrinking", 0.0)
         return min(whole, self._deadline - anyio.current_time())
 
     async def first(self) -> None:
-        """Shrink the first kind of failure that is new; some time is left for kinds that are found later."""
+        """Shrink the first new kind of failure, reserving some time for kinds found later."""
         group = self.new[0]
         with self._summary.parts.part("shrinking"):
             if self._settings.shrink and self._to_shrink(group):
@@ -112,7 +112,7 @@ class FailureReports:
                 self._report(now)
 
     async def rest(self) -> None:
-        """Shrink all that are new, several at the same time if there are workers, then report them in their order."""
+        """Shrink all new kinds, several at a time if there are workers, then report them in order."""
         await self._confirm_guessed()
         groups = self.new
         first = {group.signature for group in groups}
@@ -151,7 +151,7 @@ class FailureReports:
             self._on_known += anyio.current_time() - began
 
     async def _confirm_guessed(self) -> None:
-        """Look for runs that show without a guess what failed behind one."""
+        """Look for runs that show, without a guess, what failed behind one."""
         for guessed in self._summary.unconfirmed():
             if guessed.tried or anyio.current_time() >= self._deadline:
                 continue
@@ -171,12 +171,12 @@ class FailureReports:
         return (await self._starts.reach(failing.number, run)).result
 
     def _to_shrink(self, group: FailureGroup) -> bool:
-        """Return whether a kind is to be shrunk: it is not, if it turned out to be one that is."""
+        """Return whether to shrink a kind: not if it turned out to be the same as a shrunk one."""
         self._summary.merge_clocks()
         return self._summary.now(group) is group and group.shrunk is None
 
     async def _tell_apart(self) -> None:
-        """Tell the defects of one kind apart whose shortest runs differ: the system is asked for these."""
+        """Ask the system, to tell apart the defects of one kind whose shortest runs differ."""
         oracle = self._executor.oracle(0)
         ways = ModelMap(oracle)
         for group in () if oracle.model.timed else self.new:
@@ -193,7 +193,7 @@ class FailureReports:
                 self._summary.tell_apart(group, [each for way in defect for each in failures[way]])
 
     async def _merge(self) -> None:
-        """Count kinds together that one wrong step explains: only their shrunk runs tell, and the system."""
+        """Merge kinds that one wrong step explains: only their shrunk runs can tell, and the system."""
         summary, oracle = self._summary, self._executor.oracle(0)
         groups = [group for group in summary.failures.values() if group.shrunk is not None]
         runs = [() if group.shrunk is None else group.shrunk.events for group in groups]
@@ -203,7 +203,7 @@ class FailureReports:
             summary.merge(groups[other], groups[first])
 
     async def _answered(self, asking: Asking[Found], path: PathResult) -> Found | None:
-        """Ask the system, and return what its answers tell; None if it is lost. `path` is one that failed."""
+        """Ask the system, and return the conclusion; None if it is lost. `path` is one that failed."""
         answer: Answer = None
         try:
             inputs = next(asking)
@@ -218,7 +218,7 @@ class FailureReports:
             return None
 
     async def _fails(self, path: PathResult, inputs: Inputs) -> Answer:
-        # all at once: a run that is driven again pauses as long as the one before
+        # all at once: a re-run pauses as long as the run before
         events = [each for inp in inputs for each in (Sent(inp.value, "", 0.0), Quiet(0.0))]
         trace = path.trace.with_name(f"{path.trace.name}{ASKED}")
         run = replace(path, events=(*events,), trace=trace)
@@ -249,7 +249,7 @@ class FailureReports:
         return replace(shrunk, others=others)
 
     async def _shrink(self, group: FailureGroup, seconds: float, lane: int = 0, name: str = "") -> None:
-        """Shrink a failure where a lane drives its paths, in at most so many seconds."""
+        """Shrink a failure where a lane drives its paths, in at most `seconds`."""
         if not group.first.events:
             group.unshrunk = DROPPED
             return
@@ -264,7 +264,7 @@ class FailureReports:
             group.shrunk = shrunk
 
         def search() -> Awaitable[Shrunk]:
-            # after a start that failed it begins anew, in the time that is left
+            # after a failed start it begins anew, in the time that is left
             left = max(0.0, until - anyio.current_time())
             return self._executor.shrink(lane, ShrinkTask(first, left, confirmed, scope), watch)
 
@@ -294,7 +294,7 @@ def _write(run: PathResult, header: Header) -> None:
 
 
 async def together(work: Callable[[], Coroutine[Any, Any, None]], times: int) -> None:
-    """Do the work so many times, all at once."""
+    """Do the work that many times, all at once."""
     if times == 1:
         await work()
         return

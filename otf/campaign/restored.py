@@ -1,4 +1,4 @@
-"""A campaign that continues: its counted paths are in the summary, as far as their traces bear them out."""
+"""A campaign that continues: its counted paths go into the summary, as far as their traces confirm them."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from otf.trace.verdict import Verdict
 
 
 def restore(past: Past, summary: Summary, bench: Bench, about: About, settings: Settings) -> None:
-    """Add the counted paths to a summary, as far as their traces bear them out; the others are driven again.
+    """Add the counted paths to a summary, as far as their traces confirm them; the others are driven again.
 
-    `about` is that of the campaign that continues. Raises UsageError for a trace of another campaign, TraceError if
-    the trace of a failure cannot be read.
+    `about` belongs to the campaign that continues. Raises UsageError for a trace of another campaign, TraceError if the
+    trace of a failure cannot be read.
     """
-    # of one that was interrupted after its last path nobody has said the result: it is judged again, and not driven
+    # if it was interrupted after its last path, nobody has reported the result: judge it again, without driving
     past.judges_again = settings.check or not (past.completed or past.lacks(settings.traces))
     believed = Believed(past.folder, about.header, bench, again=past.judges_again, partial=settings.keep == "failures")
     believed.refuse_others()
@@ -36,7 +36,7 @@ def restore(past: Past, summary: Summary, bench: Bench, about: About, settings: 
 
 
 def is_idle(past: Past, summary: Summary) -> bool:
-    """Return whether a campaign that continued has tested nothing: no path was driven, and it had ended before.
+    """Return whether a resumed campaign has tested nothing: it drove no path, and had ended before.
 
     If it had not, the traces that were judged again are its result.
     """
@@ -76,7 +76,7 @@ def _add_all(past: Past, summary: Summary, bench: Bench) -> None:
 
 
 def _add_guessed(past: Past, summary: Summary, bench: Bench) -> None:
-    """Add what failed behind a guess: it is looked for without the guess again."""
+    """Add what failed behind a guess: it is sought again without the guess."""
     for number, counted in sorted(past.counted.items()):
         if counted.behind and counted.verdict != "inconclusive":
             with suppress(OSError, TraceError):
@@ -135,7 +135,7 @@ def _result(counted: CountedLine, folder: Path) -> PathResult:
 
 
 def shrunk_of(folder: Path, line: ShrunkLine, number: int, bench: Bench) -> Shrunk | None:
-    """Return a shrunk failure; None if a trace of it has gone, so that it is shrunk again."""
+    """Return a shrunk failure; None if one of its traces is gone, so that it is shrunk again."""
     try:
         shortest, *others = (judged(folder / Path(trace).name, number, bench) for trace in (line.trace, *line.others))
     except (OSError, TraceError):

@@ -18,11 +18,10 @@ from otf.trace.verdict import Failure, Signature, Verdict
 class PathResult:
     """One path: its number, verdict, steps and trace; a failing path keeps its events for the shrinker.
 
-    `faults` are the injected faults, as the trace records them; `unwritten` is the reason why part of the trace of a
-    failure is missing. `silence` says how its silences are known. It lasted so many `seconds`; `short`: the end of the
-    time cut it short. `passed` are the steps before its failure; of the answers to
-    the `malformed` ones of its inputs the model says nothing. So many inputs were in flight `together` at most.
-    `digest` is that of its trace. `heard`: an output was seen.
+    `faults` are the injected faults, as the trace records them; `unwritten` is why part of a failure's trace is
+    missing. `silence` says how its silences were detected. It lasted `seconds`; `short`: the time ran out. `passed`
+    holds the steps before its failure. The model says nothing about answers to its `malformed` inputs. At most
+    `together` inputs were in flight. `digest` is that of its trace. `heard`: an output was seen.
 
     >>> from pathlib import Path
     >>> from otf.trace import Verdict
@@ -47,7 +46,7 @@ class PathResult:
     heard: bool = True
 
     def upto(self, failure: Failure | None) -> PathResult:
-        """Return the run up to one of its failures, where it went on past the first."""
+        """Return the run up to one of its failures, if it went on past the first."""
         if failure is None or not any(isinstance(event, Guess) for event in self.events):
             return self
         verdict = replace(self.verdict, failure=failure, behind=())
@@ -55,7 +54,7 @@ class PathResult:
 
     @property
     def excused(self) -> int:
-        """Return how many of its inputs showed its failure or came behind it."""
+        """Return how many of its inputs showed its failure or came after it."""
         failure = self.verdict.failure
         return 0 if failure is None else self.steps - max(1, failure.step) + 1
 
@@ -65,12 +64,12 @@ class PathResult:
         return any(isinstance(event, Guess) for event in self.events)
 
     def is_longer(self, other: PathResult) -> bool:
-        """Return whether another run is to be preferred to this one: it is shorter, or was the first as short."""
+        """Return whether another run is preferable: it is shorter, or of equal length and earlier."""
         return (self.steps, self.place) > (other.steps, other.place)
 
     @property
     def place(self) -> tuple[bool, int]:
-        """Return where it stands among the paths of its campaign; runs of saved failures come after these."""
+        """Return its place among the paths of its campaign; runs of saved failures come after these."""
         return self.trace.name.startswith("saved"), self.number
 
 
@@ -80,9 +79,9 @@ class Shrunk:
 
     `rate` is the share of `runs` runs of the result that showed the failure, `before` that of `tried` runs of the
     original. Both are 0 if the failure never showed again, and `trace` is then the original one. `minimal` is false if
-    a budget or an interruption ended the search, and `ended` is the reason then. `tried` is 0 if not even the original
-    was driven to its end in the time. `events` are those of the trace. `others` are failures with other
-    signatures that the search met, each with its own trace; `program` is a pytest test that shows the failure.
+    a budget or an interruption ended the search, for the reason `ended`. `tried` is 0 if there was no time to drive
+    even the original to its end. `events` are those of the trace. `others` are failures with other signatures that the
+    search met, each with its own trace; `program` is a pytest test that shows the failure.
 
     >>> from pathlib import Path
     >>> from otf.trace import Verdict
@@ -114,10 +113,10 @@ class Shrunk:
 
 @dataclass(frozen=True, slots=True)
 class Retried:
-    """A failure that an earlier campaign saved, driven again: `result` is the run that showed it, None if none did.
+    """A failure saved by an earlier campaign, driven again: `result` is the run that showed it, None if none did.
 
-    `why` is the reason why it could not be driven: its trace no longer fits the bench. With a signature it is why
-    the runs do not decide: one failed, beside a stall.
+    `why` is why it could not be driven: its trace no longer fits the bench. With a signature, it is why the runs do not
+    decide: one failed, beside a stall.
 
     >>> from pathlib import Path
     >>> Retried(Path("saved/a.jsonl"), why="the bench has no input 'tea'").result is None
@@ -157,8 +156,8 @@ class FailureGroup:
     """All failures of one kind: the first path that showed it, the number of such paths, and the shrunk trace.
 
     `count` is 0 if only the run of a saved failure showed it, or one that confirmed what paths showed `behind` a guess.
-    `tries` is the number of strict re-runs until a failure of eager mode showed again (0: none was needed). `shorter`
-    is a later path with fewer steps. `unshrunk` is the reason why there is no shrunk trace, "" if none was asked for.
+    `tries` counts the strict re-runs until an eager mode failure showed again (0: none was needed). `shorter` is a
+    later path with fewer steps. `unshrunk` is why there is no shrunk trace, "" if none was wanted.
 
     >>> from pathlib import Path
     >>> from otf.trace import Signature, Verdict
@@ -178,7 +177,7 @@ class FailureGroup:
     behind: bool = False
 
     def meet(self, result: PathResult | None) -> None:
-        """Note another path that showed it: it may be shorter, or have a lower number though it ended later."""
+        """Note another path that showed it: it may be shorter, or have a lower number but have ended later."""
         if result is None or result.verdict.failure is None:
             return
         if self._shortest.is_longer(result):
@@ -192,7 +191,7 @@ class FailureGroup:
 
     @property
     def result(self) -> FailureResult:
-        """Return what is to be reported of the failure, wherever it is reported."""
+        """Return the result of the failure, the same for every kind of report."""
         shortest: PathResult | Shrunk = self._shortest
         if self.shrunk is not None and self.shrunk.steps <= shortest.steps:
             shortest = self.shrunk
@@ -205,9 +204,8 @@ class FailureGroup:
 class GuessedFailure:
     """A failure that `count` paths showed only behind the failure `after`: `first` is the first of them.
 
-    `behind` is its kind, `title` its shortest run by its values. `tried`: a run without the guess was looked for.
-    `confirmed`: there is one, so that it is a
-    kind as any other.
+    `behind` is that failure's kind, `title` its shortest run by values. `tried`: a run without the guess was sought.
+    `confirmed`: there is one, so this is a kind like any other.
     """
 
     signature: Signature
@@ -221,7 +219,7 @@ class GuessedFailure:
 
     @property
     def result(self) -> GuessedResult:
-        """Return what is to be reported of it."""
+        """Return the result of the failure."""
         failure = self.first.verdict.failure
         named = "" if failure is None else title(failure)
         return GuessedResult(str(self.signature), self.behind, self.count, str(self.first.trace), named, self.title)
@@ -231,7 +229,7 @@ class GuessedFailure:
 class KnownIssueCount:
     """A known issue of the bench: its description, the number of paths that showed it, and the shortest of these.
 
-    `kinds` are the signatures of what counted as it: where they are several, it may excuse too much.
+    `kinds` holds the signatures of what counted as it: if there are several, it may excuse too much.
     """
 
     says: str
@@ -240,7 +238,7 @@ class KnownIssueCount:
     kinds: set[str] = field(default_factory=set[str])
 
     def add(self, result: PathResult, signature: str = "") -> None:
-        """Count a path that showed it, by a failure of this signature."""
+        """Count a path that showed it, through a failure of this signature."""
         self.count += 1
         self.kinds.add(signature or str(result.verdict.failure and result.verdict.failure.signature))
         failure, group = result.verdict.failure, self.group
@@ -253,7 +251,7 @@ class KnownIssueCount:
 
     @property
     def result(self) -> KnownIssueResult:
-        """Return what is to be reported of it, wherever it is reported."""
+        """Return the result of the issue, the same for every kind of report."""
         if self.group is None:
             return KnownIssueResult(self.says, self.count)
         shortest = self.group.result

@@ -1,4 +1,4 @@
-"""Running a bench from Python: as a test in one line, which raises on a failure, or to measure its times."""
+"""Running a bench from Python: as a one-line test, which raises on a failure, or to measure its times."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class NonconformanceError(AssertionError):
 
     @property
     def point(self) -> str:
-        """Return the failure in a line that begins with what was seen; of several failures the first."""
+        """Return the failure in a line that begins with what was seen; of several failures, the first."""
         from otf.trace.explain import point
 
         first, *others = self.summary.failures.values()
@@ -67,7 +67,7 @@ def run(bench: Bench, **settings: Unpack[SettingsKeywords]) -> Summary:
 
     from otf.campaign.campaign import Campaign
 
-    __tracebackhide__ = True  # under pytest the line of the test is what matters
+    __tracebackhide__ = True  # under pytest, the line of the test is what matters
     temporary = Path(tempfile.mkdtemp(prefix="otf-")) if settings.get("out") is None else None
     if temporary is not None:
         settings["out"] = temporary
@@ -76,7 +76,7 @@ def run(bench: Bench, **settings: Unpack[SettingsKeywords]) -> Summary:
     except NonconformanceError as error:
         raise error.with_traceback(None) from None
     except OtfError as error:
-        # the frames of the event loop explain nothing; those of a model are in the message
+        # the frames of the event loop explain nothing, and the message has those of a model
         raise error.with_traceback(None) from error.__cause__
     if temporary is not None:
         shutil.rmtree(temporary)  # after a failure the folder stays: its traces are needed
@@ -110,8 +110,8 @@ def _explanation(group: FailureGroup) -> str:
     return f"{explanation(shortest.verdict, shortest.events)}\ntrace: {shortest.trace}"
 
 
-ROOM: Final = 3  # times the longest reply: the machine will be busier one day
-GENEROUS: Final = 0.5  # seconds of silence while measuring: a late output is to be measured, not missed
+ROOM: Final = 3  # times the longest reply: some day the machine will be busier
+GENEROUS: Final = 0.5  # seconds of silence while measuring: a late output should be measured, not missed
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ class Calibration:
 
 
 class _Stopwatch(Listener):
-    """Measures from each input to the last output before the next."""
+    """Measures the time from each input to the last output before the next."""
 
     def __init__(self) -> None:
         self.replies: list[float] = []

@@ -32,22 +32,22 @@ from otf.trace.record import Header
 from otf.trace.verdict import Signature
 from otf.values import as_text, show
 
-TRIES: Final = 5  # runs that have to pass before a failure counts as fixed: it may depend on chance
+TRIES: Final = 5  # runs that have to pass before a failure counts as fixed, since it may depend on chance
 TIMES: Final = frozenset({"quiescence", "L", "R"})  # parameters that do not change the system
 
 
 SavedRun: TypeAlias = tuple[PathResult | None, str]
-"""The run that shows a saved failure; without one, why the runs do not decide, "" if all of them passed."""
+"""The run that shows a saved failure; if none, why the runs do not decide, or "" if all of them passed."""
 DriveSaved: TypeAlias = Callable[[Path, int, float], Awaitable[SavedRun]]
-"""Drives a saved failure elsewhere, given its trace, its number, and the time until which its runs may go on."""
+"""Drives a saved failure elsewhere, given its trace, its number, and the time at which its runs end."""
 
 
 @dataclass(frozen=True, slots=True)
 class Saved:
     """The failures in a folder that belong to one bench with its parameters; `header` is for new traces.
 
-    `where` are the addresses of the system where they differ from those of the bench: the failures of a device say
-    nothing about a stand-in for it.
+    `where` lists the system's addresses if they differ from the bench's: the failures of a device say nothing about its
+    stand-in.
     """
 
     folder: Path
@@ -56,18 +56,18 @@ class Saved:
 
     @classmethod
     def of(cls, settings: Settings, bench: Bench) -> Self | None:
-        """Return those of a campaign on this bench at its own speed, None if it keeps none."""
+        """Return those of a campaign on this bench at its own speed, None if it saves none."""
         if settings.saved is None:
             return None
         head = header(bench, replace(settings, mode="strict"), 0, strategy="script")
         return cls(settings.saved, head, settings.where)
 
     def keep(self, signature: Signature, trace: Path, same: Iterable[Path] = ()) -> None:
-        """Save a copy of a failing trace. It replaces earlier traces of the same kind, and those of the `same`."""
+        """Save a copy of a failing trace. It replaces earlier traces of the same kind, and those listed in `same`."""
         kept = self.folder / f"{self._name()}-{_hash(signature)}.jsonl"
         with writing(kept, "the failure", "say --no-saved, or make room"):
             self.folder.mkdir(parents=True, exist_ok=True)
-            # atomically: another run may be saving or reading the same failure now
+            # atomically: another run may be saving or reading the same failure
             copied = kept.with_name(f".{kept.name}.{os.getpid()}")
             shutil.copyfile(trace, copied)
             copied.replace(kept)
@@ -83,12 +83,12 @@ class Saved:
     async def retried(
         self, bench: Bench, oracle: Oracle, out: Path, until: float = FOREVER, drive: DriveSaved | None = None
     ) -> AsyncGenerator[Retried]:
-        """Drive each saved failure again, and yield the outcome; a failure that no longer shows is deleted.
+        """Drive each saved failure again, and yield the outcome; delete a failure that no longer shows.
 
-        `drive` does so elsewhere. At the time `until` the runs end, and the failures that are not decided stay. Raises
-        ContactError if the system cannot be reached, ModelError if the model is broken.
+        `drive` does so elsewhere. The runs end at the time `until`, and undecided failures stay. Raises ContactError if
+        the system cannot be reached, ModelError if the model is broken.
         """
-        # one by one: if the first kills the system that is a failure, even if the second finds no system any more
+        # one by one: if the first kills the system, that is a failure, even if the second finds no system
         for number, kept in enumerate(self.traces(), 1):
             try:
                 events = reread(kept, bench)
@@ -110,11 +110,11 @@ class Saved:
             yield Retried(kept, issue.signature, result, why)
 
     async def driven(self, bench: Bench, oracle: Oracle, kept: Path, trace: Path, until: float) -> SavedRun:
-        """Drive a saved failure a few times, or until it shows or the time is over. Raises TraceError."""
+        """Drive a saved failure a few times, or until it shows or time is up. Raises TraceError."""
         events, recorded = reread(kept, bench), header_of(kept)
         issue = _issue(oracle, kept, events)
         candidate, seen, others = again(issue, oracle), list[PathResult](), list[PathResult]()
-        # what is sent at once is a race: the same inputs one by one would pass
+        # inputs sent at once are a race: one by one, they would pass
         earlier = [NamedRun.of(oracle, events)]
         head, joins = replace(self.header, burst=min(recorded.burst, len(issue))), as_before(events)
         tries = max(TRIES, repeats(recorded.rate) if recorded.rate else 0)
@@ -141,12 +141,12 @@ class Saved:
 
 
 def _remove(trace: Path) -> None:
-    with suppress(OSError):  # it is tried again the next time
+    with suppress(OSError):  # it will be tried again the next time
         trace.unlink()
 
 
 def saved_trace(out: Path, number: int) -> Path:
-    """Return the trace of a saved failure that is driven again."""
+    """Return the trace of a saved failure when it is driven again."""
     return out / f"saved-{number:04}.jsonl"
 
 
@@ -158,9 +158,9 @@ def _issue(oracle: Oracle, trace: Path, events: Iterable[Event]) -> Issue:
 
 
 def _why_disabled(oracle: Oracle, events: Iterable[Event]) -> str:
-    """Return why a run of the inputs of a trace shows nothing: the model no longer enables one of them; "" if it does.
+    """Return why a run of a trace's inputs shows nothing: the model no longer enables one of them; "" if it does.
 
-    Such an input is skipped, so that the failure could not show: it is neither fixed nor there.
+    Such an input is skipped, so the failure could not show: it is neither fixed nor there.
     """
     monitor, number = Monitor(oracle), 0
     for event in events:
@@ -174,7 +174,7 @@ def _why_disabled(oracle: Oracle, events: Iterable[Event]) -> str:
 
 
 def _readable(value: object) -> object:
-    """Return a parameter whose `repr` can be hashed: that of the user's own type may raise."""
+    """Return a parameter with a `repr` that can be hashed: the user's own type may raise."""
     try:
         repr(value)
     except Exception:  # noqa: BLE001 -- the user's code may raise anything
@@ -183,5 +183,5 @@ def _readable(value: object) -> object:
 
 
 def _hash(value: object) -> str:
-    # parameters may come from the command line, where a file name may be no valid text
+    # parameters may come from the command line, where a file name need not be valid text
     return hashlib.sha256(repr(value).encode("utf-8", "backslashreplace")).hexdigest()[:10]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from otf.strategy import Coverage, StrategyKind
 
 
-UNLIMITED: Final = 1_000_000_000  # paths: another bound ends the campaign
+UNLIMITED: Final = 1_000_000_000  # another bound ends the campaign
 
 MINUTE: Final = 60
 
@@ -40,7 +40,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Workers:
-    """Worker processes: how many, the arguments of Python that start one, and the first line that it reads.
+    """Worker processes: how many, Python's arguments to start one, and the first line that it reads.
 
     `cluster` is the address of a dask scheduler, whose workers start them instead of this machine.
 
@@ -62,34 +62,34 @@ class Settings:
     |---|---|
     | `out` | the folder for the traces and the log; it belongs to this campaign alone |
     | `reference` | the bench as the user named it, so that a trace can name it again |
-    | `traces` | the number of paths; `UNLIMITED` where only another bound ends the campaign |
+    | `traces` | the number of paths; `UNLIMITED` if only another bound ends the campaign |
     | `steps` | the greatest number of inputs in one path |
     | `mixed` | whether `steps` is a mean: lengths double, and the longest path takes half of all inputs, or of `time` |
     | `time` | a bound for all paths together, in seconds; None: no bound |
     | `seed` | the seed of all random choices |
     | `strategy` | how inputs are chosen: a name, a name with parameters, or a strategy |
     | `mode` | when inputs are sent: `strict` after quiescence, `eager` at once where no output can come |
-    | `burst` | inputs that are sent at once; None: of several clients two or three, on a tenth of the paths |
+    | `burst` | inputs to send at once; None: with several clients two or three, on a quarter of the paths |
     | `largest` | bytes of a trace; of a longer one the middle is dropped |
-    | `aftermath` | seconds for which the ports are heard after a new failure; what comes is not judged |
+    | `aftermath` | seconds to listen after a new failure; what comes is not judged |
     | `jobs` | paths that run at the same time, each against its own copy of the system |
     | `keep` | which traces are kept: `all`, or only those of `failures` |
     | `stop_first` | whether the campaign ends at its first failure |
     | `shrink` | whether failures are shrunk |
     | `group_by` | the parts of a failure whose values make its kind: `state`, `input`, …; None: as few as needed |
     | `budget` | the bounds for shrinking one failure |
-    | `saved` | the folder in which failures are kept; they are driven first in the next campaign. None: neither |
-    | `where` | the addresses of the system where they differ from the bench's: kept failures belong to one address |
-    | `resume` | whether the campaign in `out` continues: paths that it counted are not driven again |
-    | `check` | whether all traces of a campaign that continues are judged again |
-    | `spend` | whether `time` goes to what changed in the model first; a campaign of its earlier form is set aside |
+    | `saved` | the folder that keeps failures, which the next campaign drives first; None: neither |
+    | `where` | the system's addresses if they differ from the bench's: kept failures belong to one address |
+    | `resume` | whether the campaign in `out` continues, without driving the paths that it counted again |
+    | `check` | whether to judge all traces of a continued campaign again |
+    | `spend` | whether `time` goes first to what changed in the model; a campaign of its earlier form is set aside |
     | `workers` | the processes that drive the paths, each `jobs` at the same time; None: this process alone |
     | `device` | returns the bench on the device of a lane, counted from 0; None: all lanes have one bench |
     | `decides` | whether the campaign ends once every requirement of the bench is decided |
-    | `covers` | coverage that workers' paths add to, as their traces show; None: it is not counted here |
+    | `covers` | coverage that workers' paths add to, by their traces; None: not counted here |
     | `options` | the options of the command line, for the journal: it continues without them |
 
-    Raises UsageError for values that mean nothing.
+    Raises UsageError for invalid values.
 
     >>> from pathlib import Path
     >>> Settings(out=Path("out"), traces=100, seed=1).steps
@@ -130,11 +130,11 @@ class Settings:
 
     @property
     def lanes(self) -> int:
-        """Return the number of lanes: of paths at the same time."""
+        """Return the number of lanes, which is that of simultaneous paths."""
         return self.jobs * (1 if self.workers is None else self.workers.processes)
 
     def __post_init__(self) -> None:
-        """Refuse values that mean nothing: a program has them from anywhere, and not every one is type-checked."""
+        """Refuse invalid values: a program may get them from anywhere, and not every program is type-checked."""
         for name in ("out", "saved"):
             if isinstance(folder := getattr(self, name), str):
                 object.__setattr__(self, name, Path(folder))
@@ -151,10 +151,10 @@ class Settings:
 
 
 def _require(name: str, value: Any, what: str, holds: Callable[[Any], bool]) -> None:  # noqa: ANN401 -- any setting
-    """Raise UsageError unless something holds for the value of a setting."""
+    """Raise UsageError unless a condition holds for the value of a setting."""
     try:
         good = holds(value)
-    except TypeError:  # a text is no number
+    except TypeError:  # a text is not a number
         good = False
     if not good:
         message = f"{name}={value!r}: {what} is needed"
@@ -199,7 +199,7 @@ def header(bench: Bench, settings: Settings, path: int, *, strategy: str = "") -
     import platform  # a model file needs none of this
     from uuid import uuid4
 
-    from otf.campaign.pace import burst  # a bench is made of codecs and strategies, which settings do without
+    from otf.campaign.pace import burst  # it imports codecs and strategies, which settings do without
 
     return Header(
         run=uuid4().hex[:12],
@@ -228,7 +228,7 @@ def _image(bench: Bench) -> Mapping[str, str]:
 
 @cache
 def _version() -> str:
-    from importlib.metadata import version  # it reads mails, and takes as long as all of the model
+    from importlib.metadata import version  # it imports the email package, and takes as long as the whole model
 
     return version("otf")
 
@@ -236,14 +236,14 @@ def _version() -> str:
 SCALES: Final = (2, 4, 8)
 """Every second path is twice as long as the shortest, every fourth four times, every eighth eight times."""
 FEW: Final = 3
-"""Paths from which on one of them is the longest."""
+"""The fewest paths of which one is the longest."""
 
 
 def length(settings: Settings, number: int, *, late: bool) -> int:
-    """Return the greatest number of inputs of a path, by its number from 1.
+    """Return the greatest number of inputs of a path, given its number, counted from 1.
 
-    Where the settings mix lengths, they double from path to path, and the last path takes half of all inputs. Where
-    only the time ends the campaign, a path that begins when half of it is over (`late`) lasts to the end.
+    If the settings mix lengths, they double from path to path, and the last path takes half of all inputs. If only time
+    ends the campaign, a path that begins in its second half (`late`) lasts to the end.
 
     >>> from pathlib import Path
     >>> ten = Settings(out=Path("out"), traces=10, mixed=True)
@@ -262,7 +262,7 @@ def length(settings: Settings, number: int, *, late: bool) -> int:
 
 
 def _share(number: int, inputs: int, parts: int) -> int:
-    """Return the length of a path where so many inputs are for so many parts; the lengths add up to the inputs."""
+    """Return the length of a path if `inputs` are divided into `parts`; the lengths add up to the inputs."""
     return inputs * _sum(number) // parts - inputs * _sum(number - 1) // parts
 
 

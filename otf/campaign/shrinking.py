@@ -1,4 +1,4 @@
-"""Shrinking on the real system: the candidates of the pure shrinker, each driven against a fresh copy."""
+"""Shrinking on the real system: drive each candidate of the pure shrinker against a fresh copy."""
 
 from __future__ import annotations
 
@@ -53,24 +53,23 @@ ShrinkProgress = Callable[[int, int], None]
 OnShrunk = Callable[[Shrunk], None]
 
 INTERRUPTED: Final = "it was interrupted"
-SLICE: Final = 0.05  # seconds of thinking after which the event loop gets a turn: interruptions arrive there
-TAILS: Final = 1.5  # times as long as in the failing run is waited after the last input of a candidate
-MARGIN: Final = 0.5  # seconds besides
-WAITING: Final = 0.25  # of the time that is left, within which an output must have come to be awaited without any input
-ROUNDS: Final = 3  # a result that fails more rarely than assumed is shrunk again with more runs for each candidate
+SLICE: Final = 0.05  # seconds of thinking until the event loop gets a turn: interruptions arrive there
+TAILS: Final = 1.5  # times the failing run's wait after the last input of a candidate
+MARGIN: Final = 0.5  # seconds more
+WAITING: Final = 0.25  # of the time left: only an output that took less is awaited without any input
+ROUNDS: Final = 3  # a result that fails more rarely than assumed is shrunk again, with more runs for each candidate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shrinker:
     """Shrinks failing paths of one bench; `header` is the header of the traces that it writes.
 
-    `spent` seconds of the budget are gone already. `jobs` candidates run at a time, each against its own copy.
-    `found` is called with each shorter result, so that it is known if the search is interrupted. `mode` is the mode
-    of the candidates: in eager mode most of them run eagerly, and those that fail are run strictly; in strict mode
-    all of them run strictly. `where` are the addresses of the system where they differ from those of the bench, as
-    for `otf run --sut`: the pytest program repeats them. `confirmed`: the failing path is a strict run of the
-    inputs of another, so it need not run once more. `scope` tells the failures of its signature apart: candidates that
-    show another kind do not count.
+    `spent` seconds of the budget are already gone. `jobs` candidates run at a time, each against its own copy. `found`
+    gets each shorter result, so that it survives an interruption. `mode` is the mode of the candidates: in eager mode
+    most of them run eagerly, and the failing ones again strictly; in strict mode all run strictly. `where` lists the
+    system's addresses if they differ from the bench's, as for `otf run --sut`: the pytest program repeats them.
+    `confirmed`: the failing path is a strict run of another one's inputs, so it need not run again. `scope` tells the
+    failures of its signature apart: candidates that show another kind do not count.
 
     >>> import anyio
     >>> from pathlib import Path
@@ -101,18 +100,18 @@ class Shrinker:
     async def run(self, failing: PathResult) -> Shrunk:
         """Return the shortest trace found that shows the failure of a path, with the same signature.
 
-        The original is run again first, unless it is `confirmed`, several times if it passes; if it never fails the
-        search ends, and the rate is 0. With several jobs it runs along with the first candidates, until one of these
-        shows the failure. Every candidate runs against a freshly started system. The result is written beside the
-        original as `….shrunk.jsonl`, and as a pytest program if the bench can be imported by name. Raises UsageError
-        for a path that did not fail, ContactError if the system cannot be reached.
+        Unless `confirmed`, the original runs again first, several times if it passes; if it never fails, the search
+        ends, and the rate is 0. With several jobs it runs along with the first candidates, until one of these shows the
+        failure. Every candidate runs against a freshly started system. The result goes to `….shrunk.jsonl` beside the
+        original, and to a pytest program if the bench can be imported by name. Raises UsageError for a path that did
+        not fail, ContactError if the system cannot be reached.
         """
         failure = failing.verdict.failure
         failing = failing.upto(failure)
         if failure is None:
             message = f"{failing.trace}: the trace does not fail, there is nothing to shrink"
             raise UsageError(message)
-        # half of the time at least, however long the start took
+        # at least half of the time, however long the start took
         deadline = anyio.current_time() + self.budget.seconds - min(self.spent, self.budget.seconds / 2)
         kind = self.scope.of(failure.signature)
         tries = Tries(self.bench, self.oracle, self.header, failing, kind)
@@ -127,7 +126,7 @@ class Shrinker:
 class _Work:
     """The shrinking of one failure.
 
-    `rate` is the failure rate of the shortest trace so far in `runs` runs, `before` that of the original in `tried`.
+    `rate` is the failure rate of the shortest trace so far in `runs` runs, `before` the original's in `tried` runs.
     """
 
     by: Shrinker
@@ -180,12 +179,12 @@ class _Work:
         return self.done("" if minimal else self.drives.why())
 
     def done(self, ended: str) -> Shrunk:
-        """Return the result, with a program, and say in its trace why the search ended."""
+        """Return the result, with a program, and note in its trace why the search ended."""
         mark_finished(self.tries.trace, ended, self.rate, self.runs)
         return replace(self.shrunk(ended), program=self.program())
 
     async def by_clock(self) -> bool:
-        """Return whether it fails as well when nothing is sent: no part of the path has to do with it then."""
+        """Return whether it also fails without any input: then no part of the path matters."""
         output = awaited_output(self.failing.verdict.failure, self.failing.events)
         if output is None or self.failing.faults or not self.drives.more():
             return False
@@ -221,11 +220,11 @@ class _Work:
     async def search_in_mode(self, times: int, original: Candidate | None = None) -> bool:
         """Run the search until it ends (True) or the budget does (False)."""
         # an intermittent failure would have to show in an eager run and in the strict run after it: too rare. With
-        # timers an eager run is another run: they expire elsewhere
+        # timers, an eager run is a different run: they expire elsewhere
         if self.by.mode == "strict" or times > 1 or not self.tries.waits or self.by.oracle.model.timed:
             return await self.drive(times, self.tries.shows, original)
         ended = await self.drive(times, self.tries.quickly, original)
-        # the failure may need a pause: then candidates that passed eagerly may show it all the same
+        # the failure may need a pause: then candidates that passed eagerly may show it after all
         if not ended or not self.tries.doubtful or not self.drives.more():
             return ended
         passed = await self.tries.eagerly(self.drives.again()) is None
@@ -249,7 +248,7 @@ class _Work:
         return ahead.done
 
     async def think(self, thinking: Thinking[list[Candidate]]) -> list[Candidate]:
-        """Return the result of work on the model; empty if the time is over before."""
+        """Return the result of work on the model; empty if time runs out first."""
         turn = monotonic() + SLICE
         try:
             while True:
@@ -291,7 +290,7 @@ class _Work:
         if not text:
             return None
         name = re.sub(r"\W+", "_", self.failing.trace.stem)
-        # no name that pytest collects by itself: it runs only on request
+        # not a name that pytest collects by itself: it runs only on request
         path = self.failing.trace.with_name(f"{name}_shrunk.py")
         put(path, text.encode(errors="replace"))
         return path

@@ -1,4 +1,4 @@
-"""The probe of a faster clock: a few paths, whose failures are driven again with the clock of the machine."""
+"""Probing a faster clock: a few paths, whose failures are driven again with the machine's own clock."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SPEEDS: Final = 100.0, 50.0, 20.0, 10.0, 5.0, 2.0
 
 
 async def greatest_speed(bench: Bench, settings: Settings) -> float:
-    """Return the greatest speed of the clock that the system follows. Raises UsageError where it follows none."""
+    """Return the greatest clock speed that the system follows. Raises UsageError if it follows none."""
     why = ""
     for speed in _SPEEDS:
         why, clear = await _objection(bench.at_speed(speed), settings)
@@ -38,9 +38,9 @@ async def greatest_speed(bench: Bench, settings: Settings) -> float:
 
 
 async def check_speed(bench: Bench, settings: Settings, until: float = FOREVER) -> bool:
-    """Refuse a bench whose system does not follow its faster clock. Raises UsageError with a failure as the reason.
+    """Refuse a bench whose system does not follow its faster clock. Raises UsageError, with a failure as the reason.
 
-    Return whether it was seen to follow: a machine may be too busy for that, and at the time `until` the paths end.
+    Return whether it was seen to follow: the machine may be too busy to tell, and the paths end at the time `until`.
     """
     why, clear = await _objection(bench, settings, until) if bench.speed > 1 else ("", True)
     if why:
@@ -49,13 +49,13 @@ async def check_speed(bench: Bench, settings: Settings, until: float = FOREVER) 
 
 
 async def _objection(bench: Bench, settings: Settings, until: float = FOREVER) -> tuple[str, bool]:
-    """Return the failure that occurs at this speed only ("" if none), and whether enough paths were conclusive.
+    """Return the failure that occurs only at this speed ("" if none), and whether enough paths were conclusive.
 
-    Beside a stall a late answer is inconclusive, and shows nothing of the clock: such a path is driven again.
+    Beside a stall, a late answer is inconclusive, and says nothing about the clock: such a path is driven again.
     """
     clear = 0
     with tempfile.TemporaryDirectory(prefix="otf-speed-") as folder:
-        # each state with a timer is waited for: that the timers follow is the question
+        # wait for each state with a timer: whether the timers follow is the question
         timers = Timers(last=True)
         for number in range(1, TRIES + 1):
             if anyio.current_time() >= until:

@@ -1,4 +1,4 @@
-"""The result of a campaign so far: what was driven, what failed in which ways, where the time went; and who listens."""
+"""The result of a campaign so far: what it drove, what failed and how, where the time went; and who listens."""
 
 from __future__ import annotations
 
@@ -19,26 +19,25 @@ from otf.trace.requirements import RequirementRecord
 from otf.trace.result import CampaignResult, InconclusiveResult, untested
 from otf.trace.verdict import Failure, Judged, Outcome, Signature
 
-if TYPE_CHECKING:  # a model file needs no core
+if TYPE_CHECKING:  # a model file does not need the core
     from otf.core import Chooser, Symbol, View
 
-GUESSED: Final = 200  # failures behind guesses that are looked at
+GUESSED: Final = 200  # failures behind guesses to look at
 
 
 @dataclass(slots=True)
 class Summary(FailureKinds):
     """The result of a campaign so far; `trouble` is the error that ended contact with the system.
 
-    `saved` are the failures of earlier campaigns; their runs count neither as paths nor as steps. A path that shows one
-    of the `known_issues` of the bench is no failure. `silence` counts the paths by how their silences are known,
-    `short` those that the end of the time cut short; `unfinished` are the steps of paths that were interrupted. `spent`
-    is where the time went, `parts` how the campaign divided it, `earlier` the seconds before it continued. `cut`: a
-    state enabled more inputs than were drawn from. `failed_starts` of the system were tried again after a pause, and
-    are in the log. `untested` is the reason why nothing was tested at all. `unshown` paths passed before the campaign
-    continued, and have no trace; `altered` says what of its folder was not as it was written. `longest` is the
-    greatest number of inputs on one path, `uptime` the seconds of the path that lasted longest, `together` the most
-    inputs in flight. `judged` is how much was judged, and how much of that beside stalls. `excused` counts
-    the inputs that showed a known issue, or came behind one.
+    `saved` holds the failures of earlier campaigns; their runs count neither as paths nor as steps. A path that shows
+    one of the bench's `known_issues` is not a failure. `silence` counts the paths by how their silences were detected,
+    `short` those cut when the time ran out; `unfinished` holds the steps of interrupted paths. `spent` is where the
+    time went, `parts` how the campaign divided it, `earlier` the seconds before it continued. `cut`: a state enabled
+    more inputs than the draw considered. `failed_starts` of the system were retried after a pause, and are in the log.
+    `untested` is why nothing was tested at all. `unshown` paths passed before the campaign continued, and have no
+    trace; `altered` says what was changed in its folder. `longest` is the greatest number of inputs on one path,
+    `uptime` the seconds of the longest path, `together` the most inputs in flight. `judged` says how much was judged,
+    and how much of that beside stalls. `excused` counts the inputs that showed a known issue, or came behind one.
 
     >>> from pathlib import Path
     >>> from otf.trace import Verdict
@@ -78,12 +77,12 @@ class Summary(FailureKinds):
     together: int = 0
     heard: bool = False
     judged: Judged = field(default_factory=Judged)
-    # what failed behind a guess, by its fingerprint
+    # failures behind a guess, by fingerprint
     guessed: dict[str, GuessedFailure] = field(default_factory=dict[str, GuessedFailure])
 
     @property
     def result(self) -> CampaignResult:
-        """Return what is to be reported of the campaign, wherever it is reported."""
+        """Return the result of the campaign, the same for every kind of report."""
         undecided: dict[str, list[PathResult]] = {}
         for each in sorted(self.inconclusive, key=lambda path: path.number):
             undecided.setdefault(each.verdict.why, []).append(each)
@@ -121,7 +120,7 @@ class Summary(FailureKinds):
 
     @property
     def exit_status(self) -> int:
-        """Return the exit status of the command line for the verdict."""
+        """Return the command line's exit status for the verdict."""
         return STATUS_OF[self.verdict]
 
     def add(
@@ -160,7 +159,7 @@ class Summary(FailureKinds):
             self.failed(FailureGroup(known or result.verdict.failure.signature, result, tries=tries))
 
     def behind(self, driven: PathResult, known_issue: Callable[[Failure], KnownIssue | None]) -> None:
-        """Add what failed on a path after its failure: the state was guessed, so that it needs to be confirmed."""
+        """Add what failed on a path after its failure: the state was guessed, so it needs confirmation."""
         if (first := driven.verdict.failure) is None:
             return
         after, kinds = first.signature, self.kinds
@@ -175,7 +174,7 @@ class Summary(FailureKinds):
                 self.guessed[failure.signature.fingerprint] = guessed
 
     def _shown(self, failure: Failure) -> bool:
-        """Return whether a failure is like one that was seen without a guess: of its kind, or the same answer."""
+        """Return whether a failure is like one seen without a guess: of its kind, or the same answer."""
         if self.kinds.as_added(failure.signature) in self.failures:
             return True
         exact = failure.signature.exact
@@ -186,7 +185,7 @@ class Summary(FailureKinds):
         )
 
     def taken_out(self, device: int, why: str) -> None:
-        """Note that a device stopped answering, and is driven no more."""
+        """Note that a device stopped answering, and is no longer driven."""
         self.devices_out.append(f"device {device} was taken out, and others drove its paths: {why}")
 
     def unconfirmed(self) -> list[GuessedFailure]:
@@ -203,12 +202,12 @@ class Summary(FailureKinds):
         return [*left.values()]
 
     def kept(self, group: FailureGroup) -> list[Path]:
-        """Return the traces that earlier campaigns saved of a kind, as far as they still show it."""
+        """Return the traces of a kind that earlier campaigns saved, if they still show it."""
         shown = ((each.trace, each.result.verdict.failure) for each in self.saved if each.result is not None)
         return [trace for trace, failure in shown if failure and self.kind_of(failure.signature) == group.signature]
 
     def conclude(self, *, timed: bool) -> None:
-        """Note if no path and no saved failure tested anything; `timed`: the campaign had a bound in time."""
+        """Note if no path and no saved failure tested anything; `timed`: the campaign had a time limit."""
         driven = any(not each.why or each.known_issue for each in self.saved)
         if not self.steps and not driven:
             over = "the time was over before the first input, or " * timed
@@ -219,7 +218,7 @@ class Summary(FailureKinds):
             self.untested = untested(self.steps, self.malformed, self.truncated, self.excused)
 
     def rest(self, before: int) -> None:
-        """Note that a campaign continued and had nothing to drive: the result is that of an earlier day."""
+        """Note that a campaign continued and had nothing to drive: the result is from an earlier day."""
         said = f"nothing was driven: all its paths ({before:,}) had counted before; --into drives more, "
         said += "another --out begins anew, and `otf replay` judges the traces again"
         if self.failures:
@@ -237,9 +236,9 @@ class Summary(FailureKinds):
 
 
 class Listener:
-    """Is notified of what happens in a campaign; this one does nothing, subclasses show progress.
+    """Hears what happens in a campaign; this one does nothing, subclasses show progress.
 
-    With several jobs paths run at the same time: `number` identifies the path.
+    With several jobs, paths run at the same time: `number` identifies the path.
 
     >>> import anyio
     >>> from pathlib import Path
@@ -276,14 +275,14 @@ class Listener:
 
 
 def callback(listener: Listener, name: Literal["event", "enabled"], number: int) -> Callable[[Any], None] | None:
-    """Return the method of a listener for one path, None if its class does not override it."""
+    """Return a listener's method for one path, None if its class does not override it."""
     method = getattr(listener, name)
     return None if getattr(method, "__func__", None) is getattr(Listener, name) else partial(method, number)
 
 
 def listened(chooser: Chooser, enabled: Callable[[View], None] | None) -> Chooser:
-    """Return a chooser that notifies `enabled` of each choice."""
-    # every step makes a choice: with no listener, the strategy itself is asked
+    """Return a chooser that tells `enabled` of each choice."""
+    # every step makes a choice: without a listener, ask the strategy itself
     return chooser if enabled is None else _Notifying(chooser, enabled)
 
 

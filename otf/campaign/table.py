@@ -1,4 +1,4 @@
-"""Runs as tables: a short one with the states of the model, `input -> outputs {states}`; a trace, a row an event."""
+"""Runs as tables: a short one with the model's states, `input -> outputs {states}`, or a trace with a row per event."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from otf.values import became, show
 def table(oracle: Oracle, events: Iterable[Event]) -> str:
     """Return a line for each step: the input, its outputs, and the possible states that explain them.
 
-    A state is given by what changed in it; the first line begins with the initial one. After the failing step there are
+    It shows a state by its changes; the first line begins with the initial state. After the failing step there are
     none.
     """
     return "\n".join(_lines(oracle, events))
@@ -61,7 +61,7 @@ def _texts_of(event: Event, *, over: bool) -> list[str]:
 
 
 class TraceRows:
-    """Collects the rows of a table; `states` are the possible states in the last row."""
+    """Collects the rows of a table; `states` holds the possible states in the last row."""
 
     def __init__(self) -> None:
         self.rows: list[dict[str, Any]] = []
@@ -69,7 +69,7 @@ class TraceRows:
         self._running = set[str]()
 
     def add(self, traced: TracedEvent, monitor: Monitor) -> None:
-        """Add the row of an event that was judged."""
+        """Add the row of a judged event."""
         failure = None if monitor.verdict is None else monitor.verdict.failure
         settled = isinstance(traced.event, Quiet) and failure is None
         now = _states(monitor) if settled else []
@@ -81,7 +81,7 @@ class TraceRows:
         self.rows.append(row)
 
     def _timers(self, monitor: Monitor) -> list[str]:
-        """Return in words which timers began to run since the last such row, and which ended."""
+        """Return in words which timers have started since the last such row, and which have ended."""
         before, self._running = self._running, {name for name in monitor.timers() if isinstance(name, str)}
         began = [f"timer {name!r} runs" for name in sorted(self._running - before)]
         return [*began, *(f"timer {name!r} has ended" for name in sorted(before - self._running))]

@@ -1,4 +1,4 @@
-"""How a campaign that spends a time divides it: turns of paths and of shrinking, and what each part took."""
+"""How a campaign with a time limit divides its time: turns of paths and of shrinking, and what each part took."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-MET: Final = 200_000  # states with inputs that are remembered: a model of a day may have millions
+MET: Final = 200_000  # states with inputs to remember: a day on one model may have millions
 
 SpentPart = Literal["start", "saved failures", "clock", "paths", "shrinking", "end"]
 """What a second of a campaign may be spent on: `start` is all before the first run, `end` all after the last."""
@@ -17,9 +17,8 @@ SpentPart = Literal["start", "saved failures", "clock", "paths", "shrinking", "e
 class SpentParts:
     """The seconds that each part of a campaign took, and how many changed transitions of the model were tried.
 
-    `met` are the states with inputs that paths chose. `paths` and `saved` count what was driven now, not what a
-    campaign that continues had before. Each second is that of one part: the time of shrinking between paths is not that
-    of the paths.
+    `met` holds the states with inputs that paths chose. `paths` and `saved` count what was driven now, not before the
+    campaign continued. Each second belongs to one part: time for shrinking between paths is not time for paths.
 
     >>> spent = SpentParts(changed={"s1 i1", "s1 i2"})
     >>> spent.tried(["s1 i2", "s3 i1"])
@@ -52,17 +51,17 @@ class SpentParts:
             self.met.update(pairs)
 
     def expect(self, changed: Iterable[str]) -> None:
-        """Note the changed transitions, none of which was tried."""
+        """Note the changed transitions, all untried."""
         self.changed = {*changed}
         self._untried = {*self.changed}
 
     def begin(self, spent: float = 0.0) -> None:
-        """Begin to count; `spent` seconds are gone already."""
+        """Start counting; `spent` seconds are already gone."""
         self._since = _now() - spent
 
     @contextmanager
     def part(self, name: SpentPart) -> Generator[None]:
-        """Count the time until the context is left to a part, and not to the one within which it lies."""
+        """Until the context is left, count the time for this part, and not for the enclosing one."""
         outer = self._now
         self.to(name)
         try:
@@ -71,11 +70,11 @@ class SpentParts:
             self.to("end" if outer == "start" else outer)
 
     def named(self, earlier: float) -> dict[str, float]:
-        """Return the seconds by their parts, with those before the campaign continued."""
+        """Return the seconds by part, with those before the campaign continued."""
         return {name: round(each, 3) for name, each in {**self.seconds, "earlier": earlier}.items() if each}
 
     def to(self, name: SpentPart) -> None:
-        """Count the time until now to the part that ends, and the time from now on to another."""
+        """Count the time until now for the part that ends, and the time from now on for another."""
         now = _now()
         if self._since is not None:
             self.seconds[self._now] = self.seconds.get(self._now, 0.0) + now - self._since
@@ -89,7 +88,7 @@ def _now() -> float:
 
 
 class Turns:
-    """Paths are driven together; before another one begins, what `waits` is done by `does` while none is under way.
+    """Lets paths run together; before another begins, `does` does what `waits`, while no path is under way.
 
     Shrinking needs the copies of the system that the paths use.
     """
@@ -109,7 +108,7 @@ class Turns:
                 if self._driving:
                     await self._turn.wait()
                 else:
-                    await self._does()  # the others wait for the lock meanwhile
+                    await self._does()  # meanwhile the others wait for the lock
             self._driving += 1
         try:
             yield

@@ -169,7 +169,7 @@ _LOOP: Final = f"{ENGINE}cli/signals.py", "_run"  # where the event loop begins 
 
 
 def note_python() -> None:
-    """Record Python's own modules once, before any code of a bench runs."""
+    """Record what Python's own modules contain, once, before any code of a bench runs."""
     if _BEFORE:
         return
     found = ((name, sys.modules.get(name)) for name in _NAMES)

@@ -1,9 +1,9 @@
 """A model as the system under test, with values for outputs and chance for choices; and its rules.
 
-A mutant that is wrong in one concrete state hardly looks like a mistake of a programmer, whose mistakes are in a line:
-they show in every state and for every input for which that line runs. So the places of mutants are classes: two
-questions to the model belong to one rule if they run the same lines of it, for the same types of state and input, and
-are answered with the same types of outputs. If no line of the model runs (a table), each entry is a rule.
+A mutant that is wrong in one concrete state hardly looks like a programmer's mistake. That sits in a line, and shows in
+every state and for every input for which the line runs. So the places of mutants are classes. Two questions to the
+model belong to one rule if they run the same lines of it, for the same types of state and input, and get the same types
+of outputs. If no line of the model runs (a table), each entry is a rule.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ BESIDE: Final = 200  # inputs of a state to ask about, to find outputs like its 
 class ServedModel:
     """The transitions of a model, with values for all outputs.
 
-    What the model only describes is replaced by examples. A transition without one is left out, and its input is not
-    tried where nothing else is left: `unserved` has the descriptions of such items.
+    Examples replace what the model only describes. A transition without one is left out, and its input is not tried if
+    nothing else is left: `unserved` has the descriptions of such items.
 
     >>> from otf.spec import goto
     >>> lamp = Spec(lambda lit, inp: [goto(not lit, str if lit else "on")], False, ["press"])

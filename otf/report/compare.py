@@ -50,7 +50,7 @@ class TraceRow(NamedTuple):
 
 @dataclass(slots=True)
 class ComparedTrace:
-    """One of the two traces: its events as they are compared, with the states that were possible after each.
+    """One of the two traces: its events in comparable form, with the states possible after each.
 
     Call `take` for each event of a judgement, and `done` at its end.
     """

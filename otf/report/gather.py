@@ -105,7 +105,7 @@ class Gathered:
     `windows` holds those that the model allows for the answers to each type of input, `waits` the seconds spent waiting
     for each kind of event. `bench` judges the traces in the `folder`; `known_issues` are the bench's own, and `source`
     is the file and line of its model. `failed_starts` of the system were retried; `trouble` is the error that ended
-    contact with it. `unfinished` counts the steps of interrupted paths, which do not count. `parts` tells what the
+    contact with it. `unfinished` holds the steps of interrupted paths, which do not count. `parts` tells what the
     campaign spent its seconds on, `time` what its paths spent them on, and `worth` what the paths prove if none failed.
     `requirements` is what the paths say about these, `mutation` the result of `otf mutants`, if any. `guessed` holds
     failures seen only behind others, `excused` those that known issues excuse, by description. `heard`: an output was

@@ -40,7 +40,7 @@ ViewData: TypeAlias = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class ViewedEvent:
-    """An event of a path, the number of its step, and the oracle's view of it: what was known before and after."""
+    """An event of a path, the number of its step, and what the oracle knew before and after it."""
 
     traced: TracedEvent
     number: int

@@ -1,6 +1,6 @@
-"""Simulation: systems made from specs, behind lines with latencies, in virtual time; all chance is passed in.
+"""Simulation: systems made from specs, behind lines with latencies, in virtual time; the caller passes in all chance.
 
-`conduct` is a session that tests a simulated world, with a tester that may be slow.
+`conduct` runs a session that tests a simulated world, with a tester that may be slow.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def conduct(
 ) -> Verdict:
     """Run a session against a world until its verdict; `port` returns the port of an input.
 
-    `think`: the seconds that the tester takes before it sends an input, and before it looks for silence.
+    `think` returns how many seconds the tester takes before it sends an input, or looks for silence.
 
     >>> from random import Random
     >>> from otf.core import Model, Oracle, Session

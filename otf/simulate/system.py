@@ -47,7 +47,7 @@ class SimulatedSystem(Protocol):
 
     @property
     def state(self) -> object:
-        """Return its state; a world uses it only to see whether an input has changed it."""
+        """Return its state; a world only uses it to see whether an input has changed it."""
         ...
 
     def take(self, inp: Any) -> Happening:  # noqa: ANN401 -- an input of any system
@@ -72,10 +72,10 @@ class SimulatedSystem(Protocol):
 class System:
     """A conforming system: it takes any input, and does what the spec allows.
 
-    `port` returns the port of an output that does not name it. `invent` returns a value where the spec gives only a
-    class or a test, and the outputs for an `Accept`: a tuple of values, or one for each of its ports. `otherwise`
-    returns possible moves on an input that the spec leaves open; without it, or if it returns none, such an input is
-    ignored.
+    `port` returns the port of an output that does not name one. `invent` returns a value if the spec gives only a class
+    or a test, and the outputs for an `Accept`: a tuple of values, or one for each of its ports. `otherwise` returns
+    possible moves on an input that the spec leaves open; without it, or if it returns none, the system ignores such an
+    input.
 
     >>> from random import Random
     >>> from otf.spec import Spec, goto
@@ -162,8 +162,8 @@ MutationKind = Literal["output", "transfer", "missing", "surplus", "late", "earl
 class Mutation:
     """One wrong transition: in `state` on `input` (None: spontaneous), wrong in the way of `kind`.
 
-    `instead` is the wrong output or next state; for `late` and `early` the seconds by which the window moves, or those
-    of the timers that it starts. `dead`: it never happens, like a timer that does not expire.
+    `instead` is the wrong output or next state; for `late` and `early` it is the seconds by which the window moves, or
+    the timers that it starts. `dead`: it never happens, like a timer that does not expire.
 
     >>> Mutation("output", False, "press", instead="clack").instead
     'clack'
@@ -235,8 +235,8 @@ def acting(
     """Return a function that makes a system of a spec for each path: `Bench(spec, system=acting(spec), types=(…))`.
 
     Chance decides between the choices of the spec, anew on each path. There are no spontaneous outputs, since the
-    system only answers. Inputs that the spec leaves open are ignored. `invent` returns a value where the spec gives a
-    class or a test.
+    system only answers. It ignores inputs that the spec leaves open. `invent` returns a value if the spec gives a class
+    or a test.
     """
     wrong = spec if fault is None else faulty(spec, fault)
     numbers = count(1)

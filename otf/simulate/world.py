@@ -1,9 +1,9 @@
 """A simulated world: a system behind FIFO ports with random latencies, in virtual time.
 
-It keeps the assumptions behind the promise, and uses every freedom that they leave: outputs of a transition are spread
-over the time in which the system is busy with it, timers are set anywhere in that time, inputs on different ports are
-taken in any order, outputs on different ports are emitted in any order, and random times may lie at the very end of
-their bounds.
+It keeps the assumptions behind the promise, and uses every freedom that they leave. It spreads the outputs of a
+transition over the time in which the system is busy with it, and sets timers anywhere in that time. It takes inputs on
+different ports, and emits outputs on different ports, in any order. Random times may lie at the very end of their
+bounds.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ FOREVER: Final = float("inf")
 class TimeBounds:
     """The true bounds of a world in seconds: latency of one way through a port, and time busy with one input.
 
-    `spontaneous` is the mean pause before a spontaneous output. `chance`: times are drawn uniformly, or are always one
-    end of their bounds or the other (`extreme`), latencies the same one for a port in one direction (`lopsided`).
+    `spontaneous` is the mean pause before a spontaneous output. `chance`: times are drawn uniformly, or always lie at
+    one end of their bounds (`extreme`), latencies always the same end for a port in one direction (`lopsided`).
 
     >>> TimeBounds(latency=0.01, chance="extreme").busy
     0.002
@@ -49,8 +49,8 @@ class World:
 
     `ignoring`: an input that changes nothing leaves the timers of the state running, instead of restarting them.
     `wavering`: on every move back into the same state, by an input or spontaneously, chance decides between the two;
-    and the initial state may have been entered before the start. `choosy`: of inputs that wait on different ports,
-    chance chooses the next, instead of the longest waiting.
+    and the initial state may have been entered before the start. `choosy`: chance picks the next of the inputs waiting
+    on different ports, instead of the one waiting longest.
 
     >>> from random import Random
     >>> from otf.simulate import System
@@ -89,14 +89,14 @@ class World:
         self._start(self.system.timers, began)
 
     def send(self, inp: object, port: str) -> None:
-        """Send an input: it arrives within the latency, after all that was sent on the port before."""
+        """Send an input: it arrives within the latency, after everything sent on the port before."""
         if isinstance(inp, Idle):
             return
         at = self.now if isinstance(inp, Elapse) else self._through("in", port, self.now)
         self._at(at, partial(self._reach, inp, port))
 
     def advance(self, until: float) -> None:
-        """Let time pass until something arrives, at most until `until`."""
+        """Let time pass until something arrives, or at most until `until`."""
         while not self.arrived and self._due and self._due[0][0] <= until:
             self.now, _, action = heapq.heappop(self._due)
             action()
@@ -104,14 +104,14 @@ class World:
             self.now = max(self.now, until)
 
     def stand_still(self, until: float) -> None:
-        """Let nothing happen until then: on a machine that stalls, all that was to happen happens at the end."""
+        """Let nothing happen until then: on a stalled machine, everything due happens at the end."""
         self._due = [(max(time, until), order, action) for time, order, action in self._due]
         heapq.heapify(self._due)
         self._free = max(self._free, until) if self._free > self.now else self._free
         self.now = until
 
     def _reach(self, inp: object, port: str) -> None:
-        # inputs are processed one after another, each to completion: this one waits for its turn
+        # the system processes inputs one after another, each to completion: this one waits for its turn
         self._waiting.append((port, inp))
         self._serve()
 
@@ -123,7 +123,7 @@ class World:
             self._at(self._free, self._serve)
 
     def _head(self) -> tuple[str, object]:
-        """Return the next of the inputs that wait: the first on some port."""
+        """Return the next of the waiting inputs: the first on some port."""
         ports = list(dict.fromkeys(port for port, _ in self._waiting))
         chosen = self.random.choice(ports) if self.choosy and len(ports) > 1 else ports[0]
         return next(head for head in self._waiting if head[0] == chosen)
@@ -142,14 +142,14 @@ class World:
             self._emit([emission], moment)
         anew = happening.state != before or not self._runs_on(self.ignoring)
         if anew or happening.timers:
-            # timers are set when the state is entered: at some time while the system is busy with that
+            # timers are set on entering the state: at some time while the system is busy with that
             entered = self._between(self.now, max(self.now, self._free))
             self._start(happening.timers, entered)
             if anew:
                 self._arm(entered)
 
     def _spread(self, outputs: Sequence[Emission], lo: float, hi: float) -> Iterator[tuple[Emission, float]]:
-        """Yield outputs with the moments at which they are emitted; only those on one port have an order."""
+        """Yield outputs with the moments of their emission; only those on one port have an order."""
         for port in dict.fromkeys(each.port for each in outputs):
             own = [each for each in outputs if each.port == port]
             yield from zip(own, sorted(self.now + self._between(lo, hi) for _ in own), strict=True)
@@ -181,7 +181,7 @@ class World:
             self._at(self._free, partial(self._spontaneous, number, way, plan))
             return
         if not self._do(way):
-            # a timer that expired is restarted, whatever the others do
+            # a timer that expired restarts, whatever the others do
             self._plan(number, way, self.now)
 
     def _do(self, way: SystemMove) -> bool:
@@ -236,7 +236,7 @@ class World:
         return self._slow[direction, port]
 
     def _through(self, direction: str, port: str, moment: float) -> float:
-        """Return the arrival of a message through a port: within the latency, and after the messages before it."""
+        """Return the arrival of a message through a port: within the latency, and after earlier messages."""
         before = self._last.get((direction, port), 0.0)
         arrival = max(before, moment + self._latency(direction, port))
         self._last[direction, port] = arrival
