@@ -132,7 +132,7 @@ class Tries:
             _delete(scratch)
 
     async def waited(self, output: TimedOutput) -> bool:
-        """Send nothing for longer than an output took to come or be missing; return whether that recurs, twice."""
+        """Send no input for longer than the output took to come, or to be missing; return whether it recurs twice."""
         seconds = output.at * (LONGER if output.seen else 1.0) + SLACK
         wait = AllowedInputs((self.oracle.model.symbol(Idle(round(seconds, 1))),))
         for turn in range(1, WAITED + 1):
@@ -193,8 +193,8 @@ class Tries:
     def _issue(self, result: PathResult) -> Issue | None:
         """Return the issue that a run shows, None if it passed.
 
-        A known issue with the wanted signature counts as passed, unless the original shows it: a signature has only
-        types, and a new failure would shrink to an old one that is easier to reach.
+        A known issue with the wanted signature counts as passed, unless the original shows it. A signature has only
+        types, so a new failure would shrink to an old one that is easier to reach.
         """
         failure = result.verdict.failure
         kind = None if failure is None else self.scope.of(failure.signature)

@@ -38,7 +38,7 @@ TRANSITIONS: Final = "transitions.json"
 CHANGED: Final = "changed.json"
 STATES: Final = 5_000  # of a model, nearest to its initial state: more would take longer than a short campaign lasts
 MOST: Final = 0.5
-"""The share of changed transitions above which a model counts as another one: then nothing comes first."""
+"""With a larger share of changed transitions, a model counts as a new one, and no transition comes first."""
 LARGEST: Final = 64 << 20  # bytes of a file
 
 Data = TypeVar("Data")
@@ -86,7 +86,7 @@ class TransitionPrints(msgspec.Struct, frozen=True):
 
 
 def _until(spec: Spec[Any, Any], over: Callable[[], bool]) -> Spec[Any, Any]:
-    """Return the spec, without inputs and spontaneous transitions once the time is over."""
+    """Return a spec that offers no inputs or spontaneous transitions once the time is over."""
 
     def inputs(state: Any) -> Iterable[Any]:  # noqa: ANN401 -- any state
         return () if over() else spec.inputs(state)

@@ -161,7 +161,7 @@ class Prediction:
 def predicted(paths: Sequence[Iterable[Hashable]], more: float = 1.0) -> Prediction:
     """Return the prediction for `more` times as many paths, at most 1; each path is the triples that it showed.
 
-    It uses Chao's estimate of the unseen triples, and the share of them that the future paths show: the series of Good
+    It uses Chao's estimate of the unseen triples, and the share of them that the future paths show. The series of Good
     and Toulmin has up to three times its error. Triples come in groups, since one path shows several. So the variance
     counts those of one path together, once for the estimate and once for the future paths.
 

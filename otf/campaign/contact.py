@@ -49,7 +49,7 @@ class FailedStarts:
         self._reached = False
 
     async def reach(self, number: int, does: Callable[[], Awaitable[Result]]) -> Result:
-        """Return what `does` returns for a path. Raises ContactError if the system stays away."""
+        """Return what `does` returns for a path. Raises ContactError if the system stays out of reach."""
         pauses: Iterator[float] | None = None
         while True:
             try:
@@ -94,7 +94,7 @@ TakenOut: TypeAlias = Callable[[int, str], object]
 
 
 class Boards:
-    """The devices of this process's lanes; `device` returns the bench of each, or raises LookupError for none."""
+    """The devices of this process's lanes; `device` returns the bench of each, or raises LookupError."""
 
     def __init__(self, device: Callable[[int], Bench], lanes: int, told: TakenOut) -> None:
         self._device, self._told = device, told

@@ -89,7 +89,7 @@ class CountedLine(JournalLine, frozen=True, gc=False, tag=COUNTED):  # none refe
     """How a path was counted, as recorded in the journal.
 
     `exact` is the fingerprint of its failure. `visits` alternates numbers and times, and `new` names the numbers that
-    first occurred in this path; `digests` are those of its traces; `behind` counts the failures after the first;
+    first occurred in this path. `digests` are those of its traces. `behind` counts the failures after the first.
     `reached`, `decided` and `violated` hold the requirements that it was the first to show as such.
     """
 

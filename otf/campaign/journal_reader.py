@@ -126,7 +126,7 @@ class Past:
     def _count(self, line: CountedLine) -> None:
         if line.new != EMPTY and (new := decoded(line.new, NEW)):
             self._of.update(new)
-        # even if the path is driven again, what it showed was seen. Most paths are the first to show nothing
+        # even if the path is driven again, what it showed was seen; most paths show nothing new
         if line.reached or line.decided or line.violated:
             self.requirements.add(new_requirements(line, self.folder))
         if not self._learns:

@@ -69,7 +69,7 @@ class Lease(NamedTuple):
 class Leased(NamedTuple):
     """What a leased path did, and what it learned.
 
-    `cut`: a state enabled more inputs than the draw considered. `deaths` counts the workers that died of it before.
+    `cut`: a state enabled more inputs than the draw considered. `deaths` counts the workers that it killed.
     """
 
     result: PathResult

@@ -35,7 +35,7 @@ EVERY: Final = 4
 SIZES: Final = (2, 3)
 MOST: Final = 1_000  # inputs to compare with the first of a burst
 EARLY: Final = 3
-"""The place of the first path with bursts, the fourth: of those that a short campaign reaches, a long one."""
+"""The index of the first path with bursts, the fourth: a long one among those that a short campaign reaches."""
 
 
 def clients(bench: Bench) -> frozenset[str]:
@@ -74,7 +74,7 @@ def burst(bench: Bench, given: int | None, seed: int, number: int) -> int:
 def lasts(bench: Bench, given: int | None, size: int, gone: float, left: float) -> bool:
     """Return whether a path that begins after `gone` seconds, with `left` left, lasts to the end: from halfway on.
 
-    One without bursts does so after three quarters if others may have bursts, which then come to their end first.
+    One without bursts does so only after three quarters if others may have bursts, so that those end first.
     """
     leaves = size == 1 and given is None and bench.speed == 1 and clients(bench)
     return gone >= (3 if leaves else 1) * left
@@ -109,7 +109,7 @@ def joined(events: Iterable[Event]) -> tuple[int, ...]:
 
 
 def as_before(events: Iterable[Event]) -> Joins:
-    """Return a function that sends inputs at once if a run sent them at once, by their numbers."""
+    """Return a function that joins the same inputs, by number, that a run sent at once."""
     numbers = frozenset(joined(events))
     return lambda number, _given, _another: number in numbers
 

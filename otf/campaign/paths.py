@@ -290,7 +290,7 @@ def undisturbed() -> Generator[None, None, None]:
 
     Searching all modules and models takes ten milliseconds or more, in which the tester neither sends nor receives;
     with time windows, an output may come in that time. Objects made during a run are collected as before, but the
-    oldest generation a hundred times less often: the core remembers 100,000 answers without any cycle, and searching
+    oldest generation a hundred times less often. The core remembers 100,000 answers without any cycle, and searching
     these takes a third of a second. Objects that were frozen before stay frozen.
     """
     young, middle, old = gc.get_threshold()

@@ -43,7 +43,7 @@ from otf.trace.verdict import Signature
 
 SHARE: Final = 0.3  # of the time, reserved for shrinking once a path has failed
 KNOWN: Final = 5.0
-"""Seconds in which a campaign shrinks all its known issues: they are not what it is run for."""
+"""Seconds in which a campaign shrinks all its known issues, since it is not run for them."""
 LEAST: Final = 0.2  # seconds: in less, nothing is shrunk
 ASKED: Final = ".asked.jsonl"
 """The ending of the trace, later deleted, of a run that tells whether two kinds are one."""

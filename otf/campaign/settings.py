@@ -68,7 +68,7 @@ class Settings:
     | `time` | a bound for all paths together, in seconds; None: no bound |
     | `seed` | the seed of all random choices |
     | `strategy` | how inputs are chosen: a name, a name with parameters, or a strategy |
-    | `mode` | when inputs are sent: `strict` after quiescence, `eager` at once where no output can come |
+    | `mode` | when inputs are sent: `strict` after quiescence, `eager` at once if no output can come |
     | `burst` | inputs to send at once; None: with several clients two or three, on a quarter of the paths |
     | `largest` | bytes of a trace; of a longer one the middle is dropped |
     | `aftermath` | seconds to listen after a new failure; what comes is not judged |
@@ -130,7 +130,7 @@ class Settings:
 
     @property
     def lanes(self) -> int:
-        """Return the number of lanes, which is that of simultaneous paths."""
+        """Return the number of lanes: how many paths run at the same time."""
         return self.jobs * (1 if self.workers is None else self.workers.processes)
 
     def __post_init__(self) -> None:

@@ -146,7 +146,7 @@ def listening(
 
 def on_terminal() -> bool:
     """Return whether standard error is a terminal."""
-    stderr: TextIO | None = sys.stderr  # None where it was closed
+    stderr: TextIO | None = sys.stderr  # None if it was closed
     return stderr is not None and stderr.isatty()
 
 

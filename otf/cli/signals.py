@@ -95,7 +95,7 @@ class Signals:
             _alarm(0, 0)
 
     def reporting(self) -> None:
-        """Note that reporting has begun: a signal cannot change the result, but it ends a report that hangs."""
+        """Note that reporting has begun: a signal can no longer change the result, but it ends a hanging report."""
         since = time.monotonic()
 
         def end(number: int) -> None:
@@ -105,7 +105,7 @@ class Signals:
         self._act = end
 
     def reached(self) -> None:
-        """Note that the event loop is alive: it knows of the signal and will end by itself."""
+        """Note that the event loop is alive: it knows of the signal, and will end without help."""
         self._unanswered = False
 
     def _halt(self, _number: int) -> None:

@@ -43,7 +43,7 @@ def step(asked: StepCommand) -> int:
 
 
 def _read_line() -> str | None:
-    stdin: TextIO | None = sys.stdin  # None where it was closed
+    stdin: TextIO | None = sys.stdin  # None if it was closed
     if stdin is None:
         return None
     if stdin.isatty():

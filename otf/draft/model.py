@@ -1,12 +1,11 @@
 """What a system answered in a dialogue: for each type of input, the types of answers that followed it; and states.
 
 An answer may be of any recorded type, with any values, except where a field of it always equalled one of the input. The
-module guesses a small state where a recording shows one, because the last of one or two exchanges decides later
-answers: a successful login, an opened or closed session, a lamp switched on. After one exchange an input always gets
-one answer, after the other it gets another. The guess needs a single choice of exchanges that explains the most
-answers. It also needs two examples of each answer in each state, to inputs whose very same values got another answer
-elsewhere; otherwise the values may decide. Without a guess, any recorded answer is allowed. So a draft with states
-still allows the whole recording.
+module guesses a small state if the last of one or two exchanges decides later answers: a successful login, an opened or
+closed session, a lamp switched on. After one exchange an input always gets one answer, after the other it gets another.
+The guess needs a single choice of exchanges that explains the most answers. It also needs two examples of each answer
+in each state, to inputs whose very same values got another answer elsewhere; otherwise the values may decide. Without a
+guess, any recorded answer is allowed. So a draft with states still allows the whole recording.
 """
 
 from __future__ import annotations

@@ -87,7 +87,7 @@ class _OnWire(System):
 
 @dataclass(slots=True)
 class _Served:
-    """Skips inputs whose answers have no example in the served model; None ends a path without any other input."""
+    """Skips inputs whose answers have no example in the served model; if none is left, it ends the path (None)."""
 
     chooser: Chooser
     serves: Callable[[Any, Any], bool]

@@ -63,7 +63,7 @@ class Survival(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class JudgedMutant:
-    """A mutant with its fate: `why` is the kind of reason of a survivor, `says` the reason in words.
+    """A mutant with its fate: `why` is the kind of reason why it survived, `says` that reason in words.
 
     `steps` and `seconds` are the cost of the hunt, in inputs and virtual time. `path` holds the inputs that show it:
     those of the failing path, or of the shortest way to a difference.

@@ -3,9 +3,9 @@
 It looks for a simulation: a set of pairs of a state of the mutant and a state of the model. Each transition of the
 mutant must match one of the model, with the same times, and lead to a pair of the set. The mutant must take each input
 that the model specifies, and do in time what the model requires. If the pair of the initial states is in such a set,
-every trace of the mutant is one of the model (simulations: Milner 1971; with inputs the other way round: Alur,
-Henzinger, Kupferman, Vardi 1998). That is stronger than trace inclusion: it proves nothing wrongly, and a mutant
-excused only by trace inclusion stays unproved. It needs no oracle, and holds for models with time.
+every trace of the mutant is one of the model. Simulations: Milner 1971; with inputs the other way round: Alur,
+Henzinger, Kupferman, Vardi 1998. That is stronger than trace inclusion: it proves nothing wrongly, and a mutant excused
+only by trace inclusion stays unproved. It needs no oracle, and holds for models with time.
 
 Pairs of equal states are in the set wherever the mutant is right. So the search begins at all places where it is wrong,
 and ends where both are in the same state again.
@@ -108,7 +108,7 @@ class Simulation:
     def _grown(self, made: Spec[Any, Any], most: int) -> bool:
         """Find the duties of all pairs that the places lead to; return whether all may still be met.
 
-        Pairs of equal states are good: either they are among the places, or these are not all, and this is no proof.
+        Pairs of equal states are good: either the places include them, or they are incomplete, and this is no proof.
         """
         waiting, check = deque(self._pairs_of(PLACES)), CHECKED
         while waiting:

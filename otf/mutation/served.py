@@ -2,8 +2,8 @@
 
 A mutant that is wrong in one concrete state hardly looks like a programmer's mistake. That sits in a line, and shows in
 every state and for every input for which the line runs. So the places of mutants are classes. Two questions to the
-model belong to one rule if they run the same lines of it, for the same types of state and input, and get the same types
-of outputs. If no line of the model runs (a table), each entry is a rule.
+model belong to one rule if they run the same lines, for the same types of state and input, with the same types of
+outputs. If no line of the model runs (a table), each entry is a rule.
 """
 
 from __future__ import annotations
@@ -237,7 +237,7 @@ class ModelRules:
         raw: Callable[[], Iterable[Any]] = lambda: (  # noqa: E731 -- one of two questions
             (spec.emits(state) if spec.emits else ()) if spontaneous else spec.step(state, inp)
         )
-        raw()  # a guard lists the inputs of the state now, whose lines are no part of the rule
+        raw()  # a guard now lists the inputs of the state, and those lines are not part of the rule
         _, lines = watched(lambda: tuple(raw()))
         kinds = (_kind(state), "" if spontaneous else _kind(inp))
         table = not lines and not (spontaneous and spec.emits is None) and len(self.known) < ENTRIES

@@ -140,7 +140,7 @@ class ForeignJudge:
             self._tell(Quiet(late))
 
     def end(self, *, ended: bool, cut: bool = False) -> Opinion:
-        """Return the opinion after the last event; if the log is `cut`, the cut event may be the outstanding output."""
+        """Return the opinion after the last event; `cut`: an outstanding output may be in the missing part."""
         opinion, monitor = self.opinion, self._session.monitor
         opinion.cut = cut
         if ended and not cut:

@@ -202,9 +202,8 @@ class _Slicing:
 class NodeLogs:
     """How `otf replay --nodes` reads and judges the logs of several nodes.
 
-    `event(entry, name)` turns an entry of a log (a line, or an entry of the log's format) and the name of the file into
-    an event, or None for an entry to ignore. `forget` makes slices possible; `copies` and `unsent` are as in
-    `judge_nodes`.
+    `event(entry, name)` turns a log's entry (a line, or an entry of its format) and the file's name into an event, or
+    None to ignore the entry. `forget` makes slices possible; `copies` and `unsent` are as in `judge_nodes`.
 
     >>> from otf.spec import goto
     >>> spec = Spec(lambda state, event: [goto(state)], 0, [])

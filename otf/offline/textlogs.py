@@ -26,7 +26,7 @@ class Bounded(Protocol):
     """A file, or one that still grows."""
 
     def read(self, size: int, /) -> bytes:
-        """Return so many bytes, fewer only at the end."""
+        """Return exactly that many bytes, or fewer at the end of the file."""
         ...
 
 
@@ -232,7 +232,7 @@ class _Lines:
         return self._take(end or min(len(self._held), LONGEST + 1))
 
     def exactly(self, size: int) -> bytes:
-        """Return so many bytes, fewer only at the end."""
+        """Return exactly that many bytes, or fewer at the end of the file."""
         if len(self._held) < size:
             self._held += self._file.read(size - len(self._held))
         return self._take(size)

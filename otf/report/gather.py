@@ -68,7 +68,7 @@ class PathSummary:
 class ReportedFailure:
     """All failures of one signature: how many paths showed it, and the shortest trace, with its events.
 
-    `ended` is why the search for a shorter trace ended early, `chance` how often its steps fail, and `kind` the
+    `ended` is why the search for a shorter trace ended early, and `chance` how often its steps fail. `kind` is the
     campaign's name for it, if it tells failures of this signature apart.
 
     >>> from otf.trace import Failure, Signature

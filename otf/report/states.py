@@ -1,7 +1,7 @@
 """A model's states as data for the pages where a reader clicks through them, and such a page.
 
-The browser draws the pictures (`states.js`), each of a readable part: the surroundings of a state, the visited part, or
-groups of states that agree in fields chosen by the reader.
+The browser draws the pictures (`states.js`), each of a readable part: around a state, the visited part, or groups of
+states that agree in fields chosen by the reader.
 """
 
 from __future__ import annotations

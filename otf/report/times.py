@@ -1,6 +1,6 @@
 """Response times: drawn beside the bounds that the bench states for them, and compared between two campaigns.
 
-Growth of coverage uses the same axes. The interval of a quantile needs no assumption about the distribution: the number
+Growth of coverage uses the same axes. The interval of a quantile needs no assumption about the distribution. The number
 of times below the true quantile is that of heads in n tosses of a coin (Thompson, On confidence ranges for the median,
 Annals of Mathematical Statistics 7 (1936)). A quantile drifted if the intervals of both campaigns lie apart, by a share
 that matters. Times are not independent while the machine is busy, and what slows the machine slows the system: a drift

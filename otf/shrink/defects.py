@@ -10,8 +10,8 @@ the model drops, and restore it under its old name after `Join; Leave; Join`. So
 or a member, tells the defects of a step apart.
 
 Two checks of one message may be missing, and both show as the same answer where none is expected. The shrinker finds
-the shorter of the two runs, whichever failure it starts with. So reduce each other failure of the kind to what it needs
-itself: the shortest way to its state, the failing input, and of the way only what that input needs. Such runs may have
+the shorter of the two runs, whichever failure it starts with. So reduce each other failure of the kind to what it
+needs: the shortest way to its state, less what the failing input does not need, and that input. Such runs may have
 several forms. If the system then handles the input of one form correctly where the other fails, they are two defects. A
 failure that does not show after the shortest way to its state has an earlier cause, which no state reveals: look for it
 as a wrong step.

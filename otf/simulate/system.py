@@ -73,9 +73,9 @@ class System:
     """A conforming system: it takes any input, and does what the spec allows.
 
     `port` returns the port of an output that does not name one. `invent` returns a value if the spec gives only a class
-    or a test, and the outputs for an `Accept`: a tuple of values, or one for each of its ports. `otherwise` returns
-    possible moves on an input that the spec leaves open; without it, or if it returns none, the system ignores such an
-    input.
+    or a test. For an `Accept` it returns the outputs: a tuple of values, or one for each of its ports. `otherwise`
+    returns possible moves on an input that the spec leaves open; without it, or if it returns none, the system ignores
+    such an input.
 
     >>> from random import Random
     >>> from otf.spec import Spec, goto

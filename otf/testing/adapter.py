@@ -213,7 +213,7 @@ async def errors_of_the_body_come_out_bare(rig: Rig) -> None:
     error = KeyError("of the body")
     try:
         await _raise_inside(rig, error)
-    except BaseException as raised:  # noqa: BLE001 -- a group of errors is no KeyError
+    except BaseException as raised:  # noqa: BLE001 -- a group of errors is not a KeyError
         _same(raised, error)
         return
     raise AssertionError("the context swallows an error of its body")

@@ -80,7 +80,7 @@ def check_framing(  # noqa: PLR0913 -- each is a part of the protocol that not e
     the bytes of its answer come.
 
     With `largest`, a frame of that many bytes comes whole, one with a byte more has a trouble, and the next frame is
-    right again; `sized` makes a frame of a given size. Each of `endless`, repeated without end, takes bounded memory.
+    right again. `sized` makes a frame of a given size. Each of `endless`, repeated without end, takes bounded memory.
     Noise and damaged streams raise nothing.
 
     A framing is a function that makes framers; a framer has `gap`, `unfinished`, `begun`, `pack`, `feed` and `rest`.

@@ -1,6 +1,6 @@
 """What a piece of a test has left open: descriptors and processes that it must answer for.
 
-Other things happen in the same process: an earlier test's program ends, the garbage collector closes a file, and the
+Other things happen in the same process: an earlier test's program ends, or the garbage collector closes a file. And the
 kernel may give this process the orphans of another program (`PR_SET_CHILD_SUBREAPER`, which otf asks for).
 """
 

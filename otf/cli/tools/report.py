@@ -98,7 +98,7 @@ def _in_the_page(found: Gathered, folder: Path, reference: str) -> list[Embedded
 
 def watched(files: list[Path]) -> Iterable[Path]:
     """Show on a terminal how far reading has got: a million steps take a minute."""
-    stderr: TextIO | None = sys.stderr  # None where it was closed
+    stderr: TextIO | None = sys.stderr  # None if it was closed
     if stderr is None or not stderr.isatty():
         return files
     from rich.console import Console

@@ -32,8 +32,8 @@ class Live(Spec[Any, Call]):
     Only its enabler judges an observable action, whatever its domain contains. In a state where the model enables no
     other action, and a run may not end, an observation is required: silence is a failure.
 
-    Unless they are `ordered`, each observable action has its own port, so that different ones may overtake each other:
-    the threads of a stepper put them into its queue in any order.
+    Unless they are `ordered`, each observable action has its own port, so that different ones may overtake each other.
+    The threads of a stepper put them into its queue in any order.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -233,7 +233,7 @@ _Way: TypeAlias = tuple[tuple[object, ...], _KnownState]
 
 
 class StandIn:
-    """Makes systems that follow a model, and choose at random where it leaves a choice, with another seed on each path.
+    """Makes systems that follow a model; where it leaves a choice, they choose at random, with a new seed on each path.
 
     They remember effects, so a step is a look-up. Observable actions never happen; one that is not enabled is ignored.
     """

@@ -1,4 +1,4 @@
-"""PyModel's strategies: functions that choose one of the enabled actions; and its cleanup phase."""
+"""PyModel's strategies, functions that choose one of the enabled actions; and its cleanup phase."""
 
 from __future__ import annotations
 
