@@ -76,7 +76,7 @@ def _reaches(
 async def cover(coverage: Coverage, trace: Path, bench: Bench, oracle: Oracle) -> None:
     """Add what the trace of a path covers, as the strategy `covering` does while driving a path.
 
-    Raises UsageError for a trace that cannot be read back. Its coverage would look new forever, and a goal such as
+    Raises UsageError for a trace that cannot be read back. Otherwise its coverage would not count, and a goal such as
     "nothing new for ten minutes" would be reached at once.
     """
     last: tuple[View | None, Symbol | None] = (None, None)

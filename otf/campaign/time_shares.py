@@ -88,7 +88,7 @@ def _now() -> float:
 
 
 class Turns:
-    """Lets paths run together; before another begins, `does` does what `waits`, while no path is under way.
+    """Lets paths run together; if something `waits`, `does` handles it first, while no path is under way.
 
     Shrinking needs the copies of the system that the paths use.
     """

@@ -81,7 +81,7 @@ def _tell_untested(trace: str, why: str, *, as_json: bool) -> int:
 def _runs_needed(trace: str, header: Header, confidence: float | None, rate: float | None) -> tuple[float, int, str]:
     """Return the wanted confidence, how many runs must pass in a row, and the rate behind that number.
 
-    Without a request for confidence or a role of chance, one run is enough, with no text. Raises UsageError.
+    If no confidence is asked for and chance plays no part, one run is enough, and the text is "". Raises UsageError.
     """
     for name, share in (("confidence", confidence), ("rate", rate)):
         if share is not None and not (0 < share < 1 or (name == "rate" and share == 1)):

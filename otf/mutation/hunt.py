@@ -23,12 +23,12 @@ FLOOD: Final = 1_000  # outputs without a pause
 SPARE: Final = 0.1  # seconds of silence, if the bench leaves the quiescence time to be learnt
 STEPS: Final = 100  # of a path
 ONWARD: Final = 20  # steps of a path after its way to the wrong rule
-ANYWHERE: Final = 2  # each path of this number does not head for it
+ANYWHERE: Final = 2  # with 2, every second path heads nowhere in particular
 DRAWS: Final = 20  # draws of an input that the served model can answer
 SOON, LONG, NEVER = 2.0, 30.0, 1e6  # quiescence times
 SHORT = 0.01  # seconds
 SLOW: Final = 10  # on each tenth path, answers come at any time in their windows, on the others soon
-PROMPT: Final = 0.5  # most seconds for an answer on those others
+PROMPT: Final = 0.5  # seconds that an answer takes at most on those other paths
 FOREVER: Final = float("inf")
 
 
@@ -63,7 +63,7 @@ class _OnWire(System):
 
     wire: CodecWire | None = None
     watch: Callable[[object, object], object] | None = None
-    # most seconds from the beginning of their window to the answers
+    # answers come at most this many seconds after their window begins
     prompt: float = FOREVER
 
     def take(self, inp: object) -> Happening:
