@@ -8,7 +8,7 @@ function fill(made, attributes, children) {
     if (typeof value === "function") made.addEventListener(name, value);
     else if (value !== undefined && value !== false) made.setAttribute(name, value === true ? "" : String(value));
   }
-  made.append(...children.filter((child) => child !== undefined && child !== ""));
+  made.append(...children.filter((child) => child !== undefined && child !== false && child !== ""));
   return made;
 }
 

@@ -137,6 +137,16 @@ def test_the_failing_event(seen: Browser, report: Path) -> None:
     assert seen.ask("document.querySelector('.bytes').textContent").endswith("coffee")
 
 
+def test_the_port_of_what_failed_is_told_once(seen: Browser, report: Path) -> None:
+    """What was seen is followed by its port, unless its text ends with it, and by nothing else."""
+    seen.open(report)
+    for text in ("Ok() on bob", "Ok()"):
+        failed = {"kind": "wrong", "says": "", "port": "bob", "seen": text, "expected": [], "note": ""}
+        failed |= {"differences": [], "before": [], "times": []}
+        told = seen.ask(f"failureDetails({{ failure: {json.dumps(failed)} }})[0].querySelectorAll('dd')[1].textContent")
+        assert told == "Ok() on bob"
+
+
 def test_by_keyboard_alone(seen: Browser, report: Path) -> None:
     """From the top of the report to a failure, through its steps and events, to the next path and back."""
     seen.open(report, drawn="document.querySelector('details svg.chart')")
