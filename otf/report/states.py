@@ -124,11 +124,12 @@ def space_data(
         if (source, inp, way.to) in visits.edges:
             went.append(len(made.arcs))
         made.arcs.append((numbers[source], number, made.outputs.number(way.outputs, way.outputs), target))
-    visited = [numbers[each] for each in visits.states if each in numbers]
     # the model need not specify the input on which a run failed: then only the state is known
     states = {text: numbers[each] for each, text in space.states.items()}
     inputs = {text: number for number, text in enumerate(made.inputs.texts)}
     wrong = sorted({(states[state], inputs.get(inp, -1)) for state, inp in failed if state in states})
+    # a shrunk run counts for no coverage, nor does a state left before it was settled: either may be where a run failed
+    visited = {numbers[each] for each in visits.states if each in numbers} | {state for state, _ in wrong}
     return made.data(visited=sorted(visited), went=went, failed=wrong)
 
 

@@ -53,6 +53,12 @@ def test_what_was_visited_and_what_failed() -> None:
     assert space_data(found, visits, {("1", "'tea'"), ("7", "'left'")})["failed"] == [(1, -1)]
 
 
+def test_a_state_in_which_a_run_failed_was_visited() -> None:
+    """It is, although it counts for no coverage."""
+    found = space(Model(Spec(lamp, initial=0, inputs=["left", "off"])))
+    assert space_data(found, VisitedSpace(found), {("1", "'left'")})["visited"] == [1]
+
+
 def test_spontaneous_transitions() -> None:
     """Such transitions have no input."""
     timer = Spec(step, initial=0, inputs=["coin"], emits=lambda paid: [goto(0, "refund")] if paid else [])
