@@ -123,7 +123,7 @@ class Boards:
             self._at[lane] = self._other(at) or 0
 
     def _other(self, at: int) -> int | None:
-        """Return a device's replacement: a spare one, or the one that fewest lanes share; None if there is none."""
+        """Return the replacement for a device: a spare, or else the one that the fewest lanes share; None if none."""
         spare = max(*self._at, *self._out, at) + 1
         if self._is_there(spare):
             return spare

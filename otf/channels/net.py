@@ -67,7 +67,7 @@ def in_order(bag: MessageBag) -> MessageBag:
 
 
 def without_one(bag: MessageBag, held: NetMessage) -> MessageBag:
-    """Return the messages after one of them has arrived once."""
+    """Return what is left in the net once one copy of `held` has been delivered."""
     left = (NetMessage(held.item, held.left, held.more - 1, sure=held.sure),) if held.more > 1 else ()
     return instead(bag, held, *left)
 

@@ -138,7 +138,7 @@ def texts_of(outputs: Iterable[object]) -> Iterator[str]:
 
 
 def is_test(item: object) -> TypeGuard[Test]:
-    """Return whether an item is a test of the model, not a value."""
+    """Return whether an expected item is a predicate rather than a value."""
     # other callables are values, such as a dataclass with __call__
     return callable(item) and (isroutine(item) or isinstance(item, partial))
 

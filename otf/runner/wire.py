@@ -51,8 +51,8 @@ _MOMENT: Final = attrgetter("at")
 class Wire:
     """All lines of a run, watched: use it as an async context manager around the open lines.
 
-    Times are seconds since the start of the run, by anyio's clock, which is virtual if that of the event loop is. At
-    the time `heard`, before the start, all lines were empty; what is there at the start came since.
+    Times are seconds since the start of the run, by anyio's clock, which is virtual if that of the event loop is. All
+    lines were empty at `heard`, before the start, so anything found at the start arrived in between.
 
     >>> async def port_names():
     ...     async with Wire({}) as wire:
