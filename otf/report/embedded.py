@@ -17,6 +17,7 @@ import msgspec
 from otf.report.gather import Gathered, PathSummary
 from otf.report.markup import plain
 from otf.report.path_view import ViewData
+from otf.trace.title import title
 
 EACH: Final = 10
 """Paths of each kind: of each failure, each known issue, each reason to be inconclusive, and of those that passed."""
@@ -67,7 +68,7 @@ def chosen(gathered: Gathered, folder: Path) -> Iterator[ChosenPath]:
     The shortest trace of each failure and known issue comes first, then the kinds take turns, one path each.
     """
     for signature, found in gathered.failures.items():
-        yield ChosenPath("fail", signature, Path(found.file), gathered.titled(signature))
+        yield ChosenPath("fail", signature, Path(found.file), title(found.failure))
     for says, found in gathered.excused.items():
         yield ChosenPath("known issue", says, Path(found.file))
     groups = defaultdict[tuple[PathKind, str], list[PathSummary]](list)
@@ -78,8 +79,7 @@ def chosen(gathered: Gathered, folder: Path) -> Iterator[ChosenPath]:
     named = [(name, _some(paths)) for kind in ORDER for name, paths in [*_of(groups, kind)][:KINDS]]
     for row in zip_longest(*([(name, path) for path in paths] for name, paths in named)):
         yield from (
-            ChosenPath(kind, group, folder / path.file, gathered.titled(group))
-            for (kind, group), path in filter(None, row)
+            ChosenPath(kind, group, folder / path.file, path.title) for (kind, group), path in filter(None, row)
         )
 
 

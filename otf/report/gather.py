@@ -32,7 +32,7 @@ ANSWERS: Final = 20_000  # response times to keep for each type of input
 
 @dataclass(frozen=True, slots=True)
 class PathSummary:
-    """One path of a campaign, from its trace.
+    """One path of a campaign, from its trace; `title` is that of the failure in it.
 
     A path that showed the known issue with the description `known_issue` passed. `silence` says how its silences were
     detected; `late` counts outputs after the quiescence time. `short`: the time ran out. `decided` is the trace of the
@@ -50,6 +50,7 @@ class PathSummary:
     why: str = ""
     truncated: bool = False
     signature: str = ""
+    title: str = ""
     known_issue: str = ""
     silence: str = ""
     late: int = 0

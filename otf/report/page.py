@@ -95,7 +95,8 @@ def paths(gathered: Gathered, names: Container[str]) -> Markup:
                 "td",
                 tag(
                     "code",
-                    gathered.titled(path.signature)
+                    path.title
+                    or path.signature
                     or path.why
                     or ("the model specifies no more" if path.truncated else ""),
                 ),

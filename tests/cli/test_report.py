@@ -227,6 +227,22 @@ def test_a_failure_that_is_known_already_counts_with_the_first(out: Path) -> Non
     assert names == ["machine.py:make", found["signature"]]
 
 
+def test_each_path_has_the_text_of_its_own_failure(folder: Path) -> None:
+    """Several paths that show one kind differ in values: the table and the viewer tell those of the path."""
+    machine(folder, {"return None\n        if paid": "return b'coffee' if broken else None\n        if paid"})
+    strict = ("--mode", "strict", "--strategy", "random", "--traces", 8, "--seed", 1)
+    otf("run", "machine.py:make", "--set", "broken=true", *strict, "--out", "out")
+    assert len(report()["failures"]) == 1
+    failed = {file.name: recorded(file)[-1]["reason"]["input"] for file in Path("out").glob("path-000?.jsonl")}
+    assert {*failed.values()} == {"Coin(cents=5)", "Coin(cents=10)"}
+    page = Path("out/report.html").read_text(encoding="utf-8")
+    rows = re.findall(r"(Coin\(\w+=\d+\))[^/]*</code></td><td><code>(path\S+jsonl)", page)
+    assert {file: inp for inp, file in rows} == failed
+    (data,) = re.findall(r'id="paths-data">(.*?)</script>', page)
+    heads = {Path(head["file"]).name: head["group"] for head in json.loads(data)}
+    assert all(inp in heads[file] for file, inp in failed.items())
+
+
 def independent(*more: object) -> str:
     """Run 20 paths that do not learn from each other; return what was printed."""
     return otf(

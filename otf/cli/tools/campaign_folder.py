@@ -30,6 +30,7 @@ from otf.trace.reading import TracedEvent
 from otf.trace.record import Header
 from otf.trace.requirements import RequirementRecord
 from otf.trace.result import counted
+from otf.trace.title import title
 
 # an earlier failure that was driven again, or one seen behind another and then shown without it
 SAVED: Final = re.compile(r"(saved|path-\d+\.behind)-\d+\.jsonl")
@@ -208,7 +209,8 @@ class _Gathering:
                 if self._excused(each) == excused:
                     self._found.excuse(excused, each)
             return replace(result, verdict="pass", why=f"known issue: {excused}", known_issue=excused)
-        return replace(result, signature=self._counted(found, file, own.signature, record))
+        signature = self._counted(found, file, own.signature, record)
+        return replace(result, signature=signature, title=title(own.failure))
 
     def _counted(self, found: ReportedFailure, file: Path, own: str, record: CountedLine | None) -> str:
         """Add a failure of a path; return the signature that it counts with. Shorter traces follow at the end."""
