@@ -1,5 +1,6 @@
 // A drawing of states: one stop for Tab, arrow keys from state to state, and its size.
 
+const LEAST = 0.7; // below this size the text of a drawing cannot be read
 const TOWARD = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 // The nearest box in a direction: what lies aside counts twice.
@@ -34,7 +35,7 @@ function roveBoxes(drawn) {
 function zoomTools(place) {
   // until a reader chooses otherwise, all of it is seen, as long as its text can be read
   let zoom = null;
-  const size = () => zoom ?? Math.max(0.7, fit());
+  const size = () => zoom ?? Math.max(LEAST, fit());
   const apply = () => {
     const drawn = place.querySelector("svg");
     if (!drawn) return;

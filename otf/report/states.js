@@ -128,7 +128,8 @@
     const columns = Math.max(...lines.map((line) => line.length));
     const few = edges.length <= NAMED, longest = Math.max(0, ...edges.map((edge) => edge.says.length));
     const widest = Math.max(...nodes.map((node) => node.wide)), spare = Math.max(40, Math.min(110, FRAME / columns - widest));
-    const across = widest + (few ? longest * (columns > 3 ? 4 : 7) + 40 : spare);
+    // no wider than the frame at the smallest size that can be read
+    const across = widest + (few ? Math.min(longest * (columns > 3 ? 4 : 7) + 40, Math.max(spare, FRAME / LEAST / columns - widest)) : spare);
     const down = Math.max(...nodes.map((node) => node.high)) + (few ? 70 : 96);
     lines.forEach((line, row) => line.forEach((at, column) => {
       nodes[at].x = (column + 0.5 + (columns - line.length) / 2) * across;

@@ -269,6 +269,10 @@ def test_the_first_view_is_whole(tmp_path: Path, seen: Browser) -> None:
         return left < frame.left || right > frame.right || top < frame.top || bottom > frame.bottom;
       }).map(each => each.textContent) })()"""
     assert seen.ask(cut) == []
+    opened(seen, tmp_path, explore(load("conference").spec))
+    for state in (3, 7, 21):
+        go(seen, state)
+        assert seen.ask(cut) == []
     round_ = Spec(lambda state, _: [goto((state + 1) % 7)], 0, ["a rather long word for an input"], name="round")
     opened(seen, tmp_path, explore(round_))
     assert seen.ask(cut) == []
