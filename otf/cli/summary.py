@@ -22,6 +22,7 @@ from otf.core.nodes import ITERATED
 from otf.runner.time_spent import TimeSpent
 from otf.trace.explain import explanation
 from otf.trace.result import CampaignResult, counted
+from otf.trace.title import title
 from otf.trace.verdict import Judged, Signature
 
 MANY: Final = 4  # least number of paths before telling that most end at one failure
@@ -123,12 +124,15 @@ class SummaryPrinter:
                 continue
             shown = failure.kind, failure.input, failure.seen
             yield f"{group.count:,} of {counted(paths, 'path')} end at one failure; to test past it, the bench needs"
+            yield "  from otf.adapter import KnownIssue"
             yield f"  known_issues=(KnownIssue(lambda f: (f.kind, f.input, f.seen) == {shown!r}, 'why'),)"
 
     def _earlier(self) -> Iterator[str]:
         """Yield what became of the failures left by earlier runs."""
         for kept in self._summary.saved:
-            yield f"from an earlier run, {kept}: {kept.signature or 'a failure'} ({kept.trace})"
+            shown = kept.result and kept.result.verdict.failure
+            what = title(shown) if shown else kept.signature or "a failure"
+            yield f"from an earlier run, {kept}: {what} ({kept.trace})"
 
     def _worth(self) -> str:
         """Return what the paths prove if none failed and they are independent, else ""."""

@@ -329,7 +329,7 @@ def test_failures_of_earlier_runs_are_tried_first(folder: Path) -> None:
     otf("run", *BROKEN, "--seed", 1, "--traces", 2)
     again = otf("run", *BROKEN, "--seed", 2, "--traces", 1, "--steps", 1)
     assert again.status == 1
-    still = "from an earlier run, still there: missing: int --Button--> expected Coffee, seen silence ("
+    still = "from an earlier run, still there: missing: Button() -> expected Coffee(), seen nothing ("
     assert again.out.index("FAIL: 1 kind") < again.out.index(still)
     assert "failed as before, after 2 steps" in again.out
     machine(folder)

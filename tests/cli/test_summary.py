@@ -223,7 +223,7 @@ def test_other_failures_that_were_met(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_failures_of_earlier_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    """Each stands after the headline, with its result; one that did not recur is printed as such."""
+    """Each stands after the headline, with its result; one that recurred has its values, not only their types."""
     summary = failing(SHRUNK)
     summary.failures[SIGNATURE].count = 0
     summary.saved = [Retried(Path("a"), SIGNATURE, PATH), Retried(Path("b"), SIGNATURE), Retried(Path("c"), why="why")]
@@ -234,7 +234,7 @@ def test_failures_of_earlier_runs(capsys: pytest.CaptureFixture[str]) -> None:
     at = next(at for at, line in enumerate(lines) if line.startswith("FAIL: 1 kind"))
     earlier = [line for line in lines[at:] if line.startswith("from an earlier run")]
     assert earlier == [
-        f"from an earlier run, still there: {SIGNATURE} (a)",
+        "from an earlier run, still there: wrong: 'coin' -> expected str, seen 'tea' (a)",
         f"from an earlier run, fixed: {SIGNATURE} (b)",
         "from an earlier run, obsolete: why: a failure (c)",
     ]
@@ -259,6 +259,7 @@ def test_a_failure_that_ends_most_paths_says_how_to_test_past_it(capsys: pytest.
     summary = failing(SHRUNK)
     summary.failures[SIGNATURE].count = 3
     line = (
+        "  from otf.adapter import KnownIssue\n"
         "  known_issues=(KnownIssue(lambda f: (f.kind, f.input, f.seen) == ('wrong', \"'coin'\", \"'tea'\"), 'why'),)"
     )
     assert f"3 of 3 paths end at one failure; to test past it, the bench needs\n{line}\n" in told(summary, capsys)
