@@ -195,7 +195,7 @@ INPUTS: Final = (
 
 def inputs(state: EcuState) -> Iterator[Uds | Elapse]:
     """Yield the requests, and in an extended session waits, without which hardly a path sees it end or prolonged."""
-    waits = (Elapse(0.7 * SESSION), Elapse(1.5 * SESSION))
+    waits = (Elapse(round(0.7 * SESSION, 3)), Elapse(round(1.5 * SESSION, 3)))
     yield from INPUTS if state.cycles is None else (*INPUTS, *waits)
 
 

@@ -166,7 +166,7 @@ class RunCommand:
             show_default=False,
         ),
     ] = None
-    time: Annotated[str | None, option("TIME", "When to stop: 90, 60s, 10m or 8h.", show_default=False)] = None
+    time: Annotated[str | None, option("TIME", "When to stop: 90 (seconds), 10m or 8h.", show_default=False)] = None
     seed: Annotated[int | None, option("NUMBER", "The same seed gives the same inputs; default: random.")] = None
     out: Out = None
     resume: Annotated[

@@ -28,7 +28,7 @@ def live_page(title: str, state: dict[str, Any] | None = None) -> str:
     '<!DOCTYPE html>'
     """
     name = f"otf run: {title}"
-    cards = [tag("div", tag("b", id=each), tag("span", text), class_="card") for each, text in _CARDS.items()]
+    cards = [tag("div", tag("b", id=each), " ", tag("span", text), class_="card") for each, text in _CARDS.items()]
     top = tag(
         "header",
         tag("h1", name),

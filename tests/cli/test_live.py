@@ -136,6 +136,11 @@ def test_what_a_system_says_is_data() -> None:
     assert "<img" not in written
 
 
+def test_a_figure_is_read_apart_from_its_label() -> None:
+    """There is a space between them for whoever copies the page or has it read aloud."""
+    assert '<b id="steps"></b> <span>steps</span>' in live_page("coffee")
+
+
 class Address(NamedTuple):
     """Where a page is: its port, and the query that has its token."""
 

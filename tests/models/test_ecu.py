@@ -9,8 +9,9 @@ import pytest
 from otf.campaign import InconclusiveError, run
 from otf.codec.can import CanFrame
 from otf.errors import FAIL, INCONCLUSIVE, UsageError
-from otf.models.ecu import MUTANTS, EcuCodec, Uds, bench
+from otf.models.ecu import MUTANTS, EcuCodec, EcuState, Uds, bench, inputs
 from otf.models.ecu_server import STATUS
+from otf.spec import Elapse
 from otf.testing import check_codec
 from tests.cli.command import otf
 from tests.real.needs import needs_module
@@ -61,3 +62,9 @@ def test_a_fault_that_there_is_not_is_refused() -> None:
     """The error names all."""
     with pytest.raises(UsageError, match="it has endless, early"):
         bench(fault="broken")
+
+
+def test_its_waits_are_whole_milliseconds() -> None:
+    """A shrunk run shows 0.98 s, not the rounding error of a product."""
+    waits = [each.seconds for each in inputs(EcuState(cycles=0)) if isinstance(each, Elapse)]
+    assert waits == [0.98, 2.1]
