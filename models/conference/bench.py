@@ -6,6 +6,7 @@ import socket
 import sys
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
@@ -73,7 +74,9 @@ def _check(sizes: Sizes, fault: str, entity: str) -> None:
         message = "fault= is for the reference entity only; leave out either fault= or entity="
         raise UsageError(message)
     if fault != "none" and fault not in FAULTS:
-        message = f"fault={fault}: the reference entity has no such fault; it has {', '.join(FAULTS)}, or none"
+        near = get_close_matches(fault, FAULTS, n=1)
+        meant = f"did you mean {near[0]}?" if near else f"it has {', '.join(FAULTS)}, or none"
+        message = f"fault={fault}: the reference entity has no such fault; {meant}"
         raise UsageError(message)
 
 

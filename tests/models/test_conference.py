@@ -319,6 +319,7 @@ def test_the_faults_are_found_soon() -> None:
         ({"conferences": 0}, "conferences=0: there may be 1 to 20"),
         ({"messages": -1}, "messages=-1: there may be 1 to 20"),
         ({"fault": "X1"}, "fault=X1: the reference entity has no such fault; it has O1, "),
+        ({"fault": "O77"}, r"fault=O77: the reference entity has no such fault; did you mean O7\?$"),
         ({"fault": "O1", "entity": "./mine"}, "fault= is for the reference entity only"),
         ({"entity": "./mine 'an open quotation"}, "not a command line: .*no closing quotation"),
         ({"entity": "   "}, "no command"),
