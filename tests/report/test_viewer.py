@@ -141,7 +141,7 @@ def test_the_port_of_what_failed_is_told_once(seen: Browser, report: Path) -> No
     """What was seen is followed by its port, unless its text ends with it, and by nothing else."""
     seen.open(report)
     for text in ("Ok() on bob", "Ok()"):
-        failed = {"kind": "wrong", "says": "", "port": "bob", "seen": text, "expected": [], "note": ""}
+        failed: dict[str, Any] = {"kind": "wrong", "says": "", "port": "bob", "seen": text, "expected": [], "note": ""}
         failed |= {"differences": [], "before": [], "times": []}
         told = seen.ask(f"failureDetails({{ failure: {json.dumps(failed)} }})[0].querySelectorAll('dd')[1].textContent")
         assert told == "Ok() on bob"
