@@ -239,6 +239,7 @@ def _unwritten(error: OSError) -> int:
 def _report_misuse(error: typer.TyperException, *, as_json: bool) -> int:
     # shows the usage of the command, with a hint if there is one; typer does not export the type with this method
     wrong: Any = error
+    wrong.message = re.sub(r"is not a valid int( range)?\.", "is not a whole number, such as 10.", wrong.message)
     wrong.show()
     if as_json:
         document(error_document(error.format_message()))

@@ -83,7 +83,11 @@ def test_python_runs_the_package_as_the_command() -> None:
         (["run"], "Missing argument 'BENCH'"),
         (["run", "coffee", "--tracs", "5"], "No such option: --tracs (Possible options: --traces"),
         (["run", "coffee", "--jobs", "0"], "Invalid value for '--jobs': 0 is not in the range x>=1"),
-        (["run", "coffee", "--traces", "many"], "Invalid value for '--traces': 'many' is not a valid int"),
+        (
+            ["run", "coffee", "--traces", "many"],
+            "Invalid value for '--traces': 'many' is not a whole number, such as 10",
+        ),
+        (["run", "coffee", "--jobs", "x"], "'x' is not a whole number, such as 10"),
         (["run", "coffee", "--inputs", "some"], "'some' is not one of 'uioco', 'any', 'all', 'mixed'"),
         (["run", "coffee", "conference"], "Got unexpected extra argument"),
         (["replay"], "Missing argument 'TRACE...'"),
