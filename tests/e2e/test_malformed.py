@@ -263,7 +263,7 @@ def test_a_codec_must_know_its_inputs() -> None:
         given.with_malformed(0.1)
     with pytest.raises(UsageError, match="from 0 to 1"):
         bench().with_malformed(2)
-    with pytest.raises(UsageError, match="no bytes"):
+    with pytest.raises(UsageError, match="not bytes"):
         Bench.in_process(SPEC, lambda: lambda _: []).with_malformed(0.1)
     assert isinstance(bench().codec, MalformedCodec)
 
