@@ -117,6 +117,8 @@ def test_a_defect_is_told_as_one(
         raise LookupError("no benches")
 
     monkeypatch.setattr("otf.cli.listing.sources", broken)
+    # another test of this process may have loaded trio-asyncio, which changes asyncio for good
+    monkeypatch.setattr("otf.cli.user_code._BEFORE", {})
     assert called(["list", "--json"]) == 3
     out, err = capsys.readouterr()
     assert "Traceback" in err
