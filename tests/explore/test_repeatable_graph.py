@@ -65,7 +65,7 @@ def test_the_same_answer_is_none_otherwise() -> None:
         ([goto(0, "x")], [goto(0, "x", within=(0, 1))], "first 'x' -> 0; then 'x' -> 0"),
         ([goto(0, "x", "z")], [goto(0, "z", "x")], "first 'x', 'z' -> 0; then 'z', 'x' -> 0"),
         ([goto(0, on("P", str))], [goto(0, on("P", int))], "first any str on P -> 0; then any int on P -> 0"),
-        ([Accept(list, "P", says="any")], [goto(0)], "first any on P -> a state that they decide; then nothing -> 0"),
+        ([Accept(list, "P", says="any")], [goto(0)], "first any -> a state that they decide; then nothing -> 0"),
         ([goto(each) for each in range(5)], [], "first nothing -> 0; nothing -> 1; nothing -> 2, and 2 more; then no"),
     ],
 )
