@@ -76,6 +76,8 @@ class Signals:
         self._act(number)
 
     def _ending(self, number: int, frame: FrameType | None) -> None:
+        # before any call: a second signal may interrupt this handler, and is handled before it goes on
+        self.number = self.number or _first(number, frame)
         hear()
         # the process ends soon: collecting the garbage of a long run would take more than a second
         gc.disable()
@@ -121,6 +123,15 @@ class Signals:
             raise Stuck
         self._unanswered = True
         self._stop()
+
+
+def _first(number: int, frame: FrameType | None) -> int:
+    """Return the signal of the outermost handler that was interrupted before it could note its own, else `number`."""
+    while frame is not None:
+        if frame.f_code.co_qualname == "Signals._ending":
+            number = frame.f_locals["number"]
+        frame = frame.f_back
+    return number
 
 
 def _endings() -> tuple[signal.Signals, ...]:

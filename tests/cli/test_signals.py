@@ -1,8 +1,12 @@
 """Work that is not interrupted: what it returns and raises comes out as it is."""
 
+import gc
 import signal
 import subprocess
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from types import FrameType
 
 import pytest
 
@@ -42,6 +46,36 @@ def test_a_signal_between_two_works_stops_the_second() -> None:
     with signals.stopping(lambda: stopped.append("second")):
         signals.reached()
     assert stopped == ["second"]
+
+
+def test_the_first_of_two_signals_that_come_at_once_counts() -> None:
+    """A second signal interrupts the handler of the first before its first line: the status is still of the first."""
+    signals, told = Signals(), list[int]()
+
+    def at_its_first_line(frame: FrameType, event: str, _argument: object) -> None:
+        if event == "call" and frame.f_code.co_qualname == "Signals._ending" and not told:
+            told.append(signal.SIGTERM)
+            signal.raise_signal(signal.SIGTERM)
+
+    with _as_before(), signals.stopping(lambda: None):
+        signals.install()
+        sys.settrace(at_its_first_line)
+        signal.raise_signal(signal.SIGINT)
+    assert (told, signals.number) == ([signal.SIGTERM], signal.SIGINT)
+
+
+@contextmanager
+def _as_before() -> Generator[None]:
+    """Give handlers of signals and the trace function back."""
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM)
+    handlers, trace = [signal.getsignal(number) for number in numbers], sys.gettrace()
+    try:
+        yield
+    finally:
+        sys.settrace(trace)
+        for number, handler in zip(numbers, handlers, strict=True):
+            signal.signal(number, handler)
+        gc.enable()
 
 
 ENDING = """
