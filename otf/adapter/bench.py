@@ -321,7 +321,12 @@ class Bench:
             return named
         if len(self.ports) == 1:
             return next(iter(self.ports))
-        message = f"the codec does not tell the port of {show(value)}; the bench has {', '.join(self.ports)}"
+        names = ", ".join(self.ports)
+        message = (
+            f"the codec does not tell the port of {show(value)}; the bench has {names}. Give each port a "
+            f"codec, codecs({', '.join(f'{name}=codec' for name in self.ports)}); the values that several ports have "
+            f'name theirs, At("{next(iter(self.ports))}", …); both are in otf.codec.by_port'
+        )
         raise UsageError(message)
 
     def open(self) -> AbstractAsyncContextManager[Mapping[str, Line]]:

@@ -154,7 +154,15 @@ def library_codec(
     exact: bool,  # noqa: FBT001 -- the caller has named it
     options: CodecOptions,
 ) -> LibraryCodec:
-    """Return the codec of dataclasses with their declarations; `form` makes the reader and writer of each."""
+    """Return the codec of dataclasses with their declarations; `form` makes the reader and writer of each.
+
+    Raises UsageError for an unknown option.
+    """
+    if unknown := options.keys() - CodecOptions.__annotations__.keys():
+        raise UsageError(
+            f"there is no option {min(unknown)}= of this codec; it has inputs, exact, actions, port. For several ports "
+            'with the same messages write codecs(alice=codec, bob=codec), and values as At("alice", …)'
+        )
     outputs = tuple(form(kind, declaration) for kind, declaration in kinds.items())
     more = tuple(form(kind, declaration) for kind, declaration in inputs.items())
     forms: dict[type, MessageForm | PortAction] = {each.kind: each for each in (*outputs, *more)}

@@ -120,7 +120,7 @@ def test_the_only_port_needs_no_telling() -> None:
 @pytest.mark.parametrize(
     ("bench", "kind", "says"),
     [
-        (_bench("a", "b"), UsageError, "the codec does not tell the port of 'x'; the bench has a, b"),
+        (_bench("a", "b"), UsageError, r"the port of 'x'; the bench has a, b\. Give .* codecs\(a=codec, b=codec\)"),
         (_bench("a", error=KeyError(1)), ModelError, "the codec raised on the port of 'x': KeyError: 1"),
         (_bench("a", error=CodecError("x is nowhere")), CodecError, "^x is nowhere$"),
     ],

@@ -10,7 +10,7 @@ import pytest
 from otf.codec import PortAction
 from otf.codec.libraries import from_construct, from_json
 from otf.codec.library import LibraryCodec, MessageForm
-from otf.errors import CodecError
+from otf.errors import CodecError, UsageError
 from tests.codec.declared import construct
 
 
@@ -31,6 +31,14 @@ class Answer:
 @dataclass(frozen=True)
 class Hangup:
     """An action."""
+
+
+def test_an_unknown_option() -> None:
+    """An option that the codec does not have is refused, with the way to give several ports their codecs."""
+    with pytest.raises(
+        UsageError, match=r"no option port_field=.*; it has inputs, exact, actions, port\. .*codecs\(alice"
+    ):
+        from_json(Level, port_field="client")  # type: ignore[call-arg] # pyright: ignore[reportCallIssue]
 
 
 def test_inputs_and_actions() -> None:
