@@ -127,9 +127,7 @@ def from_msgpack(
     >>> from_msgpack(Level).encode(Level(5))
     b'\x81\xa5value\x05'
     """
-    return library_codec(
-        partial(_by_msgspec, msgspec.msgpack, (bytes,)), _same(kinds), _same(inputs), exact=exact, **options
-    )
+    return library_codec(partial(_by_msgspec, msgspec.msgpack, (bytes,)), _same(kinds), _same(inputs), exact, options)
 
 
 def _present(names: Sequence[str]) -> Callable[[Any], Sequence[Any]]:
