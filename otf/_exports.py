@@ -17,10 +17,10 @@ def fetching(package: str) -> Callable[[str], object]:
     >>> import otf
     >>> otf.Accept.__module__
     'otf.spec.outputs'
-    >>> otf.accept
+    >>> otf.unheard_of
     Traceback (most recent call last):
       ...
-    AttributeError: module 'otf' has no attribute 'accept'
+    AttributeError: module 'otf' has no attribute 'unheard_of'
     """
     code = sys._getframe(1).f_code  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] -- Python compiles these imports too, and they are there without the source
 

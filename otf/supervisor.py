@@ -19,7 +19,7 @@ from otf.errors import FAIL, INCONCLUSIVE
 
 _SIZE: Final = 4096
 _SIGNED, _STATUS, _REPORTED, _HEARD, _PLACE = 0, 1, 2, 3, 4  # their places in the shared memory
-_AGAIN: Final = 1.0  # seconds in which the child must notice a signal that should end it
+_AGAIN: Final = 1.0  # seconds in which the child must notice a signal that should end it; then it gets it again
 _KERNEL: Final = 0x80  # SI_KERNEL: a terminal signals each process of the group, including the child
 
 
@@ -98,7 +98,7 @@ def supervise(name: str, *, as_json: bool = False, hears: bool = False) -> None:
     """Continue in a child process; the calling process ends as the child does. In a debugger, do nothing.
 
     `name` is what the user called; with `as_json` an unsigned end also prints a document on standard output. A program
-    that `hears` calls `hear` for each signal that should end it, and gets a lost signal again.
+    that `hears` calls `hear` for each signal that should end it, and gets one again each second until it does.
     """
     if _in_debugger():
         return
@@ -157,23 +157,16 @@ class _Parent:
             os.kill(child, early.si_signo)
         sent = 0
         while not (ended := os.waitpid(child, os.WNOHANG))[0]:
-            came = signal.sigtimedwait(_signals(), _AGAIN) if hears and sent else signal.sigwaitinfo(_signals())
+            unheard = hears and sent and not self._memory[_HEARD]
+            came = signal.sigtimedwait(_signals(), _AGAIN) if unheard else signal.sigwaitinfo(_signals())
             if came is not None:
                 self._hand_on(came, child)
                 sent = came.si_signo if came.si_signo in _ENDINGS else sent
-            else:
-                self._send_again(sent, child)
-                sent = 0
+            elif not self._memory[_HEARD]:
+                # Python can lose a signal that comes just before its code blocks: Python checks for signals, the signal
+                # comes, and then Python sleeps in the kernel. Its handler would wait until the sleep ends.
+                os.kill(child, sent)
         self._end(os.waitstatus_to_exitcode(ended[1]))
-
-    def _send_again(self, number: int, child: int) -> None:
-        """Send a signal again that the child missed: Python can lose one that comes just before its code blocks.
-
-        Python checks for signals, the signal comes, and then Python sleeps in the kernel: the handler, and any time
-        limit that depends on it, waits until the sleep ends.
-        """
-        if not self._memory[_HEARD]:
-            os.kill(child, number)
 
     def _hand_on(self, came: signal.struct_siginfo, child: int) -> None:
         if came.si_signo == signal.SIGCHLD:

@@ -16,9 +16,10 @@ from trio.testing import MockClock
 
 from otf.adapter import Arrival, Connect, Frame, Line
 
+own_loop = asyncio.new_event_loop
 trio_asyncio: Any = pytest.importorskip("trio_asyncio", reason="trio-asyncio does not load on Python 3.14 yet")
-# its import changes which loops asyncio makes everywhere in the process; a policy that is set changes that back
-asyncio.set_event_loop_policy(asyncio.DefaultEventLoopPolicy())  # pyright: ignore[reportDeprecated]
+# its import changes which loops asyncio makes outside trio too, in each thread: those of other tests stay as they are
+asyncio.new_event_loop = asyncio.events.new_event_loop = own_loop
 
 T = TypeVar("T")
 
