@@ -5,7 +5,7 @@ Another module measures the machine; this one decides what the measurements mean
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -33,13 +33,22 @@ LONG: Final = 30.0
 """Seconds after which a run has confirmed the stated times of a bench, and takes too long to repeat."""
 
 
+class ThreadUse(NamedTuple):
+    """What a thread has done so far: seconds for which it ran and waited, and how often it got a processor."""
+
+    name: str
+    ran: float
+    waited: float
+    got: int
+
+
 class CpuUse(NamedTuple):
     """What all processes of the system have done so far, in total.
 
     `waited`: seconds for which they were ready but got no processor. `ran`: seconds for which they ran. `ready`: one of
     them is ready to run now. If `known`, `waited` counts the system's own processes; otherwise it covers the whole
     machine. `own`: the seconds for which the tester waited for a processor. `threads`: each thread, with how long it
-    ran and how often it got a processor; `stuck`: those that are ready to run.
+    ran, how long it waited, and how often it got a processor; `stuck`: those that are ready to run.
     """
 
     waited: float = 0.0
@@ -47,8 +56,14 @@ class CpuUse(NamedTuple):
     ready: bool = False
     known: bool = False
     own: float = 0.0
-    threads: frozenset[Hashable] = frozenset()
-    stuck: frozenset[Hashable] = frozenset()
+    threads: frozenset[ThreadUse] = frozenset()
+    stuck: frozenset[ThreadUse] = frozenset()
+
+    def waited_since(self, before: CpuUse) -> float:
+        """Return for how many seconds these have waited since an earlier reading, whatever has ended in between."""
+        there = {thread.name for thread in self.threads}
+        ended = sum(thread.waited for thread in before.threads if thread.name not in there)
+        return self.waited - before.waited + ended
 
 
 @dataclass(slots=True)
@@ -80,7 +95,7 @@ class Stalls:
     def read(self, now: float, use: CpuUse, since: float) -> float:
         """Take what the system has done by now; return the time it lost since the last reading and since `since`."""
         span = now - max(since, self._looked)
-        waited, ran = use.waited - self._use.waited, use.ran - self._use.ran
+        waited, ran = use.waited_since(self._use), use.ran - self._use.ran
         # the kernel counts the time of a waiting process only when it gets a processor; one that computes has one
         stuck = use.ready and ran < span / 2
         lost = max(0.0, min(waited, now - since), STEP if stuck else 0.0)
@@ -130,7 +145,7 @@ class Stalls:
         # the kernel counts the time of a waiting thread only when it gets a processor, and others may run meanwhile
         stuck = not use.stuck.isdisjoint(before.threads)
         # time that the system and the tester lose together counts once
-        lost = max(span if stuck else use.waited - before.waited, use.own - before.own + busy, stopped)
+        lost = max(span if stuck else use.waited_since(before), use.own - before.own + busy, stopped)
         if lost > 0:
             self._lose(now, min(lost, span))
         self._sample, self.sampled = use, now

@@ -5,16 +5,17 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import get_native_id
 from typing import Final
 
+from otf.adapter.observed_rest.elsewhere import KERNEL, carriers
 from otf.adapter.observed_rest.orphans import OURS
 from otf.adapter.waiting import asyncio_loop
 from otf.codec.trial import TRIALS
-from otf.core.stalls import CpuUse
+from otf.core.stalls import CpuUse, ThreadUse
 
 PROC: Final = Path("/proc")
 MOST: Final = 200  # processes, and threads of each: a fork bomb must not hold up the tester
@@ -27,18 +28,20 @@ def cpu_use(
     """Return what the tester's descendants have done; if there are none, how long this machine kept tasks waiting.
 
     `own` lists the processes of this system: children started for other systems are left out, and listed processes that
-    the tester did not start are included. `shared`: the tester tests several systems, and neglects the others while it
-    computes for one. `threads`: the system runs in threads of this process, and other processes are ignored. If the
-    kernel shows nothing (not Linux, or /proc not mounted), all values are zero.
+    the tester did not start are included. With KERNEL, what carries bytes counts too; KERNEL alone is a system that is
+    elsewhere. `shared`: the tester tests several systems, and neglects the others while it computes for one. `threads`:
+    the system runs in threads of this process, and other processes are ignored. If the kernel shows nothing (not Linux,
+    or /proc not mounted), all values are zero.
     """
     if threads:
         return _beside_the_tester(proc, shared=shared)
-    others = TRIALS | (set[int]() if own is None else OURS.difference(own))
-    roots = [os.getpid(), *(each for each in own or () if (proc / str(each)).exists())]
+    own, others = own or (), TRIALS | (set[int]() if own is None else OURS.difference(own))
+    roots = [os.getpid(), *(each for each in own if each != KERNEL and (proc / str(each)).exists())]
     found, tester = _descendants(proc, roots, others), _tester(proc, shared=shared)
-    if not found:
+    if not found and {*own} != {KERNEL}:
         return CpuUse(pressure(proc), own=tester)
-    return _summed((thread for pid in found for thread in _threads(proc / str(pid))), tester)
+    carry = carriers(proc) if KERNEL in own else []
+    return _summed([*carry, *(thread for pid in found for thread in _threads(proc / str(pid)))], tester)
 
 
 def _beside_the_tester(proc: Path, *, shared: bool) -> CpuUse:
@@ -49,21 +52,21 @@ def _beside_the_tester(proc: Path, *, shared: bool) -> CpuUse:
 
 
 def _summed(threads: Iterable[Path], tester: float) -> CpuUse:
-    waited, ran = 0.0, 0.0
-    found, stuck = list[Hashable](), list[Hashable]()
+    found, stuck = list[ThreadUse](), list[ThreadUse]()
     for thread in threads:
         # a process may end at any moment
         with suppress(OSError, ValueError, IndexError):
             # Reads the state first, so that a thread that falls asleep between the two readings has been counted.
             # Before the state comes the program's name in brackets, and may itself contain brackets.
             state = (thread / "stat").read_bytes().rpartition(b")")[2].split()[0]
-            used, queued, got = map(int, (thread / "schedstat").read_bytes().split()[:3])
-            ran, waited = ran + used / _SECOND, waited + queued / _SECOND
-            found.append((thread.name, used, got))
+            ran, waited, got = map(int, (thread / "schedstat").read_bytes().split()[:3])
+            found.append(ThreadUse(thread.name, ran / _SECOND, waited / _SECOND, got))
             # a thread that is stopped, by a signal or a debugger, cannot run either
             if state in b"RTt":
                 stuck.append(found[-1])
-    use = CpuUse(waited, ran, bool(stuck), known=True, own=tester)
+    use = CpuUse(
+        sum(each.waited for each in found), sum(each.ran for each in found), bool(stuck), known=True, own=tester
+    )
     return use._replace(threads=frozenset(found), stuck=frozenset(stuck))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -11,8 +11,9 @@ from typing import Final, TypeAlias, cast
 from otf.adapter import Bench, Line
 from otf.adapter.child.server import LATEST
 from otf.adapter.inband import HEARD
+from otf.adapter.observed_rest.elsewhere import KERNEL
 from otf.adapter.observed_rest.orphans import adopting, starting
-from otf.adapter.observed_rest.peers import are_fed, peers
+from otf.adapter.observed_rest.peers import are_fed, on_terminals, peers
 from otf.adapter.observed_rest.wakers import Wakers
 from otf.adapter.third_party import describe, is_interruption, where
 from otf.adapter.threads import ThreadWatch
@@ -104,10 +105,12 @@ async def opened(bench: Bench) -> AsyncGenerator[Mapping[str, Line], None]:
         yield _checked(lines)
 
 
-def _strangers(bench: Bench, session: Session, wire: Wire, started: Collection[int]) -> frozenset[int]:
-    """Return the processes behind the lines if the tester started none and all are known: their waits excuse delays."""
-    timed = session.monitor.oracle.model.timed and in_real_time()
-    return peers(wire.lines, bench.pids) if timed and not started else frozenset()
+def _strangers(bench: Bench, session: Session, wire: Wire, started: set[int]) -> frozenset[int]:
+    """Return what is behind the lines, if all of it is known: its waits excuse delays, and only these."""
+    if not (session.monitor.oracle.model.timed and in_real_time()):
+        return frozenset()
+    started.difference_update([each for each in started if not Path(f"/proc/{each}").exists()])
+    return on_terminals(wire.lines) if started else peers(wire.lines, bench.pids)
 
 
 def unless_fed(verdict: Verdict, strangers: frozenset[int], waited: float) -> Verdict:
@@ -115,8 +118,8 @@ def unless_fed(verdict: Verdict, strangers: frozenset[int], waited: float) -> Ve
 
     `waited`: seconds for which tasks of this machine waited for a processor; those other processes may be among them.
     """
-    failure = verdict.failure
-    if failure is None or failure.kind in CERTAIN or not strangers or waited < STALL or not are_fed(strangers):
+    failure, known = verdict.failure, strangers - {KERNEL}
+    if failure is None or failure.kind in CERTAIN or not known or waited < STALL or not are_fed(strangers):
         return verdict
     why = "another process has a part in what the system says, and may have had no processor; name it with --pid"
     return Verdict("inconclusive", why=f"{failure.seen}, but {why}")

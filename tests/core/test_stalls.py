@@ -8,7 +8,7 @@ import pytest
 
 from otf.core import Model, Monitor, Oracle, Routes, Timing
 from otf.core.belief import Ledger
-from otf.core.stalls import STEP, CpuUse, Stalls, is_proven
+from otf.core.stalls import STEP, CpuUse, Stalls, ThreadUse, is_proven
 from otf.core.timing import behind
 from otf.spec import Spec, Transition, goto, start
 from otf.trace.events import Event, Quiet, Seen, Sent, Stalled, Undecodable
@@ -37,14 +37,23 @@ def test_a_wait_in_which_the_system_waited_for_a_processor() -> None:
 
 def test_one_thread_waits_while_others_run() -> None:
     """What it could not do in that time is a stall, though others had their turns; what computes is none."""
-    one, other, then = ("1", 0, 5), ("2", 7, 1), ("2", 9, 2)
+    one, other, then = ThreadUse("1", 0, 0, 5), ThreadUse("2", 7, 0, 1), ThreadUse("2", 9, 0, 2)
     stalls = Stalls()
     stalls.begin(0.0, CpuUse(known=True, threads=frozenset((one, other))), timed=True)
     use = CpuUse(ran=0.01, ready=True, known=True, threads=frozenset((one, then)), stuck=frozenset((one,)))
     stalls.sample(0.6, use)
     assert stalls.told() == [Stalled(0.6, 0.6)]
-    stalls.sample(0.8, use._replace(threads=frozenset((then,)), stuck=frozenset((("1", 3, 6),))))
+    stalls.sample(0.8, use._replace(threads=frozenset((then,)), stuck=frozenset((ThreadUse("1", 3, 0, 6),))))
     assert stalls.told() == []
+
+
+def test_a_thread_that_has_ended_takes_no_stall_with_it() -> None:
+    """What the others waited meanwhile counts, though all waits in total have become fewer."""
+    ended, before, after = ThreadUse("1", 0.0, 3.0, 5), ThreadUse("2", 0.0, 1.0, 1), ThreadUse("2", 0.0, 1.2, 2)
+    stalls = Stalls()
+    stalls.begin(0.0, CpuUse(4.0, known=True, threads=frozenset((ended, before))), timed=True)
+    stalls.sample(0.6, CpuUse(1.2, known=True, threads=frozenset((after,))))
+    assert [(round(each.seconds, 9), each.at) for each in stalls.told()] == [(0.2, 0.6)]
 
 
 def test_what_the_tester_sent_late_is_a_stall() -> None:
@@ -124,7 +133,7 @@ def test_moments_that_matter_to_nobody() -> None:
 def test_a_process_that_never_got_a_processor_may_be_delayed() -> None:
     """The kernel has not counted its time yet; of one that got a processor, it counts the wait at once."""
     stalls = Stalls()
-    waits = frozenset((("1", 0, 1),))
+    waits = frozenset((ThreadUse("1", 0, 0, 1),))
     stalls.sample(1.0, CpuUse(ready=True, known=True, threads=waits, stuck=waits))
     assert stalls.told() == []
     stalls.sample(1.5, CpuUse(ready=True, known=True, threads=waits, stuck=waits))

@@ -14,7 +14,8 @@ import pytest
 
 from otf.adapter import Bench
 from otf.adapter.canbus import read_bus
-from otf.core.stalls import CpuUse
+from otf.adapter.observed_rest.elsewhere import KERNEL
+from otf.core.stalls import CpuUse, ThreadUse
 from otf.runner import driving, lookout
 from otf.runner.cpu_use import cpu_use, in_real_time
 from otf.runner.driving import unless_fed
@@ -137,8 +138,8 @@ def test_the_descendants_of_the_tester(tmp_path: Path) -> None:
     _proc(tmp_path, pid=71, schedstat="?")
     use = cpu_use(proc=tmp_path)
     assert use[:5] == CpuUse(0.75, 3.0, ready=True, known=True)[:5]
-    assert {*map(str, use.threads)} == {"('70', 2000000000, 3)", "('7', 1000000000, 3)"}
-    assert [*use.stuck] == [("7", 10**9, 3)]
+    assert use.threads == {ThreadUse("70", 2.0, 0.25, 3), ThreadUse("7", 1.0, 0.5, 3)}
+    assert [*use.stuck] == [ThreadUse("7", 1.0, 0.5, 3)]
 
 
 def test_a_system_that_was_started_by_hand(tmp_path: Path) -> None:
@@ -150,6 +151,27 @@ def test_a_system_that_was_started_by_hand(tmp_path: Path) -> None:
     assert cpu_use({7}, proc=tmp_path)[:4] == (0.75, 3.0, False, True)
     assert cpu_use({7, 70}, proc=tmp_path).waited == 0.75
     assert cpu_use({8}, proc=tmp_path) == CpuUse(9.0)
+
+
+def test_a_device_that_is_not_on_this_machine(tmp_path: Path) -> None:
+    """The machine's pressure is no excuse for it; what carries its bytes is, and processes that have a part in it."""
+    (tmp_path / "pressure").mkdir()
+    (tmp_path / "pressure" / "cpu").write_text("some avg10=1.00 total=9000000\n")
+    _proc(tmp_path, pid=2, children="20 21 22")
+    for number, name in ((20, "kworker/u8:1-events"), (21, "kworker/R-netns"), (22, "khungtaskd")):
+        (tmp_path / str(number)).mkdir()
+        for file, text in (("comm", f"{name}\n"), ("stat", "1 (a) S 0"), ("schedstat", "0 250000000 1")):
+            (tmp_path / str(number) / file).write_text(text)
+    assert cpu_use({KERNEL}, proc=tmp_path)[:4] == (0.25, 0.0, False, True)
+    assert cpu_use({KERNEL, 7}, proc=tmp_path) == CpuUse(9.0)
+    _proc(tmp_path, pid=7, schedstat="1000000000 500000000 3")
+    assert cpu_use({KERNEL, 7}, proc=tmp_path).waited == 0.75
+
+
+def test_a_device_abroad_is_fed_by_nobody_here() -> None:
+    """No process of this machine has a part in what it says, so its failure is not looked at again."""
+    wrong = play(_late(0.3), "p.ping", "p.sure?").verdict
+    assert unless_fed(wrong, frozenset({KERNEL}), 1.0) is wrong
 
 
 def test_others_that_have_a_part_in_what_a_system_says(monkeypatch: pytest.MonkeyPatch) -> None:

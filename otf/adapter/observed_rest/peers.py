@@ -1,8 +1,9 @@
 """Finds the processes at the other ends of lines, for a system that the tester did not start.
 
 Waits of these processes for a processor excuse late outputs. The process at the other end may be only a proxy such as
-socat, so the processes that write to its pipes, unix sockets and terminals count too. If one of its descriptors leads
-somewhere that cannot be followed, the result is empty.
+socat, so the processes that write to its pipes, unix sockets and terminals count too. Where a line leaves this machine,
+the kernel's carriers stand for what is there. If a descriptor leads somewhere that cannot be followed, the result is
+empty.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from otf.adapter.line import Line
+from otf.adapter.observed_rest.elsewhere import KERNEL, carriers_seen, is_abroad, is_device
 from otf.adapter.observed_rest.orphans import ancestors
 from otf.adapter.observed_rest.owners import everybody
 from otf.adapter.observed_rest.place import Place, Placed, Unseen
@@ -37,9 +39,18 @@ def peers(lines: Mapping[str, Line], named: Collection[int] = ()) -> frozenset[i
         return frozenset()
 
 
+def on_terminals(lines: Mapping[str, Line]) -> frozenset[int]:
+    """Return what carries the bytes of lines of which one is a terminal: KERNEL, or nothing."""
+    return (
+        carriers_seen()
+        if any(os.isatty(each) for line in lines.values() for each in line.descriptors())
+        else frozenset()
+    )
+
+
 def are_fed(known: frozenset[int]) -> bool:
     """Return whether processes other than their own children feed these by now: a proxy may connect at any time."""
-    alive = {pid for pid in known if Path(f"/proc/{pid}").exists()}
+    alive = {pid for pid in known - {KERNEL} if Path(f"/proc/{pid}").exists()}
     try:
         return any(known.isdisjoint((pid, *ancestors(pid))) for pid in _Links().fed(alive))
     except (Unseen, OSError):
@@ -90,6 +101,8 @@ class _Links:
         if place.inside or place.threads:
             return set()
         if place.transport and place.address:
+            if is_abroad(place.address[0]):
+                return {*_carriers(place.address[0])}
             inodes = bound_to(place.transport, place.address) if is_local(place.address[0]) else set[str]()
             found = {each.pid for inode in inodes for each in self._open[f"socket:[{inode}]"]}
         else:
@@ -106,6 +119,8 @@ class _Links:
             if (pid := left.pop()) in found:
                 continue
             found.add(pid)
+            if pid == KERNEL:
+                continue
             left += _children(pid)
             for each in _descriptors(pid):
                 left += self._feeding(each)
@@ -123,11 +138,13 @@ class _Links:
         if stat.S_ISFIFO(what.st_mode):
             return set() if end.is_only(os.O_WRONLY) else self._seen(self._writing(link))
         if link.endswith(_MASTER):
-            return {each.pid for each in self._open[f"{_SLAVES}{end.info('tty-index:')}"]}
+            return {each.pid for each in self._open[f"{_SLAVES}{end.info('tty-index:')}"]} | carriers_seen()
         if link.startswith(_SLAVES):
-            return set() if what.st_rdev == _terminal(end.pid) else self._seen(self._masters(link))
+            return set() if what.st_rdev == _terminal(end.pid) else self._seen(self._masters(link)) | carriers_seen()
         if stat.S_ISCHR(what.st_mode) and link not in _DEAF:
-            raise Unseen(link)
+            if not is_device(what.st_rdev):
+                raise Unseen(link)
+            return {*_carriers(link)}
         return set()
 
     def _writing(self, link: str) -> Iterator[int]:
@@ -156,6 +173,12 @@ class _Links:
         if self._hidden and not seen:
             raise Unseen("it may be one whose descriptors are not shown")
         return seen
+
+
+def _carriers(where: str) -> frozenset[int]:
+    if not (seen := carriers_seen()):
+        raise Unseen(f"{where}: the threads of the kernel are hidden, as in a container")
+    return seen
 
 
 def _descriptors(pid: int) -> list[_Descriptor]:

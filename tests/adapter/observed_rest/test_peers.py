@@ -17,7 +17,8 @@ from typing import Final
 import pytest
 
 from otf.adapter.line import Line
-from otf.adapter.observed_rest.peers import are_fed, peers
+from otf.adapter.observed_rest.elsewhere import carriers_seen
+from otf.adapter.observed_rest.peers import are_fed, on_terminals, peers
 from otf.adapter.observed_rest.place import Place
 
 pytestmark = pytest.mark.real
@@ -92,8 +93,10 @@ def test_a_program_behind_a_terminal(opened: ExitStack) -> None:
     master, slave = terminal(opened)
     device = opened.enter_context(process(master))
     os.close(master)
-    assert peers(lines(End(slave))) == {device}
-    assert not are_fed(frozenset({device}))
+    assert peers(lines(End(slave))) == {device, *carriers_seen()}
+    assert not are_fed(frozenset({device, *carriers_seen()}))
+    assert on_terminals(lines(End(slave))) == carriers_seen()
+    assert not on_terminals(lines(End()))
 
 
 def test_a_server_behind_an_address(opened: ExitStack) -> None:
@@ -103,7 +106,16 @@ def test_a_server_behind_an_address(opened: ExitStack) -> None:
     server = opened.enter_context(process(listener.fileno()))
     listener.close()
     assert peers(lines(End(where=Place(transport="tcp", address=address)))) == {server}
-    assert peers(lines(End(where=Place(transport="tcp", address=("192.0.2.1", 80))))) == frozenset()
+    assert peers(lines(End(where=Place(transport="tcp", address=("server.invalid", 80))))) == frozenset()
+
+
+def test_a_host_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No process here is behind it, but threads of the kernel that carry its bytes, if they can be seen."""
+    monkeypatch.setattr("otf.adapter.observed_rest.peers.is_abroad", "192.0.2.9".__eq__)
+    far = End(where=Place(transport="tcp", address=("192.0.2.9", 80)))
+    assert peers(lines(far)) == carriers_seen()
+    monkeypatch.setattr("otf.adapter.observed_rest.peers.carriers_seen", frozenset[int])
+    assert peers(lines(far)) == frozenset()
 
 
 def test_who_feeds_a_proxy_belongs_to_it(opened: ExitStack) -> None:
@@ -119,7 +131,7 @@ def test_who_feeds_a_proxy_belongs_to_it(opened: ExitStack) -> None:
         os.close(each)
     one.close()
     other.close()
-    assert peers(lines(End(slave))) == {proxy, on_terminal, on_pipe, on_socket}
+    assert peers(lines(End(slave))) == {proxy, on_terminal, on_pipe, on_socket, *carriers_seen()}
     assert are_fed(frozenset({proxy}))
 
 
@@ -130,7 +142,7 @@ def test_what_a_process_only_writes_to_does_not_feed_it(opened: ExitStack) -> No
     device = opened.enter_context(process(master, writing))
     opened.enter_context(process(reading))
     os.close(master)
-    assert peers(lines(End(slave))) == {device}
+    assert peers(lines(End(slave))) == {device, *carriers_seen()}
 
 
 def test_a_connection_that_leads_elsewhere(opened: ExitStack) -> None:
@@ -158,7 +170,7 @@ def test_a_device_that_is_not_known(device: str, opened: ExitStack) -> None:
         pytest.skip(f"{device} cannot be opened here")
     known = opened.enter_context(process(master, other))
     os.close(master)
-    assert peers(lines(End(slave))) == ({known} if device == "/dev/ptmx" else frozenset())
+    assert peers(lines(End(slave))) == ({known, *carriers_seen()} if device == "/dev/ptmx" else frozenset())
 
 
 def test_a_line_that_leads_nowhere(tmp_path: Path, opened: ExitStack) -> None:
