@@ -44,6 +44,7 @@ SLICE: Final = 0.05  # seconds that these steps may take: if they take longer, t
 GRACE: Final = 10  # quiescence times in which the last step may end once the time is over
 SELDOM: Final = 100  # garbage collection searches the oldest objects this many times less often than usual
 INTERRUPTED = Verdict("inconclusive", why="interrupted")
+STARTING: Final = Verdict("inconclusive", why="the time was over while the system was being started")
 
 
 class PathRun:
@@ -80,7 +81,7 @@ class PathRun:
         self._on_event = on_event
         # what the chooser hears before it chooses
         self._observe = observe
-        self.silence: str = ""
+        self.silence: str | None = None  # how it is recognised, None until the system has started
         self.short: bool = False
         self.malformed: int = 0
         self._session: Session | None = None
@@ -122,7 +123,7 @@ class PathRun:
             self._writer.close()
         kept = self._events() if verdict.failed else ()
         writer, lasted = self._writer, current_time() - began
-        told = tuple(self._record.faults), writer.trouble, self.silence, lasted, self.short, (), self.malformed
+        told = tuple(self._record.faults), writer.trouble, self.silence or "", lasted, self.short, (), self.malformed
         together = max(min(1, writer.steps), 0 if self._session is None else self._session.together)
         return PathResult(
             self.header.path,
@@ -213,7 +214,7 @@ class PathRun:
                 with CancelScope(deadline=until + grace):
                     return await self._drive_session(session)
                 self.short = True
-                return _cut_verdict(session, grace)
+                return STARTING if self.silence is None else _cut_verdict(session, grace)
             except ContactError:
                 # after the first event the path is used up: a second start would be another path of the same name
                 if attempt == self.bench.retries or self._record.begun:

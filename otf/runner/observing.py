@@ -258,9 +258,10 @@ async def observing(
 ) -> AsyncGenerator[Observer | None, None]:
     """Observe the system behind a wire, if the bench wants that and it is possible; tell `known` whether it is.
 
-    A system in this process needs no such observation.
+    A system in this process needs no such observation, and `known` gets "".
     """
     if all(isinstance(line, Placed) and line.place().inside for line in wire.lines.values()):
+        known("")
         yield None
         return
     try:

@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from otf import InconclusiveError, run
-from otf.adapter import Bench
+from otf.adapter import Bench, Life
 from otf.adapters import inprocess
 from otf.campaign import Campaign, Settings, Summary
 from otf.core import Symbol, View
@@ -24,10 +24,10 @@ def step(state: str, inp: object) -> Iterator[Transition[str]]:
     yield goto(state, "p.done", within=(0, 3600)) if inp == "p.slow" else goto(state)
 
 
-def walked(tmp_path: Path, *inputs: object) -> tuple[Summary, float]:
+def walked(tmp_path: Path, *inputs: object, life: Life | None = None) -> tuple[Summary, float]:
     """Run a campaign of two seconds on a system that says nothing; return its summary and how long it took."""
     port = inprocess(lambda: lambda _data: None)
-    bench = Bench(Spec(step, "on", list(inputs)), codec=Words(), ports={"p": port}, quiescence=0.1)
+    bench = Bench(Spec(step, "on", list(inputs)), codec=Words(), ports={"p": port}, quiescence=0.1, life=life)
 
     async def run() -> tuple[Summary, float]:
         began = anyio.current_time()
@@ -52,6 +52,15 @@ def test_a_path_that_waits_ends_with_the_time(tmp_path: Path, inp: object, why: 
     trace = (tmp_path / "out" / "path-0001.jsonl").read_text(encoding="utf-8")
     assert "no input could be sent in the last 1 s or more" in trace
     assert why in trace
+
+
+def test_a_system_that_is_still_starting_when_the_time_ends(tmp_path: Path) -> None:
+    """The verdict says that the system was being started, and nothing about inputs."""
+    summary, seconds = walked(tmp_path, "p.slow", life=Life(settle=3600.0))
+    assert 2.0 < seconds < 4.0
+    assert [result.verdict.why for result in summary.inconclusive] == [
+        "the time was over while the system was being started"
+    ]
 
 
 class Wrong:
