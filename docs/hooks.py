@@ -27,7 +27,10 @@ SOUGHT = {
     **dict.fromkeys(("questions.md", "glossary.md"), 30),
     **dict.fromkeys(("howto-learn.md", "howto-first-minutes.md"), 5),
     "howto-times.md": 2,
-    **dict.fromkeys(("design.md", "findings.md", "howto-pymodel.md", "topics-evaluation.md", "topics-papers.md"), 0.1),
+    "commands.md": 0.001,
+    **dict.fromkeys(
+        ("design.md", "findings.md", "howto-pymodel.md", "topics-evaluation.md", "topics-papers.md", "messages.md"), 0.1
+    ),
     **dict.fromkeys(("changelog.md", "releasing.md", "contributing.md"), 0.01),
 }
 """How much a page weighs in the search, beside 1: who types a word wants its meaning first, and what uses it later."""

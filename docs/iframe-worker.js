@@ -26,15 +26,22 @@
   // What nothing matches may be misspelt: up to one letter in four may be wrong, two in a long word.
   const nearly = query => query.replace(/\w{4,}/gu, word => `${word}~${word.length > 7 ? 2 : 1}`);
 
-  // A name that is typed as it is written leads to its own entry, not to an attribute; words to the title that has them so.
+  // What has the words as they were typed: a title, or a text of more than two words, such as an error.
+  const has = (html, asked) => html.replace(/<[^>]*>/gu, "").toLowerCase().includes(asked.toLowerCase());
+  const quoted = (asked, { title, text }) => (/\s/u.test(asked) && has(title, asked)) || (/\s.+\s/u.test(asked) && has(text, asked));
+
+  // A name that is typed as it is written leads to its own entry, not to an attribute; so does an option, first that of
+  // `otf run`. Names of shipped benches come after those of otf itself.
   const meant = (asked, { location, title }) => {
     const [page, name] = location.split("#");
     const own = page.startsWith("reference/") && /^otf(\.[a-z_]+)*$/u.test(name?.slice(0, -asked.length - 1)) && name.endsWith(`.${asked}`);
-    return own || (asked.includes(" ") && title.replace(/<[^>]*>/gu, "").toLowerCase().includes(asked.toLowerCase()));
+    if (own) return page === "reference/models.html" ? 1e10 : 1e12;
+    const option = page === "commands.html" && asked.startsWith("--") && has(title, asked);
+    return option ? 1e12 * (name.startsWith("run-") ? 2 : 1) : 0;
   };
 
   // What has all of the words is before what has one of them often.
-  const worth = (group, asked) => (group.some(each => meant(asked, each)) ? 1e9 : 1)
+  const worth = (asked, group) => Math.max(...group.map(each => meant(asked, each) || (quoted(asked, each) ? 1e9 : 1)))
     * Math.max(...group.map(each => each.score * Object.values(each.terms).filter(Boolean).length ** 3));
 
   const Threaded = window.Worker;
@@ -58,7 +65,12 @@
         this.again = "";
         return;
       }
-      found.sort((one, other) => worth(other, this.asked) - worth(one, this.asked));
+      const worths = new Map(found.map(group => [group, worth(this.asked, group)]));
+      found.sort((one, other) => worths.get(other) - worths.get(one));
+      for (const group of found) {
+        for (const each of group) each.score *= worth(this.asked, [each]);
+        group.sort((one, other) => other.score - one.score);
+      }
       this.dispatchEvent(new MessageEvent("message", { data: message }));
     }
   };

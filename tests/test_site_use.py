@@ -13,10 +13,13 @@ from codeop import compile_command
 from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
+from typer import Context
+from typer.main import get_command
 
+from otf.cli.app import COMMANDS, app
 from tests.debian import FONT
 from tests.report.browser import CHROMIUM, browser
 
@@ -105,6 +108,25 @@ def test_the_search_prefers_pages_to_attributes(site: Path) -> None:
     weights = {each["location"]: float(each.get("boost", 1)) for each in found}
     assert weights["questions.html"] == weights["glossary.html"] > weights["howto-times.html"]
     assert weights["howto-times.html"] > weights["reference/adapter.html"] > 0
+
+
+def test_every_option_has_an_entry(site: Path) -> None:
+    """The page of the commands has a heading for each option of each command, with what it does below."""
+    text = (site / "commands.html").read_text(encoding="utf-8")
+    group: Any = get_command(app)
+    context = Context(group)
+    for name in COMMANDS:
+        for each in group.get_command(context, name).params:
+            if each.param_type_name == "option":
+                assert f'id="{name}-{each.opts[0].strip("-")}"' in text, (name, each.opts)
+
+
+def test_messages_are_found(site: Path) -> None:
+    """The page of the messages has what errors print, and no code of a page or a draft."""
+    text = unescape((site / "messages.html").read_text(encoding="utf-8"))
+    for message in ("another socket has it", "there is no such device", "the codec raised for the input"):
+        assert message in text
+    assert "addEventListener" not in text
 
 
 def test_each_drawing_of_the_gallery_can_be_walked(site: Path) -> None:
@@ -198,7 +220,7 @@ ASKED = {
     "CAN bus": "questions.html",
     "exit code": "questions.html",
     "race condition": "questions.html",
-    "--stop-first": "questions.html",
+    "--stop-first": "commands.html",
     "github actions": "howto-reports.html",
     "NonconformanceError": "campaign.html",
     "Spec": "otf.html",
@@ -206,6 +228,12 @@ ASKED = {
     "Elapse": "spec.html",
     "HttpRequest": "spec.html",
     "there is no bench": "questions.html",
+    "--resume": "commands.html",
+    "--into": "commands.html",
+    "address already in use": "questions.html",
+    "connection refused": "questions.html",
+    "there is no such device": "messages.html",
+    "the codec raised for the input": "messages.html",
     "timeout": "questions.html",
     "watchdog": "howto-first-minutes.html",
 }
