@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -107,15 +107,19 @@ def test_a_recording_is_kept_only_where_the_path_fails(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("program", "size"),
     [
-        (["sh", "-c", "echo here > {file}; echo there; sleep 9"], 5),
-        (["sh", "-c", "trap 'echo last; exit' INT; while :; do sleep 0.01; done"], 5),
-        (["sh", "-c", "trap '' XFSZ; while echo 0123456789 || sleep 0.01; do :; done"], 1024),
+        ("echo here > {file}; echo there; : > on; sleep 9", 5),
+        ("trap 'echo last; exit' INT; : > on; while :; do sleep 0.01; done", 5),
+        ("trap '' XFSZ; while echo 0123456789; do :; done; : > on; while :; do sleep 0.01; done", 1024),
     ],
 )
-def test_a_recording_is_what_the_program_writes(tmp_path: Path, program: Sequence[str], size: int) -> None:
+def test_a_recording_is_what_the_program_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, size: int
+) -> None:
     """Into the file that it is told, or onto its output; also at its end; no more than `largest`."""
+    monkeypatch.chdir(tmp_path)
+    recording = Recording(["sh", "-c", program], largest=1024, ahead=0)
     [group] = run(
-        bench(Life(recording=Recording(program, largest=1024, ahead=0)), "wrong"), tmp_path, 1
+        bench(Life(recording=recording, reset="until test -e on; do sleep 0.01; done"), "wrong"), tmp_path, 1
     ).failures.values()
     kept = kept_recording(group.first.trace)
     assert kept is not None
