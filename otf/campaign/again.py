@@ -14,12 +14,11 @@ from pathlib import Path
 from otf.adapter import Bench
 from otf.adapter.log import note
 from otf.adapter.third_party import watched
-from otf.campaign.confirm import STRICT
 from otf.campaign.journal import Journal
 from otf.campaign.pace import as_before, repeating
 from otf.campaign.paths import PathRun
 from otf.campaign.recorder import OnEvent, reread
-from otf.campaign.results import PathResult
+from otf.campaign.results import STRICT, PathResult
 from otf.campaign.settings import Settings, header
 from otf.core import Chooser, Oracle
 from otf.core.repeatable import ask_again

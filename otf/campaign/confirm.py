@@ -7,7 +7,7 @@ trusts the clock, and a clock goes on while nothing can run.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 from typing import Final, NamedTuple, Protocol
 
@@ -16,13 +16,15 @@ import anyio
 from otf.adapter import Bench
 from otf.adapter.log import note
 from otf.campaign.behind import without_guess
+from otf.campaign.doubts import TRIES, count_unclear, doubtful_result, interrupted_result, why_doubted
+from otf.campaign.one_by_one import one_by_one
 from otf.campaign.pace import Pace, as_before
 from otf.campaign.paths import PathRun
-from otf.campaign.results import KnownIssueCount, PathResult
+from otf.campaign.results import STRICT, KnownIssueCount, PathResult
 from otf.campaign.summary import Summary
 from otf.core import Oracle
 from otf.core.repeatable import ask_again
-from otf.core.stalls import CERTAIN, LONG, is_proven
+from otf.core.stalls import CERTAIN, LONG
 from otf.core.timer_waits import Timers
 from otf.errors import ContactError, WriteError
 from otf.runner.observing import TRUSTING
@@ -31,10 +33,9 @@ from otf.strategy.renames import NamedRun
 from otf.trace.clock import pauses
 from otf.trace.events import Sent
 from otf.trace.record import Header
-from otf.trace.verdict import FailureKind, Signature, Verdict
+from otf.trace.verdict import FailureKind, Signature
 
 EVERY: Final = 2  # before their end, the first and third strict re-runs wait only where the original did
-TRIES: Final = 3  # strict re-runs; if none of them fails, the failure does not count
 STALLED: Final = 5
 """Strict runs if one failed beside a stall; if no other fails in the same way, the stall may be the reason."""
 PUT_ASIDE: Final = 1.0  # seconds of a stall: a system with its own time-outs may have given up in each run
@@ -43,10 +44,6 @@ _CAME: Final[set[FailureKind]] = {"wrong", "unasked", "undecodable", "ended"}
 EAGER: Final = "a failure was seen in eager mode"
 FOREVER: Final = float("inf")
 DROPPED: Final = "its trace lacks what was dropped in the middle (--largest)"
-ONCE: Final = "seen once: there was no time to drive the whole path again, and no delay explains it"
-OVER: Final = "the time of the campaign was over before it was seen again"
-STRICT: Final = ".strict.jsonl"
-"""The ending of the trace of a strict re-run, in place of the original's."""
 TOGETHER: Final = 0.02
 """Seconds between the end of a system and an interruption of the tester in which one signal may have caused both."""
 
@@ -111,10 +108,11 @@ class Confirmer:
             await _uninterrupted(result, counts)
         # a run that is already strict, from a reset, is what a re-run would do
         doubtful = (doubtful and not result.trace.name.endswith(STRICT)) or is_trusting(result)
-        if not doubtful and not is_stalled(result):
+        burst = not doubtful and failure.together > 1 and bool(result.events)
+        if not doubtful and not burst and not is_stalled(result):
             return ConfirmedPath(result)
         if not result.events:
-            return ConfirmedPath(_doubted(result, f"a failure was seen that cannot be driven again: {DROPPED}"))
+            return ConfirmedPath(doubtful_result(result, f"a failure was seen that cannot be driven again: {DROPPED}"))
         # if paths fail alike at the same time, only one is driven again; the others wait for its result
         async with self._confirming[kind]:
             self._met[kind] += 1
@@ -122,7 +120,8 @@ class Confirmer:
             # another defect may look the same in eager mode, with more inputs in flight: what strict runs show
             # otherwise is driven again the second, fourth, eighth … time
             same = known is not None and replace(known, input=failure.signature.input) == failure.signature
-            if known is not None and (same or turn & (turn - 1)):
+            # and a race may look the same as a burst with an input that fails alone, until it is known
+            if known is not None and (same or (turn & (turn - 1) and not burst)):
                 return ConfirmedPath(result, known=failure.signature if known == failure.signature else known)
             seen = await self._driven(result, drive_again, counts, doubtful=doubtful)
             if seen.trouble is None and seen.result.verdict.failure is not None:
@@ -132,7 +131,8 @@ class Confirmer:
     async def _driven(
         self, result: PathResult, drive_again: DriveAgain, counts: Counts, *, doubtful: bool
     ) -> ConfirmedPath:
-        first = EAGER if doubtful else "a failure was seen while the machine stalled"
+        sure = not doubtful and not is_stalled(result)
+        first = EAGER if doubtful else "a failure was seen " + ("in a burst" if sure else "while the machine stalled")
         if is_trusting(result):
             first = "a failure was seen in a run that trusts threads to wake for nothing"
         if self._bench.speed > 1:
@@ -143,11 +143,12 @@ class Confirmer:
         try:
             return await drive_again(result, first, strict=not doubtful)
         except ContactError as error:
-            lost = _doubted(result, f"{first}, and there was no contact to see it again")
+            lost = result if sure else doubtful_result(result, f"{first}, and there was no contact to see it again")
             return ConfirmedPath(lost, trouble=error, again=True)
         except (anyio.get_cancelled_exc_class(), WriteError) as error:
             what = "a trace could not be written" if isinstance(error, WriteError) else "an interruption came"
-            doubted = _doubted(result, f"{first}, and {what} before it could be seen again", over=True)
+            why = f"{first}, and {what} before it could be seen again"
+            doubted = result if sure else doubtful_result(result, why, over=True)
             counts(ConfirmedPath(doubted, again=not doubted.verdict.failed))
             raise
 
@@ -157,7 +158,7 @@ async def _uninterrupted(result: PathResult, counts: Counts) -> None:
     try:
         await anyio.sleep(TOGETHER)
     except anyio.get_cancelled_exc_class():
-        counts(ConfirmedPath(_at_once(result), again=True))
+        counts(ConfirmedPath(interrupted_result(result), again=True))
         raise
 
 
@@ -195,6 +196,8 @@ async def confirm(  # noqa: PLR0913 -- what a run needs, each once
     failing = failing.upto(failing.verdict.failure)
     if failing.guesses:
         return ConfirmedPath(await without_guess(bench, oracle, header, failing, until))
+    if strict and header.burst > 1 and (counted := await _alone(bench, oracle, header, failing, until)) is not None:
+        return counted
     inputs, joins = [event.input for event in failing.events if isinstance(event, Sent)], as_before(failing.events)
     trace, lasts, names = failing.trace.with_suffix(STRICT), _lasted(failing, bench, speed), _names(oracle, failing)
     if (shown := await _by_its_end(bench, oracle, header, failing, names, until, aftermath)) is not None:
@@ -216,14 +219,25 @@ async def confirm(  # noqa: PLR0913 -- what a run needs, each once
                 same = strict and _signature(again) == _signature(failing)
                 # a run that failed in the same way beside a stall is no sign of chance
                 alike = sum(each is not failing and _is_alike(each, again) for each in seen)
-                return ConfirmedPath(failing if same else again, tries - _unclear(others) - alike)
+                return ConfirmedPath(failing if same else again, tries - count_unclear(others) - alike)
             seen.append(again)
         elif again.steps == len(inputs) or anyio.current_time() < until:
             others.append(again)
     over = len(seen) + len(others) < (STALLED if seen else TRIES)
-    why = once(seen, others) + over * f"; {OVER}" if seen else _unseen(first, others, over=over)
-    doubted = _doubted(failing, why, over=over and not others)
-    return ConfirmedPath(doubted, tries - _unclear(others), again=over and not doubted.verdict.failed)
+    doubted = doubtful_result(failing, why_doubted(first, seen, others, over=over), over=over and not others)
+    return ConfirmedPath(doubted, tries - count_unclear(others), again=over and not doubted.verdict.failed)
+
+
+async def _alone(
+    bench: Bench, oracle: Oracle, header: Header, failing: PathResult, until: float
+) -> ConfirmedPath | None:
+    """Return how a failure in a burst counts: as its inputs fail one by one, or as a race; None if it stalled."""
+    alone = await one_by_one(bench, oracle, header, failing, until)
+    if alone is not None and is_stalled(alone):
+        alone = (await confirm(bench, oracle, replace(header, burst=1), alone, strict=True, until=until)).result
+    if alone is not None and alone.verdict.failed:
+        return ConfirmedPath(alone, 1)
+    return None if is_stalled(failing) else ConfirmedPath(failing)
 
 
 async def _by_its_end(  # noqa: PLR0913, PLR0917 -- as above
@@ -288,58 +302,3 @@ def _is_alike(one: PathResult, other: PathResult) -> bool:
     exact = mine.signature.exact
     same_values = mine.kind in _CAME and exact is not None and exact == others.signature.exact
     return by_timer or same_values or abs(mine.step - others.step) < max(1, mine.together, others.together)
-
-
-def once(seen: Sequence[PathResult], others: Sequence[PathResult] = ()) -> str:
-    """Return why failures seen only once each, beside a stall, do not count; `others` did not fail."""
-    found = " and ".join(f"{_signature(each)}, beside a stall of {each.verdict.stalled:.3f} s" for each in seen)
-    also, runs = mixed(others, "others"), len(seen) + len(others)
-    return (
-        f"a failure was seen once in {runs} strict run{'s' * (runs > 1)} of the same inputs ({found}), and while a "
-        f"machine stalls neither tester nor system can run{also and f'; {also}'}"
-    )
-
-
-def mixed(runs: Sequence[PathResult], what: str) -> str:
-    """Return how many runs, called `what`, were inconclusive, and why; "" if all passed."""
-    unclear = [each for each in runs if each.verdict.outcome != "pass"]
-    if not unclear:
-        return ""
-    why = f"the first: {unclear[0].verdict.why}"
-    if len(unclear) == len(runs):
-        return f"all {what} were inconclusive ({why})"
-    return f"of {len(runs)} {what} {len(runs) - len(unclear)} passed, {len(unclear)} were inconclusive ({why})"
-
-
-def _unclear(runs: Iterable[PathResult]) -> int:
-    return sum(each.verdict.outcome == "inconclusive" for each in runs)
-
-
-def _unseen(first: str, others: Sequence[PathResult], *, over: bool) -> str:
-    """Return why a failure that no strict re-run showed does not count; `over`: there was no time for more of them."""
-    what = "strict re-runs of the same inputs"
-    found = mixed(others, what)
-    if over:
-        more = found or (f"{len(others)} of {TRIES} {what} passed" if others else "")
-        return f"{first}, and {OVER}{more and f'; {more}'}"
-    return f"{first}, and {found}" if found else f"{first} only: {len(others)} {what} passed"
-
-
-def _at_once(failing: PathResult) -> PathResult:
-    why = "the system ended as the tester was interrupted: the same signal may have ended both"
-    return replace(failing, verdict=Verdict("inconclusive", why=why), events=())
-
-
-def _doubted(failing: PathResult, why: str, *, over: bool = False) -> PathResult:
-    # eager mode may be wrong about an output that should have come by now, but not about a system that has ended; and a
-    # system that died, and that the bench cannot restart, cannot be driven again
-    failure = failing.verdict.failure
-    if failure is None or failure.kind == "ended":
-        return failing
-    if over and is_proven(failing.verdict, failing.events):
-        note = "\n".join(filter(None, [failure.note, ONCE]))
-        return replace(failing, verdict=replace(failing.verdict, failure=replace(failure, note=note)))
-    # a restarted system says so only once, and its text is the only trace of that
-    after = [line for line in failure.note.splitlines() if line.startswith("afterwards")]
-    why = "; ".join([why, f"seen: {failure.seen}", *after])
-    return replace(failing, verdict=Verdict("inconclusive", why=why), events=())

@@ -28,8 +28,9 @@ from otf.campaign.contact import Boards, Result, TakenOut
 from otf.campaign.knowledge import Knowledge
 from otf.campaign.lane_knowledge import Known, Rounds
 from otf.campaign.lane_memory import Layer, Learning
-from otf.campaign.pace import Pace, burst, clients, lasts
+from otf.campaign.pace import Pace, clients, lasts
 from otf.campaign.paths import PathRun
+from otf.campaign.recorder import header_of
 from otf.campaign.results import PathResult, Shrunk
 from otf.campaign.saved import DriveSaved
 from otf.campaign.settings import Settings, header, length
@@ -227,7 +228,7 @@ class InProcess(Executor):
             bench, after = self._on(lane), self.settings.aftermath
             own = bench.at_speed(1).by_reset()
             oracle = self._oracles[lane] if bench is own else own.oracle()
-            head, speed = self._head(own, bench, failing.number), bench.speed / own.speed
+            head, speed = self._head(own, failing), bench.speed / own.speed
             return await confirm(
                 own, oracle, head, failing, strict=strict, first=first, until=until, aftermath=after, speed=speed
             )
@@ -244,7 +245,7 @@ class InProcess(Executor):
         return Shrinker(
             bench=own,
             oracle=self._oracles[lane] if bench is own else own.oracle(),
-            header=self._head(own, bench, task.failing.number),
+            header=self._head(own, task.failing),
             budget=replace(settings.budget, seconds=min(settings.budget.seconds, task.seconds)),
             jobs=settings.jobs if settings.device is None else 1,
             mode=settings.mode,
@@ -289,7 +290,7 @@ class InProcess(Executor):
             result = await self._drive_once(lease, lane)
         if is_due(bench := self._on(lease.lane), lease.number, result):
             own, until = bench.by_reset(), self._ends()
-            result = await both_ways(own, own.oracle(), self._head(own, bench, lease.number), result, until)
+            result = await both_ways(own, own.oracle(), self._head(own, result), result, until)
         return Leased(result, lane.learning.path(), lane.oracle.model.cut)
 
     async def _drive_once(self, lease: Lease, lane: Lane) -> PathResult:
@@ -313,11 +314,10 @@ class InProcess(Executor):
         pacing = replace(lane.pace, burst=head.burst).pacing()
         return await run.run(chooser, steps, pacing, until=self._ends())
 
-    def _head(self, own: Bench, bench: Bench, number: int) -> Header:
-        """Return the header of a strict run, at the system's own speed, of a path's inputs in a lane."""
-        given, seed = self.settings.burst, self.settings.seed
-        settings = replace(self.settings, mode="strict", burst=burst(bench, given, seed, number))
-        return header(own, settings, number, strategy="script")
+    def _head(self, own: Bench, failing: PathResult) -> Header:
+        """Return the header of a strict run of a path's inputs, at the system's own speed, with its bursts."""
+        settings = replace(self.settings, mode="strict", burst=header_of(failing.trace).burst)
+        return header(own, settings, failing.number, strategy="script")
 
     def _late(self, size: int) -> bool:
         """Return whether a path that begins now, with bursts of this size, lasts to the end."""

@@ -12,12 +12,12 @@ from typing import Any, Final
 import anyio
 
 from otf.adapter.third_party import ungrouped
-from otf.campaign.confirm import DROPPED, STRICT
+from otf.campaign.confirm import DROPPED
 from otf.campaign.contact import FailedStarts
 from otf.campaign.journal import Journal
 from otf.campaign.lanes import Executor, ShrinkTask, ShrinkWatch
 from otf.campaign.recorder import header_of
-from otf.campaign.results import FailureGroup, PathResult, Shrunk
+from otf.campaign.results import STRICT, FailureGroup, PathResult, Shrunk
 from otf.campaign.saved import Saved
 from otf.campaign.settings import Settings
 from otf.campaign.shrinking import INTERRUPTED

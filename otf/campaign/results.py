@@ -6,12 +6,16 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Final
 
 from otf.trace.events import Event, Guess
 from otf.trace.kinds import PassedStep
 from otf.trace.result import FailureResult, GuessedResult, KnownIssueResult
 from otf.trace.title import title
 from otf.trace.verdict import Failure, Signature, Verdict
+
+STRICT: Final = ".strict.jsonl"
+"""The ending of the trace of a strict re-run, in place of the original's."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,8 @@ from typing import Final, Self, TypeAlias
 import anyio
 
 from otf.adapter import Bench
-from otf.campaign.confirm import FOREVER, counts, mixed, once
+from otf.campaign.confirm import FOREVER, counts
+from otf.campaign.doubts import mixed, once
 from otf.campaign.pace import as_before, repeating
 from otf.campaign.paths import PathRun
 from otf.campaign.recorder import header_of, reread

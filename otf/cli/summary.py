@@ -11,8 +11,7 @@ from otf.adapter import Bench
 from otf.adapter.board import kept_recording
 from otf.campaign import FailureGroup, PathResult, Settings, Shrunk, Summary
 from otf.campaign.confidence import learn, percent, rate_interval, stated
-from otf.campaign.confirm import STRICT
-from otf.campaign.results import tried_first
+from otf.campaign.results import STRICT, tried_first
 from otf.campaign.settings import header
 from otf.campaign.time_shares import SpentParts
 from otf.cli.benches import is_shipped

@@ -40,6 +40,16 @@ def without_drawn_names(verdict: Verdict, events: Iterable[Event]) -> Verdict:
     return replace(verdict, failure=failure, behind=tuple(behind))
 
 
+def without_names(text: str) -> str:
+    """Return a text without the words that may be such names, to compare two runs that draw different ones.
+
+    >>> without_names("('job', 4711, 'b', 12)")
+    "('job', …, 'b', 12)"
+    """
+    names = {*_long(text)}
+    return WORD.sub(lambda word: ANY if word[0] in names else word[0], text)
+
+
 def numbered(texts: Sequence[str]) -> list[str]:
     """Return the events of a run as texts, with numbers in the place of the names that the system drew.
 

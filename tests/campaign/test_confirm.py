@@ -15,7 +15,8 @@ import pytest
 from otf.adapter import Bench
 from otf.adapters.inprocess import Reply, inprocess
 from otf.campaign import Listener, Settings, Summary
-from otf.campaign.confirm import ONCE, TOGETHER, ConfirmedPath, Confirmer, confirm
+from otf.campaign.confirm import TOGETHER, ConfirmedPath, Confirmer, confirm
+from otf.campaign.doubts import ONCE
 from otf.campaign.paths import PathRun
 from otf.campaign.results import FailureGroup, PathResult
 from otf.campaign.settings import header
@@ -355,8 +356,8 @@ def test_eager_mode_saves_waiting(tmp_path: Path, delay: float) -> None:
 
 
 def test_a_burst_is_not_confirmed(tmp_path: Path) -> None:
-    """What several inputs at once bring to light is no shortcut's doing: it counts as it is."""
-    summary = run(bench(TEA), tmp_path, burst=2, traces=20, shrink=False)
+    """What only several inputs at once bring to light is no shortcut's doing: it counts as it is."""
+    summary = run(made_by(Hasty), tmp_path, burst=2, traces=20, shrink=False)
     assert summary.verdict == "fail"
     assert all(group.tries == 0 for group in summary.failures.values())
     assert not list(tmp_path.glob("*.strict.jsonl"))
