@@ -25,7 +25,7 @@ from otf.trace.events import Event, Quiet, Seen, Sent, Undecodable
 from otf.trace.record import LARGEST, Header, TraceLine, dropped_line, end_line, event_line, hasher, header_line
 from otf.trace.tagged import encode
 from otf.trace.verdict import Verdict
-from otf.values import as_text
+from otf.values import as_text, show
 
 ADVICE = "choose another folder with --out"
 
@@ -234,8 +234,8 @@ class TraceWriter:
         try:
             line = self._lines.event(self.events, event, self.began, raw, **more)
         except TypeError as error:
-            message = f"{self.path}: event {self.events}: {error}"
-            raise ModelError(message) from error
+            # without its cause: the frames of the writer say nothing about the model
+            raise ModelError(f"{self.path}: event {self.events}, {show(event)}: {error}") from None
         if self._room <= 0:
             self._turn(event)
         self._out(line if slack is None else b'%b,"slack":%.6f}\n' % (line[:-2], slack))

@@ -149,9 +149,9 @@ def _writer(kind: type[Any]) -> Callable[[Any], Json]:
         return lambda value: {"type": "UUID", "value": str(value)}
     if _is_record(kind):
         return _record(kind.__name__, tuple((_tag(name), name) for name in _names(kind)))
+    what = "a class (write its name)" if issubclass(kind, type) else f"a {kind.__name__}"
     message = (
-        f"a {kind.__name__} cannot be written to a trace: use dataclasses, enums, tuples, lists, sets, dicts and plain "
-        "values"
+        f"{what} cannot be written to a trace: use dataclasses, enums, tuples, lists, sets, dicts and plain values"
     )
     raise TypeError(message)
 

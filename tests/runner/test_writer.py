@@ -298,11 +298,18 @@ def test_a_slow_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert _read(data) == EVENTS
 
 
-def test_a_value_that_cannot_be_written(tmp_path: Path) -> None:
-    """A value of a type that no trace can hold is the model's mistake, and the message names the types that can."""
+@pytest.mark.parametrize(
+    ("value", "says"),
+    [
+        (1j, r"event 1, Seen\(.*1j.*\): a complex cannot be written to a trace: use dataclasses"),
+        (KeyError, r"event 1, Seen\(.*KeyError.*\): a class \(write its name\) cannot be written to a trace: use"),
+    ],
+)
+def test_a_value_that_cannot_be_written(tmp_path: Path, value: object, says: str) -> None:
+    """A value that no trace can hold is the model's mistake; the message has the value, and the types that can."""
     writer = TraceWriter(tmp_path / "trace.jsonl", HEADER, BEGAN)
-    with pytest.raises(ModelError, match="a complex cannot be written to a trace: use dataclasses"):
-        writer.event(Seen(1j, "spout", 0.5))
+    with pytest.raises(ModelError, match=says):
+        writer.event(Seen(value, "spout", 0.5))
     writer.close()
     assert _read((tmp_path / "trace.jsonl").read_bytes()) == []
 
