@@ -175,7 +175,7 @@ def renumber_inputs(found: Iterable[Hypothesis]) -> tuple[Iterable[Hypothesis], 
 
 
 class InFlight(NamedTuple):
-    """An input that may not have been taken: its number in the run, its port, and when it may be dealt with."""
+    """An input that may not have been taken: its number in the run, its port, and when it may be taken."""
 
     number: int
     port: str
@@ -212,7 +212,7 @@ class Ledger(NamedTuple):
             else each._replace(span=Span(each.span.a, each.span.b + timing.busy))
             for each in self.inputs
         ]
-        return Ledger((*before, InFlight(number, event.port, Span(event.at, done))), number, taken, done)
+        return Ledger((*before, InFlight(number, event.port, Span(event.at, taken))), number, taken, done)
 
     def keep(self, ranks: tuple[int, ...], over: float) -> Ledger:
         """Return the ledger with only the inputs that still matter, by their numbers in a belief.
@@ -232,13 +232,18 @@ class Ledger(NamedTuple):
         """Return the ledger if all inputs were dealt with by the time `at`."""
         return self if self.done_by <= at else Ledger(self.inputs, self.sent, self.taken_by, at)
 
-    def delay(self, stall: Stalled) -> Ledger:
+    def delay(self, stall: Stalled, busy: float) -> Ledger:
         """Return the ledger after a stall: inputs in flight may be taken and dealt with later."""
 
         def later(by: float) -> float:
             return by if is_later(stall.begun, by) else by + stall.seconds
 
-        inputs = tuple(each._replace(span=Span(each.span.a, later(each.span.b))) for each in self.inputs)
+        def taken(one: InFlight) -> float:
+            # an input on another port that was sent in the stall may now be taken first
+            first = sum(one.port != each.port and one.span.b < each.span.a <= later(one.span.b) for each in self.inputs)
+            return later(one.span.b) + first * busy
+
+        inputs = tuple(each._replace(span=Span(each.span.a, taken(each))) for each in self.inputs)
         return Ledger(inputs, self.sent, later(self.taken_by), later(self.done_by))
 
     def upto(self, number: int) -> int:

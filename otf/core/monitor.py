@@ -237,7 +237,7 @@ class Monitor:
             # as much work as moves if hundreds of outputs are in flight
             self.explainer.work += sum(len(outputs) for now in self.belief.hypotheses for _, outputs in now.outstanding)
         self.belief = self._doubts.opened(self.belief, stall, self.oracle.timing.latency)
-        self.ledger = self.ledger.delay(stall)
+        self.ledger = self.ledger.delay(stall, self.oracle.timing.busy)
         self.requirements = NONE
         if self.lookahead.cuts:
             self.lookahead.note(stall, None, self.slack)

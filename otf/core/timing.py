@@ -1,7 +1,8 @@
 """Time: the bounds of a bench, stated or learnt, and the intervals in which the search places moves.
 
-Times are known only as intervals [a, b]. An input sent at s was taken between s and s + L + nR; an output seen at u was
-emitted between u - L and u. Every comparison uses the end that can never blame a conforming system.
+Times are known only as intervals [a, b]. An input sent at s was taken between s and s + L + nR, where n counts those
+that may have been taken before it; an output seen at u was emitted between u - L and u. Every comparison uses the end
+that can never blame a conforming system.
 """
 
 from __future__ import annotations
@@ -138,7 +139,7 @@ def behind(stalls: Iterable[Stalled], now: float, bound: float) -> float:
 class Clock:
     """The time of one event, in the form that a search needs.
 
-    `inputs` holds, for each input in flight from number 1, when it was sent and by when it was dealt with. With `late`
+    `inputs` holds, for each input in flight from number 1, when it was sent and by when it was taken. With `late`
     or `early`, windows are not enforced at that end. `used`: a time mattered, so the result must not be cached for
     other times. `stalls` are those of the run, the latest first; `behind` is by how much they may have delayed what
     arrives now.
@@ -165,7 +166,7 @@ class Clock:
         The system sets a timer at some time while it is busy with the input, whatever has been seen by now.
         """
         sent, by = self.inputs[number - 1]
-        return Span(sent, min(self.now + max(self.busy, hi), by + hi))
+        return Span(sent, min(self.now, by) + max(self.busy, hi))
 
     def opened(self, window: Window) -> Window:
         """Return a window that began in the past, extended by the stalls since."""

@@ -313,8 +313,16 @@ def test_what_an_answer_that_was_seen_late_started(slack: float, judged: str | N
 def test_an_input_that_was_under_way_in_a_stall_may_be_taken_later() -> None:
     """By the length of the stall; what was dealt with before is not."""
     ledger = Ledger().then(Sent("in", "sut", 1.0), Timing(0.05, 0.005, 0.005))
-    assert ledger.delay(Stalled(0.5, 1.502)).taken_by == pytest.approx(1.505)
-    assert ledger.delay(Stalled(0.5, 2.0)) == ledger
+    assert ledger.delay(Stalled(0.5, 1.502), 0.005).taken_by == pytest.approx(1.505)
+    assert ledger.delay(Stalled(0.5, 2.0), 0.005) == ledger
+
+
+def test_an_input_that_a_stall_delayed_may_be_taken_after_one_that_was_sent_in_the_stall() -> None:
+    """On another port: then the system is busy with that one first, for R."""
+    timing = Timing(0.05, 0.005, 0.002)
+    ledger = Ledger().then(Sent("in", "P", 1.0), timing).then(Sent("in", "Q", 1.1), timing)
+    delayed = ledger.delay(Stalled(0.5, 1.504), timing.busy)
+    assert [each.span.b for each in delayed.inputs] == pytest.approx([1.507, 1.605])
 
 
 def test_a_stall_is_judged_again_with_what_more_spontaneous_outputs_explain() -> None:
