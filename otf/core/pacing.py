@@ -69,8 +69,9 @@ class SentInput:
 class Moment:
     """The facts on which a pacing decides: one object throughout a run, updated by the session.
 
-    `quiet`: nothing has happened since quiescence or, if that was `restless`, only spontaneous outputs. `burst`: inputs
-    sent since quiescence. `last`: the last of them. `next`: the next input, `port`: its port; None if there is none.
+    `quiet`: nothing has happened since quiescence or, if that was `restless`, only spontaneous outputs. `unasked`: the
+    last output could only be spontaneous. `burst`: inputs sent since quiescence. `last`: the last of them. `next`: the
+    next input, `port`: its port; None if there is none.
 
     >>> from otf.core import Model, Monitor, Oracle
     >>> from otf.core.pacing import Times
@@ -85,6 +86,7 @@ class Moment:
     times: Times
     quiet: bool = False
     restless: bool = False
+    unasked: bool = False
     burst: int = 0
     last: SentInput | None = None
     port: str | None = None

@@ -193,9 +193,9 @@ class Session:
         if isinstance(event, (Stalled, Guess)):
             return monitor.tell(event)
         if isinstance(event, (Seen, Closed)):
-            spontaneous = self._count(event, size)
+            moment.unasked = self._count(event, size)
             self.over, self._starved = self.over and not self._starved, False
-            moment.restless = moment.restless and spontaneous
+            moment.restless = moment.restless and moment.unasked
             moment.quiet = moment.quiet and moment.restless
         else:
             self._note(event)

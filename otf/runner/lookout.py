@@ -173,7 +173,8 @@ class Lookout:
             if answer and not self._observer.why:
                 late = session.late[-1:] == [session.monitor.events]
                 self._timing.slept(self.wire.now - since if late else self._observer.slept())
-            self._observer.heard(since, answer=answer)
+            if not (session.moment.unasked and session.monitor.verdict is None):
+                self._observer.heard(since, answer=answer)
 
     def _cpu_use(self) -> CpuUse:
         return cpu_use(self._started, shared=SpinWait.open > 1, threads=self._threads) if self._real else CpuUse()

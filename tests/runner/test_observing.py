@@ -18,8 +18,15 @@ from otf.runner import observing
 from otf.runner.lookout import Lookout
 from otf.runner.observing import MOST, OBSERVED, PROMPT, SHARED, Observer
 from otf.runner.wire import Wire
+from otf.spec import Spec, Transition, goto
 from otf.strategy import Script
+from otf.trace.events import Event, Seen, Sent
 from tests.runner.playing import answering, hub
+
+
+def _echo(_state: int, _inp: str) -> list[Transition[int]]:
+    return [goto(0, "a.answer")]
+
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="rests are observed on Linux only")
 
@@ -143,6 +150,38 @@ def test_only_so_many_runs_observe_at_once(monkeypatch: pytest.MonkeyPatch) -> N
     assert anyio.run(known, tested) == [OBSERVED]
     monkeypatch.setitem(observing.watched, observing.ALL, MOST)
     assert anyio.run(known, tested) == [f"timed: {MOST} other runs observe their systems at this time"]
+
+
+class _Heard(Observer):
+    """Counts the outputs that a thread which wakes by itself must answer for."""
+
+    count = 0
+
+    def heard(self, since: float, *, answer: bool) -> None:
+        """Count one."""
+        del since, answer
+        self.count += 1
+
+
+def test_what_a_device_says_by_itself_is_no_answer_of_the_thread_that_says_it() -> None:
+    """Such a thread wakes for nothing, if nothing else comes: an answer that comes late does, and what is wrong."""
+    ticks = Spec(_echo, 0, ["a.ask"], emits=lambda _: [goto(0, "b.tick")])
+
+    async def heard(*events: Event) -> list[int]:
+        async with hub(lambda _port, _data: [], "a", "b")() as lines, Wire(lines) as wire:
+            oracle = answering(spec=ticks, outputs=("a", "b")).oracle()
+            session, observer = Session(oracle, Script([]), Strict(oracle.timing), steps=9), _Heard(wire, Restless())
+            lookout, counts = Lookout(session, wire, observer), list[int]()
+            for event in events:
+                session.tell(event)
+                if isinstance(event, Seen):
+                    lookout.heard(answer=False)
+                    counts.append(observer.count)
+            return counts
+
+    asked, tick = Sent("a.ask", "a", 0.0), Seen("b.tick", "b", 0.1)
+    assert anyio.run(heard, asked, tick, Seen("a.answer", "a", 0.2), tick) == [0, 1, 1]
+    assert anyio.run(heard, asked, Seen("a.answer", "a", 0.2), tick, Seen("a.answer", "a", 0.3)) == [1, 1, 2]
 
 
 def test_a_system_that_speaks_for_ever_is_watched_until_the_wait_ends() -> None:

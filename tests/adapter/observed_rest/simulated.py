@@ -25,7 +25,10 @@ Rest: TypeAlias = tuple[float, float, float, bool]
 
 @dataclass(frozen=True)
 class Action:
-    """What a thread does next: it runs, sleeps, waits to be signalled, emits an output, starts or signals another."""
+    """What a thread does next: it runs, sleeps, waits to be signalled, emits an output, starts or signals another.
+
+    A `tick` is an output that can only be spontaneous.
+    """
 
     what: str
     seconds: float = 0.0
@@ -55,6 +58,7 @@ class World:
     now: float = 1.0
     threads: dict[int, Thread] = field(default_factory=dict[int, Thread])
     outputs: int = 0
+    ticks: int = 0
     starved: float = STARVED
     copies: int = 1
     _numbers: itertools.count[int] = field(default_factory=itertools.count)
@@ -114,6 +118,8 @@ class World:
     def _does(self, action: Action) -> None:
         if action.what == "emit":
             self.outputs += self.copies
+        elif action.what == "tick":
+            self.ticks += 1
         elif action.program is not None:
             self.start(action.program)
         else:
@@ -164,9 +170,9 @@ class Look:
         self.sleepers.note_all(ended, frozenset(first))
         wakes = {tid: self._wake(tid) for tid in self.sleepers.unread}
         world.advance(LOOK)
-        came, world.outputs = world.outputs, 0
+        came, ticks, world.outputs, world.ticks = world.outputs, world.ticks, 0, 0
         self.seen += came
-        if came:
+        if came or ticks:
             return None
         second = self._readings() if self._twice else first
         if second is None or not self.sleepers.second(second, wakes):

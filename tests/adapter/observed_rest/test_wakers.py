@@ -136,10 +136,14 @@ def test_a_thread_that_is_known_to_answer_explains_the_output() -> None:
     assert not threads.wakers.harmless(OTHER, "get")
 
 
+@pytest.mark.parametrize("ticks", [False, True])
 @pytest.mark.parametrize("seeds", SEEDS)
-def test_no_rest_that_counts_is_wrong(seeds: range) -> None:
-    """100,000 answers in all, at once or by a thread that wakes: always, to some inputs, or to one of hundreds."""
-    found = {harm: [Found(seed, harm) for seed in seeds] for harm in ("none", "always", "kind", "rare")}
+def test_no_rest_that_counts_is_wrong(seeds: range, ticks: bool) -> None:
+    """100,000 answers in all, at once or by a thread that wakes: always, to some inputs, or to one of hundreds.
+
+    Another 100,000 where that thread also says something by itself whenever it wakes.
+    """
+    found = {harm: [Found(seed, harm, ticks=ticks) for seed in seeds] for harm in ("none", "always", "kind", "rare")}
     assert sum(each.counting for servers in found.values() for each in servers) == 0
     often = [each for harm, servers in found.items() if harm != "rare" for each in servers]
     assert sum(each.wrong for each in often) == 0

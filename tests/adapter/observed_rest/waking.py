@@ -16,13 +16,15 @@ RARE = 300  # of so many answers one is left to the thread that seldom answers
 class Server:
     """Threads that wake every few milliseconds; `harm` is what the first of them answers, and when: else `main` does.
 
-    `always`: every answer; `kind`: those to the inputs `c`; `rare`: one of some hundreds; or nothing.
+    `always`: every answer; `kind`: those to the inputs `c`; `rare`: one of some hundreds; or nothing. If it `ticks`,
+    it says so at each turn.
     """
 
-    def __init__(self, random: Random, harm: str) -> None:
+    def __init__(self, random: Random, harm: str, *, ticks: bool = False) -> None:
         self.world = World(random)
         self.world.starved = 0.0002
         self.harm = harm
+        self._ticks = ticks
         self.left = deque[str]()  # for the first thread
         self._waiting = deque[str]()
         self._random = random
@@ -55,6 +57,8 @@ class Server:
         while True:
             yield Action("sleep", period)
             yield Action("run", self._random.uniform(0.00001, 0.0001))
+            if first and self._ticks:
+                yield Action("tick")
             while first and self.left:
                 self.left.popleft()
                 yield Action("emit")
@@ -103,10 +107,10 @@ class Trusting(Look):
         return b"%d" % self.world.threads[tid].runs
 
 
-def path(seed: int, harm: str, wakers: Wakers, inputs: int) -> tuple[int, int, Trust]:
+def path(seed: int, harm: str, wakers: Wakers, inputs: int, *, ticks: bool = False) -> tuple[int, int, Trust]:
     """Drive a fresh server; return at how many rests an answer was missing, what came, and what was trusted."""
     random = Random(seed)
-    server = Server(random, harm)
+    server = Server(random, harm, ticks=ticks)
     look, wrong = Trusting(server, wakers), 0
     look.until_rest()
     for _ in range(inputs):
@@ -127,11 +131,11 @@ def path(seed: int, harm: str, wakers: Wakers, inputs: int) -> tuple[int, int, T
 class Found:
     """What paths on fresh copies of a server show: its wrong rests, those that count, and which threads were learnt."""
 
-    def __init__(self, seed: int, harm: str, paths: int = 5, inputs: int = 200) -> None:
+    def __init__(self, seed: int, harm: str, paths: int = 5, inputs: int = 200, *, ticks: bool = False) -> None:
         wakers = Wakers()
         self.wrong = self.counting = 0
         for _ in range(paths):
-            wrong, _, trust = path(seed, harm, wakers, inputs)
+            wrong, _, trust = path(seed, harm, wakers, inputs, ticks=ticks)
             self.wrong += wrong
             # the verdict of a run in which a thread was taken back that it trusted is worth nothing
             self.counting += 0 if trust.lost & trust.used else wrong
