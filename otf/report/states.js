@@ -4,7 +4,7 @@
   const place = document.getElementById("states-walk");
   if (!place) return;
   const SVG = "http://www.w3.org/2000/svg";
-  const [FEW, DRAWN, NEAR, LISTED, ACROSS, WIDE, LINES, TOKEN, NAMED, FRAME] = [20, 80, 12, 100, 4, 26, 4, 40, 16, 600];
+  const [FEW, DRAWN, NEAR, LISTED, ACROSS, WIDE, LINES, TOKEN, NAMED, FRAME] = [20, 80, 8, 100, 4, 26, 4, 40, 16, 600];
   const many = (count) => count.toLocaleString("en");
   const make = (name, attributes, ...inner) => fill(document.createElement(name), attributes, inner);
   const svg = (name, attributes, ...inner) => fill(document.createElementNS(SVG, name), attributes, inner);
@@ -79,9 +79,11 @@
   };
 
   // --- labels: only what differs, broken between tokens
+  // a member of an enum by its name
+  const brief = (text) => text.replace(/<([\w.]+): (?:'[^']*'|[\w.]+)>/gu, "$1");
   const broken = (parts) => {
     const lines = [];
-    for (const part of parts) {
+    for (const part of parts.map(brief)) {
       let line = "";
       for (const token of tokens(part)) {
         const short = token.length > TOKEN ? `${token.slice(0, TOKEN - 1)}…` : token;
@@ -130,12 +132,15 @@
     const widest = Math.max(...nodes.map((node) => node.wide)), spare = Math.max(40, Math.min(110, FRAME / columns - widest));
     // no wider than the frame at the smallest size that can be read
     const across = widest + (few ? Math.min(longest * (columns > 3 ? 4 : 7) + 40, Math.max(spare, FRAME / LEAST / columns - widest)) : spare);
-    const down = Math.max(...nodes.map((node) => node.high)) + (few ? 70 : 96);
+    const high = Math.max(...nodes.map((node) => node.high));
+    const down = high + (few ? Math.max(70, Math.min(150, 500 / lines.length - high)) : 96);
     lines.forEach((line, row) => line.forEach((at, column) => {
       nodes[at].x = (column + 0.5 + (columns - line.length) / 2) * across;
       nodes[at].y = (row + 0.5) * down;
     }));
-    const [width, height] = [columns * across, lines.length * down];
+    // a loop at the right has its words beside it
+    const loops = edges.filter((edge) => few && edge.from === edge.to).map(({ from: at, says }) => nodes[at].x + nodes[at].wide / 2 + 32 + says.length * 6.8);
+    const [width, height] = [Math.max(columns * across, ...loops), lines.length * down];
     const arrows = edges.sort((one, other) => one.rank - other.rank).map((edge) => arrow(nodes[edge.from], nodes[edge.to], edge, few));
     const group = { class: "states", viewBox: `0 0 ${width} ${height}`, width, height, role: "group", "aria-label": label };
     return svg("svg", group, arrows, nodes.map(box), words(nodes, edges, width));
@@ -215,7 +220,7 @@
       edge.kind = bad ? "failed" : !asked.length ? "spontaneous" : !went ? "plain" : seen === asked.length ? "visited" : seen ? "partly" : "unvisited";
       edge.rank = bad ? 1 : 0;
       const ways = [...new Set(edge.arcs.slice(0, 400).map(taken))];
-      const inputs = [...new Set(edge.arcs.slice(0, 400).map(input))], heads = [...new Set(inputs.map((text) => text.split("(")[0] || text))];
+      const inputs = [...new Set(edge.arcs.slice(0, 400).map((arc) => brief(input(arc))))], heads = [...new Set(inputs.map((text) => text.split("(")[0] || text))];
       edge.says = cut(inputs.join(", "), WIDE);
       edge.brief = cut(heads.join(", "), WIDE / 2);
       edge.title = [went ? `${seen} of ${asked.length} visited` : `${edge.arcs.length} transition${edge.arcs.length === 1 ? "" : "s"}`, ...ways.slice(0, 20), ...(ways.length > 20 ? ["… and more"] : [])].join("\n");
@@ -257,7 +262,8 @@
       const [above, below] = here ? [behind.slice(0, NEAR / 2), ahead.slice(0, NEAR)] : [[], [...ahead, ...behind].slice(0, NEAR)];
       const states = [here, ...above, ...below], rows = [1, ...above.map(() => 0), ...below.map(() => 2)];
       const left = behind.length + ahead.length - above.length - below.length;
-      return [...boxes(states, rows, here), left ? `${left} more neighbours are in the lists below` : ""];
+      const [nodes, edges] = boxes(states, rows, here), own = edges.filter((edge) => edge.from === 0 || edge.to === 0);
+      return [nodes, own, `only the arrows of this state${left ? `; ${left} more neighbours are in the lists` : ""}`];
     },
     everything: () => bounded([...spread([0], targets, DRAWN + 1)], size, "states"),
     visited: () => {

@@ -174,7 +174,7 @@ def test_a_large_model_is_walked(tmp_path: Path, seen: Browser) -> None:
     """Its surroundings are drawn, labelled by what differs; clicks lead on, and the browser's own button leads back."""
     opened(seen, tmp_path, GAME)
     assert {"Empty", "Game left=0 right=0"} <= set(seen.ask(LABELS))
-    assert " more neighbours are in the lists below" in seen.ask("document.querySelector('#states-walk').innerText")
+    assert " more neighbours are in the lists" in seen.ask("document.querySelector('#states-walk').innerText")
     go(seen, 1)
     assert sorted(seen.ask(LABELS)) == ["Empty", "Game left=0 right=0", "left=1", "right=1"]
     seen.ask(f"{box('left=1')}.dispatchEvent(new KeyboardEvent('keydown', {{ key: 'Enter' }})); {MOMENT}")
