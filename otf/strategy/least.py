@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from itertools import repeat
+from math import inf
 from typing import Any, Final, TypeAlias
 
 from otf.core import FEW, Chooser, Node, Symbol, View
@@ -123,7 +124,8 @@ def _choose(
 class LeastAction:
     """Chooses among the inputs of the least used type, whatever the state; breaks ties at random.
 
-    This is `ActionNameCoverage` of Jacky's PyModel.
+    This is `ActionNameCoverage` of Jacky's PyModel, but where n types are enabled, it chooses among all inputs with a
+    chance of 1/n. Without that it could hardly send one type several times in a row.
     """
 
     pool: Pool
@@ -131,17 +133,13 @@ class LeastAction:
 
     def choose(self, view: View) -> Symbol | None:
         """Return the next input, None if none is enabled."""
-        used = self.visits.actions
-        if view.enabled.size > FEW:
-            chosen = _draw(self.pool, self.visits, view, lambda inp: used[action(inp)], 0)
-            if chosen is not None:
-                used[action(chosen)] += 1
-            return chosen
-        enabled = self.pool.of(view)
+        enabled = [*self.pool.candidates(view)] if view.enabled.size > FEW else self.pool.of(view)
         if not enabled:
             return None
-        least = min(used[action(inp)] for inp in enabled)
-        chosen = self.pool.random.choice([inp for inp in enabled if used[action(inp)] == least])
+        used, random = self.visits.actions, self.pool.random
+        types = {action(inp) for inp in enabled}
+        least = inf if random.random() * len(types) < 1 else min(used[each] for each in types)
+        chosen = random.choice([inp for inp in enabled if used[action(inp)] <= least])
         used[action(chosen)] += 1
         self.visits.note(view, chosen)
         return self.pool.sent(view, chosen)
