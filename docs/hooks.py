@@ -1,14 +1,11 @@
 """Turns the pages, which are written to be read in the repository, into a site.
 
 Pages above this folder (the README, the changelog) join it under names of their own. Links to source code lead to it as
-text; those to tests and benchmarks, which are not part of the site, become the name of the file. On the pages of the
-reference, a package becomes an entry for each name in its `__all__`: mkdocstrings by itself leaves out some names that
-another module defines.
+text; those to tests and benchmarks, which are not part of the site, become the name of the file.
 """
 
 from __future__ import annotations
 
-import ast
 import re
 from pathlib import Path
 
@@ -34,31 +31,6 @@ SOUGHT = {
     **dict.fromkeys(("changelog.md", "releasing.md", "contributing.md"), 0.01),
 }
 """How much a page weighs in the search, beside 1: who types a word wants its meaning first, and what uses it later."""
-USED = (
-    "goto",
-    "Spec",
-    "Bench",
-    "Life",
-    "run",
-    "on",
-    "AnyOrder",
-    "OneOf",
-    "Accept",
-    "Where",
-    "start",
-    "stop",
-    "Elapse",
-    "Idle",
-    "Codec",
-    "lines",
-    "records",
-    "codecs",
-    "At",
-    "KnownIssue",
-    "Settings",
-)
-"""The names that a first model and its bench need come first on a page of the reference, in this order."""
-_PACKAGE = re.compile(r"^::: (?P<name>otf[\w.]*)\n", re.MULTILINE)
 _LINK = re.compile(r"\[(?P<text>[^\]]+)\]\((?P<target>[^)\s#]+)(?P<anchor>#[^)\s]*)?\)")
 
 
@@ -77,26 +49,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     page.meta.setdefault("search", {"boost": weight})
     above = page.file.src_uri in ABOVE.values()
     folder = ROOT if above else (ROOT / "docs" / page.file.src_uri).parent
-    linked = _LINK.sub(lambda found: _led(found, folder, page.file.src_uri), markdown)
-    return _PACKAGE.sub(_entries, linked) if page.file.src_uri.startswith("reference/") else linked
-
-
-def _entries(found: re.Match[str]) -> str:
-    names = _public(found["name"])
-    if not names:
-        return found[0]
-    head = f"::: {found['name']}\n    options: {{members: false, show_root_heading: false}}\n"
-    names.sort(key=lambda name: USED.index(name) if name in USED else len(USED))
-    return "\n".join([head, *(f"::: {found['name']}.{name}\n    options: {{heading_level: 3}}\n" for name in names)])
-
-
-def _public(package: str) -> list[str]:
-    """Return the names in the `__all__` of a package, or nothing for a module without one."""
-    folder = package.replace(".", "/").replace("otf/adapters", "adapters").replace("otf/models", "models")
-    source = ROOT / folder / "__init__.py"
-    body = ast.parse(source.read_text(encoding="utf-8")).body if source.exists() else []
-    assigned = [each for each in body if isinstance(each, ast.Assign) and ast.unparse(each.targets[0]) == "__all__"]
-    return [str(name) for each in assigned for name in ast.literal_eval(each.value)]
+    return _LINK.sub(lambda found: _led(found, folder, page.file.src_uri), markdown)
 
 
 def _led(found: re.Match[str], folder: Path, uri: str) -> str:

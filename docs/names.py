@@ -1,4 +1,7 @@
-"""Leads from each public name of the reference to its source, and to the guides that use it most."""
+"""Leads from each public name of the reference to its source, and to the guides that use it most.
+
+A name that no guide uses leads to the names whose code uses it, or to a file that does.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +24,7 @@ GUIDES = re.compile(r"howto-|tutorial|topics-(?!evaluation|papers)|reference-ben
 MOST = 3  # guides of one name
 _HEADING = re.compile(r'<h3 id="(?P<path>otf(?:\.\w+)+)" class="doc doc-heading">.*?</h3>', re.DOTALL)
 _CODE = re.compile(r"```.*?```|`[^`]+`", re.DOTALL)
+_PACKAGE = re.compile(r"^::: (otf[\w.]*)$", re.MULTILINE)
 _TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
 
 
@@ -47,6 +51,10 @@ def _links(path: str) -> str:
     except ImportError:
         return ""  # a part of a class
     links = [f'<a href="../{page}">{escape(title)}</a>' for page, title in _guides(name)]
+    if not links and (users := _users(path, name)):
+        links = ["used by " + ", ".join(f'<a href="{page}"><code>{user}</code></a>' for page, user in users)]
+    elif not links:
+        links = [f'used in <a href="../{file}.txt">{file}</a>' for file in _files(name)]
     try:
         file = Path(inspect.getsourcefile(inspect.unwrap(found)) or "").resolve().relative_to(ROOT).as_posix()
         start = "class" if inspect.isclass(found) else "def"
@@ -60,6 +68,43 @@ def _guides(name: str) -> list[tuple[str, str]]:
     counts = {page: words[name] for page, (_, words) in _words().items()}
     most = sorted((page for page in counts if counts[page]), key=lambda page: -counts[page])[:MOST]
     return [(f"{page}.html", _words()[page][0]) for page in most]
+
+
+def _users(path: str, name: str) -> list[tuple[str, str]]:
+    """Return the other public names whose code has this one, those of its own package first."""
+    package = path.rpartition(".")[0]
+    found = [other for other, words in _code().items() if name in words and other.rpartition(".")[2] != name]
+    found.sort(key=lambda other: other.rpartition(".")[0] != package)
+    return [(f"{_pages()[other.rpartition('.')[0]]}#{other}", other.rpartition(".")[2]) for other in found[:MOST]]
+
+
+def _files(name: str) -> list[str]:
+    """Return the first file that imports a name from elsewhere, but for those that only export it."""
+    imported = re.compile(rf"^from .* import [^#]*?\b{name}\b", re.MULTILINE)
+    files = (file for folder in SOURCES for file in sorted((ROOT / folder).rglob("*.py")) if file.stem != "__init__")
+    return [file.relative_to(ROOT).as_posix() for file in files if imported.search(file.read_text("utf-8"))][:1]
+
+
+@cache
+def _pages() -> dict[str, str]:
+    """Return the page of the reference that has a package."""
+    pages = sorted((DOCS / "reference").glob("*.md"))
+    return {name: f"{page.stem}.html" for page in pages for name in _PACKAGE.findall(page.read_text(encoding="utf-8"))}
+
+
+@cache
+def _code() -> dict[str, frozenset[str]]:
+    """Return the words in the code of each public name that has code of its own."""
+    found = dict[str, frozenset[str]]()
+    for package in _pages():
+        module = import_module(package)
+        for name in getattr(module, "__all__", ()):
+            try:
+                code = inspect.getsource(inspect.unwrap(getattr(module, name)))
+            except (TypeError, OSError, ValueError):
+                continue  # a value or an alias
+            found[f"{package}.{name}"] = frozenset(re.findall(r"\w+", code))
+    return found
 
 
 @cache

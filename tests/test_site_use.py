@@ -152,6 +152,19 @@ def test_each_name_leads_to_guides_and_source(site: Path) -> None:
     assert "class Spec(" in (site / "reference" / source[1]).read_text(encoding="utf-8")
 
 
+def test_names_stand_under_their_tasks(site: Path) -> None:
+    """A page of the reference is sorted by what one does, and nearly every name leads to where it is used."""
+    pages = [page.read_text(encoding="utf-8") for page in sorted((site / "reference").glob("*.html"))]
+    tasks = [re.findall(r'<p class="task">(.+?)</p>', page) for page in pages]
+    assert any(each[:2] == ["Make a bench", "Start, reset and stop the system"] for each in tasks)
+    rows = [row for page in pages for row in re.findall(r'<p class="led">(.*?)</p>', page)]
+    assert len(rows) > 400
+    assert (
+        sum(row.startswith('<a href="../') and row.endswith(">source</a>") and row.count("<a") == 1 for row in rows)
+        < 12
+    )
+
+
 # In a browser
 
 CUT = """[...document.querySelectorAll('.md-content table')].filter(each => {
