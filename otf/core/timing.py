@@ -217,6 +217,14 @@ class Clock:
         begin = window.trigger.a + (0.0 if self.early else window.lo)
         return Span(begin, min(self.now, window.trigger.b + window.hi))
 
+    def unseen(self, span: Span) -> Span:
+        """Return when outputs were emitted within `span` that have not been seen: one emitted long ago would have been.
+
+        Without this, a timer that nothing bounds (`hi` infinite) might have gone off a thousand times.
+        """
+        since = self.now - self.latency - self.behind - 2 * ROUNDING
+        return span if self.early or self.late or since <= span.a else Span(min(since, span.b), span.b)
+
 
 def deadline(window: Window, latency: float) -> float:
     """Return the time by which outputs due in the window must have been seen."""

@@ -96,6 +96,8 @@ class Windows:
         if timer and timer.window.trigger.b > span.b:
             # an input may have restarted or delayed this timer, and may have come after this move: see `commuting`
             span = Span(span.a, timer.window.trigger.b)
+        if isinstance(now.position, Node) and not move.silent:
+            span = self.clock.unseen(span)
         if not spontaneous:
             # in the middle of a transition, and busy with it
             span = Span(span.a, self.clock.now + self.clock.busy)

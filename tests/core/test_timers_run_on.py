@@ -6,7 +6,9 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 
+from otf.core import Limits, Model, Monitor, Oracle, Routes, Timing
 from otf.spec import Accept, Spec, Transition, goto, start
+from otf.trace.events import Quiet, Seen, Sent
 from tests.core.timed import PACINGS, TIMING, Device, inputs, judged, played, session, told
 
 CYCLE = (0.08, 0.12)
@@ -143,3 +145,20 @@ def test_a_window_without_an_end_ends_where_another_timer_must_go_off() -> None:
     due = told(judge, "a?0 x!0.2 y!2.2").due()
     assert due is None or due > 2.2
     assert judged(judge, "a?0 x!0.2 quiet2.9") == "fail: missing"
+
+
+def test_a_timer_without_an_end_does_not_go_off_a_thousand_times_unseen() -> None:
+    """A tick comes at least 0.1 s after the last, and arrives within 1 ms: so one may be in flight, and no more."""
+    spec: Spec[str, str] = Spec(
+        lambda state, _inp: [goto(state, "answer", within=(0, 0.001))],
+        "on",
+        ["ask"],
+        lambda state: [goto(state, "tick", within=(0.1, EVER))],
+    )
+    routes = Routes(("P", "Q"), lambda value: "P" if value == "tick" else "Q")
+    oracle = Oracle(Model(spec, routes), limits=Limits(hypotheses=300), timing=Timing(0.04, 0.001, 0.004))
+    monitor = Monitor(oracle)
+    for event in (Quiet(0.04), Sent("ask", "Q", 0.12), Seen("answer", "Q", 0.2)):
+        monitor.tell(event)
+    assert monitor.verdict is not None
+    assert monitor.verdict.failed, monitor.verdict.why
