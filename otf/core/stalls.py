@@ -81,6 +81,7 @@ class Stalls:
     fresh: list[Stalled] = field(default_factory=list[Stalled])
     _short: Stalled = field(default_factory=lambda: Stalled(0.0, 0.0))
     _sample: CpuUse = field(default_factory=CpuUse)
+    _waits: float = 0.0  # since when a thread may have waited that was ready at the last reading
     sampled: float = 0.0
 
     def until(self, asked: float) -> float:
@@ -124,7 +125,7 @@ class Stalls:
         """Start the accounts at the first look; if times matter, count as lost what was lost before it."""
         if timed:
             self.sample(now, use)
-        self._sample, self.sampled = use, now
+        self._sample, self.sampled, self._waits = use, now, now
 
     def forgive(self, own: float, *, blocking: bool) -> None:
         """Leave out what the tester lost while nothing came, since it delayed nothing.
@@ -142,12 +143,16 @@ class Stalls:
         """
         self.note(stopped)
         span, before = now - self.sampled, self._sample
-        # the kernel counts the time of a waiting thread only when it gets a processor, and others may run meanwhile
+        # The kernel counts the time of a waiting thread only when it gets a processor, and others may run meanwhile.
+        # Then that time may have begun before the last readings: what was due by then missed all of it.
         stuck = not use.stuck.isdisjoint(before.threads)
+        waited = max(span * stuck, min(use.waited_since(before), now - self._waits))
         # time that the system and the tester lose together counts once
-        lost = max(span if stuck else use.waited_since(before), use.own - before.own + busy, stopped)
+        lost = max(waited, min(max(use.own - before.own + busy, stopped), span))
         if lost > 0:
-            self._lose(now, min(lost, span))
+            self._lose(now, lost)
+        if not stuck:
+            self._waits = self.sampled if use.stuck else now
         self._sample, self.sampled = use, now
 
     def _lose(self, now: float, seconds: float) -> None:

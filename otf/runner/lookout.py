@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import replace
 from resource import RUSAGE_THREAD, getrusage
-from time import monotonic
 from typing import Final
 
 from anyio.lowlevel import checkpoint
 
-from otf.adapter import Bench, Frame
+from otf.adapter import Frame
 from otf.adapter.line import NEVER
 from otf.adapter.observed_rest.place import Placed
 from otf.core import Session, Wait
@@ -22,7 +21,6 @@ from otf.runner.observing import Observer
 from otf.runner.time_spent import spent
 from otf.runner.waiting import FIRST, TURN, SpinWait
 from otf.runner.wire import Arrived, Wire
-from otf.strategy.pool import PlanPatience
 from otf.trace.events import Event
 from otf.trace.record import DIGITS
 
@@ -70,7 +68,7 @@ class Lookout:
         if self._model.timed:
             # what came before the first look may be as old as the run, or older: a hook ran with the ports open
             wire.poll()
-            self.looked = self._empty = wire.now
+            self.looked, self._empty = wire.now, wire.polled
             self._slack = wire.now + wire.unheard
         self.stalls.begin(self.looked, self._cpu_use(), timed=self._model.timed)
 
@@ -96,7 +94,7 @@ class Lookout:
             if self.wire.waiting:
                 return None
             if self.observed:
-                return self.wire.now
+                return self.wire.polled
         self.observed = False
         return await self._timed(until)
 
@@ -117,7 +115,7 @@ class Lookout:
             self._glimpse()
         if lost or wire.waiting or not wire.over(self._silent_by(until)):
             return None
-        return max(until, wire.now)
+        return max(until, wire.polled)
 
     async def _wait_with_glances(self, until: float) -> None:
         """Wait for an arrival, or until that time; glance at an observed system while one of its timers is awaited."""
@@ -233,7 +231,10 @@ class Lookout:
             if not self._stamping:
                 self._stamping = True
                 wire.stamp()
-            stopped, lost = self._unaccounted(busy + max(0.0, late))
+            stopped, lost, awake = self._unaccounted(busy + max(0.0, late))
+            if wire.waiting:
+                # it may have lost its processor after it was woken, and more has come since
+                self._empty = max(began, min(self._empty, now - awake))
             soon = busy < NOISE and now - self.stalls.sampled < SAMPLED
             if soon and lost is not None and not stopped and not wire.waiting:
                 self.stalls.forgive(lost, blocking=self._threads)
@@ -246,12 +247,13 @@ class Lookout:
         if not self._model.timed:
             return
         self._slack = self.allow(max(self.looked - self._empty, self._waiting))
-        self._empty = self.looked
+        # the tester may have lost its processor since it looked
+        self._empty = max(self._empty, self.wire.polled)
         if stopped := self._unaccounted(self.looked - before)[0]:
             self.stalls.sample(self.looked, self._cpu_use(), stopped=stopped)
 
-    def _unaccounted(self, passed: float) -> tuple[float, float | None]:
-        """Return how long the tester was stopped since the last look, and what it lost on waking up.
+    def _unaccounted(self, passed: float) -> tuple[float, float | None, float]:
+        """Return how long the tester was stopped since the last look, what it lost on waking up, and its time awake.
 
         Stopped is the part of the `passed` seconds for which the kernel shows neither running nor waiting for a
         processor. On waking up, other threads of the process may hold Python's lock. A thread that lost its processor
@@ -264,7 +266,7 @@ class Lookout:
         # if the tester was stopped during a turn, the system may have been stopped from the beginning of the turn
         stopped = stopped + self._turn if stopped > self._turn else 0.0
         lost = waited + ran * (self._threads or SpinWait.open > 1)
-        return stopped, lost if self._real and switches == before else None
+        return stopped, lost if self._real and switches == before else None, (ran + waited) * self._real
 
     def _silent_by(self, until: float) -> float:
         """Return how long to wait: longer while a frame is coming, since its bytes are not silence."""
@@ -300,13 +302,3 @@ class Lookout:
         self.allow(max(at - self._since(arrived), 0.0))
         self.floor = arrived.looked
         return replace(event, at=at)
-
-
-def patience(bench: Bench) -> PlanPatience:
-    """Return the patience with the bench's system: half of its pause, since a piece of work may end later."""
-
-    def waits() -> Callable[[], bool]:
-        until = monotonic() + bench.pause / 2
-        return lambda: monotonic() >= until
-
-    return waits

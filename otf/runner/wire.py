@@ -68,6 +68,7 @@ class Wire:
         self.unheard: float = 0.0 if heard is None else max(0.0, self.zero - heard)
         # arrivals not returned yet, and the ports that may have more; read at each step of the fast path
         self.inbox: deque[Arrived] = deque()
+        self.polled: float = 0.0  # when the last look at all ports began
         self._bytes = 0
         self._came: dict[str, float] = {}  # the last stamps, by port
         self._tasks: TaskGroup
@@ -164,14 +165,17 @@ class Wire:
 
     def poll(self) -> None:
         """Take all arrivals present on all ports, without waiting."""
+        began = self.now
         for port in self.lines:
             self._drain(port)
+        if not self._paused:
+            self.polled = began
 
     def empty(self) -> bool:
         """Take what is there, like `poll`; return whether nothing was there, and no arrival was left from before."""
         # usually nothing is there, and one system call tells so for all lines that were empty before
-        nothing = not self._poll.poll(0)
         at = self.clock() - self.zero
+        nothing = not self._poll.poll(0)
         for port, line in self.lines.items():
             if self._paused or (nothing and port in self.known_empty):
                 continue
@@ -180,6 +184,8 @@ class Wire:
                 self._drain(port)
             elif self._shows(port, line):
                 self.known_empty.add(port)
+        if not self._paused:
+            self.polled = at
         return not self.waiting
 
     def _shows(self, port: str, line: Line) -> bool:

@@ -47,6 +47,21 @@ def test_one_thread_waits_while_others_run() -> None:
     assert stalls.told() == []
 
 
+def test_a_wait_that_began_between_two_readings() -> None:
+    """The kernel tells its length at the end; before, only that the thread has not run since a reading is known."""
+    ran, ready, runs = ThreadUse("1", 0.0, 0.0, 1), ThreadUse("1", 0.01, 0.0, 1), ThreadUse("1", 0.01, 0.23, 2)
+    stalls = Stalls()
+    stalls.begin(0.0, CpuUse(known=True, threads=frozenset((ran,))), timed=True)
+    stalls.sample(0.1, CpuUse(known=True, threads=frozenset((ready,)), stuck=frozenset((ready,))))
+    assert stalls.told() == []
+    stalls.sample(0.14, CpuUse(known=True, threads=frozenset((ready,)), stuck=frozenset((ready,))))
+    assert [round(each.seconds, 9) for each in stalls.told()] == [0.04]
+    stalls.sample(0.24, CpuUse(0.23, known=True, threads=frozenset((runs,))))
+    assert [round(each.seconds, 9) for each in stalls.told()] == [0.23]
+    stalls.sample(0.3, CpuUse(0.99, known=True, threads=frozenset((runs,))))
+    assert [round(each.seconds, 9) for each in stalls.told()] == [0.06]
+
+
 def test_a_thread_that_has_ended_takes_no_stall_with_it() -> None:
     """What the others waited meanwhile counts, though all waits in total have become fewer."""
     ended, before, after = ThreadUse("1", 0.0, 3.0, 5), ThreadUse("2", 0.0, 1.0, 1), ThreadUse("2", 0.0, 1.2, 2)

@@ -263,6 +263,64 @@ def test_a_tester_that_was_stopped_while_it_looked_at_the_machine(look: int, mon
     assert slacks
 
 
+@pytest.mark.parametrize("look", range(3))
+def test_a_tester_that_was_stopped_when_it_had_looked_at_its_ports(look: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it finds next may have come at any time since it looked, not since it went on."""
+    looks, poll = count(), Wire.poll
+
+    def stopped(wire: Wire) -> None:
+        poll(wire)
+        clock = trio.lowlevel.current_clock()
+        assert isinstance(clock, MockClock)
+        if next(looks) == look:
+            clock.jump(20.0)
+
+    async def run() -> Verdict:
+        connect = hub(lambda _port, _data: [(0.0, "p", b"pong"), (5.0, "p", b"tick")], "p")
+        bench = on_still(spec=_TICKING, latency=0.9, busy=0.0, connect=connect)
+        session = Session(bench.oracle(), Script(["p.ping"] * 2), Strict(bench.timing), steps=2)
+        return await drive(bench, session, lambda *_event, **_more: None)
+
+    monkeypatch.setattr(Wire, "poll", stopped)
+    assert virtually(run).outcome == "pass"
+    assert next(looks) > look
+
+
+def _then(state: str) -> Iterator[Transition[str]]:
+    if state == "asked":
+        yield goto("first", "p.first", within=(0.0, 2.0))
+    if state == "first":
+        yield goto("idle", "p.then", within=(0.0, 0.002))
+
+
+def test_a_tester_that_lost_its_processor_when_it_was_woken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it finds next may have come since then, though its wait was not over yet."""
+    sleep, lost = Wire.sleep, [0.0]
+
+    async def stopped(wire: Wire, until: float) -> None:
+        await sleep(wire, until)
+        clock = trio.lowlevel.current_clock()
+        assert isinstance(clock, MockClock)
+        if wire.waiting and not lost[0]:
+            wire.poll()
+            clock.jump(0.008)
+            lost[0] = 0.008
+
+    async def run() -> Verdict:
+        connect = hub(lambda _port, _data: [(1.001, "p", b"first"), (1.002, "p", b"then")], "p")
+        model = Spec(lambda _state, _inp: [goto("asked")], "idle", ["p.ping"], _then)
+        bench = on_still(spec=model, latency=0.001, busy=0.0, quiescence=3.0, connect=connect)
+        session = Session(bench.oracle(), Script(["p.ping"]), Strict(bench.timing), steps=1)
+        return await drive(bench, session, lambda *_event, **_more: None)
+
+    monkeypatch.setattr(lookout, "in_real_time", lambda: True)
+    monkeypatch.setattr(lookout, "own_use", lambda: (0.0, lost[0]))
+    monkeypatch.setattr(lookout, "cpu_use", lambda *_args, **_more: CpuUse(known=True))
+    monkeypatch.setattr(Wire, "sleep", stopped)
+    assert virtually(run).outcome == "pass"
+    assert lost == [0.008]
+
+
 def test_a_tester_that_waits_for_a_processor_in_each_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     """While nothing came, it delayed nothing: many short waits excuse no answer that is late by half a second."""
     turns = count()
