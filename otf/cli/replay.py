@@ -51,11 +51,13 @@ def replay_nodes(files: Sequence[str], place: str, form: str, *, as_json: bool) 
         raise UsageError(message)
     events = [event for file in files for event in _events(file, logs, form)]
     opinion = judge_nodes(events, logs.spec, copies=logs.copies, unsent=logs.unsent)
+    if not as_json:
+        say(str(opinion))  # before the slice: `forget` may be broken
     part = smallest_slice(opinion, logs.spec, logs.forget) if logs.forget is not None else []
     if as_json:
         document(_json(opinion, part))
-    else:
-        say("\n".join([str(opinion), *_told(part)]))
+    elif part:
+        say("\n".join(_told(part)))
     return STATUS_OF[opinion.verdict.outcome]
 
 
@@ -67,8 +69,11 @@ def _events(name: str, logs: NodeLogs, form: str) -> Iterator[NodeEvent]:
             except Exception as error:
                 message = f"{name}, line {entry.place}: `event` raised {type(error).__name__}: {as_text(error)}"
                 raise ModelError(message) from error
-            if event is not None:
+            if isinstance(event, NodeEvent):
                 yield event if event.place else replace(event, place=entry.place)
+            elif event is not None:
+                message = f"{name}, line {entry.place}: `event` returned {show(event)}; return a NodeEvent, or None"
+                raise ModelError(message)
 
 
 def _entries(name: str, file: BinaryIO, form: str) -> Iterator[LogEntry]:
@@ -82,8 +87,7 @@ def _entries(name: str, file: BinaryIO, form: str) -> Iterator[LogEntry]:
 
 
 def _told(part: Sequence[NodeEvent]) -> Iterator[str]:
-    if part:
-        yield f"the smallest part that fails ({len(part)} events):"
+    yield f"the smallest part that fails ({len(part)} event{'s' * (len(part) > 1)}):"
     for each in part:
         shows = f"  {each.shows}" if each.shows is not None else ""
         yield f"  node {each.node}, line {each.place}: {show(each.action)}{shows}"

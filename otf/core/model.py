@@ -178,7 +178,7 @@ class Model:
             if self._fixed is None:
                 self._fixed = EnabledInputs.fixed(self._each_once(node))
             return self._fixed
-        found = _guard(lambda: self._drawable(node), self.spec.inputs, "inputs", node.value)
+        found = call_model(lambda: self._drawable(node), self.spec.inputs, "inputs", node.value)
         # a long list is kept if its state comes again and again; otherwise the lists of states that never recur would
         # pile up
         node.asked += 1
@@ -210,10 +210,10 @@ class Model:
 
     def called(self, name: str, function: Callable[..., object], *arguments: object) -> Hashable:
         """Return the key of the result of a user's function. Raises ModelError if it raises."""
-        return _guard(lambda: key(function(*arguments)), function, name, *arguments)
+        return call_model(lambda: key(function(*arguments)), function, name, *arguments)
 
     def _each_once(self, node: Node) -> tuple[Symbol, ...]:
-        return _guard(
+        return call_model(
             lambda: tuple(dict.fromkeys(map(self.symbol, limited(self._given(node), INPUTS, "inputs")))),
             self.spec.inputs,
             "inputs",
@@ -235,12 +235,12 @@ class Model:
             return EnabledInputs.fixed(dict.fromkeys(map(self.symbol, islice(values, size))))
 
         def drawn(at: int) -> Symbol:
-            return _guard(lambda: self.symbol(values[at]), self.spec.inputs, "inputs", node.value)
+            return call_model(lambda: self.symbol(values[at]), self.spec.inputs, "inputs", node.value)
 
         def every() -> list[Symbol]:
             # up to its length, as in `_given`
             given = islice(values, size) if size <= INPUTS else limited(values, INPUTS, "inputs")
-            return _guard(lambda: list(map(self.symbol, given)), self.spec.inputs, "inputs", node.value)
+            return call_model(lambda: list(map(self.symbol, given)), self.spec.inputs, "inputs", node.value)
 
         # a user-defined sequence may raise
         known = values[:size] if isinstance(values, (list, tuple)) else ()
@@ -254,7 +254,7 @@ class Model:
         # `total` and the like wrap the user's function, which is where an error is
         own = (self.spec.partial or self.spec).step if inputs else function
         compiled = partial(self._compiler.moves, node, function, *inputs)
-        moves = _guard(compiled, own, name, node.value, *inputs)
+        moves = call_model(compiled, own, name, node.value, *inputs)
         for move in moves:
             if move.within or move.starts:
                 self.timed = True
@@ -263,7 +263,8 @@ class Model:
         return moves
 
 
-def _guard(call: Callable[[], Answered], own: Callable[..., object], name: str, *arguments: object) -> Answered:
+def call_model(call: Callable[[], Answered], own: Callable[..., object], name: str, *arguments: object) -> Answered:
+    """Return what a call returns; an error is a ModelError with `name(arguments)` and the lines of the user's `own`."""
     CURRENT.now, began = (name, arguments), CURRENT.clock()
     try:
         return call()

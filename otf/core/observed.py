@@ -6,11 +6,16 @@ may come before a step.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any, Final, cast
 
+from otf.core.compile import WORDS, spread
+from otf.core.model import call_model
 from otf.errors import ModelError
 from otf.spec import Accept, Spec, Transition
+from otf.spec.offering import TRANSITIONS, limited
+from otf.spec.transition import is_transition
 from otf.values import key, show
 
 STATES: Final = 10_000
@@ -90,14 +95,12 @@ class ObservedRun:
             return ""
         found, offered = list[Any](), list[tuple[Any, ...]]()
         for state in self._reached():
-            for way in self.spec.step(state, action):
-                if isinstance(way, Accept):
-                    message = f"{show(action)}: an Accept waits for whole outputs, and a log shows parts of them"
-                    raise ModelError(message)
-                if shown is None or (way.outputs and all(map(shown.matches, way.outputs))):
-                    found.append(way.state)
-                else:
-                    offered.append(way.outputs)
+            for way in _ways(self.spec.step, "step", state, action):
+                for outputs in _alternatives(way, action):
+                    if shown is None or (outputs and all(map(shown.matches, outputs))):
+                        found.append(way.state)
+                    else:
+                        offered.append(outputs)
         if not found and not self.grown:
             return _why(shown, offered)
         if len(found) > 1:
@@ -114,13 +117,30 @@ class ObservedRun:
         reached = {key(state): state for state in self.states}
         left = list(reached.values())
         for state in left:
-            new = {name: target for name, target in _targets(emits(state)) if name not in reached}
+            new = {name: target for name, target in _targets(_ways(emits, "emits", state)) if name not in reached}
             reached |= new
             left += new.values()
             if len(left) > STATES:
                 self.grown = True
                 break
         return left
+
+
+def _ways(function: Callable[..., Iterable[Any]], name: str, *arguments: object) -> tuple[Any, ...]:
+    ways = partial(limited, most=TRANSITIONS, what="transitions")
+    return call_model(lambda: tuple(ways(function(*arguments))), function, name, *arguments)
+
+
+def _alternatives(way: object, action: object) -> list[tuple[Any, ...]]:
+    """Return the outputs of a transition, once for each choice."""
+    found = [*spread(way.outputs)] if is_transition(way) else []
+    if found and not any(isinstance(each, WORDS) for outputs in found for each in outputs):
+        return found
+    message = (
+        f"{show(action)}: the model gave {show(way)}; a log shows parts of values: write goto(state, value), and"
+        " OneOf(…) for a choice"
+    )
+    raise ModelError(message)
 
 
 def _targets(ways: Iterable[Transition[Any] | Accept]) -> Iterator[tuple[Hashable, Any]]:

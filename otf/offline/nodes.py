@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from typing import Any, Final
 
+from otf.core.model import call_model
 from otf.core.observed import ObservedRun, Some
 from otf.errors import TraceError
 from otf.offline.entries import LogEntry
@@ -43,6 +44,10 @@ class NodeEvent:
     receives: Hashable = None
     place: int = 0
 
+    def __post_init__(self) -> None:
+        """Raise TypeError if the name of a message is not hashable."""
+        hash((self.sends, self.receives))
+
 
 @dataclass(frozen=True, slots=True)
 class NodesOpinion:
@@ -61,52 +66,43 @@ class NodesOpinion:
         return f"FAIL: node {event.node}, line {event.place}: {event.action}: {self.why}"
 
 
-def in_order(events: Iterable[NodeEvent]) -> list[NodeEvent]:
-    """Return the events in a causal order.
+def in_order(events: Iterable[NodeEvent], *, copies: bool = False) -> list[NodeEvent]:
+    """Return the events in a causal order; a message that may have `copies` waits for one sending only.
 
     Raises TraceError if there is none, because a node received a message before the events that led to its sending.
 
     >>> [each.node for each in in_order([NodeEvent("2", "b", receives="m"), NodeEvent("1", "a", sends="m")])]
     ['1', '2']
     """
-    given = list(events)
-    after, waits = defaultdict[int, list[int]](list), [0] * len(given)
-    for before, then in _pairs(given):
-        after[before].append(then)
-        waits[then] += 1
-    ready = [at for at, number in enumerate(waits) if not number]
+    given, order = list(events), list[NodeEvent]()
+    logs = defaultdict[str, deque[int]](deque)
+    for at, event in enumerate(given):
+        logs[event.node].append(at)
+    unsent, under_way = Counter(event.sends for event in given), Counter[Hashable]()
+    waiting = defaultdict[Hashable, list[int]](list)
+    ready = [log.popleft() for log in logs.values()]
     heapify(ready)
-    order = list[NodeEvent]()
     while ready:
         at = heappop(ready)
-        order.append(given[at])
-        for then in after[at]:
-            waits[then] -= 1
-            if not waits[then]:
-                heappush(ready, then)
-    if len(order) < len(given):
-        first = next(each for each, number in zip(given, waits, strict=True) if number)
+        event, name = given[at], given[at].receives
+        # which sending a receipt belongs to is not known if there are several: any earlier one will do
+        if name is not None and under_way[name] <= 0 < unsent[name]:
+            waiting[name].append(at)
+            continue
+        order.append(event)
+        under_way[name] -= not copies
+        under_way[event.sends] += 1
+        unsent[event.sends] -= 1
+        log = logs[event.node]
+        for each in (*waiting.pop(event.sends, ()), *([log.popleft()] if log else [])):
+            heappush(ready, each)
+    if waiting:
+        first = given[min(at for each in waiting.values() for at in each)]
         message = (
             f"line {first.place} of node {first.node}: the logs contradict each other: what it waits for waits for it"
         )
         raise TraceError(message)
     return order
-
-
-def _pairs(given: Sequence[NodeEvent]) -> Iterable[tuple[int, int]]:
-    """Yield pairs of indices, the earlier event first: neighbours on one node, and a sending with its receipt."""
-    last = dict[str, int]()
-    sent = defaultdict[Hashable, deque[int]](deque)
-    for at, event in enumerate(given):
-        if event.node in last:
-            yield last[event.node], at
-        last[event.node] = at
-        if event.sends is not None:
-            sent[event.sends].append(at)
-    for at, event in enumerate(given):
-        if event.receives is not None and (found := sent.get(event.receives)):
-            # the last sending serves all further receipts
-            yield (found.popleft() if len(found) > 1 else found[0]), at
 
 
 def judge_nodes(
@@ -117,7 +113,7 @@ def judge_nodes(
     `copies`: the network may deliver a message more than once. `unsent`: the logs may lack the sending of a message.
     Raises TraceError if the logs have no order.
     """
-    order = tuple(in_order(events))
+    order = tuple(in_order(events, copies=copies))
     under_way = Counter[Hashable]()
     run = ObservedRun(spec)
     for at, event in enumerate(order):
@@ -182,16 +178,19 @@ class _Slicing:
                 at += chunk
         return kept
 
+    def _forgotten(self, state: object, node: str) -> object:
+        return call_model(lambda: self._forget(state, node), self._forget, "forget", state, node)
+
     def _fails(self, kept: Sequence[int]) -> bool:
         """Return whether these events fail from whatever state of the nodes."""
         self._tries += 1
         state = self._spec.initial
         for node in self._nodes:
-            state = self._forget(state, node)
+            state = self._forgotten(state, node)
         run, next_one = ObservedRun(self._spec, state), kept[0]
         for at in kept:
             for node in {event.node for event in self._order[next_one:at]}:
-                run.states = [self._forget(each, node) for each in run.states]
+                run.states = [self._forgotten(each, node) for each in run.states]
             event, next_one = self._order[at], at + 1
             if run.take(event, event.shows):
                 return True

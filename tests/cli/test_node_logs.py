@@ -74,3 +74,19 @@ def test_mistakes(files: tuple[str, Path, Path]) -> None:
     assert "no NodeLogs" in failed("replay", north, "--nodes", reader.replace(":logs", ":number"))
     north.write_text("no JSON\n")
     assert "north, line 1: `event` raised JSONDecodeError" in otf("replay", north, "--nodes", reader).err
+
+
+def test_a_broken_function_of_the_reader(files: tuple[str, Path, Path]) -> None:
+    """What `event` returns is looked at; where `forget` is broken, the verdict is told before."""
+    reader, north, south = files
+    model = Path(reader.removesuffix(":logs"))
+    model.write_text(f"{MODEL}logs = NodeLogs(logs.spec, lambda *_: 'text', forget)\n")
+    assert "north, line 1: `event` returned 'text'; return a NodeEvent, or None" in failed(
+        "replay", north, "--nodes", reader
+    )
+    model.write_text(f"{MODEL}logs = NodeLogs(logs.spec, event, lambda *_: 1 / 0)\n")
+    south.write_text(south.read_text().replace('"stock": 1}', '"stock": 0}'))
+    done = otf("replay", north, south, "--nodes", reader)
+    assert done.status == 2
+    assert done.out.startswith("FAIL: node south, line 3")
+    assert "the model raised ZeroDivisionError" in done.err

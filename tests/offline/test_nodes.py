@@ -1,18 +1,19 @@
 """Logs of several nodes: their order, what a part of an output says, steps that no log has, and slices that explain."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import count
 from random import Random
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from otf.core.observed import ANYTHING, ObservedRun, Some
-from otf.errors import TraceError
+from otf.errors import ModelError, TraceError
 from otf.offline.nodes import UNSENT, NodeEvent, in_order, judge_nodes, smallest_slice
-from otf.spec import Spec, Transition, goto
+from otf.spec import Accept, OneOf, Spec, Transition, Where, goto
 
 Tokens = dict[str, object]
 
@@ -110,6 +111,65 @@ def test_contradiction() -> None:
     ]
     with pytest.raises(TraceError, match="line 1 of node a"):
         in_order(events)
+
+
+def test_a_message_that_is_passed_on_under_its_name() -> None:
+    """It was sent twice, and the sending by who received it is not the one that it received."""
+    passed_on = NodeEvent("b", "on", sends="m", receives="m")
+    events = [passed_on, NodeEvent("a", "send", sends="m"), NodeEvent("c", "receive", receives="m")]
+    assert [each.node for each in in_order(events)] == ["a", "b", "c"]
+
+
+def test_a_copy_does_not_wait_for_what_it_causes() -> None:
+    """A message that the network copies arrives twice, and so is sent again: any earlier sending will do."""
+    events = [
+        NodeEvent("client", "send", sends="m"),
+        NodeEvent("client", "receive", receives="again"),
+        NodeEvent("client", "send", sends="m"),
+        NodeEvent("server", "receive", receives="m"),
+        NodeEvent("server", "receive", receives="m"),
+        NodeEvent("server", "send", sends="again"),
+    ]
+    assert [each.node for each in in_order(events, copies=True)] == ["client", *["server"] * 3, *["client"] * 2]
+    with pytest.raises(TraceError, match="of node client: the logs contradict each other"):
+        in_order(events)
+
+
+def test_a_name_of_a_message_is_hashable() -> None:
+    """A list, as JSON has it, is refused where the event is made, so that its line can be told."""
+    with pytest.raises(TypeError, match="list"):
+        NodeEvent("a", "send", sends=cast("Any", ["m"]))
+
+
+BROKEN: list[tuple[Callable[[Any, Any], Any], str]] = [
+    (lambda _state, _event: 1 / 0, "step.*raised ZeroDivisionError"),
+    (lambda _state, _event: None, "step.*raised TypeError"),
+    (lambda _state, _event: count(), "more than 10,000 transitions"),
+    (lambda _state, _event: [5], "the model gave 5"),
+    (lambda state, _event: [goto(state, Where(bool))], "a log shows parts of values"),
+    (lambda state, _event: [Accept(lambda _seen: [state])], "the model gave Accept"),
+]
+
+
+@pytest.mark.parametrize(("step", "says"), BROKEN)
+def test_a_model_that_is_broken_is_not_a_defect_of_otf(step: Callable[..., Any], says: str) -> None:
+    """The error says what was asked, and what came."""
+    with pytest.raises(ModelError, match=says):
+        ObservedRun(Spec(step, 0, [])).take("look", Some(number=1))
+
+
+def test_a_broken_forget_is_not_a_defect_of_otf() -> None:
+    """The error names it."""
+    opinion = judge_nodes([NodeEvent("a", "send", Some(held=9))] * 2, RING)
+    with pytest.raises(ModelError, match=r"forget\(.*raised ZeroDivisionError"):
+        smallest_slice(opinion, RING, lambda _state, _node: 1 / 0)
+
+
+def test_a_choice_of_outputs() -> None:
+    """The log decides it."""
+    run = ObservedRun(Spec(lambda _state, inp: [goto(inp, OneOf({"number": 1}, {"number": 3}))], 0, []))
+    assert not run.take("look", Some(number=3))
+    assert "{'number': 1} or {'number': 3}" in run.take("look", Some(number=2))
 
 
 def counter(state: int, _action: object) -> Iterator[Transition[int]]:
