@@ -31,12 +31,20 @@ _DEAF: Final = {f"/dev/{name}" for name in ("null", "zero", "full", "random", "u
 
 
 def peers(lines: Mapping[str, Line], named: Collection[int] = ()) -> frozenset[int]:
-    """Return the processes at the other ends of lines, the `named` ones, and those that feed them; empty if unsure."""
-    try:
-        links = _Links()
-        return links.fed(set(named).union(*map(links.behind, lines.values())))
-    except (Unseen, OSError):
-        return frozenset()
+    """Return the processes at the other ends of lines, the `named` ones, and those that feed them; empty if unsure.
+
+    Each path asks, and to read all descriptors of a machine takes up to 100 ms. So at first this reads only those of
+    new processes and of the ones found before.
+    """
+    for again in [_found, None] if _found else [None]:
+        with suppress(Unseen, OSError):
+            links = _Links(again)
+            found = links.fed(set(named).union(*map(links.behind, lines.values())))
+            if again is None or found <= again:
+                _found.clear()
+                _found.update(found)
+                return found
+    return frozenset()
 
 
 def on_terminals(lines: Mapping[str, Line]) -> frozenset[int]:
@@ -78,22 +86,29 @@ class _Descriptor:
         return int(self.info("flags:"), 8) & os.O_ACCMODE == access
 
 
-class _Links:
-    """The open descriptors of all processes on this machine, by name; `_hidden`: some processes do not show theirs."""
+_found: Final[set[int]] = set()
+_held: Final[dict[int, list[tuple[str, _Descriptor]] | None]] = {}
+"""The descriptors of each process, with their names, when they were last read; None if they are hidden."""
 
-    def __init__(self) -> None:
+
+class _Links:
+    """The open descriptors of all processes on this machine, by name; `_hidden`: some processes do not show theirs.
+
+    Reads those of new processes, and those of these processes `again`: of all by default.
+    """
+
+    def __init__(self, again: Collection[int] | None = None) -> None:
         self._open = defaultdict[str, list[_Descriptor]](list)
-        self._hidden = False
         self._unix, self._internet = unix_peers(), internet()
-        for pid in (*everybody(), os.getpid()):
-            try:
-                for each in _descriptors(pid):
-                    with suppress(FileNotFoundError):
-                        self._open[each.link].append(each)
-            except PermissionError:
-                self._hidden = True
-            except OSError:
-                continue  # it has ended
+        own, there = os.getpid(), everybody()
+        for pid in [*_held] if again is None else {*again, own, *_held.keys() - there}:
+            _held.pop(pid, None)
+        for pid in (*there, own):  # the tester's own come last
+            if pid not in _held:
+                _held[pid] = _named(pid)
+        self._hidden = None in _held.values()
+        for link, each in (each for held in _held.values() for each in held or ()):
+            self._open[link].append(each)
 
     def behind(self, line: Line) -> set[int]:
         """Return the processes that hold the other end of a line. Raises Unseen if there are none."""
@@ -183,6 +198,19 @@ def _carriers(where: str) -> frozenset[int]:
 
 def _descriptors(pid: int) -> list[_Descriptor]:
     return [_Descriptor(pid, int(name)) for name in os.listdir(f"/proc/{pid}/fd")]  # noqa: PTH208 -- names, not paths
+
+
+def _named(pid: int) -> list[tuple[str, _Descriptor]] | None:
+    found = list[tuple[str, _Descriptor]]()
+    try:
+        for each in _descriptors(pid):
+            with suppress(FileNotFoundError):
+                found.append((each.link, each))
+    except PermissionError:
+        return None
+    except OSError:
+        pass  # it has ended
+    return found
 
 
 def _inode(link: str) -> set[str]:

@@ -17,6 +17,7 @@ from typing import Final
 import pytest
 
 from otf.adapter.line import Line
+from otf.adapter.observed_rest import peers as finding
 from otf.adapter.observed_rest.elsewhere import carriers_seen
 from otf.adapter.observed_rest.peers import are_fed, on_terminals, peers
 from otf.adapter.observed_rest.place import Place
@@ -107,6 +108,30 @@ def test_a_server_behind_an_address(opened: ExitStack) -> None:
     listener.close()
     assert peers(lines(End(where=Place(transport="tcp", address=address)))) == {server}
     assert peers(lines(End(where=Place(transport="tcp", address=("server.invalid", 80))))) == frozenset()
+
+
+def test_the_second_look_reads_what_may_have_changed(opened: ExitStack, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tester, the server, and what has started since: its successor is found, too."""
+    read, named = list[int](), finding._named  # noqa: SLF001 -- it reads the descriptors of a process
+
+    def reads(pid: int) -> object:
+        read.append(pid)
+        return named(pid)
+
+    listener = opened.enter_context(socket.create_server(("127.0.0.1", 0)))
+    far = lines(End(where=Place(transport="tcp", address=listener.getsockname())))
+    with process(listener.fileno()) as first:
+        with listener:
+            second = opened.enter_context(process(listener.fileno()))
+        assert peers(far) == {first, second}
+        monkeypatch.setattr(finding, "_named", reads)
+        assert peers(far) == {first, second}
+        assert {first, second, os.getpid()} <= {*read}
+        assert os.getppid() not in read
+        read.clear()
+    third = opened.enter_context(process())
+    assert peers(far) == {second}
+    assert {second, third} <= {*read}
 
 
 def test_a_host_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
