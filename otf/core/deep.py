@@ -31,7 +31,7 @@ from otf.trace.events import Closed, Event, Seen, Taken
 from otf.trace.verdict import Verdict
 
 PortOutput: TypeAlias = tuple[str, Symbol]
-SAVED: Final = 3
+SAVED: Final = 4
 """The work that one event may do, in events: most of them need little."""
 FRESH: Final = 3
 """The moves that take as long as one into a state that the search has not been in, whose transitions are asked for."""

@@ -29,7 +29,7 @@ class Limits:
     A monitor follows `spontaneous` outputs in flight at first. If these explain nothing, or more came at once, it
     follows up to `ahead`, which is an assumption about the system and its line. `most` (five times `hypotheses`) is the
     limit of a set as long as quiescence may still narrow it down. `work` is the most moves that one search considers,
-    by default half a second to a second of CPU. When explanations are followed one at a time, it may be up to three
+    by default half a second to a second of CPU. When explanations are followed one at a time, it may be up to four
     times as many.
 
     >>> Limits(spontaneous=1).hypotheses
