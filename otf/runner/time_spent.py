@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from otf.core.model_calls import CURRENT
+from otf.runner.cpu_use import in_real_time
 
 Opened = TypeVar("Opened")
 
@@ -19,8 +20,8 @@ class TimeSpent:
     """Seconds of a campaign, summed over parallel paths.
 
     `silence`: waits in which nothing came. `wire`: waits that ended with an output, and sending. `timers`: waits for
-    times of the model, whatever came in them. `starts`: starting and stopping the system. `model`: the model's
-    functions. `otf`: the rest of the tester's CPU time, including that of a system in this process.
+    times of the model, whatever came in them. `starts`: starting and stopping the system. `model`: the CPU time
+    of the model's functions. `otf`: the rest of the tester's CPU time, including that of a system in this process.
     """
 
     silence: float = 0.0
@@ -77,7 +78,8 @@ def spending(count: TimeSpent) -> Generator[None, None, None]:
 
     token, before = _SPENT.set(count), CURRENT.clock
     cpu, model = time.process_time(), CURRENT.seconds
-    CURRENT.clock = clock()
+    # the machine's clock would count other programs, and leave nothing of the tester's CPU time for otf itself
+    CURRENT.clock = time.thread_time if in_real_time() else clock()
     try:
         yield
     finally:

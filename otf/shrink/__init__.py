@@ -96,9 +96,10 @@ def by_model(issue: Issue, setting: Setting) -> Shrinking:
     best = None
     # ways through timers take long to find and to run, so leave out inputs first
     means_first = (without_chunks, without_parts) if setting.oracle.model.timed else ()
+    all_means = (*means_first, *(RACES if search.races else MEANS), shrunk_by_hypothesis(setting.seed))
     while search.best is not best:
         best = search.best
-        for means in (*means_first, *(RACES if search.races else MEANS), shrunk_by_hypothesis(setting.seed)):
+        for means in all_means:
             yield from means(search)
     return search.best
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
@@ -95,6 +96,23 @@ def test_calls_of_the_model_are_counted() -> None:
     clock.autojump_threshold = 0
     anyio.run(run, backend="trio", backend_options={"clock": clock})
     assert count.model == 5.0
+
+
+def test_what_other_programs_take_is_not_the_models() -> None:
+    """In real time, a model's function counts with its CPU time: while it is kept waiting, it takes none."""
+
+    def kept_waiting(_state: int, _inp: str) -> Any:  # noqa: ANN401 -- what a spec returns
+        time.sleep(0.2)
+        return [goto(0, "p.pong")]
+
+    count = TimeSpent()
+
+    async def run() -> None:
+        with spending(count):
+            await conduct(answering(b"pong", spec=spec(kept_waiting, "p.ping")), ["p.ping"])
+
+    anyio.run(run)
+    assert count.model < 0.1
 
 
 def test_nothing_is_counted_outside() -> None:
