@@ -74,24 +74,39 @@ def simplest_from(strategy: SearchStrategy[Any], value: object, draw: Draw) -> G
     ...     print(failing[-1])
     501
     """
-    answers = {fingerprint(value): True}
+    answers, best = {fingerprint(value): True}, value
+    before = dict[Hashable, Any]()
     for _ in range(ASKED):
-        asked = _unanswered(strategy, value, draw, answers)
+        asked = _unanswered(strategy, value, draw, answers, before)
         if asked is None:
+            break
+        answers[fingerprint(asked[0])] = fails = yield asked[0]
+        best = asked[0] if fails else best
+    # Hypothesis never comes back to what it generated before the value, often the simplest of all
+    for each in simpler_first(before[name] for name in before.keys() - answers.keys()):
+        if simplicity(each) >= simplicity(best) or (yield each):
             return
-        answers[fingerprint(asked[0])] = yield asked[0]
 
 
 def _unanswered(
-    strategy: SearchStrategy[Any], value: object, draw: Draw, answers: Mapping[Hashable, bool]
+    strategy: SearchStrategy[Any],
+    value: object,
+    draw: Draw,
+    answers: Mapping[Hashable, bool],
+    before: dict[Hashable, Any],
 ) -> tuple[Any] | None:
-    """Return the first value on the way to the simplest one that has no answer yet; None if all have one."""
+    """Return the first value on the way to the simplest one that has no answer yet; None if all have one.
+
+    Puts into `before` what is generated before the value.
+    """
     wanted, began = fingerprint(value), False
 
     def search(each: object) -> None:
         nonlocal began
         name = fingerprint(each)
         began = began or name == wanted
+        if not began:
+            before[name] = each
         if began and name not in answers:
             raise _AskError(each)
         if began and answers[name]:

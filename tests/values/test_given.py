@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import count
@@ -18,6 +19,7 @@ from otf.errors import UsageError
 from otf.values import Among, Enumeration, Range, enumerated, every, is_type, ready, register, rows, smallest
 from otf.values.all_values import REGISTERED
 from otf.values.identity import fingerprint, fresh
+from otf.values.strategies import drawn_anew, sampled, simplest_from
 
 Id = NewType("Id", int)
 FORGETS = settings(database=None)  # what was found for one parameter must not be taken for another's
@@ -181,6 +183,23 @@ def test_a_strategy_stays_itself() -> None:
     assert enumerated(ints).strategy() is ints
 
 
+def test_the_simplest_value_may_have_been_generated_before() -> None:
+    """Hypothesis does not come back to what it generated before the failing value; `simplest_from` asks about it."""
+    pairs, draw = st.tuples(st.sampled_from("abcdef"), st.integers()), sampled(0)
+    for value in (each for each in drawn_anew(pairs, draw) if each[0] == "d"):
+        assert _answered(simplest_from(pairs, value, draw), value, lambda pair: pair[0] == "d") == ("d", 0)
+
+
+def _answered(asking: Generator[Any, bool, None], value: object, fails: Callable[[Any], bool]) -> object:
+    """Answer each question, and return the last value that fails."""
+    with suppress(StopIteration):
+        asked = next(asking)
+        while True:
+            value = asked if fails(asked) else value
+            asked = asking.send(fails(asked))
+    return value
+
+
 def test_a_search_for_what_is_not_there_ends() -> None:
     """Hypothesis finds nothing among as many values as were drawn."""
     assert smallest([st.integers()], lambda _row: False) is None
@@ -198,7 +217,7 @@ def halves(number: float, /, *, more: int = 0) -> Iterator[float]:
     yield number / 2 + more
 
 
-class Callable:
+class Called:
     def __call__(self, number: bool) -> bool:
         return number
 
@@ -227,8 +246,8 @@ def by_name(*, x: int) -> int:
 
 def test_rows_are_made_of_the_declared_types_or_of_what_is_given() -> None:
     """Functions, methods, objects that can be called, and lambdas with all that they need."""
-    assert list(rows(Callable()).values) == [(False,), (True,)]
-    assert list(rows(Callable().__call__).values) == [(False,), (True,)]
+    assert list(rows(Called()).values) == [(False,), (True,)]
+    assert list(rows(Called().__call__).values) == [(False,), (True,)]
     assert rows(halves).values.first(2) == [(0.0,), (1.0,)]
     assert rows(untyped, [int, "xy"]).values.first(3) == [(0, "x"), (0, "y"), (1, "x")]
     assert rows(dollars, [[1], [2]]).values.first(2) == [(1, 2)]
