@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from otf.core.model_calls import CURRENT
-from otf.runner.cpu_use import in_real_time
 
 Opened = TypeVar("Opened")
 
@@ -75,6 +74,7 @@ def spent() -> TimeSpent:
 def spending(count: TimeSpent) -> Generator[None, None, None]:
     """Count the time until the context is left; enter it within the event loop."""
     from otf.adapter.waiting import clock
+    from otf.runner.cpu_use import in_real_time
 
     token, before = _SPENT.set(count), CURRENT.clock
     cpu, model = time.process_time(), CURRENT.seconds
