@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 import sys
-from collections.abc import AsyncGenerator, Callable, Coroutine
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -220,23 +220,29 @@ async def connected(fault: str) -> AsyncGenerator[tuple[Line, socket.socket], No
         ports = {"p": tcp(f"127.0.0.1:{server.getsockname()[1]}")}
         spec = Spec[int, str](lambda _state, _inp: (), 0, [])
         with planned("1", [fault]):
-            async with inject(Bench(spec, codec=lines({}), ports=ports), {"p": Faults(late=0.02)}).open() as found:
+            async with inject(Bench(spec, codec=lines({}), ports=ports), {"p": Faults(late=SECONDS)}).open() as found:
                 peer, _ = server.accept()
                 with peer:
                     peer.settimeout(SECONDS)
                     yield found["p"], peer
 
 
-def on_tcp(fault: str, use: Callable[[Line], Coroutine[Any, Any, None]]) -> list[bytes]:
-    """What the system reads, one part at a time, when a line is used."""
+def on_tcp(fault: str, monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+    """What the system reads of two frames, one part at a time; what lets a time pass waits for the first part."""
 
     async def run() -> list[bytes]:
+        heard, parts = anyio.Event(), list[bytes]()
+
+        async def pause(_: float) -> None:
+            await heard.wait()
+
         async with connected(fault) as (line, peer):
-            parts: list[bytes] = []
+            monkeypatch.setattr(anyio, "sleep", pause)
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(use, line)
+                tasks.start_soon(twice, line)
                 while b"".join(parts).count(b"\n") < 2:
                     parts.append(await anyio.to_thread.run_sync(peer.recv, 100))
+                    heard.set()
             return parts
 
     return anyio.run(run)
@@ -249,10 +255,10 @@ async def twice(line: Line) -> None:
 
 
 @pytest.mark.real
-def test_frames_are_split_and_merged_on_a_stream() -> None:
+def test_frames_are_split_and_merged_on_a_stream(monkeypatch: pytest.MonkeyPatch) -> None:
     """A system gets one frame in two parts, or two in one part."""
-    assert on_tcp("p in 1 split", twice)[0] == b"on"
-    assert on_tcp("p in 1 merge", twice) == [b"one\ntwo\n"]
+    assert on_tcp("p in 1 split", monkeypatch)[0] == b"on"
+    assert on_tcp("p in 1 merge", monkeypatch) == [b"one\ntwo\n"]
 
 
 @pytest.mark.real
