@@ -80,7 +80,7 @@ class ProbeCodec:
         del port
         text = decode_can(data).data if self.framed else data
         if text not in {b"0?", b"1?", b"2?", b"3?"}:
-            raise CodecError(f"{text!r} is no probe")
+            raise CodecError(f"{text!r} is not a probe")
         return Probe(text[0] - ord("0"))
 
 

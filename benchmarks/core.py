@@ -63,7 +63,7 @@ def measured(line: Line, checkout: Path) -> Figures | str:
     if done.returncode:
         return _why(done.stderr)
     figures = json.loads(done.stdout)
-    assert Path(figures.pop("otf")).parent == checkout, f"{checkout} is no checkout"
+    assert Path(figures.pop("otf")).parent == checkout, f"{checkout} is not a checkout"
     return dict(figures)
 
 

@@ -66,7 +66,7 @@ class ProbeInside:
         """Return a probe. Raises CodecError."""
         message = self.codec.decode(port, data)
         if message not in self.answers:
-            raise CodecError(f"{message} is no probe")
+            raise CodecError(f"{message} is not a probe")
         return Probe(self.answers[message])
 
 

@@ -75,7 +75,7 @@ def step(state: Disturbed, inp: Way | Elapse) -> Iterator[Transition[Disturbed]]
     at, way = int(inp.message[1:]), inp.way.partition(" ")[0]
     period = node.PERIODS[at]
     if way == "late" or (way == "on" and state.way == "late"):
-        # one period later is no fault
+        # one period later is not a fault
         yield goto(Disturbed() if way == "on" else Disturbed(at, way))
         return
     away = ((node.AWAY - 1) * period - LATE, node.AWAY * period + SLACK)

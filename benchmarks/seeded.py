@@ -217,7 +217,7 @@ class Look:
     def _after(self, states: States, inp: object, seen: Seen) -> States:
         """Return where the spec may be after an input and these outputs.
 
-        Any number of unasked moves may have come before it and after it: two repetitions at once are no fault where
+        Any number of unasked moves may have come before it and after it: two repetitions at once are not a fault where
         each may come at any time.
         """
         todo = [(state, seen, inp is not None) for state in states]

@@ -207,7 +207,7 @@ def decided(blueprint: Blueprint, events: Sequence[Event], latency: float, busy:
     """Return whether some behaviour of the spec explains these events.
 
     `impossible`: none does, even if each bound may be missed by a hair. `slow`: none does, but the only deviation is
-    that an answer without a window took longer than R, and came at last; that is no failure. `borderline`: only by a
+    that an answer without a window took longer than R, and came at last; that is not a failure. `borderline`: only by a
     hair.
     """
     seen = given(events)

@@ -76,7 +76,7 @@ class StallingRun:
         self.playing.note(event)
 
     def _wait(self, asked: float) -> None:
-        # as in the runner: time that was lost in a wait is no silence
+        # as in the runner: time that was lost in a wait is not a silence
         until = asked + self.lost[asked]
         self.world.advance(min(until, self.next))
         if self.world.arrived:

@@ -133,7 +133,7 @@ class Stk500Codec:
             case Command(("sync" | "enter" | "signature") as name):
                 return {"sync": b"0", "enter": b"P", "signature": b"u"}[name] + bytes([END])
             case _:
-                message = f"{show(value)} is no command of a boot loader"
+                message = f"{show(value)} is not a command of a boot loader"
                 raise CodecError(message)
 
     def decode_input(self, port: str, data: bytes) -> Command:
@@ -143,7 +143,7 @@ class Stk500Codec:
             return _BYTES[data]
         if len(data) == _SHORT and data[0] in LETTERS:
             return Command(chr(data[0]))
-        raise CodecError(f"{show(data)} is no command of a boot loader")
+        raise CodecError(f"{show(data)} is not a command of a boot loader")
 
     def split_input(self, port: str, data: bytes) -> list[bytes]:
         """Return the command. Raises CodecError where its length is unknown, or a boot loader waits for more."""

@@ -25,7 +25,7 @@ SETTLING: Final = 300_000
 
 # sets the external reset flag, which the boot loader checks, and jumps to it: ldi r16, 2; out MCUSR, r16; jmp
 _RESET: Final = (0xE002, 0xBF04, 0x940C)
-_VERSION: Final = 0x7FFE  # the last word of the flash, which is no code and beyond what simavr loads
+_VERSION: Final = 0x7FFE  # the last word of the flash, which is not code and beyond what simavr loads
 _NOTIFY: Final = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p)
 
 

@@ -85,7 +85,7 @@ class ElmCodec:
     def encode(self, value: object) -> bytes:
         """Return the line of a command. Raises CodecError."""
         if not isinstance(value, ElmCommand):
-            message = f"{show(value)} is no command of an ELM327"
+            message = f"{show(value)} is not a command of an ELM327"
             raise CodecError(message)
         return value.text.encode("ascii")
 

@@ -112,6 +112,6 @@ def printable(data: bytes) -> str:
     'a = 1'
     """
     if _UNPRINTED.search(data):
-        message = f"{show(data[:40])} is no line that can be printed"
+        message = f"{show(data[:40])} is not a line that can be printed"
         raise CodecError(message)
     return data.decode("ascii")

@@ -135,7 +135,7 @@ def formula(thing: object) -> Formula:
     if isinstance(thing, Connective):
         return thing.temporal(formula)
     if isinstance(thing, bool) or hasattr(thing, "judged"):
-        raise UsageError(f"{show(thing)} is no property of a step; give a value, a class, or a function of the step")
+        raise UsageError(f"{show(thing)} is not a property of a step; give a value, a class, or a function of the step")
     return Formula("now", atom=StepTest(thing))
 
 

@@ -45,11 +45,11 @@ BLOCK = re.compile(
     r"(?:<!-- file: (?P<file>\S+) -->\n)?^```(?P<kind>\w*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL
 )
 LINK = re.compile(r"(?<!!)\[[^\]]+\]\((?P<target>[^)\s]+)\)")
-SHRINKING = re.compile(r"\(with (\d+) steps of the system\)")
+SHRINKING = re.compile(r"\(by sending (\d+) inputs\)")
 VARIES = (
     (re.compile(r"\b\d+\.\d s\b"), "… s"),
     (re.compile(r"\bin \d+\.\d\ds(?: \(\d+:\d\d:\d\d\))?$", re.MULTILINE), "in … s"),  # or above a minute
-    (SHRINKING, "(with … steps of the system)"),
+    (SHRINKING, "(by sending … inputs)"),
     (re.compile(r"^ +\d+\.\d{4} ", re.MULTILINE), " …  "),
     (re.compile(r"^\d+ outputs? came after the quiescence time.*\n", re.MULTILINE), ""),
     # on a busy machine the short campaign of a page counts as slow

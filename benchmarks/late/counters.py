@@ -1,4 +1,4 @@
-"""What it is worth that a counter is no state: `python -m benchmarks.late.counters`.
+"""What it is worth that a counter is not a state: `python -m benchmarks.late.counters`.
 
 The fault `doubled` of the node shows only to who unlocks it and then waits. It is looked for in virtual time, on paths
 of 50 inputs, by three models: counters are seen, they are declared, or each number is a state of its own.

@@ -43,7 +43,7 @@ class ChatCodec:
     def encode(self, value: object) -> bytes:
         """Return the frame of a message. Raises CodecError."""
         if not isinstance(value, ChatMessage):
-            raise CodecError(f"{show(value)} is no ChatMessage")
+            raise CodecError(f"{show(value)} is not a ChatMessage")
         return WebSocketCodec().encode(value.message)
 
     def decode(self, port: str, data: bytes) -> ChatMessage:

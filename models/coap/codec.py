@@ -47,7 +47,7 @@ class CoapCodec:
             case Reset():
                 return packed(Packet("RST", 0))
             case _:
-                message = f"{show(value)} is no input of a CoAP server"
+                message = f"{show(value)} is not an input of a CoAP server"
                 raise CodecError(message)
 
     def decode(self, port: str, data: bytes) -> Message:
@@ -66,7 +66,7 @@ class CoapCodec:
         if packet.code == 0 and packet.kind != "NON" and len(data) == _HEADER:
             return Ping(port) if packet.kind == "CON" else Ack(port) if packet.kind == "ACK" else Reset(port)
         if packet.kind not in {"CON", "NON"} or method is None:
-            message = f"a {packet.kind} with the code {packet.code:#04x} is no request"
+            message = f"a {packet.kind} with the code {packet.code:#04x} is not a request"
             raise CodecError(message)
         path = "/".join(text_of(value, "latin-1") for number, value in packet.options if number == PATH)
         # the token has the path in it, and at most 8 bytes

@@ -61,7 +61,7 @@ def packed(packet: Packet) -> bytes:
 def unpacked(data: bytes) -> Packet:
     """Return the packet in a datagram. Raises CodecError if the RFC calls it malformed."""
     if len(data) < _HEADER.size:
-        message = f"{len(data)} bytes are no CoAP message: its header has {_HEADER.size}"
+        message = f"{len(data)} bytes are not a CoAP message: its header has {_HEADER.size}"
         raise CodecError(message)
     first, code, number = map(int, _HEADER.unpack_from(data))
     length, rest = first & 15, data[_HEADER.size :]

@@ -86,7 +86,7 @@ class ConferenceCodec:
         # each text has to fit into a datagram, even that of a line
         texts = [getattr(value, name, "") for name in ("nick", "conf", "text")]
         if any("\n" in each for each in texts) or not all(map(_text, texts)) or self.encode(value) != data:
-            message = f"{show(data)} is no input: a text has lines, or the same is written otherwise"
+            message = f"{show(data)} is not an input: a text has lines, or the same is written otherwise"
             raise CodecError(message)
         return value
 
@@ -102,20 +102,20 @@ def _datagram(value: object) -> bytes:
         case LeavePDUin(cpe):
             return b"L" + _id(cpe)
         case _:
-            message = f"{show(value)} is no input of the conference protocol"
+            message = f"{show(value)} is not an input of the conference protocol"
             raise CodecError(message)
 
 
 def _name(name: str) -> bytes:
     if name.split() != [name]:
-        message = f"{show(name)} is no name: a line of the user is cut at its blanks"
+        message = f"{show(name)} is not a name: a line of the user is cut at its blanks"
         raise CodecError(message)
     return _bytes(name)
 
 
 def _id(cpe: int) -> bytes:
     if cpe not in range(LONGEST + 1):
-        message = f"{cpe} is no id: it has one byte"
+        message = f"{cpe} is not an id: it has one byte"
         raise CodecError(message)
     return bytes([cpe])
 
@@ -154,7 +154,7 @@ def _typed(data: bytes) -> object:
         case ["leave"]:
             return Leave()
         case _:
-            message = f"{show(data)} is no command of the user"
+            message = f"{show(data)} is not a command of the user"
             raise CodecError(message)
 
 

@@ -129,7 +129,7 @@ class DnsCodec:
             case Rest(query):
                 return _framed(TCP, query_bytes(query))[1:]
             case _:
-                message = f"{show(value)} is no input of a name server"
+                message = f"{show(value)} is not an input of a name server"
                 raise CodecError(message)
 
     def decode(self, port: str, data: bytes) -> Answer:
@@ -193,7 +193,7 @@ def answer(port: str, data: bytes) -> Answer:
     reader = Reader(data)
     number, flags, *counts = (reader.number(2) for _ in range(6))
     if not flags & 0x8000:
-        raise CodecError("this is no response: its bit QR is 0")
+        raise CodecError("this is not a response: its bit QR is 0")
     name, kind = "", ""
     for _ in range(counts[0]):
         name, kind = reader.name(), _kind(reader.number(2))

@@ -70,7 +70,7 @@ class GtpCodec:
             case Command(words, number):
                 return " ".join(([] if number is None else [str(number)]) + list(words)).encode()
             case _:
-                message = f"{show(value)} is no input of an engine; there are Command and Noise"
+                message = f"{show(value)} is not an input of an engine; there are Command and Noise"
                 raise CodecError(message)
 
     def decode_input(self, port: str, data: bytes) -> Command | Noise:

@@ -55,7 +55,7 @@ class RawHttpCodec:
             case RawRequest() | Pipelined() | FirstPart() | NextPart():
                 return _latin(value.text)
             case _:
-                raise CodecError(f"{show(value)} is no input of a web server")
+                raise CodecError(f"{show(value)} is not an input of a web server")
 
     def decode_input(self, port: str, data: bytes) -> RawRequest | Pipelined:
         """Return the request, or several, in some bytes. Raises CodecError, even for the beginning of a request."""
@@ -73,9 +73,9 @@ class RawHttpCodec:
         try:
             found = read_response(data, ended=True)
         except ValueError as error:
-            raise CodecError(f"{data[:200]!r} is no response: {error}") from error
+            raise CodecError(f"{data[:200]!r} is not a response: {error}") from error
         if found is None or found.size != len(data):
-            raise CodecError(f"{data[:200]!r} is no response: it is not whole, or more follows")
+            raise CodecError(f"{data[:200]!r} is not a response: it is not whole, or more follows")
         options = [each.strip().lower() for each in found.field("connection").split(",")]
         closes = "close" in options or (found.version == "HTTP/1.0" and "keep-alive" not in options)
         own = found.field("saw") != ""
@@ -93,7 +93,7 @@ def _latin(text: str) -> bytes:
     try:
         return text.encode("latin-1")
     except UnicodeError as error:
-        raise CodecError(f"{show(text)} has characters that are no bytes") from error
+        raise CodecError(f"{show(text)} has characters that are not bytes") from error
 
 
 def request_in(text: str) -> RawRequest | Pipelined:
@@ -118,7 +118,7 @@ def _first(text: str) -> RawRequest:
     line, *fields = head.split(_CRLF)
     words, pairs = _LINE.fullmatch(line), [_FIELD.fullmatch(each) for each in fields]
     if not end or words is None or None in pairs:
-        raise CodecError(f"{show(head[:100])} is no head of a request")
+        raise CodecError(f"{show(head[:100])} is not a head of a request")
     named = [(each[1].lower(), each[2]) for each in pairs if each is not None]
     _check_host(words[3], _values(named, "host"))
     size = _body_size(words[3], named, rest)

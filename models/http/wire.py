@@ -84,7 +84,7 @@ def _unchunked(data: bytes) -> tuple[bytes, int] | None:
     while (end := data.find(_END, at)) >= 0:
         line = _SIZE.fullmatch(data[at:end])
         if line is None:
-            message = f"{data[at:end][:80]!r} is no size of a chunk"
+            message = f"{data[at:end][:80]!r} is not a size of a chunk"
             raise ValueError(message)
         size, at = int(line[1], 16), end + 2
         if size == 0:

@@ -68,7 +68,7 @@ class IrcCodec:
     def encode(self, value: object) -> bytes:
         """Return the line of an input."""
         if not isinstance(value, Say):
-            message = f"{show(value)} is no command of a client"
+            message = f"{show(value)} is not a command of a client"
             raise CodecError(message)
         return " ".join((value.command, *value.words)).encode()
 
@@ -86,7 +86,7 @@ class IrcCodec:
         line = text_of(data, "latin-1")
         prefix, command, _ = _parts(line)
         if prefix or not _NAMES.fullmatch(command.upper()) or any(end in line for end in "\r\n"):
-            message = f"{show(line)} is no command of a client"
+            message = f"{show(line)} is not a command of a client"
             raise CodecError(message)
         middle, colon, last = line.partition(" :")
         words = [word for word in middle.split(" ") if word]

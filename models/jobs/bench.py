@@ -20,7 +20,9 @@ from otf.models.jobs.state import alike
 from otf.models.serving import GRACE, HOST, chosen, expected, free_port, known_issue, program
 
 KNOWN: Final = {
-    "number": known_issue("beanstalkd 1.12 takes what is no number for the time-out 0", "reserve-with-timeout", "'x'"),
+    "number": known_issue(
+        "beanstalkd 1.12 takes what is not a number for the time-out 0", "reserve-with-timeout", "'x'"
+    ),
     "missing": known_issue("beanstalkd 1.12 does not know a command without its arguments", "UNKNOWN_COMMAND"),
 }
 """The known issues that each of `ALSO` shows."""

@@ -61,7 +61,7 @@ class JobsCodec:
     def encode(self, value: object) -> bytes:
         """Return the bytes of a command, with its job."""
         if not isinstance(value, Command):
-            message = f"{show(value)} is no command"
+            message = f"{show(value)} is not a command"
             raise CodecError(message)
         size = (len(value.body),) if value.body else ()
         line = " ".join(map(str, (value.name, *value.words, *size))).encode() + _END
@@ -84,7 +84,7 @@ class JobsCodec:
         line, _, rest = data.partition(_END)
         name, *words = text_of(line, "latin-1").split(" ")
         if not _NAMES.fullmatch(name):
-            message = f"{show(name)} is no command"
+            message = f"{show(name)} is not a command"
             raise CodecError(message)
         if name != "put":
             return Command(port, name, tuple(map(number_of, words)))

@@ -30,7 +30,7 @@ KNOWN: Final = {
     ),
     "number": KnownIssue(
         lambda failure: any(f"name='{name}'" in failure.input for name in ("incr", "decr")),
-        "memcached 1.6.18 counts with the number that data begins with, though it is no number as a whole",
+        "memcached 1.6.18 counts with the number that data begins with, though it is not a number as a whole",
     ),
 }
 """The known issues that each of `ALSO` shows."""

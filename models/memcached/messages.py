@@ -75,7 +75,7 @@ class MemcachedCodec:
     def encode(self, value: object) -> bytes:
         """Return the bytes of a command, with its data block. Raises CodecError."""
         if not isinstance(value, Command):
-            message = f"{show(value)} is no command"
+            message = f"{show(value)} is not a command"
             raise CodecError(message)
         return (HEADER if self.udp else b"") + _command(value)
 
@@ -93,7 +93,7 @@ class MemcachedCodec:
         line, _, block = data[len(HEADER) if self.udp else 0 :].partition(b"\n")
         name, *words = [word for word in text_of(line.removesuffix(b"\r"), "latin-1").split(" ") if word] or [""]
         if not _NAMES.fullmatch(name):
-            message = f"{show(name)} is no command"
+            message = f"{show(name)} is not a command"
             raise CodecError(message)
         if name not in _WITH_DATA:
             return Command(port, name, tuple(map(number_of, words)))

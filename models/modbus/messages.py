@@ -112,7 +112,7 @@ class ModbusCodec:
     def encode(self, value: object) -> bytes:
         """Return the frame of a request."""
         if not isinstance(value, Request):
-            message = f"{show(value)} is no request"
+            message = f"{show(value)} is not a request"
             raise CodecError(message)
         head = bytes([value.unit, value.function]) + value.address.to_bytes(2, "big") + value.value.to_bytes(2, "big")
         frame = head + _several(value)
@@ -123,7 +123,7 @@ class ModbusCodec:
         """Return what is in the frame of an answer."""
         del port
         if len(data) < _LEAST:
-            message = f"{data.hex(' ')} is no answer: it has {_LEAST} bytes at least"
+            message = f"{data.hex(' ')} is not an answer: it has {_LEAST} bytes at least"
             raise CodecError(message)
         frame, checksum = data[:-_CRC], data[-_CRC:]
         if checksum != crc(frame):
@@ -139,7 +139,9 @@ class ModbusCodec:
         if function in {READ_REGISTERS, 4}:
             return Words(function, _words(rest[1:]))
         if len(rest) != _WRITTEN:
-            message = f"{data.hex(' ')} is no answer to a write: {_WRITTEN} bytes follow the function, not {len(rest)}"
+            message = (
+                f"{data.hex(' ')} is not an answer to a write: {_WRITTEN} bytes follow the function, not {len(rest)}"
+            )
             raise CodecError(message)
         return Written(function, *_words(rest))
 
@@ -151,7 +153,7 @@ class ModbusCodec:
         sizes = {8} | ({_SEVERAL + _CRC + frame[6]} if len(frame) >= _SEVERAL else set[int]())
         known = frame[1:2] and frame[1] in {READ_COILS, READ_REGISTERS, WRITE_COIL, WRITE_REGISTER}
         if checksum not in {right, _spoilt(right)} or len(frame) < _HEAD or len(data) not in ({8} if known else sizes):
-            message = f"{data.hex(' ')} is no request"
+            message = f"{data.hex(' ')} is not a request"
             raise CodecError(message)
         address, value = _words(frame[2:6].ljust(4, b"\0"))
         return Request(frame[1], address, value, _values(frame), frame[0], checksum == right)

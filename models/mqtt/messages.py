@@ -124,5 +124,5 @@ class MqttClientsCodec:
         """Return the packet from a client, or to it. Raises CodecError."""
         packet = MqttCodec(version=self.version).decode(port, data)
         if not isinstance(packet, MqttPacket):
-            raise CodecError(f"{show(packet)} is no packet")
+            raise CodecError(f"{show(packet)} is not a packet")
         return MqttMessage(port, packet)

@@ -74,7 +74,7 @@ class RedisCodec:
     def encode(self, value: object) -> bytes:
         """Return the bytes of a command: an array of texts. Raises CodecError."""
         if not isinstance(value, Command):
-            message = f"{show(value)} is no command"
+            message = f"{show(value)} is not a command"
             raise CodecError(message)
         words = [word.encode() for word in (value.name, *value.words)]
         return b"*%d\r\n" % len(words) + b"".join(b"$%d\r\n%b\r\n" % (len(word), word) for word in words)
@@ -95,7 +95,7 @@ class RedisCodec:
             end = _command_end(data)
             words = [] if end is None else [word for _, word in _words(data)]
             if not words or end != len(data):
-                message = f"{show(data[:40])} is no array of texts"
+                message = f"{show(data[:40])} is not an array of texts"
                 raise CodecError(message)
         name, *rest = (text_of(word, "latin-1") for word in words)
         return Command(port, name, tuple(rest))
@@ -171,7 +171,7 @@ def _number(text: bytes) -> int:
     digits = text.removeprefix(b"-")
     if digits.isdigit() and len(digits) < _DIGITS:
         return int(text)
-    message = f"{text[:_DIGITS]!r} is no number"
+    message = f"{text[:_DIGITS]!r} is not a number"
     raise CodecError(message)
 
 

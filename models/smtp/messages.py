@@ -120,7 +120,7 @@ class SmtpCodec:
             case Part(text):
                 return text.encode()
             case _:
-                message = f"{show(value)} is no input of a mail server"
+                message = f"{show(value)} is not an input of a mail server"
                 raise CodecError(message)
 
     def decode_input(self, port: str, data: bytes) -> Command | Commands | Text:
@@ -132,7 +132,7 @@ class SmtpCodec:
             return Text(tuple(line.removeprefix(".") for line in text.split("\r\n")[:-2]))
         lines = tuple(text.removesuffix("\r\n").split("\r\n"))
         if not text.endswith("\r\n") or not all(map(_COMMAND.fullmatch, lines)):
-            message = f"{show(text[:60])} is no command, and no mail"
+            message = f"{show(text[:60])} is neither a command nor a mail"
             raise CodecError(message)
         return Command(lines[0]) if len(lines) == 1 else Commands(lines)
 
@@ -155,7 +155,7 @@ def _reply(text: str) -> Reply:
     found = [_REPLY.fullmatch(line) for line in lines]
     marks = [each[2] or " " for each in found if each is not None]
     if len(marks) < len(lines) or marks != ["-"] * (len(lines) - 1) + [" "] or len({line[:3] for line in lines}) > 1:
-        message = f"{show(text)} is no reply: each line has the same code, and all but the last a hyphen after it"
+        message = f"{show(text)} is not a reply: each line has the same code, and all but the last a hyphen after it"
         raise CodecError(message)
     words = {line[4:].partition(" ")[0].upper() for line in lines[1:]}
     return Reply(int(lines[0][:3]), len(lines), tuple(each for each in KEYWORDS if each in words))
@@ -164,7 +164,7 @@ def _reply(text: str) -> Reply:
 def _accepted(text: str) -> Accepted:
     found = _MAIL.fullmatch(text)
     if found is None:
-        message = f"{show(text)} is no mail as the server prints it"
+        message = f"{show(text)} is not a mail as the server prints it"
         raise CodecError(message)
     content = text_of(bytes.fromhex(found[3]), "ascii").split("\r\n")
     return Accepted(found[1].removeprefix("-"), tuple(dict.fromkeys(found[2].split(","))), tuple(content[:-1]))

@@ -108,7 +108,7 @@ class SshCodec:
             case Send(name, texts, channel) if name in NUMBERS:
                 return bytes([NUMBERS[name]]) + _fields(name, channel, [each.encode() for each in texts])
             case _:
-                message = f"{show(value)} is no message of a client"
+                message = f"{show(value)} is not a message of a client"
                 raise CodecError(message)
 
     def decode_input(self, port: str, data: bytes) -> Send:
@@ -134,7 +134,7 @@ class SshCodec:
         """Return the message with this payload. Raises CodecError if there is none."""
         del port
         if not data:
-            raise CodecError("an empty packet is no message")
+            raise CodecError("an empty packet is not a message")
         name = _NAMES.get(data[0], f"MESSAGE_{data[0]}")
         return Sent(name, int.from_bytes(data[5:9], "big") if name == "CHANNEL_OPEN_CONFIRMATION" else 0)
 

@@ -87,14 +87,14 @@ class TftpCodec:
             case Error(code):
                 return _HEAD.pack(ERROR, code) + b"enough\0"
             case _:
-                message = f"{show(value)} is no packet of TFTP"
+                message = f"{show(value)} is not a packet of TFTP"
                 raise CodecError(message)
 
     def decode(self, port: str, data: bytes) -> Data | Ack | Error:
         """Return the packet in a datagram of the server."""
         del port
         if len(data) < _HEAD.size:
-            message = f"{len(data)} bytes are no packet: {data.hex(' ')}"
+            message = f"{len(data)} bytes are not a packet: {data.hex(' ')}"
             raise CodecError(message)
         kind, number = _HEAD.unpack_from(data)
         rest = data[_HEAD.size :]

@@ -24,7 +24,7 @@ KNOWN: Final = {
     "order": known_issue(
         "Stockfish 15.1 takes what follows searchmoves for moves", "Info(kind='depth'", req=UciRule.UCI_SEARCHMOVES
     ),
-    "mate": known_issue("Stockfish 15.1 has a best move that is no move", "(none)", req=UciRule.UCI_NULLMOVE),
+    "mate": known_issue("Stockfish 15.1 has a best move that is not a move", "(none)", req=UciRule.UCI_NULLMOVE),
 }
 """The known issues that each of `ALSO` shows."""
 READY: Final = 10.0

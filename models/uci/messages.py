@@ -117,7 +117,7 @@ class UciCodec:
             case IsReady():
                 return b"isready"
             case _:
-                message = f"{show(value)} is no input of an engine, or no position; there are {list(self.positions)}"
+                message = f"{show(value)} is not an input, or names no position of {list(self.positions)}"
                 raise CodecError(message)
 
     def decode_input(self, port: str, data: bytes) -> Say | Position | Go | IsReady:
@@ -170,6 +170,6 @@ class UciCodec:
 def _info(words: list[str]) -> Info:
     depth = words[words.index("depth") + 1 :][:1] if "depth" in words and words[1] != "string" else []
     if depth and not _DEPTH.fullmatch(depth[0]):
-        message = f"the depth of {show(' '.join(words))} is no number"
+        message = f"the depth of {show(' '.join(words))} is not a number"
         raise CodecError(message)
     return Info(words[1], int(depth[0]) if depth else 0)

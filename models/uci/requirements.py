@@ -31,7 +31,7 @@ class UciRule(Enum):
     UCI_ISREADY = (
         "MUST",
         "isready must always be answered with readyok and can be sent also when the engine is calculating.",
-        "the bench asks it after each step, as its barrier; it is no input of the model",
+        "the bench asks it after each step, as its barrier; it is not an input of the model",
     )
     UCI_GO = "MUST", "go: start calculating on the current position set up with the position command."
     UCI_SEARCHMOVES = "MUST", "searchmoves: restrict search to these moves only."

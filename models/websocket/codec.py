@@ -55,7 +55,7 @@ class SocketCodec:
                 case RawFrames(frames) if frames:
                     return b"".join(map(frame_bytes, frames))
                 case _:
-                    raise CodecError(f"{show(value)} is no input of a WebSocket server")
+                    raise CodecError(f"{show(value)} is not an input of a WebSocket server")
         except (UnicodeError, OverflowError, ValueError, KeyError) as error:
             raise CodecError(f"{show(value)} has no bytes: {error}") from error
 
@@ -85,9 +85,9 @@ class SocketCodec:
         try:
             found = read_response(data, ended=True)
         except ValueError as error:
-            raise CodecError(f"{data[:200]!r} is no response: {error}") from error
+            raise CodecError(f"{data[:200]!r} is not a response: {error}") from error
         if found is None:
-            raise CodecError(f"{data[:200]!r} is no whole response")
+            raise CodecError(f"{data[:200]!r} is not a whole response")
         names = ("version", "protocol", "extensions")
         accepts = found.field("sec-websocket-accept") == ACCEPT and found.field("upgrade").lower() == "websocket"
         return HandshakeAnswer(found.status, accepts, *(found.field(f"sec-websocket-{each}") for each in names))
@@ -99,7 +99,7 @@ def handshake_in(data: bytes) -> RawHandshake:
     line, *fields = head.split("\r\n")
     words = _LINE.fullmatch(line)
     if words is None or not end or rest or not all(map(_FIELD.fullmatch, fields)):
-        raise CodecError(f"{show(head[:100])} is no request for /")
+        raise CodecError(f"{show(head[:100])} is not a request for /")
     return RawHandshake(tuple(fields), words[1], words[2])
 
 

@@ -1,4 +1,4 @@
-"""Failures in bursts that are no races: the system does the same if it gets the inputs one by one.
+"""Failures in bursts that are not races: the system does the same if it gets the inputs one by one.
 
 A race shows only if inputs meet. If one of them gets a wrong answer even alone, each burst with it fails in another
 way: with the answers of the other inputs, and as often as these differ. All of these failures are that one.

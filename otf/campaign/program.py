@@ -147,7 +147,7 @@ def _says(failed: int, runs: int, tries: int) -> str:
     return (
         f"It depends on chance: it failed in {failed} of {counted(runs, 'run')} when this was written.\n"
         f"Run it with pytest: it tries up to {tries} times, and fails as soon as one run fails.\n"
-        "A pass is no proof of a repair: `otf rerun TRACE --confidence 0.99` says how many runs are."
+        "A pass is not proof of a repair: `otf rerun TRACE --confidence 0.99` says how many runs are."
     )
 
 

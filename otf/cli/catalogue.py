@@ -104,7 +104,7 @@ def function_of(point: EntryPoint) -> Callable[..., Any]:
     except Exception as error:
         raise UsageError(f"{_of(point)} cannot be imported: {type(error).__name__}: {error}") from error
     if not callable(found):
-        raise UsageError(f"{_of(point)} is no function: {point.value}")
+        raise UsageError(f"{_of(point)} is not a function: {point.value}")
     return found
 
 

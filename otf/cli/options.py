@@ -213,5 +213,5 @@ def _pid(text: str) -> int:
         except OSError as error:
             raise UsageError(f"{where}: neither a number nor a file that can be read: {error.strerror}") from error
     if not found.isascii() or not found.isdigit() or not Path(f"/proc/{int(found)}").is_dir():
-        raise UsageError(f"{where}: {found!r} is no process of this machine; `ps -e` lists them")
+        raise UsageError(f"{where}: {found!r} is not a process of this machine; `ps -e` lists them")
     return int(found)

@@ -47,7 +47,7 @@ def replay_nodes(files: Sequence[str], place: str, form: str, *, as_json: bool) 
     """Judge these logs together; print the verdict and the smallest failing slice. Return the exit status."""
     logs = named(place)
     if not isinstance(logs, NodeLogs):
-        message = f"--nodes {place}: this is no NodeLogs; write NodeLogs(spec, event, forget) of otf.offline.nodes"
+        message = f"--nodes {place}: this is not a NodeLogs; write NodeLogs(spec, event, forget) of otf.offline.nodes"
         raise UsageError(message)
     events = [event for file in files for event in _events(file, logs, form)]
     opinion = judge_nodes(events, logs.spec, copies=logs.copies, unsent=logs.unsent)

@@ -59,7 +59,7 @@ class RunOptions(SystemOptions):
         ),
     ] = None
     malformed: Annotated[
-        float, option("SHARE", "Send bytes that are no message in place of this share of the inputs.", group=WHAT)
+        float, option("SHARE", "Send bytes that are not a message in place of this share of the inputs.", group=WHAT)
     ] = 0.0
     until: Annotated[
         str | None,

@@ -116,8 +116,8 @@ def _report(shrunk: Shrunk, failing: PathResult, bench: Bench) -> None:
     say(f"\n{table(bench.oracle(), shrunk.events)}\n")
     for note in notes(shrunk):
         say(note)
-    took = f"{counted(shrunk.transitions, 'step')} and {counted(shrunk.resets, 'start')} of the system"
-    say(f"{failing.steps} -> {counted(shrunk.steps, 'step')}, with {took}")
+    took = f"{counted(shrunk.transitions, 'input')} and {counted(shrunk.resets, 'start')} of the system"
+    say(f"{failing.steps} -> {counted(shrunk.steps, 'step')}, by {took}")
     if shrunk.program is not None and find_spec("pytest"):
         say(f"as a test: pytest {shrunk.program}")
     say(f"trace: {shrunk.trace}")

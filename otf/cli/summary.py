@@ -331,4 +331,4 @@ def _after(group: FailureGroup) -> str:
         return f"{steps}, not shrunk: {group.unshrunk}" if group.unshrunk else steps
     if not shrunk.before:
         return steps
-    return f"{steps}, shrunk to {shrunk.steps} (with {counted(shrunk.transitions, 'step')} of the system)"
+    return f"{steps}, shrunk to {shrunk.steps} (by sending {counted(shrunk.transitions, 'input')})"

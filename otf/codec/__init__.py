@@ -265,7 +265,7 @@ def _made(row: _Row, texts: list[str], text: str, port: str) -> object:
     try:
         return row.value(texts, port)
     except Exception as error:
-        message = f"the line {show(text)} is no {row.kind.__name__}: {error}"
+        message = f"the line {show(text)} is not a valid {row.kind.__name__}: {error}"
         raise CodecError(message) from error
 
 

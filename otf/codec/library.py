@@ -138,7 +138,7 @@ class LibraryCodec:
                 again = form.write(value)
             except MemoryError:  # says nothing about the bytes
                 raise
-            except Exception as error:  # noqa: BLE001 -- a library may raise anything on bytes that are no message
+            except Exception as error:  # noqa: BLE001 -- a library may raise anything on bytes that are not a message
                 reasons.append(f"no {form.kind.__name__}: {_reason(error)}")
             else:
                 if again == data:

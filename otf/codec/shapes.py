@@ -153,7 +153,7 @@ class Shaper:
 
         def dump(value: Any) -> Any:
             if type(value) is not kind:
-                raise TypeError(f"{show(value)} is no {kind.__name__}")
+                raise TypeError(f"{show(value)} is not of the type {kind.__name__}")
             row = zip(fetch(value), plains, dumps)  # noqa: B905 -- here and below: the check takes a third of the time
             values = [each if type(each) is plain else convert(each) for each, plain, convert in row]
             fields = dict(zip(names, values), **fixed)  # noqa: B905
@@ -202,7 +202,7 @@ def first_that_fits(attempts: list[Convert], found: Any) -> Any:
     for attempt in attempts:
         try:
             return attempt(found)
-        except Exception as error:  # noqa: BLE001 -- a library may raise anything on bytes that are no message
+        except Exception as error:  # noqa: BLE001 -- a library may raise anything on bytes that are not a message
             reasons.append(f"{error}" or type(error).__name__)
     raise ValueError("; ".join(reasons))
 
@@ -217,11 +217,11 @@ def _integer(found: Any) -> int:
 
 
 def _number(found: Any) -> float:
-    return float(found) if isinstance(found, (int, float)) else _refused(found, "number")
+    return float(found) if isinstance(found, (int, float)) else _refused(found, "a number")
 
 
 def _text(found: Any) -> str:
-    return str(found) if isinstance(found, str) else _refused(found, "text")
+    return str(found) if isinstance(found, str) else _refused(found, "a text")
 
 
 def _octets(found: Any) -> bytes:
@@ -229,11 +229,11 @@ def _octets(found: Any) -> bytes:
 
 
 def _truth(found: Any) -> bool:
-    return bool(found) if found in {0, 1} else _refused(found, "truth value")
+    return bool(found) if found in {0, 1} else _refused(found, "a truth value")
 
 
 def _refused(found: Any, what: str) -> Any:
-    raise TypeError(f"{show(found)} is no {what}")
+    raise TypeError(f"{show(found)} is not {what}")
 
 
 _PLAIN: dict[Any, Shape] = {

@@ -31,7 +31,7 @@ class HttpRequest:
     body: Any = b""
 
     def __post_init__(self) -> None:
-        """Write a body that is not bytes as JSON. Raises UsageError for what is no JSON."""
+        """Write a body that is not bytes as JSON. Raises UsageError for what is not JSON."""
         if not isinstance(self.body, bytes):
             object.__setattr__(self, "body", _json(self.body))
             if not any(name.lower() == "content-type" for name, _ in self.headers):
@@ -54,7 +54,7 @@ class HttpResponse:
     body: Any = b""
 
     def __post_init__(self) -> None:
-        """Write JSON in one way. Raises UsageError for what is no JSON, and for a body in the place of the headers."""
+        """Write JSON in one way. Raises UsageError for what is not JSON, and for a body in the place of the headers."""
         if isinstance(self.headers, bytes | str | dict | list):
             raise UsageError(f"HttpResponse({self.status}, {self.headers!r}): a body is named: body={self.headers!r}")
         if not isinstance(self.body, bytes):

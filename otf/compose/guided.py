@@ -226,5 +226,5 @@ def check(scenario: Scenario, inputs: Iterable[Any], outputs: Iterable[Any] = ()
     for item in scenario.patterns:
         if not any(item.concerns(action) for action in actions):
             known = ", ".join(dict.fromkeys(show(action.input) for action in actions if not action.spontaneous))
-            message = f"the scenario names {item.says}, which is no action of the model; its actions are {known}"
+            message = f"the scenario names {item.says}, which is not an action of the model; its actions are {known}"
             raise UsageError(message)

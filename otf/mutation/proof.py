@@ -76,7 +76,7 @@ class Simulation:
     def everywhere(self) -> tuple[int, bool]:
         """Look only at the known places of the rule; return their number, and whether the model allows all.
 
-        It compares what follows until both are in the same state again. It is no proof: there may be more places.
+        It compares what follows until both are in the same state again. It is not proof: there may be more places.
         """
         changed, members = self.mutant.changed, self.mutant.rule.members
         known = [(state, inp) for state, inp, ways in members if changed(state, inp, ways) != ways]
@@ -108,7 +108,7 @@ class Simulation:
     def _grown(self, made: Spec[Any, Any], most: int) -> bool:
         """Find the duties of all pairs that the places lead to; return whether all may still be met.
 
-        Pairs of equal states are good: either the places include them, or they are incomplete, and this is no proof.
+        Pairs of equal states are good: either the places include them, or they are incomplete, and this is not proof.
         """
         waiting, check = deque(self._pairs_of(PLACES)), CHECKED
         while waiting:

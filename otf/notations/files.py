@@ -135,7 +135,7 @@ def read_aut(text: str, name: str = "aut") -> Written:
 def _row(name: str, number: int, line: str, states: int) -> tuple[Any, Label, Any]:
     found = _AUT_EDGE.match(line)
     if found is None:
-        raise wrong(name, number, f'{line.strip()[:60]!r} is no transition; write (0, "input / output", 1)')
+        raise wrong(name, number, f'{line.strip()[:60]!r} is not a transition; write (0, "input / output", 1)')
     source, target = int(found[1]), int(found[4])
     if max(source, target) >= states:
         raise wrong(name, number, f"there is no state {max(source, target)}: the first line announces {states}")

@@ -54,7 +54,7 @@ def candump(source: Iterable[bytes], name: str) -> Iterator[LogEntry]:
         elif found := _SHOWN.fullmatch(line):
             yield _shown(found, place)
         elif line.strip():
-            _refuse(name, f"line {place}", "this is no line of candump; `candump -L BUS` prints such logs")
+            _refuse(name, f"line {place}", "this is not a line of candump; `candump -L BUS` prints such logs")
 
 
 def _logged_entry(found: re.Match[bytes], place: int) -> LogEntry:
@@ -107,7 +107,7 @@ def asc(source: Iterable[bytes], name: str) -> Iterator[LogEntry]:
         try:
             entry = _asc_entry(line, place, base)
         except ValueError as error:
-            _refuse(name, f"line {place}", f"this is no frame: {error}")
+            _refuse(name, f"line {place}", f"this is not a frame: {error}")
         if entry is not None:
             last = entry.at + (last if is_relative else 0.0)
             yield entry._replace(at=last)
@@ -148,7 +148,7 @@ def blf(file: Bounded, name: str) -> Iterator[LogEntry]:
     head = file.read(144)
     size = int.from_bytes(head[4:8], "little")
     if head[:4] != b"LOGG" or not len(head) <= size <= _MOST:
-        _refuse(name, "its start", "this is no BLF file")
+        _refuse(name, "its start", "this is not a BLF file")
     file.read(size - len(head))
     places, rest = count(1), b""
     for unpacked in _containers(file, name):
@@ -163,7 +163,9 @@ def _containers(file: Bounded, name: str) -> Iterator[bytes]:
         signature, _, _, size, kind = _OBJECT.unpack(head)
         if signature != _LOBJ or not _OBJECT.size <= size <= _MOST:
             _refuse(
-                name, f"container {place}", f"it begins with {head.hex()}, which is no object of at most {_MOST} bytes"
+                name,
+                f"container {place}",
+                f"it begins with {head.hex()}, which is not an object of at most {_MOST} bytes",
             )
         data = file.read(size - _OBJECT.size)
         file.read(size % 4)

@@ -224,7 +224,7 @@ def listed(source: Iterable[bytes], name: str, bench: Bench) -> Iterator[Noted]:
     """
     if bench.foreign is None:
         message = (
-            f"{name}: this is no trace of otf, and the bench {bench.name} does not map the lines of other logs: "
+            f"{name}: this is not a trace of otf, and the bench {bench.name} does not map the lines of other logs: "
             "give it foreign=, a function from a line (a dictionary) to an event, or to None for no event"
         )
         raise UsageError(message)
@@ -243,7 +243,7 @@ def _mapped(bench: Bench, text: bytes, where: str) -> Any:  # noqa: ANN401 -- ch
     try:
         data: Any = msgspec.json.decode(text)
     except BAD_JSON as error:
-        message = f"{where}: this is no JSON: {error}"
+        message = f"{where}: this is not JSON: {error}"
         raise TraceError(message) from error
     try:
         event: Any = bench.foreign(data) if bench.foreign is not None else None
@@ -253,6 +253,8 @@ def _mapped(bench: Bench, text: bytes, where: str) -> Any:  # noqa: ANN401 -- ch
         message = f"{where}: the bench's foreign raised {type(error).__name__}: {as_text(error)}"
         raise TraceError(message) from error
     if event is not None and not isinstance(event, (Sent, Seen, Quiet, Taken, Closed, Stalled)):
-        message = f"{where}: the bench's foreign returned {show(event)}, which is no event: Sent, Seen, Closed or Quiet"
+        message = (
+            f"{where}: the bench's foreign returned {show(event)}, which is not an event: Sent, Seen, Closed or Quiet"
+        )
         raise TraceError(message)
     return event

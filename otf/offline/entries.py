@@ -215,7 +215,7 @@ class Entries:
             return None
         if entry.way == "unknown" and self._finder.has(type(out)):
             return self._sent(
-                Undecodable(data, f"{show(out)} is no input of the model in its initial state"), data, entry
+                Undecodable(data, f"{show(out)} is not an input of the model in its initial state"), data, entry
             )
         return Seen(out, "", 0.0)
 

@@ -117,5 +117,5 @@ def named(word: str) -> tuple[str, str]:
 
 def unknown(name: str, head: bytes) -> TraceError:
     """Return the error for a log whose format is not obvious."""
-    why = f"this is no trace of otf, and no log whose format is plain: it begins with {show(head[:40])}"
+    why = f"this is not a trace of otf, and no log whose format is plain: it begins with {show(head[:40])}"
     return TraceError(f"{name}: {why}; name its format with --format, one of {_LIST}")

@@ -60,7 +60,9 @@ def _timing(line: bytes, name: str, place: int) -> tuple[str, float, str]:
             return words[0], float(words[1]), words[2].strip() if words[2:] else ""
     except (IndexError, ValueError):
         pass
-    raise TraceError(f"{name}, line {place}: this is no line of a timing file of `script --log-timing`: {show(line)}")
+    raise TraceError(
+        f"{name}, line {place}: this is not a line of a timing file of `script --log-timing`: {show(line)}"
+    )
 
 
 def _typescript(folder: Path, typescript: str, name: str) -> Path:
@@ -76,7 +78,7 @@ def _begun(files: dict[str, BinaryIO], path: Path) -> BinaryIO:
             return file
     if path.exists() and not path.is_file():
         # a pipe would block for ever
-        raise TraceError(f"{path}: this is no file; it is to be a part of the log of `script`")
+        raise TraceError(f"{path}: this is not a file; it is to be a part of the log of `script`")
     try:
         opened = path.open("rb")
     except (OSError, ValueError) as error:  # a name with a zero byte
@@ -88,7 +90,7 @@ def _begun(files: dict[str, BinaryIO], path: Path) -> BinaryIO:
 
 def _bytes(file: BinaryIO, size: str, where: str) -> bytes:
     if not size.isdigit() or len(size) > 8 or int(size) > LONGEST:  # noqa: PLR2004 -- as many digits as the bound has
-        raise TraceError(f"{where}: {show(size)} is no number of bytes up to {LONGEST}")
+        raise TraceError(f"{where}: {show(size)} is not a number of bytes up to {LONGEST}")
     return file.read(int(size))
 
 
@@ -139,7 +141,7 @@ def _head(texts: list[str], name: str) -> _Table:
     time = next((at for at, word in enumerate(words) if word.startswith(("start_time", "time", "start"))), -1)
     data = next((at for at, word in enumerate(words) if word in {"data", "value", "mosi", "miso"}), -1)
     if time < 0 and data < 0 and not all(re.fullmatch(r"[a-z]+\d*|[01]|logic.*", word) for word in words):
-        raise TraceError(f"{name}, line 1: {show(texts)} are no columns of a table of Saleae's Logic or of sigrok")
+        raise TraceError(f"{name}, line 1: {show(texts)} are not the columns of a table of Saleae's Logic or of sigrok")
     return _Table(time, data, words.index("name") if "name" in words else -1)
 
 
@@ -171,7 +173,7 @@ def _byte(text: str, name: str, place: int) -> bytes:
     if len(text) == 1:
         return text.encode()
     if word:
-        _refuse(name, place, f"{show(text)} is no byte; export the data in hexadecimal")
+        _refuse(name, place, f"{show(text)} is not a byte; export the data in hexadecimal")
     return b""
 
 
@@ -181,9 +183,9 @@ def _seconds(text: str, name: str, place: int) -> float:
             return datetime.fromisoformat(text[:26] + text[29:] if len(text) > 29 else text).timestamp()  # noqa: PLR2004 -- nanoseconds
         seconds = float(text)
     except ValueError:
-        _refuse(name, place, f"{show(text)} is no time")
+        _refuse(name, place, f"{show(text)} is not a time")
     if not abs(seconds) < 1e10:  # noqa: PLR2004 -- not `>=`, which is false for nan
-        _refuse(name, place, f"{show(text)} is no time")
+        _refuse(name, place, f"{show(text)} is not a time")
     return seconds
 
 

@@ -181,7 +181,7 @@ def journal_json(source: Iterable[bytes], name: str) -> Iterator[LogEntry]:
             at = int(fields["__REALTIME_TIMESTAMP"]) / 1e6
             data = said.encode() if isinstance(said, str) else bytes(said or ())
         except (*BAD_JSON, KeyError, TypeError, ValueError, OverflowError) as error:
-            why = f"this is no entry of `journalctl -o json`: {type(error).__name__}: {error}"
+            why = f"this is not an entry of `journalctl -o json`: {type(error).__name__}: {error}"
             raise TraceError(f"{name}, line {place}: {why}") from error
         yield LogEntry(at, _line(data), "unknown", place)
 

@@ -84,7 +84,8 @@ def toned(told: str, width: int = SCREEN) -> list[tuple[str, str]]:
 
 
 def _coloured(found: ReportedFailure, width: int, where: str) -> Markup:
-    told = toned(explanation(Verdict("fail", found.failure), found.events, width), width)
+    seen = f"\n  its bytes:       {found.bytes}" if found.bytes else ""
+    told = toned(explanation(Verdict("fail", found.failure), found.events, width) + seen, width)
     shown = (tag("span", f"{each}\n", class_=tone) if tone else f"{each}\n" for tone, each in told)
     label = f"failure {address(Path(found.file))} in words"
     return tag("pre", *shown, class_=where, tabindex=0, role="region", aria_label=label)

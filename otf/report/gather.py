@@ -69,8 +69,8 @@ class PathSummary:
 class ReportedFailure:
     """All failures of one signature: how many paths showed it, and the shortest trace, with its events.
 
-    `ended` is why the search for a shorter trace ended early, and `chance` how often its steps fail. `kind` is the
-    campaign's name for it, if it tells failures of this signature apart.
+    `ended` is why the search for a shorter trace ended early, `chance` how often its steps fail, and `bytes` those of
+    the failed output, as text. `kind` is the campaign's name for it, if it tells failures of this signature apart.
 
     >>> from otf.trace import Failure, Signature
     >>> signature = Signature("wrong", "int", "Button", "Coffee", "Tea")
@@ -88,6 +88,7 @@ class ReportedFailure:
     ended: str = ""
     chance: str = ""
     kind: str = ""
+    bytes: str = ""
 
     @property
     def signature(self) -> str:

@@ -92,7 +92,7 @@ def read_mutation(folder: Path, notes: dict[str, None]) -> ReportedMutation | No
         with file.open("rb") as stream:
             return parsed_mutation(stream.read(LARGEST))
     except (OSError, ValueError) as error:
-        notes[f"{file.name} is no result of `otf mutants` that can be read: {error}"] = None
+        notes[f"{file.name} is not a result of `otf mutants` that can be read: {error}"] = None
         return None
 
 

@@ -102,7 +102,8 @@ class Registry:
     def _field(self, kind: type[Any], name: str, data: Json) -> object:
         value, hint = self._value(data), self._hints[kind][name]
         if not fits(value, hint):
-            message = f"{kind.__name__}.{name} is {show(value)}, which is no {hint}"
+            wanted = hint.__name__ if isinstance(hint, type) else hint
+            message = f"{kind.__name__}.{name} is {show(value)}, which is not of the type {wanted}"
             raise ValueError(message)
         return value
 
@@ -113,7 +114,7 @@ class Registry:
             return _grouped(name, [self._value(item) for item in data])
         if name == "dict" and _is_list(data) and all(_is_list(pair) and len(pair) == 2 for pair in data):  # noqa: PLR2004 -- key and value
             return _table([(self._value(named), self._value(held)) for named, held in data])
-        message = f"{show(data)} is no {name}"
+        message = f"{show(data)} is not of the type {name}"
         raise ValueError(message)
 
     def _add(self, kind: object) -> None:
@@ -281,7 +282,7 @@ def _only_text(name: str, data: Mapping[str, Json]) -> str:
     text = data.get("value")
     if len(data) == 1 and isinstance(text, str):
         return text
-    message = f"{show(dict(data))} is no {name}"
+    message = f"{show(dict(data))} is not of the type {name}"
     raise ValueError(message)
 
 

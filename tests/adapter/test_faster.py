@@ -253,7 +253,7 @@ def test_a_job_queue_lives_faster(tmp_path: Path) -> None:
 def test_a_failure_counts_at_the_own_speed_only(
     wait: str, verdict: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A wait that does not follow, and that the probe has missed, is no failure; an answer that never comes is one."""
+    """A wait that does not follow, and that the probe has missed, is not a failure; an answer that never comes is."""
 
     async def missed(_bench: Bench, _settings: Settings, _until: float) -> bool:
         return True

@@ -151,6 +151,6 @@ async def test_a_bus_that_fails_under_isotp_is_trouble() -> None:
 
 @pytest.mark.parametrize("query", ["", "?tx=7e0", "?tx=zz&rx=1", "?tx=1&rx=20000000", "?tx=1&rx=2&padding=x"])
 def test_ids_are_hexadecimal(query: str) -> None:
-    """Both are needed; what is no number is named."""
+    """Both are needed; what is not a number is named."""
     with pytest.raises(UsageError, match=r"not the id of a CAN frame|not a whole number"):
         isotp(f"isotp://virtual/x{query}")

@@ -326,7 +326,7 @@ async def used(command: str | list[str], seconds: float = SECONDS, *, cwd: Path 
 
 
 async def test_a_program_that_does_not_exist_is_told() -> None:
-    """A name that is no program gets an error that shows it, and says what to check."""
+    """A name that is not a program gets an error that shows it, and says what to check."""
     with pytest.raises(ContactError, match=r"^cannot start `no-such-thing --x`: 'no-such-thing': no such file .*; che"):
         await used("no-such-thing --x")
 
@@ -341,7 +341,7 @@ async def test_a_folder_that_does_not_exist_is_told(tmp_path: Path) -> None:
     ("mode", "message"), [(0o644, "permission denied; .*chmod"), (0o755, "exec format error; it is")]
 )
 async def test_a_file_that_cannot_be_run_is_told(tmp_path: Path, mode: int, message: str) -> None:
-    """A file that may not be executed, or is no program, gets an error that says what it needs."""
+    """A file that may not be executed, or is not a program, gets an error that says what it needs."""
     program = tmp_path / "program"
     program.write_bytes(b"\x00\x01")
     program.chmod(mode)

@@ -141,7 +141,7 @@ async def test_an_end_of_stream_comes_after_the_last_frame() -> None:
 
 
 async def test_a_frame_that_the_end_tore_is_marked() -> None:
-    """Where frames have a size, a part of one before the end is no frame."""
+    """Where frames have a size, a part of one before the end is not a frame."""
     async with pair(length(1)) as (line, peer):
         peer.send(b"\3ab")
         peer.close()

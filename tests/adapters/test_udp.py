@@ -159,7 +159,7 @@ async def test_a_refusal_that_sending_finds_is_an_ending_too() -> None:
 
 
 async def test_the_refusal_of_an_earlier_peer_does_not_count() -> None:
-    """What the network says about datagrams to somebody else is no ending of this peer."""
+    """What the network says about datagrams to somebody else is not an ending of this peer."""
     async with open_udp(peer=closed_port()) as line:
         with bound() as peer:
             for send_first in (True, False):

@@ -26,7 +26,7 @@ class _Inside:
 
 
 def test_a_module_is_counted() -> None:
-    """Docstrings are no statements, and a name with an underscore is not public."""
+    """Docstrings are not statements, and a name with an underscore is not public."""
     assert size_of(MODULE) == Size(lines=16, statements=8, files=1, functions=1, public=2, documented=1)
 
 

@@ -44,7 +44,7 @@ class Coffee:
 
 @dataclass(frozen=True)
 class Tea:
-    """What is no coffee."""
+    """What is not a coffee."""
 
 
 @dataclass(frozen=True)

@@ -192,7 +192,7 @@ def test_paths_go_on_past_a_known_issue(tmp_path: Path) -> None:
 
 
 def test_a_known_issue_confirms_nothing_that_was_seen_behind_it(tmp_path: Path) -> None:
-    """The second wrong answer to an input is another one: a run that shows the first, a known one, is no run of it."""
+    """The second wrong answer to an input is another one: a run of the first, a known one, is not a run of it."""
 
     def make() -> Act:
         said = iter(["known", *["worse"] * 99])

@@ -35,7 +35,7 @@ def on(one: str, other: str, **options: tuple[str, ...]) -> Bench:
 
 
 def test_clients_share_an_address_or_a_codec_or_are_declared() -> None:
-    """What is declared comes first; one port alone is no client of several."""
+    """What is declared comes first; one port alone is not a client of several."""
     assert clients(on("127.0.0.1:7", "127.0.0.1:7")) == {"a", "b"}
     assert clients(on("127.0.0.1:7", "127.0.0.1:8")) == set()
     assert clients(on("127.0.0.1:7", "127.0.0.1:8", clients=("a", "b"))) == {"a", "b"}

@@ -229,7 +229,7 @@ def test_the_time_ends_lanes_too(tmp_path: Path) -> None:
 
 
 def test_numbers_that_mean_nothing(tmp_path: Path) -> None:
-    """No path, no input, no job and no time is no campaign."""
+    """No path, no input, no job and no time is not a campaign."""
     for name, number in (("traces", 0), ("steps", -1), ("jobs", 0), ("burst", 0)):
         with pytest.raises(UsageError, match=f"{name}={number}: at least 1 is needed"):
             Settings(out=tmp_path, **{name: number})  # type: ignore[arg-type]

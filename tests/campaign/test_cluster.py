@@ -216,7 +216,7 @@ def test_a_program_that_died_is_started_again() -> None:
 
 
 def test_a_program_that_writes_something_else() -> None:
-    """A line that is no answer ends the program: no one waits for an answer that was cut in two."""
+    """A line that is not an answer ends the program: no one waits for an answer that was cut in two."""
     relay = Relay(("-c", "print('warning', flush=True); input()"), b'{"out": ""}')
     assert relay.ask(1, b'{"job": 1, "does": "drive"}', {}, ()).line == b""
     relay.end()

@@ -275,7 +275,7 @@ class Aged(Machine):
 
 
 def test_a_proven_failure_that_there_is_no_time_to_see_again(tmp_path: Path) -> None:
-    """A wrong value after a long time is no delay: it counts, and is said to be seen once."""
+    """A wrong value after a long time is not a delay: it counts, and is said to be seen once."""
     aged = made_by(partial(Aged, delay=0.1))
     summary = run(aged, tmp_path, mode="eager", traces=1, steps=10_000, time=60.0, shrink=False)
     [group] = summary.failures.values()
@@ -356,7 +356,7 @@ def test_eager_mode_saves_waiting(tmp_path: Path, delay: float) -> None:
 
 
 def test_a_burst_is_not_confirmed(tmp_path: Path) -> None:
-    """What only several inputs at once bring to light is no shortcut's doing: it counts as it is."""
+    """What only several inputs at once bring to light is not a shortcut's doing: it counts as it is."""
     summary = run(made_by(Hasty), tmp_path, burst=2, traces=20, shrink=False)
     assert summary.verdict == "fail"
     assert all(group.tries == 0 for group in summary.failures.values())
@@ -381,7 +381,7 @@ def test_interrupted_while_a_death_is_confirmed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("mode", ["eager", "strict"])
 def test_interrupted_as_a_system_dies(tmp_path: Path, mode: str) -> None:
-    """Ctrl-C ends a system that was started in the same terminal as well: that is no failure of it."""
+    """Ctrl-C ends a system that was started in the same terminal as well: that is not a failure of it."""
     summary = died(tmp_path, mode, cut=TOGETHER / 2)
     assert (summary.verdict, summary.failures) == ("inconclusive", {})
     assert "the same signal may have ended both" in summary.inconclusive[0].verdict.why

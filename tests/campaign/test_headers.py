@@ -85,7 +85,7 @@ def test_a_changed_source_has_another_fingerprint(models: Models, kind: str) -> 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_newer_otf_is_not_another_model(models: Models, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What otf itself does to complete or restrict a spec is no part of the model."""
+    """What otf itself does to complete or restrict a spec is not a part of the model."""
     before = fingerprint(models("model_a", MODEL)[kind])
     source = inspect.getsource
 
@@ -132,6 +132,6 @@ def test_what_a_header_says(tmp_path: Path) -> None:
 
 
 def test_a_bench_without_a_reference(tmp_path: Path) -> None:
-    """A bench without a reference has its own name; a script is no strategy of a campaign."""
+    """A bench without a reference has its own name; a script is not a strategy of a campaign."""
     head = header(bench(), Settings(out=tmp_path), 1, strategy="script")
     assert (head.bench, head.strategy) == ("machine", "script")

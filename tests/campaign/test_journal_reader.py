@@ -170,7 +170,7 @@ def test_nothing_to_continue(tmp_path: Path) -> None:
 
 
 def test_a_line_of_a_stranger(tmp_path: Path) -> None:
-    """Names of files in a journal never lead out of its folder, and lines that are no JSON are skipped."""
+    """Names of files in a journal never lead out of its folder, and lines that are not JSON are skipped."""
     run(bench(TEA), tmp_path, traces=3)
     journal = tmp_path / "campaign.jsonl"
     lines = journal.read_text(encoding="utf-8").replace("path-0001", "../../path-0001").splitlines()

@@ -26,7 +26,7 @@ def machine(*known_issues: KnownIssue) -> Bench:
 
 
 def test_a_campaign_goes_on_past_a_known_departure(tmp_path: Path) -> None:
-    """Paths that show it are no failures; all others are driven."""
+    """Paths that show it are not failures; all others are driven."""
     summary = run(machine(FREE, DRY), out=tmp_path, traces=5, steps=20, seed=1)
     assert summary.verdict == "pass"
     assert summary.paths == 5

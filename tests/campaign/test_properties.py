@@ -94,6 +94,6 @@ def test_open_at_the_end(tmp_path: Path) -> None:
 
 
 def test_no_property() -> None:
-    """What is no property is refused, with what may be written."""
+    """What is not a property is refused, with what may be written."""
     with pytest.raises(UsageError, match=r"always\(…\)"):
         Bench.in_process(SPEC, lambda: Counter().step, properties={"odd": "tea"})  # type: ignore[dict-item]  # pyright: ignore[reportArgumentType]

@@ -136,7 +136,7 @@ def test_the_table_has_every_field() -> None:
 
 @pytest.mark.slow
 def test_a_misspelt_setting(tmp_path: Path) -> None:
-    """The type checker refuses a keyword that is no setting, and one of another type."""
+    """The type checker refuses a keyword that is not a setting, and one of another type."""
     script = tmp_path / "misspelt.py"
     script.write_text(
         "from otf import Bench, run\ndef f(b: Bench) -> None:\n    run(b, stesp=2)\n    run(b, steps='2')\n"

@@ -116,7 +116,7 @@ def test_a_kept_failure_whose_input_is_no_longer_enabled(tmp_path: Path) -> None
 
 
 def test_a_kept_failure_that_is_a_known_issue_now(tmp_path: Path) -> None:
-    """The bench has learnt of it since: it is reported as such, and is no failure; it stays kept."""
+    """The bench has learnt of it since: it is reported as such, and is not a failure; it stays kept."""
     _run(bench(TEA), tmp_path)
     known = KnownIssue(lambda failure: failure.seen == "Tea()", "it makes tea")
     summary = _run(bench(TEA, known_issues=(known,)), tmp_path, stop_first=True)
@@ -141,7 +141,7 @@ def test_no_contact(tmp_path: Path) -> None:
 
 
 def test_what_never_showed_again_is_not_kept(tmp_path: Path) -> None:
-    """A failure that no run of the shrinker shows is no failure to be tried first."""
+    """A failure that no run of the shrinker shows is not a failure to be tried first."""
     copies = iter(range(1000))
     summary = _run(made_by(lambda: Machine((TEA,) if next(copies) == 0 else ())), tmp_path, steps=200, traces=1)
     assert summary.failures

@@ -71,7 +71,7 @@ def test_only_the_same_failure_counts(tmp_path: Path) -> None:
 
 
 def test_inputs_after_the_failure_do_not_count(tmp_path: Path) -> None:
-    """What was never sent is no candidate: a path that fails at its fourth input is shrunk from four."""
+    """What was never sent is not a candidate: a path that fails at its fourth input is shrunk from four."""
     lengths: list[int] = []
 
     def progress(length: int, _transitions: int) -> None:
@@ -113,7 +113,7 @@ def test_the_trace_says_whether_the_search_came_to_its_end(tmp_path: Path) -> No
 
 
 def test_other_failures_are_kept(tmp_path: Path) -> None:
-    """A failure with another signature that a candidate shows is no result, but has a trace of its own unless known."""
+    """A failure with another signature that a candidate shows is not a result; it has its own trace unless known."""
     sent = [Coin(), Coin(), Coin(), Refund(), Coin(), Coin(), Coin(), Button()]
     known = KnownIssue(lambda failure: failure.kind == "missing", "it keeps the money")
     assert not shrunk_from(

@@ -203,7 +203,7 @@ def test_a_campaign_that_was_being_set_aside(tmp_path: Path, prints: Callable[[s
 
 
 def test_what_else_differs_is_refused(tmp_path: Path, prints: Callable[[str], None]) -> None:
-    """Another strategy is no change of the model: nothing is moved."""
+    """Another strategy is not a change of the model: nothing is moved."""
     spent(door(), tmp_path, traces=2)
     prints("two")
     with pytest.raises(UsageError, match="run with fingerprint 'one'"):

@@ -54,6 +54,6 @@ def test_the_model_is_asked_again_before_the_system_is_blamed(
 
 
 def test_the_model_is_asked_again_for_a_failure_that_was_kept(tmp_path: Path) -> None:
-    """It is no failure that is still there."""
+    """It is not a failure that is still there."""
     with pytest.raises(ModelError, match=AGAIN.replace("1", "3", 1).replace("0", "2")):
         _saved(replace(bench(), spec=fickle(), inputs="uioco"), tmp_path)

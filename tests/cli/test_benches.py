@@ -254,6 +254,6 @@ def test_a_part_of_python_is_no_bench(folder: Path, reference: str) -> None:
 
 
 def test_a_description_that_is_nested_too_deep(folder: Path) -> None:
-    """A table within tables without end is no TOML."""
+    """A table within tables without end is not a TOML."""
     (folder / "mine.toml").write_text("a = " + "[" * 5000, encoding="utf-8")
     assert "mine.toml: not TOML: maximum recursion depth exceeded" in failed("run", "mine.toml")

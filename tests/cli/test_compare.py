@@ -205,7 +205,7 @@ def test_runs_that_part_have_a_status_if_it_is_asked_for(runs: Path) -> None:
 
 
 def test_a_folder_in_which_nothing_was_learnt(runs: Path, tmp_path: Path) -> None:
-    """Its traces are no campaign, so that two such folders are never called the same; the message says what to do."""
+    """Its traces are not a campaign, so two such folders are never called the same; the message says what to do."""
     first = recorded(runs / "right" / "path-0001.jsonl")
     for name in ("one", "two"):
         (tmp_path / name).mkdir()

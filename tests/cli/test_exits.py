@@ -166,7 +166,7 @@ def test_what_starts_a_system(place: str, kind: str, how: str, name: str) -> Non
 
 @pytest.mark.parametrize("command", ["explore", "check", "step", "suite"])
 def test_a_model_that_is_looked_at(command: str) -> None:
-    """Where only the model is looked at, it is no success either."""
+    """Where only the model is looked at, it is not a success either."""
     done = otf(command, "exits.py", "--set", "place=step", stdin=b"Go\n" * 5)
     assert done.status in {2, 3}
     assert "SystemExit" in done.err

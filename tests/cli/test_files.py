@@ -62,7 +62,7 @@ def test_a_report_takes_the_place_of_reports_alone(folder: Path) -> None:
     for _ in range(2):
         assert otf(*call, "--junit", "x.xml").status == 0
     for option in ("--out", "--junit"):
-        assert "mine.html: this file exists already, and is no page that otf wrote" in failed(
+        assert "mine.html: this file exists already, and is not a page that otf wrote" in failed(
             *call, option, "mine.html"
         )
     assert (folder / "mine.html").read_text(encoding="utf-8") == "<html>mine</html>"

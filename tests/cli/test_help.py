@@ -110,7 +110,7 @@ def test_wrong_usage(arguments: list[str], message: str) -> None:
 def test_a_defect_is_told_as_one(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """An unforeseen error is no verdict on the system: status 3, its traceback, and whose defect it is."""
+    """An unforeseen error is not a verdict on the system: status 3, its traceback, and whose defect it is."""
     from otf.cli import called
 
     def broken() -> dict[str, str]:

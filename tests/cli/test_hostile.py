@@ -67,10 +67,10 @@ def test_a_line_that_is_none(folder: Path, trace: Path, number: int, line: bytes
             "the type 'Token' is not known to the bench; known: Button, Coffee, Coin, Elapse, Ended",
         ),
         ({"type": "Coin"}, "Coin has the fields ['cents'], not []"),
-        ({"type": "Coin", "cents": "five"}, "Coin.cents is 'five', which is no <class 'int'>"),
+        ({"type": "Coin", "cents": "five"}, "Coin.cents is 'five', which is not of the type int"),
         ({"cents": 5}, "a value is plain or an object with a type"),
         ([5], "a value is plain or an object with a type, not [5]"),
-        ({"type": "tuple", "value": 5}, "5 is no tuple"),
+        ({"type": "tuple", "value": 5}, "5 is not of the type tuple"),
         ({"type": "bytes", "value": "xy"}, "non-hexadecimal number"),
         ({"type": "__import__", "value": "os"}, "the type '__import__' is not known to the bench"),
     ],
@@ -227,7 +227,7 @@ def test_a_pipe_in_a_folder_is_not_opened(folder: Path, name: str) -> None:
 
 @pytest.mark.parametrize("line", [b'{"event":"\xff"}', b'{"event":"x","y":' + b"[" * 100_000])
 def test_a_log_that_is_damaged(folder: Path, line: bytes) -> None:
-    """The log of a campaign is read up to a line that is no JSON."""
+    """The log of a campaign is read up to a line that is not JSON."""
     otf("run", "coffee", "--seed", 1, "--traces", 1, "--out", "out")
     log = folder / "out" / "campaign.jsonl"
     log.write_bytes(log.read_bytes() + line + b"\n")

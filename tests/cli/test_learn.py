@@ -138,7 +138,7 @@ def test_what_cannot_be_learnt_is_refused_with_advice(tmp_path: Path) -> None:
     """Neither a bench nor messages; an input that is none; no input at all."""
     assert "--alphabet messages.txt" in otf("learn").err
     (tmp_path / "messages.txt").write_text("Button()\nTea()\n")
-    assert "'Tea()' is no input of coffee" in otf("learn", "coffee", "--alphabet", tmp_path / "messages.txt").err
+    assert "'Tea()' is not an input of coffee" in otf("learn", "coffee", "--alphabet", tmp_path / "messages.txt").err
     assert "--only leaves none" in otf("learn", "coffee", "--only", "Tea").err
 
 
@@ -260,7 +260,7 @@ def test_what_counts_without_end_is_named_and_may_be_masked(tmp_path: Path) -> N
     assert "times in a row:\nwhat counts or queues without end has no finite machine" in done.out
     masked = otf("learn", tmp_path / "counts.py", "--mask", "count", "--out", tmp_path / "masked", "--json")
     assert (masked.status, masked.data["states"]) == (0, 1), masked.err
-    assert "--mask (: it is no regular expression" in otf("learn", "coffee", "--mask", "(").err
+    assert "--mask (: it is not a regular expression" in otf("learn", "coffee", "--mask", "(").err
 
 
 def test_messages_are_read_from_lines_logs_and_captures(tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ def limited(folder: Path, limit: int, value: int, *arguments: object) -> subproc
     ],
 )
 def test_a_low_limit_of_the_system(folder: Path, limit: int, value: int) -> None:
-    """It is named as the cause, or the campaign passes; it is no defect of otf, and takes no time."""
+    """It is named as the cause, or the campaign passes; it is not a defect of otf, and takes no time."""
     done = limited(folder, limit, value, "run", "coffee", "--seed", 1, "--traces", 1)
     assert "defect" not in done.stderr
     assert (done.returncode == 0) == done.stdout.startswith("PASS")

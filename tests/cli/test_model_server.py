@@ -23,7 +23,7 @@ STANDIN = [sys.executable, "-m", "otf.cli.model_server", "coffee"]
 
 
 def test_it_answers_as_the_model_allows() -> None:
-    """A line of outputs for each; what is no input, and what is not specified, is ignored."""
+    """A line of outputs for each; what is not an input, and what is not specified, is ignored."""
     sink = list[bytes]()
     lines = b"button\ncoin 5\r\ncoin 5\ntea\nbutton\nbutton\n"
     serve(acting(coffee)(), codec, io.BytesIO(lines), sink.append, "line")

@@ -38,7 +38,7 @@ def test_the_worst_of_several_decides(folder: Path, trace: Path) -> None:
 
 
 def test_a_folder_stands_for_its_traces(folder: Path, trace: Path) -> None:
-    """A folder that `otf run` wrote can be judged as a whole; its log is no trace."""
+    """A folder that `otf run` wrote can be judged as a whole; its log is not a trace."""
     done = judged(trace.parent)
     assert done.status == 1
     judged_traces = {line for line in done.out.splitlines() if line.endswith("steps")}

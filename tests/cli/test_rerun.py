@@ -104,7 +104,7 @@ def by_chance(trace: Path, **more: object) -> Path:
 
 
 def test_a_failure_by_chance_is_driven_until_that_is_known(trace: Path) -> None:
-    """A trace that says that 16 of 20 runs fail needs no option: one run that passes is no repair, five are."""
+    """A trace that says that 16 of 20 runs fail needs no option: one run that passes is not a repair, five are."""
     done = otf("rerun", by_chance(trace, rate=0.8, runs=20), *FROM, "--set", "broken=false", "--out", "again")
     assert done.status == 0
     assert "fixed, with 95 % confidence: 5 runs passed" in done.out

@@ -288,7 +288,7 @@ def test_a_system_that_ends_before_the_first_input_was_tested(folder: Path) -> N
 
 
 def test_inputs_that_are_never_drawn_are_named(folder: Path) -> None:
-    """Of an iterable that is no sequence the first 10,000 inputs are tried, and the run says so."""
+    """Of an iterable that is not a sequence the first 10,000 inputs are tried, and the run says so."""
     many = "inputs=lambda _state: (Button() for _ in range(10_001))"
     machine(folder, {"inputs=[Coin(5), Coin(10), Button()]": many})
     done = otf("run", "machine.py", "--traces", "1", "--steps", "2")
@@ -304,7 +304,7 @@ def test_a_path_that_ends_where_the_model_ends(folder: Path) -> None:
 
 
 def test_a_parameter_that_is_no_text(folder: Path) -> None:
-    """Bytes of a command line that are no UTF-8 are kept in the trace as well as it can hold them."""
+    """Bytes of a command line that are not UTF-8 are kept in the trace as well as it can hold them."""
     machine(folder)
     done = otf("run", "machine.py:make", "--set", "maker=\udcff", "--traces", 1, "--out", "out", "--json")
     assert done.status == 0

@@ -63,7 +63,7 @@ def test_what_never_ran_is_named(tmp_path: Path) -> None:
         (("--until", "colours"), "until colours"),
         (("--until", "states=many"), "--until states=many: write one of states, transitions"),
         (("--until", "states=7"), "7 states can never be reached: the model has 3"),
-        (("--scenario", "Tea"), "the scenario names Tea, which is no action of the model"),
+        (("--scenario", "Tea"), "the scenario names Tea, which is not an action of the model"),
     ],
 )
 def test_what_cannot_be_is_said_at_once(options: tuple[str, str], said: str) -> None:

@@ -40,7 +40,7 @@ def test_a_wrong_output(capsys: pytest.CaptureFixture[str]) -> None:
     assert told(failing(SHRUNK), capsys).splitlines()[:10] == [
         "FAIL (wrong): 'coin' -> expected str, seen 'tea'",
         "an output came that the model does not allow there",
-        "failed on 2 of 3 paths, first after 9 steps, shrunk to 1 (with 40 steps of the system)",
+        "failed on 2 of 3 paths, first after 9 steps, shrunk to 1 (by sending 40 inputs)",
         "  step  input       outputs",
         "     1  'coin'  ->  'clink'",
         "                    'tea'   <== here",
@@ -230,7 +230,7 @@ def test_failures_of_earlier_runs(capsys: pytest.CaptureFixture[str]) -> None:
     lines = told(summary, capsys).splitlines()
     tried = "3 failures from earlier runs were tried first (--no-saved leaves them out)"
     assert lines[0] == f"{tried}: 1 still there, 1 fixed, 1 obsolete"
-    assert lines[3] == "failed as before, after 9 steps, shrunk to 1 (with 40 steps of the system)"
+    assert lines[3] == "failed as before, after 9 steps, shrunk to 1 (by sending 40 inputs)"
     at = next(at for at, line in enumerate(lines) if line.startswith("FAIL: 1 kind"))
     earlier = [line for line in lines[at:] if line.startswith("from an earlier run")]
     assert earlier == [

@@ -106,7 +106,7 @@ BOMBS: list[tuple[LibraryCodec, bytes, str]] = [
 
 @pytest.mark.parametrize(("codec", "data", "reason"), BOMBS, ids=range(len(BOMBS)))
 def test_a_bomb_is_undecodable(codec: LibraryCodec, data: bytes, reason: str) -> None:
-    """What takes without end is no message; the tester itself takes neither the time nor the memory."""
+    """What takes without end is not a message; the tester itself takes neither the time nor the memory."""
     before, began = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
     with pytest.raises(CodecError, match=reason):
         codec.decode("", data)
@@ -219,7 +219,7 @@ def test_an_end_by_itself_proves_nothing() -> None:
 
 
 def test_a_copy_that_was_killed_is_started_again() -> None:
-    """What somebody else did to it is no word about the bytes; several threads ask in turn."""
+    """What somebody else did to it is not a word about the bytes; several threads ask in turn."""
     before, trial = {*TRIALS}, DecodeTrial(len)
     trial.check(b"x")
     (pid,) = TRIALS - before

@@ -161,7 +161,7 @@ def test_other_frames_are_undecodable(car: DbcCodec, frame: CanFrame, why: str) 
 
 
 def test_what_cannot_be_encoded_is_named(car: DbcCodec) -> None:
-    """A number that does not fit, and what is no message of the file."""
+    """A number that does not fit, and what is not a message of the file."""
     with pytest.raises(CodecError, match=r"Engine\(Speed=65536, Temp=0\) cannot be encoded"):
         car.encode(car.messages["Engine"](65536, 0))
     with pytest.raises(CodecError, match="is not a message of the DBC file; it has Engine, Page, Ratio"):

@@ -152,7 +152,7 @@ def test_bytes_that_are_no_text_are_refused() -> None:
 
 def test_a_line_that_the_type_refuses_is_refused() -> None:
     """What `__post_init__` raises becomes a codec error, so that the bytes are shown."""
-    with pytest.raises(CodecError, match="the line 'even 3' is no Even: it is odd"):
+    with pytest.raises(CodecError, match="the line 'even 3' is not a valid Even: it is odd"):
         CODEC.decode("", b"even 3")
 
 

@@ -253,7 +253,7 @@ def test_a_value_that_does_not_fit_is_not_sent() -> None:
     for value in (Meter(Reasons((256,))), Meter(Reasons((1,) * 70_000)), Meter(Point(1, 2))):  # type: ignore[arg-type] # pyright: ignore[reportArgumentType] -- a user's mistake
         with pytest.raises(CodecError, match="cannot be written"):
             kaitais().encode(value)
-    with pytest.raises(CodecError, match=r"Plain.* is no Data"):
+    with pytest.raises(CodecError, match=r"Plain.* is not of the type Data"):
         layers().encode(Envelope(1, Plain(1, b"")))  # type: ignore[arg-type] # pyright: ignore[reportArgumentType] -- the same
 
 

@@ -347,7 +347,7 @@ def test_an_error_names_the_field(frame: bytes, says: str) -> None:
 
 
 def test_bytes_left_over_in_a_box_are_undecodable() -> None:
-    """A length over what is behind it is no message."""
+    """A length over what is behind it is not a message."""
     with pytest.raises(CodecError, match="1 of the 5 bytes at byte 1 are too many"):
         made(Annotated[Point, sized(u8)]).decode("", b"\5abcde")
 
@@ -376,7 +376,7 @@ class Even:
 
 
 def test_a_rule_of_the_class_is_one_of_the_codec() -> None:
-    """A value that the class refuses is no message."""
+    """A value that the class refuses is not a message."""
     with pytest.raises(CodecError, match="no Even has these values: odd"):
         records(Even).decode("", b"\1")
 

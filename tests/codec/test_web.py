@@ -100,7 +100,7 @@ def test_a_body_of_json_is_a_value() -> None:
 
 
 def test_a_request_of_json() -> None:
-    """It names its type, unless it has one already; what is no JSON is refused where it is written."""
+    """It names its type, unless it has one already; what is not JSON is refused where it is written."""
     assert HttpRequest("POST", "/", body=[1]).headers == (("content-type", "application/json"),)
     named = (("Content-Type", "application/problem+json"),)
     assert HttpRequest("POST", "/", named, body={}).headers == named

@@ -71,7 +71,7 @@ def _event(word: str) -> Event:
 
 
 def seen(output: object, port: str = "P") -> Event:
-    """Return the event of an output that is no word."""
+    """Return the event of an output that is not a word."""
     return Seen(output, port, 0)
 
 

@@ -103,7 +103,7 @@ def test_the_timer_of_a_state_begins_while_the_system_is_busy_with_the_input(scr
     ],
 )
 def test_an_answer_that_is_accepted_is_due_in_its_window(script: str, verdict: str) -> None:
-    """From 2 s after the input was sent to 5 s after it was taken; before that, silence is no failure."""
+    """From 2 s after the input was sent to 5 s after it was taken; before that, silence is not a failure."""
     assert judged(SLOW, script) == verdict
     assert judged(answering(plain(ONE, (2, 5))), script) == verdict
 

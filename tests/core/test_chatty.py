@@ -82,7 +82,7 @@ def test_the_verdict_is_that_of_the_enumeration_on_demand(seed: int) -> None:
 
 @pytest.mark.parametrize("spontaneous", [0, 1, 3])
 def test_an_output_that_is_itself_spontaneous_was_under_way(spontaneous: int) -> None:
-    """The first y is no answer, as the second one shows long afterwards; that holds if none is followed at first."""
+    """The first y is not an answer, as the second one shows long afterwards; also if none is followed at first."""
 
     def step(state: str, _: str) -> list[Transition[str]]:
         return [goto("off")] if state == "on" else [goto("on", "y")]

@@ -38,7 +38,7 @@ class Mutable:
     number: int = 0
 
 
-def answering(answer: Any) -> Spec[int, str]:  # noqa: ANN401 -- the point is that it is no list of transitions
+def answering(answer: Any) -> Spec[int, str]:  # noqa: ANN401 -- the point is that it is not a list of transitions
     """Return a spec whose step function returns this."""
 
     def step(_state: int, _inp: str) -> Iterable[Transition[int]]:

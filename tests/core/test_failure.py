@@ -110,7 +110,7 @@ def test_each_item_of_a_transition_has_a_text() -> None:
 
 
 def test_only_some_of_very_many_states_are_shown() -> None:
-    """A hundred states are no explanation; twenty are shown."""
+    """A hundred states are not an explanation; twenty are shown."""
     spec = spec_of(*[goto(number) for number in range(100)])
     assert len(failure(spec, "a? quiet x!").allowed) == 20
 

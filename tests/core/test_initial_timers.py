@@ -107,7 +107,7 @@ def test_a_device_that_never_ticks_is_found(number: int) -> None:
 
 
 def test_the_analysis_knows_them() -> None:
-    """A timer that runs from the beginning is started: its expiry is no unknown timer."""
+    """A timer that runs from the beginning is started: its expiry is not a unknown timer."""
     assert all(expiring(device(TICK)))
     assert not all(expiring(device()))
 

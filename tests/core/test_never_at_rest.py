@@ -46,7 +46,7 @@ class Clock(Device):
 @pytest.mark.parametrize("mode", PACINGS)
 @pytest.mark.parametrize("every", [0.011, 0.03, 0.049])
 def test_a_device_that_ticks_too_often_for_silence_is_driven(every: float, mode: str) -> None:
-    """All five inputs are sent, and the path passes; what has to come is no flood, however long it goes on."""
+    """All five inputs are sent, and the path passes; what has to come is not a flood, however long it goes on."""
     verdict, events = played(
         session(ticking(OFTEN), ["a"] * 5, PACINGS[mode](TIMING), TIMING), Clock(every), most=11_000
     )

@@ -194,7 +194,7 @@ def test_a_new_input_and_a_new_output_are_for_the_session() -> None:
 
 
 def test_what_is_known_is_known_of_one_codec() -> None:
-    """To another codec the same bytes mean something else; the inputs of one are no bytes of another."""
+    """To another codec the same bytes mean something else; the inputs of one are not bytes of another."""
     side = warm()
     first = CachedRun.start(begun(side, "ab").session, side.codec)
     assert first is not None

@@ -141,7 +141,7 @@ def test_an_output_may_be_given_by_a_class_or_a_test(item: object) -> None:
 
 
 def test_a_test_that_is_false_refuses() -> None:
-    """A long text is not short, and a number is no text."""
+    """A long text is not short, and a number is not a text."""
     assert outcome(once(on("P", short)), "a?", seen("a long text")) == "fail: wrong"
     assert outcome(once(on("P", str)), "a?", seen(1)) == "fail: wrong"
 

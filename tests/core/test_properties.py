@@ -38,7 +38,7 @@ def test_violated() -> None:
 
 
 def test_left_open() -> None:
-    """What a property promised and the end of the run leaves open is no failure, and not shown."""
+    """What a property promised and the end of the run leaves open is not a failure, and not shown."""
     served = always(implies(now("heat"), then("warm")))
     monitor = judge(served, *sent("heat"))
     assert monitor.end().outcome == "pass"

@@ -126,7 +126,7 @@ def test_runs_are_separate() -> None:
 
 @pytest.mark.parametrize("req", ["", ["R1", ""], [1], ["a\nb"]])
 def test_a_requirement_is_a_name(req: object) -> None:
-    """What is no id of a requirement is refused where it is written."""
+    """What is not an id of a requirement is refused where it is written."""
     with pytest.raises(ModelError, match="give the id of a requirement"):
         goto("s1", req=req or [""])  # type: ignore[arg-type]
 

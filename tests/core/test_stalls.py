@@ -123,7 +123,7 @@ def test_the_stalls_of_a_run_are_told_once() -> None:
 
 
 def test_what_the_tester_loses_while_nothing_comes() -> None:
-    """It is no stall, unless it was stopped: then the system may have been stopped as well."""
+    """It is not a stall, unless it was stopped: then the system may have been stopped as well."""
     stalls = Stalls()
     stalls.forgive(0.2, blocking=False)
     stalls.sample(1.0, CpuUse(known=True, own=0.2))

@@ -130,7 +130,7 @@ def test_a_session_that_ends_too_early_fails_live(mode: str) -> None:
 
 
 def test_a_window_without_an_end_ends_where_another_timer_must_go_off() -> None:
-    """It may go off at any time before that, and what it brings is seen by then: no time is no number."""
+    """It may go off at any time before that, and what it brings is seen by then: no time is not a number."""
 
     def emits(state: str) -> Iterable[Transition[str]]:
         return [goto("on", "x", within=(0.1, EVER)), goto("on", "y", "x", after="t")] if state == "on" else []

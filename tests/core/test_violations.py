@@ -163,7 +163,7 @@ def nothing(_seen: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def unnamed(_seen: tuple[str, ...]) -> list[str]:
-    """Return what is no name."""
+    """Return what is not a name."""
     return [""]
 
 
@@ -185,7 +185,7 @@ def test_an_accept_says_what_is_violated() -> None:
 
 
 def test_an_accept_whose_function_raises() -> None:
-    """A mistake in the model's function is an error that says so, and so is a requirement that is no name."""
+    """A mistake in the model's function is an error that says so, and so is a requirement that is not a name."""
     broken = Accept(nothing, "P", req="A", violates=lambda seen: seen[7])
     with pytest.raises(ModelError, match="`violates` of an Accept raised on the outputs"):
         run(spec_of(broken), "a? quiet")

@@ -45,7 +45,7 @@ def failure(folder: Path) -> dict[str, Any]:
     ],
 )
 def test_an_entity_that_cannot_be_started(folder: Path, command: str, why: str) -> None:
-    """What is no program is no contact: why, and what to do; a command line that is none is wrong usage."""
+    """What is not a program is not a contact: why, and what to do; a command line that is none is wrong usage."""
     (folder / "notes.txt").touch()
     done = otf("run", "conference", "--set", f"entity={command}", "--out", "out")
     assert why in done.said
@@ -64,7 +64,7 @@ def test_no_contact_as_a_document(folder: Path) -> None:
     [("sys.exit(5)", "exit status 5"), ("os.kill(os.getpid(), signal.SIGSEGV)", "killed by SIGSEGV")],
 )
 def test_an_entity_that_dies_at_its_start(folder: Path, program: str, how: str) -> None:
-    """One that ends before it is ready is no contact; how it ended and what it said is shown."""
+    """One that ends before it is ready is not a contact; how it ended and what it said is shown."""
     said = "os.write(2, b'no disk\\nno hope\\x1b[31m\\n'); os.write(1, b'starting\\n'); "
     done = run(folder, entity(folder, said + program))
     assert done.status == 3
@@ -74,7 +74,7 @@ def test_an_entity_that_dies_at_its_start(folder: Path, program: str, how: str) 
 
 
 def test_a_port_that_is_taken(folder: Path) -> None:
-    """An entity that finds its address in use says so and ends; a path is tried twice before that is no contact."""
+    """An entity that finds its address in use says so and ends; a path is tried twice before that is not a contact."""
     done = run(folder, entity(folder, "sock = listen()\ncorrect()"))
     assert done.status == 3
     assert "stderr: entity: cannot listen on 127.0.0.1:" in done.out
@@ -100,7 +100,7 @@ def test_a_port_of_the_tester_that_is_taken(folder: Path) -> None:
 
 
 def test_an_entity_that_is_never_ready(folder: Path) -> None:
-    """One that does not say that it is ready in time is no contact."""
+    """One that does not say that it is ready in time is not a contact."""
     done = run(folder, entity(folder, "silent()"), "--set", "ready_timeout=0.1")
     assert done.status == 3
     assert "did not print the line 'ready' within 0.1 s" in done.out
@@ -108,7 +108,7 @@ def test_an_entity_that_is_never_ready(folder: Path) -> None:
 
 
 def test_an_entity_that_talks_without_end_before_it_is_ready(folder: Path) -> None:
-    """A flood in the place of the line `ready` is no contact; the last lines of it are shown."""
+    """A flood in the place of the line `ready` is not a contact; the last lines of it are shown."""
     done = run(folder, entity(folder, "while True: os.write(1, b'hello\\n' * 100)"), "--set", "ready_timeout=0.2")
     assert done.status == 3
     assert done.out.count("before it was ready: hello") == 20
@@ -135,7 +135,7 @@ def test_an_entity_that_is_killed_in_mid_run(folder: Path) -> None:
 
 
 def test_an_entity_that_closes_its_output(folder: Path) -> None:
-    """A closed pipe of an entity that lives on is no silence but an end."""
+    """A closed pipe of an entity that lives on is not a silence but an end."""
     done = run(folder, entity(folder, "start()\nos.close(1)\nsilent()"))
     assert done.status == 1
     assert "the port ended: closed its output  (on user)" in done.out

@@ -251,7 +251,7 @@ def test_reading_is_interrupted(folder: Path) -> None:
     """While a trace is awaited on standard input, a signal ends the command, with a document."""
     with started(folder, "replay", "-", "--json") as running:
         running.lives(0.3)
-        # the end of its input, which `ends` would bring, is no signal
+        # the end of its input, which `ends` would bring, is not a signal
         running.process.send_signal(TERM)
         running.process.wait(SECONDS)
         done = running.ends(status=143)

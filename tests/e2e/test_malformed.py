@@ -72,7 +72,7 @@ SPEC = Spec(step, EMPTY, INPUTS, name="store")
 
 
 class Store:
-    """A store that answers what is no message as `refuse` says, and has the parsing fault of that name."""
+    """A store that answers what is not a message as `refuse` says, and has the parsing fault of that name."""
 
     def __init__(self, fault: str = "", refuse: str = "error") -> None:
         self.content: dict[str, int] = {}
@@ -94,7 +94,7 @@ class Store:
         return [] if self.deaf else answers * self.times
 
     def refused(self, data: bytes, text: str, words: list[str]) -> list[Reply]:
-        """Return the answers to what is no message."""
+        """Return the answers to what is not a message."""
         if self.fault:
             FAULTS[self.fault][0](self, data, text, words)
         match self.refuse:
@@ -257,7 +257,7 @@ class Outputs:
 
 
 def test_a_codec_must_know_its_inputs() -> None:
-    """Where a codec cannot tell what is no message, nothing is sent, and the error says what is needed."""
+    """Where a codec cannot tell what is not a message, nothing is sent, and the error says what is needed."""
     given = Bench.on_ports(SPEC, Outputs(), {"": inprocess(Store)})
     with pytest.raises(UsageError, match="give it a method decode_input"):
         given.with_malformed(0.1)

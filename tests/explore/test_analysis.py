@@ -288,5 +288,5 @@ def test_a_scenario_may_name_what_comes_after_an_accept() -> None:
 
     spec = Spec(step, -1, lambda state: [] if state < 0 else ["a", "b"], emits)
     assert known(spec, "a b").patterns
-    with pytest.raises(UsageError, match="names c, which is no action of the model; its actions are 'a', 'b'"):
+    with pytest.raises(UsageError, match="names c, which is not an action of the model; its actions are 'a', 'b'"):
         known(Spec(step, 0, ["a", "b"]), "a c")

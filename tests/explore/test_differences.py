@@ -73,7 +73,7 @@ def test_a_choice_that_one_does_not_have() -> None:
 
 
 def test_inputs_that_only_one_has_are_named() -> None:
-    """They are no differences in answers, and are not followed."""
+    """They are not differences in answers, and are not followed."""
     found = compared(LOGIN, [row for row in LOGIN if row[1] == "login"])
     assert (found.only_one, found.only_other, found.found, found.any) == (["read"], [], [], True)
 

@@ -171,7 +171,7 @@ def test_a_picture_that_takes_too_long_is_given_up() -> None:
 def test_what_cannot_be_drawn_is_told() -> None:
     """The error has the message of Graphviz."""
     with pytest.raises(UsageError, match="Graphviz could not draw it"):
-        picture("this is no graph", "svg")
+        picture("this is not a graph", "svg")
 
 
 def test_without_graphviz_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -103,7 +103,7 @@ def test_spontaneous_moves_are_followed() -> None:
 
 
 def test_what_a_completed_model_adds_does_not_count() -> None:
-    """An unspecified input is ignored: that is no transition of the model."""
+    """An unspecified input is ignored: that is not a transition of the model."""
     assert walked(COFFEE, *sent("button", "coin"), judged=total(COFFEE)) == ({"0", "1"}, {"0 'coin'"}, {"0 'coin' 1"})
 
 

@@ -22,7 +22,7 @@ ENDLESS = b"HTTP/1.1 200 OK\r\n\r\nuntil the end"
 
 
 def test_responses_are_cut_anywhere() -> None:
-    """One after another, with a length, in chunks, without a body, interim; after HEAD the length is no body's."""
+    """One after another, with a length, in chunks, without a body, interim; after HEAD the length is not a body's."""
     check_framing(http(), [OK, CHUNKED, EARLY, EMPTY, OK], largest=None, endless=[b"x", b"HTTP/1.1 200 OK\r\n\r\n"])
     check_framing(http(), [], exchanges=[(b"HEAD / HTTP/1.1\r\n\r\n", HEAD), (GET, OK)], endless=[])
 
@@ -124,7 +124,7 @@ def test_a_close_is_the_last_message() -> None:
 
 
 def test_a_connection_may_be_refused() -> None:
-    """The status is the answer; the body of the response is no message, and another connection begins anew."""
+    """The status is the answer; the body of the response is not a message, and another connection begins anew."""
     framer, server = websocket()(), WSConnection(ConnectionType.SERVER)
     server.receive_data(framer.pack(b"\x00/"))
     list(server.events())

@@ -177,7 +177,7 @@ def unknown(xs: list[object]) -> bool:
 
 
 class Later:
-    """What can be awaited, and is no coroutine."""
+    """What can be awaited, and is not a coroutine."""
 
     def __await__(self) -> Generator[None, None, bool]:
         yield

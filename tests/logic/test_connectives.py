@@ -157,6 +157,6 @@ def test_quantifiers_take_types_from_the_function() -> None:
 
 @pytest.mark.parametrize("parts", [(), (range(3),), (range(3), 5)])
 def test_a_quantifier_needs_a_function(parts: tuple[Any, ...]) -> None:
-    """A quantifier refuses arguments whose last one is no function."""
+    """A quantifier refuses arguments whose last one is not a function."""
     with pytest.raises(UsageError, match="the function comes last"):
         for_all(*parts)

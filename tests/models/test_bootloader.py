@@ -48,12 +48,12 @@ def test_commands_have_an_end() -> None:
     assert [CODEC.encode(Command(name)) for name in ("sync", "enter", "signature")] == [b"0 ", b"P ", b"u "]
     assert (CODEC.encode(Command("universal")), CODEC.encode(Command("unended"))) == (b"V\0\0\0\0 ", b"0!")
     assert CODEC.decode("serial", b"\x14") == Byte(IN_SYNC)
-    with pytest.raises(CodecError, match="no command of a boot loader"):
+    with pytest.raises(CodecError, match="not a command of a boot loader"):
         CODEC.encode(Byte(1))
 
 
 def test_a_program_in_intel_hex() -> None:
-    """Records of data are put together; a gap is erased flash, and the version in the last word is no code."""
+    """Records of data are put together; a gap is erased flash, and the version in the last word is not code."""
     lines = [":020000000102FB", ":0100040003F8", ":027FFE0004047D", ":00000001FF"]
     assert image(lines) == (0, b"\x01\x02\xff\xff\x03")
 

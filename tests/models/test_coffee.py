@@ -81,7 +81,7 @@ def test_otf_mutants_finds_all(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("line", [b"coin %", b"coin", b"coin -5", b"coin " + b"9" * 5_000, b"coin \xff", b""])
 def test_the_machine_ignores_what_is_no_coin(line: bytes) -> None:
-    """A line that is no message changes nothing."""
+    """A line that is not a message changes nothing."""
     machine = Machine()
     assert machine.take(b"coin 5") is None
     assert machine.take(line) is None

@@ -230,7 +230,7 @@ def test_values_without_bytes(value: object) -> None:
     ],
 )
 def test_datagrams_that_are_none(data: bytes) -> None:
-    """Missing and surplus bytes, unknown types, another sender's id, and what is no UTF-8, do not decode."""
+    """Missing and surplus bytes, unknown types, another sender's id, and what is not UTF-8, do not decode."""
     with pytest.raises(CodecError):
         CODEC.decode("cpe2", data)
 
@@ -407,7 +407,7 @@ def test_a_program_that_does_not_listen(tmp_path: Path) -> None:
     ],
 )
 def test_a_program_that_is_never_ready(tmp_path: Path, code: str, seconds: float, says: str) -> None:
-    """A program that does not get ready is no contact, and what is known of it is told."""
+    """A program that does not get ready is not a contact, and what is known of it is told."""
     tested = bench(entity=f'{sys.executable} -c "{code}"', ready_timeout=seconds)
     summary = _campaign(tested, tmp_path, traces=1).summary
     assert (summary.verdict, summary.exit_status) == ("inconclusive", 3)

@@ -120,7 +120,7 @@ def test_the_bytes_of_a_query() -> None:
     assert query_bytes(replace(EDNS, more="option"))[-6:] == b"\xff\x00\x00\x02ab"
     assert CODEC.encode(RESPONSE) == RESPONSE.data
     assert CODEC.encode(Call()) is PortAction.CONNECT
-    with pytest.raises(CodecError, match="no input of a name server"):
+    with pytest.raises(CodecError, match="not an input of a name server"):
         CODEC.encode(ENDED)
 
 

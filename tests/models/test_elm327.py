@@ -57,12 +57,12 @@ def test_headers_of_several_protocols() -> None:
 
 
 def test_lines_to_and_from_the_chip() -> None:
-    """An answer is what comes before the prompt; zeros are no part of it."""
+    """An answer is what comes before the prompt; zeros are not a part of it."""
     codec = ElmCodec()
     check_codec(codec, inputs=[ElmCommand("AT Z"), ElmCommand("")], ports=["serial"])
     assert codec.decode("serial", b"ATZ\r\r\rELM327 v1.5\r\0\r") == ElmAnswer(("ATZ", "ELM327 v1.5"))
     assert codec.decode("serial", b"ATI\rELM327 v1.5\r\n\r\n").end == "\r\n"
-    with pytest.raises(CodecError, match="no command of an ELM327"):
+    with pytest.raises(CodecError, match="not a command of an ELM327"):
         codec.encode("ATZ")
 
 

@@ -86,7 +86,7 @@ def test_join_of_a_peer() -> None:
 
 
 def test_join_of_a_peer_elsewhere() -> None:
-    """Who joins another conference is not answered, and is no member."""
+    """Who joins another conference is not answered, and is not a member."""
     cpe = in_tea()
     assert cpe.datagram(join(2, "bob", "rum")) == []
     assert cpe.user("data hi") == []
@@ -107,7 +107,7 @@ def test_answer() -> None:
 
 
 def test_answer_from_elsewhere() -> None:
-    """Who answers from another conference is no member."""
+    """Who answers from another conference is not a member."""
     cpe = in_tea()
     assert cpe.datagram(answer(2, "bob", "rum")) == []
     assert cpe.user("data hi") == []
@@ -184,7 +184,7 @@ def step(before: Entity, inp: Input) -> tuple[list[Effect], Entity]:
 
 
 def protocol_state(cpe: Entity) -> object:
-    """The state of the protocol; what an idle entity has stored is no part of it."""
+    """The state of the protocol; what an idle entity has stored is not a part of it."""
     return cpe.joined and (cpe.conf, cpe.nick, frozenset(cpe.members.items()))
 
 
@@ -332,7 +332,7 @@ HOSTILE = st.one_of(
 
 @given(HOSTILE)
 def test_hostile_datagrams(raw: bytes) -> None:
-    """No datagram brings an exception, and one that is no PDU brings nothing at all."""
+    """No datagram brings an exception, and one that is not a PDU brings nothing at all."""
     pdu = decode(raw)
     if pdu is None:
         assert_ignored(raw)

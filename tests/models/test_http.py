@@ -238,7 +238,7 @@ def test_what_is_no_response(data: bytes) -> None:
     framer = ResponseFramer()
     frames = framer.feed(data) + framer.feed(b"more") + framer.rest()
     assert frames[0].trouble
-    with pytest.raises(CodecError, match="is no response"):
+    with pytest.raises(CodecError, match="is not a response"):
         CODEC.decode(PORT, data)
 
 

@@ -33,7 +33,7 @@ BENCHES = (
     *("http", "ssh", "tftp", "uci", "websocket", "bootloader", "elm327", "microbit", "uboot"),
 )
 INVALID = {"http": 0.3, "websocket": 0.1}
-"""Benches many of whose inputs are no messages on purpose; the least share of the others."""
+"""Benches many of whose inputs are not messages on purpose; the least share of the others."""
 NODES, INPUTS = 12, 60
 
 
@@ -52,7 +52,7 @@ def _steps(model: Model) -> Iterator[tuple[Node, list[Symbol]]]:
 
 @pytest.mark.parametrize("name", BENCHES)
 def test_a_model_takes_any_bytes_that_are_no_message(name: str) -> None:
-    """In each state something may happen on them; they have one frame that is no message, or several frames."""
+    """In each state something may happen on them; they have one frame that is not a message, or several frames."""
     made: Bench = load(name, {}).with_malformed(0.1)
     model, random, count = made.oracle().model, Random(7), 0
     codec = made.codec
@@ -96,7 +96,7 @@ def test_inputs_are_decoded_as_they_were(name: str) -> None:
     made = load(name, {})
     assert made.codec is not None
     codec = MalformedCodec(made.codec)
-    # some inputs of DNS and MQTT are no messages on purpose
+    # some inputs of DNS and MQTT are not messages on purpose
     inputs = [each for each in sample_of(made.spec, made.codec) if not isinstance(each, (MqttViolation, Raw))]
     read = [each for each in inputs if codec.reads(each)]
     assert len(read) >= INVALID.get(name, 0.8) * len(inputs)

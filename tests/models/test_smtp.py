@@ -132,7 +132,7 @@ def test_a_line_that_begins_with_a_dot_is_doubled() -> None:
     """The end of a mail is a dot, so that a line with a dot has two; a connection is opened by an input."""
     assert CODEC.encode(Text((".", "a"))) == b"..\r\na\r\n.\r\n"
     assert (CODEC.encode(Command("NOOP")), CODEC.encode(Connect())) == (b"NOOP\r\n", PortAction.CONNECT)
-    with pytest.raises(CodecError, match="no input of a mail server"):
+    with pytest.raises(CodecError, match="not an input of a mail server"):
         CODEC.encode(Ended("end of stream"))
 
 
@@ -150,5 +150,5 @@ def test_an_accepted_mail_is_a_line() -> None:
     line = b"mail a@example.org c@example.org " + b"hello\r\n".hex().encode()
     assert CODEC.decode(SPOOL, line) == MAIL
     assert CODEC.decode(SPOOL, b"mail - b@example.org ") == Accepted("", ("b@example.org",), ())
-    with pytest.raises(CodecError, match="no mail as the server prints it"):
+    with pytest.raises(CodecError, match="not a mail as the server prints it"):
         CODEC.decode(SPOOL, b"hello")

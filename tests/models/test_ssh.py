@@ -94,7 +94,7 @@ def test_payloads() -> None:
     )
     with pytest.raises(CodecError, match="empty"):
         CODEC.decode("ssh", b"")
-    with pytest.raises(CodecError, match="no message of a client"):
+    with pytest.raises(CodecError, match="not a message of a client"):
         CODEC.encode(ENDED)
 
 

@@ -52,14 +52,14 @@ def test_what_is_not_acknowledged_comes_again_in_time(at: float, outcome: str) -
 
 
 def test_bytes() -> None:
-    """Requests have a name and a mode; blocks a number and up to 512 bytes; whatever else comes is no packet."""
+    """Requests have a name and a mode; blocks a number and up to 512 bytes; whatever else comes is not a packet."""
     assert CODEC.encode(Read("a", "octet")) == b"\0\1a\0octet\0"
     assert CODEC.encode(Data(2, "x", 3)) == b"\0\3\0\2xxx"
     assert CODEC.decode("tftp", b"\0\3\0\1" + b"f" * 512) == Data(1, "f", 512)
     assert CODEC.decode("tftp", b"\0\3\0\1ab") == Data(1, "?", 2)
     assert CODEC.decode("tftp", b"\0\5\0\1no\0") == Error(1)
     for data in (b"\0\3\0", b"\0\4\0\1x", b"\0\3\0\1" + bytes(513), b"\0\5\0\1no"):
-        with pytest.raises(CodecError, match=r"are no packet|no packet of a server"):
+        with pytest.raises(CodecError, match=r"are not a packet|no packet of a server"):
             CODEC.decode("tftp", data)
 
 

@@ -15,7 +15,7 @@ def test_a_bench_without_a_hole_kills_each_mutant() -> None:
     """Wrong answers, levels and guards; nothing is open, and nothing is excused."""
     report = lamps.hunted(bench_of(lamps.lamp()))
     assert (report.counts["open"], report.counts["broken"]) == (0, 0)
-    # the levels 1 and 2 answer the same to each key: to go to 2 instead of 1 is no mistake
+    # the levels 1 and 2 answer the same to each key: to go to 2 instead of 1 is not a mistake
     assert [each.mutant.when for each in report.of(Fate.EQUIVALENT)] == ["Press(key='up') in 0"]
     operators = {each.mutant.operator.name for each in report.results}
     assert operators == {"drop", "double", "field", "target", "guard", "extra"}

@@ -19,7 +19,7 @@ class Garbage:
         self.itself = self
 
     def __del__(self) -> None:
-        """Run a line that is no part of any model."""
+        """Run a line that is not a part of any model."""
         self.itself = self
 
 

@@ -146,7 +146,7 @@ def test_a_wrong_dot_file_names_the_line(text: str, said: str) -> None:
     [
         ("", "line 1: the first line of an .aut file is"),
         ('des (0,1,2)\n(0, "a", 2)', "line 2: there is no state 2"),
-        ("des (0,1,2)\n(0; a; 1)", "line 2: '\\(0; a; 1\\)' is no transition"),
+        ("des (0,1,2)\n(0; a; 1)", "line 2: '\\(0; a; 1\\)' is not a transition"),
         ('des (0,2,2)\n\n(0, "a", 1)', "line 1: it announces 2 transitions, but 1 follow"),
     ],
 )
@@ -191,7 +191,7 @@ def test_separators_in_parentheses_separate_nothing(text: str, inp: str, out: tu
     ],
 )
 def test_a_probabilistic_machine_is_refused(labels: tuple[str, ...]) -> None:
-    """Its chances are no part of the inputs' names."""
+    """Its chances are not a part of the inputs' names."""
     edges = "".join(f's0 -> s1 [label="{each}"];' for each in labels)
     with pytest.raises(UsageError, match=r"mdp\.dot: its edges have probabilities, as in input:0.3"):
         read_dot(f"digraph {{ {edges} }}", "mdp.dot")

@@ -172,9 +172,9 @@ def test_lines_of_another_program() -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        (b"hello\n", "some.log, line 1: this is no JSON"),
-        (b'{"what":"\xff"}\n', "some.log, line 1: this is no JSON"),
-        (b"[" * 100_000, "some.log, line 1: this is no JSON"),
+        (b"hello\n", "some.log, line 1: this is not JSON"),
+        (b'{"what":"\xff"}\n', "some.log, line 1: this is not JSON"),
+        (b"[" * 100_000, "some.log, line 1: this is not JSON"),
         (b'{"what":"in","cents":10}\n', "some.log, line 1: the bench's foreign raised KeyError: 't'"),
         (b"[" * 2_000_000, "some.log, line 1: it is longer than"),
     ],
@@ -259,7 +259,7 @@ def test_an_unknown_input() -> None:
     file = io.BytesIO()
     CaptureWriter(file).udp(0.0, OURS["user"], SYSTEM, b"shout hello")
     with pytest.raises(
-        TraceError, match=r"packet 1: b'shout hello' is no command .* add it to the model, or to the codec"
+        TraceError, match=r"packet 1: b'shout hello' is not a command .* add it to the model, or to the codec"
     ):
         opinion(file.getvalue())
 

@@ -165,7 +165,7 @@ def test_messages_that_are_neither_are_counted() -> None:
     """A log has lines of others, which are ignored; an input that the model has not is an error."""
     found = told(ECHOED + b"10:00:10 the fridge is open\n   and the door\n")
     assert (found.verdict.outcome, found.strange) == ("pass", 2)
-    with pytest.raises(TraceError, match=r"Coin.cents=7. is no input of the model in its initial state"):
+    with pytest.raises(TraceError, match=r"Coin.cents=7. is not an input of the model in its initial state"):
         told(ECHOED + b"10:00:10 coin 7\n")
 
 
@@ -207,7 +207,7 @@ def test_a_log_in_which_not_each_line_says_so_is_another(log: bytes) -> None:
 
 
 def test_a_stray_line_among_the_first() -> None:
-    """A line without a direction is no message, and the others are read as ever."""
+    """A line without a direction is not a message, and the others are read as ever."""
     assert guessed(b"0.1 > coin 10\n0.2 < ok\nconnection kept\n0.3 > button\n") == "directed"
     assert guessed(b"connection kept\n0.1 > coin 10\n") != "directed"
 

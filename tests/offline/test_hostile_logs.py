@@ -63,12 +63,12 @@ def test_a_line_without_end(form: str, byte: bytes, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("form", "data", "says"),
     [
-        ("candump", b"hello\n", "log, line 1: this is no line of candump; `candump -L BUS` prints such logs"),
-        ("asc", b"base dec\n 0.1 1 100 Rx d 2 01\n", "log, line 2: this is no frame: it has 1 bytes of 2"),
-        ("asc", b"base dec\n 0.1 1 1AF Rx d 0\n", "log, line 2: this is no frame: invalid literal"),
-        ("blf", b"LOGG" + bytes(10), "log, its start: this is no BLF file"),
-        ("blf", b"LOGG" + b"\xff" * 200, "log, its start: this is no BLF file"),
-        ("script", b"hello\n", "line 1: this is no line of a timing file"),
+        ("candump", b"hello\n", "log, line 1: this is not a line of candump; `candump -L BUS` prints such logs"),
+        ("asc", b"base dec\n 0.1 1 100 Rx d 2 01\n", "log, line 2: this is not a frame: it has 1 bytes of 2"),
+        ("asc", b"base dec\n 0.1 1 1AF Rx d 0\n", "log, line 2: this is not a frame: invalid literal"),
+        ("blf", b"LOGG" + bytes(10), "log, its start: this is not a BLF file"),
+        ("blf", b"LOGG" + b"\xff" * 200, "log, its start: this is not a BLF file"),
+        ("script", b"hello\n", "line 1: this is not a line of a timing file"),
         ("script", b"0.1 5\n", "give the file that `script` wrote beside it: --format script:TYPESCRIPT"),
         ("script", b"O 0.1 -5\n", "give the file that"),
         (
@@ -76,14 +76,14 @@ def test_a_line_without_end(form: str, byte: bytes, tmp_path: Path) -> None:
             b"H 0 OUTPUT_LOG /etc/passwd\nO 0.1 5\n",
             "passwd': No such file or directory; it is a part of the log",
         ),
-        ("journal-json", b"{}\n", "line 1: this is no entry of `journalctl -o json`: KeyError"),
-        ("journal-json", b"[]\n", "line 1: this is no entry"),
+        ("journal-json", b"{}\n", "line 1: this is not an entry of `journalctl -o json`: KeyError"),
+        ("journal-json", b"[]\n", "line 1: this is not an entry"),
         ("journal-export", b"MESSAGE=x\n\n", "entry 1: it has no __REALTIME_TIMESTAMP"),
         ("journal-export", b"MESSAGE\n" + b"\xff" * 20, "the field b'MESSAGE' has 18446744073709551615 bytes"),
-        ("saleae", b"\x01\x02\n", "line 1: .* are no columns of a table"),
-        ("saleae", b"name,type,start_time,duration,data\nTX,data,1,0,xyz\n", "line 2: 'xyz' is no byte"),
-        ("saleae", b"name,type,start_time,duration,data\nTX,data,nan,0,0x41\n", "line 2: 'nan' is no time"),
-        ("saleae", b"name,type,start_time,duration,data\nTX,data,soon,0,0x41\n", "line 2: 'soon' is no time"),
+        ("saleae", b"\x01\x02\n", "line 1: .* are not the columns of a table"),
+        ("saleae", b"name,type,start_time,duration,data\nTX,data,1,0,xyz\n", "line 2: 'xyz' is not a byte"),
+        ("saleae", b"name,type,start_time,duration,data\nTX,data,nan,0,0x41\n", "line 2: 'nan' is not a time"),
+        ("saleae", b"name,type,start_time,duration,data\nTX,data,soon,0,0x41\n", "line 2: 'soon' is not a time"),
         ("saleae", b"name,type,start_time,duration,data\nTX,data\n", "line 2: it has 2 columns"),
         ("saleae", b"Time [s],Channel 0\n0.0,1\n", "give the baud rate of the UART"),
         ("sigrok", b"logic\n1\n", "the table has neither times nor a line with its sample rate"),
@@ -101,9 +101,9 @@ def test_a_log_does_not_choose_what_is_read(tmp_path: Path) -> None:
     """The files that a timing file names are beside it, and are files: a pipe would block for ever."""
     os.mkfifo(tmp_path / "out")
     how = How(form="script")
-    with pytest.raises(TraceError, match="out: this is no file"):
+    with pytest.raises(TraceError, match="out: this is not a file"):
         opinion(str(tmp_path / "log"), io.BytesIO(b"H 0 OUTPUT_LOG /tmp/out\n"), BENCH, how)
-    with pytest.raises(TraceError, match=r"\.\.: this is no file"):
+    with pytest.raises(TraceError, match=r"\.\.: this is not a file"):
         opinion(str(tmp_path / "log"), io.BytesIO(b"H 0 OUTPUT_LOG ..\n"), BENCH, how)
 
 

@@ -113,7 +113,7 @@ def library(folder: Path, *, broken: bool = False) -> None:
 
 
 def record(file: Path, port: int) -> None:
-    """Write the capture of what the meter's own client asks: this is no part of the test."""
+    """Write the capture of what the meter's own client asks: this is not a part of the test."""
     system, ours, registers = ("127.0.0.1", port), ("127.0.0.1", 40_000), dict[int, int]()
     with file.open("wb") as opened:
         writer = CaptureWriter(opened)

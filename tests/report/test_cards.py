@@ -113,6 +113,11 @@ def test_bytes_of_text_are_shown_as_text(seen: Browser, report: Path) -> None:
     assert seen.ask("shownBytes('6f6b0d0a', 4).querySelector('pre').textContent") == "ok\\r\\n"
 
 
+def test_a_card_has_the_bytes_of_the_output(report: Path) -> None:
+    """The words of a failure end with what came on the wire, as in the terminal."""
+    assert "its bytes:       63 6f 66 66 65 65  &#x27;coffee&#x27;" in report.read_text(encoding="utf-8")
+
+
 BURST = """(() => {
   const sent = (port, step) => ({ kind: "sent", port, step, text: "x", at: step });
   const [stall, quiet] = [{ kind: "stalled", at: 2, text: "s" }, { kind: "quiet", at: 4 }];

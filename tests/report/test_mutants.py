@@ -66,7 +66,7 @@ def test_a_file_that_is_none_is_noted(tmp_path: Path, data: bytes) -> None:
     assert not notes
     (tmp_path / FILE).write_bytes(data)
     assert read_mutation(tmp_path, notes) is None
-    assert [note.startswith("mutants.json is no result of `otf mutants`") for note in notes] == [True]
+    assert [note.startswith("mutants.json is not a result of `otf mutants`") for note in notes] == [True]
 
 
 def test_from_the_command_to_the_report(tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ class Parsing(Words):
 
 
 def test_bytes_that_are_no_number() -> None:
-    """A ValueError is Python's own word for bytes that are no message: they do not decode."""
+    """A ValueError is Python's own word for bytes that are not a message: they do not decode."""
     played = play(on_function(lambda: lambda _frame: b"pong", codec=Parsing()), "p.ping")
     assert played.failure.kind == "undecodable"
     assert "ValueError: invalid literal" in played.failure.seen

@@ -165,7 +165,7 @@ def free_port() -> int:
 
 
 def test_no_listener_is_no_contact() -> None:
-    """A system that is not there is reported as such, and is no failure."""
+    """A system that is not there is reported as such, and is not a failure."""
     spec = Spec[int, str](step, 0, ["p.ping"])
     with pytest.raises(ContactError, match=r"no program listens there, even after 0\.01 s"):
         driven(Bench(spec, codec=Words(), ports={"p": tcp(f"127.0.0.1:{free_port()}", within=0.01)}))

@@ -256,7 +256,7 @@ def test_a_write_that_had_to_wait(both: Both) -> None:
 
 @dataclass(frozen=True)
 class Closing(Words):
-    """A codec with an input that is no bytes, and one that it cannot say."""
+    """A codec with an input that is not bytes, and one that it cannot say."""
 
     def encode(self, value: object) -> Any:  # noqa: ANN401 -- bytes or a deed
         """Return the bytes, the deed, or raise."""

@@ -132,7 +132,7 @@ def test_a_line_may_begin_connected() -> None:
 
 
 def test_a_refused_connection_is_an_ending() -> None:
-    """A refused connection ends the port; it is no silence."""
+    """A refused connection ends the port; it is not a silence."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
     ports = {"line": tcp(f"127.0.0.1:{port}", connected=False, within=0.05)}

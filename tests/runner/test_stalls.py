@@ -175,7 +175,7 @@ def test_a_device_abroad_is_fed_by_nobody_here() -> None:
 
 
 def test_others_that_have_a_part_in_what_a_system_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What they may have caused by waiting is no failure, unless nobody waited, or no wait explains it."""
+    """What they may have caused by waiting is not a failure, unless nobody waited, or no wait explains it."""
     wrong = play(_late(0.3), "p.ping", "p.sure?").verdict
     assert wrong.failed
     for fed in (False, True):

@@ -1,4 +1,4 @@
-"""Lines of bytes: a frame that is coming is no silence, a broken one no output, a broken line no failure."""
+"""Lines of bytes: a frame that is coming is not a silence, a broken one no output, a broken line no failure."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_a_broken_frame_is_an_output_that_does_not_decode() -> None:
 
 
 def test_trouble_of_the_line_is_inconclusive() -> None:
-    """Data that the line itself has lost is no failure of the system, whatever follows; earlier verdicts count."""
+    """Data that the line itself has lost is not a failure of the system, whatever follows; earlier verdicts count."""
     played = play(on_still(Trouble("3 datagrams were dropped"), Ending("gone")), "p.ping")
     assert (played.verdict.outcome, played.verdict.why) == (
         "inconclusive",

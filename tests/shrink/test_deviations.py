@@ -132,7 +132,7 @@ def test_a_state_where_another_defect_shows() -> None:
 
 
 def test_a_run_that_shows_two_defects() -> None:
-    """A guest under an old name who does not shout: what two known defects explain is no third one."""
+    """A guest under an old name who does not shout: what two known defects explain is not a third one."""
     mute = at_bar(ANN, "shout")
     both = at_bar(ANN, "leave", "bob/welcome bob", "shout", "name/ann")
     assert asked([*NAMES, mute, both], *WRONG) == {1: 0, 3: 0}

@@ -84,7 +84,7 @@ def test_a_text_is_shrunk_by_its_strategy(tmp_path: Path) -> None:
 
 
 def test_values_that_come_again_are_still_told_apart(tmp_path: Path) -> None:
-    """A strategy of few words is no set without an end: two words that fail are two kinds."""
+    """A strategy of few words is not a set without an end: two words that fail are two kinds."""
 
     def step(state: int, inp: str) -> Iterator[Transition[int]]:
         del inp

@@ -67,7 +67,7 @@ def test_a_step_that_is_missed_is_taken_once_more() -> None:
 
 
 def test_what_was_in_vain_is_not_planned() -> None:
-    """Steps that the system missed in the failing run are no goals."""
+    """Steps that the system missed in the failing run are not goals."""
     tried = stair(2, 3)
     issue = tried.failing(["up"] * 5 + ["where"])
     assert len(issue) == 6

@@ -62,7 +62,7 @@ def test_a_wait_is_no_replacement_for_inputs_that_are_counted() -> None:
 
 
 def test_a_short_run_is_not_worth_a_wait() -> None:
-    """Less than a second of a run is no uptime: no wait is tried."""
+    """Less than a second of a run is not a uptime: no wait is tried."""
     assert not any(isinstance(each, Idle) for each in _shrunk(counts=False, seconds=0.9))
 
 

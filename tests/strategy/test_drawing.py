@@ -395,7 +395,7 @@ def test_the_choices_of_a_path_that_lasts_all_night_take_bounded_memory(monkeypa
 def test_a_kind_with_one_input_is_drawn_beside_one_with_many(
     inputs: list[object], share: float, *, fixed: bool
 ) -> None:
-    """Half of the draws are of a kind that is drawn first: so `begin` is no choice in a hundred."""
+    """Half of the draws are of a kind that is drawn first: so `begin` is not a choice in a hundred."""
     spec: Spec[int, object] = Spec(lambda state, _inp: [goto(state)], 0, inputs if fixed else always(inputs))
     judge = Oracle(Model(spec))
     pool, view = Pool("uioco", Random(7)), judge.view(judge.start())

@@ -217,7 +217,7 @@ def test_an_input_stays_of_its_type() -> None:
 
 
 def test_what_the_model_offers_is_sent_as_it_is() -> None:
-    """An id that happens to be there again is no name of another one, and constant inputs have no names."""
+    """An id that happens to be there again is not a name of another one, and constant inputs have no names."""
     oracle, script = Oracle(Model(SPEC)), Script([Run(2222)])
     observe = renaming(script, [NamedRun.of(oracle, events(*BEFORE))])
     assert observe is not None

@@ -162,7 +162,7 @@ def test_a_scan_of_the_net_does_not_fill_the_memory() -> None:
 
 
 def test_a_fragment_is_counted() -> None:
-    """It is no whole datagram."""
+    """It is not a whole datagram."""
     data = bytearray(datagram())
     data[46] = 0x20  # more fragments follow
     capture = Capture(io.BytesIO(bytes(data)), "some.pcap")

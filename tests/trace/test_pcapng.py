@@ -79,7 +79,7 @@ def test_the_way_of_a_packet(flags: int, sent: bool | None) -> None:
 
 
 def test_other_blocks_are_skipped_and_sections_follow() -> None:
-    """Statistics, names and secrets are no packets; each section has its own interfaces."""
+    """Statistics, names and secrets are not packets; each section has its own interfaces."""
     data = (
         section()
         + block(5, bytes(8))
@@ -93,7 +93,7 @@ def test_other_blocks_are_skipped_and_sections_follow() -> None:
 
 
 def test_a_frame_of_a_bus() -> None:
-    """Padding is no part of it."""
+    """Padding is not a part of it."""
     capture = Capture(io.BytesIO(section() + interface() + packet(10**6) + packet(2 * 10**6, b"")), "some.pcapng")
     assert list(capture) == [
         Packet(1, 1.0, "can", ("", 0), ("", 0), DATA[:9]),

@@ -258,7 +258,7 @@ def test_a_line_can_be_read_by_people(value: object, data: object) -> None:
 
 @pytest.mark.parametrize("value", [bytearray(), object(), Leaf, 1j, Sub(1), Group(), [Leaf]])
 def test_what_cannot_be_read_back_is_not_written(value: object) -> None:
-    """A class is no value, and a subclass of a plain type would come back as that type."""
+    """A class is not a value, and a subclass of a plain type would come back as that type."""
     with pytest.raises(TypeError, match="cannot be written to a trace: use dataclasses, enums, tuples, lists"):
         encode(value)
 
@@ -271,23 +271,23 @@ def test_what_cannot_be_read_back_is_not_written(value: object) -> None:
         ({"type": 1}, "a value is plain or an object with a type, not {'type': 1}"),
         ({"type": "os.system", "value": "rm"}, "the type 'os.system' is not known to the bench; known: All, Box"),
         ({"type": "tuple"}, "the type 'tuple' is not known"),
-        ({"type": "tuple", "value": 1}, "1 is no tuple"),
+        ({"type": "tuple", "value": 1}, "1 is not of the type tuple"),
         ({"type": "bytes", "value": "xyz"}, "non-hexadecimal number"),
-        ({"type": "bytes", "value": []}, "[] is no bytes"),
+        ({"type": "bytes", "value": []}, "[] is not of the type bytes"),
         ({"type": "float", "value": "1.5"}, "a JSON number, or as one of nan, inf, -inf; this is '1.5'"),
         ({"type": "str", "value": "ff"}, "can't decode byte"),
         ({"type": "frozenset", "value": [{"type": "Mutable", "number": 1}]}, "cannot be a frozenset: "),
         ({"type": "dict", "value": [[{"type": "list", "value": [1]}, 1]]}, "cannot be a dict: "),
-        ({"type": "dict", "value": [[1]]}, "[[1]] is no dict"),
-        ({"type": "dict", "value": {"a": 1}}, "{'a': 1} is no dict"),
+        ({"type": "dict", "value": [[1]]}, "[[1]] is not of the type dict"),
+        ({"type": "dict", "value": {"a": 1}}, "{'a': 1} is not of the type dict"),
         ({"type": "Colour", "value": "BLUE"}, "Colour has the members RED, GREEN, not {'value': 'BLUE'}"),
         ({"type": "Colour", "value": []}, "Colour has the members RED, GREEN, not {'value': []}"),
         ({"type": "Colour", "value": "RED", "more": 1}, "Colour has the members"),
         ({"type": "Way", "value": 8}, "invalid value 8"),
         ({"type": "Way", "value": True}, "Way has the members IN, OUT"),
-        ({"type": "Positive", "number": "1"}, "Positive.number is '1', which is no <class 'int'>"),
-        ({"type": "Positive", "number": True}, "Positive.number is True, which is no <class 'int'>"),
-        ({"type": "Positive", "number": 1.0}, "Positive.number is 1.0, which is no <class 'int'>"),
+        ({"type": "Positive", "number": "1"}, "Positive.number is '1', which is not of the type int"),
+        ({"type": "Positive", "number": True}, "Positive.number is True, which is not of the type int"),
+        ({"type": "Positive", "number": 1.0}, "Positive.number is 1.0, which is not of the type int"),
         ({"type": "Positive", "number": 0}, "Positive refuses {'number': 0}: it is not positive"),
         ({"type": "Positive"}, "Positive has the fields ['number'], not []"),
         ({"type": "Positive", "number": 1, "more": 2}, "Positive has the fields ['number'], not ['more', 'number']"),

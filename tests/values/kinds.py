@@ -30,7 +30,7 @@ T = TypeVar("T")
 class Colour(Enum):
     RED = 1
     GREEN = 2
-    ROT = 1  # noqa: PIE796 -- another name for the first is no value of its own
+    ROT = 1  # noqa: PIE796 -- another name for the first is not a value of its own
 
 
 class Mode(Flag):

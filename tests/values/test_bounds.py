@@ -135,7 +135,7 @@ def test_floats_are_made_of_small_numbers() -> None:
 
 
 def test_the_largest_and_smallest_exponents_stand_on_some_diagonal() -> None:
-    """Bounds that are no floats are left out."""
+    """Bounds that are not floats are left out."""
     assert {2.0**1023, LEAST} <= {abs(each) for total in (2046, 2147) for each in diagonal(total)}
     assert len(list(diagonal(5000))) < 2 * 2149
 

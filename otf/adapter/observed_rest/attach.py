@@ -154,7 +154,7 @@ def _sockets(kinds: Iterable[str]) -> set[str]:
 def _is_wide(pid: int) -> bool:
     """Return whether a process runs a 64-bit program: others number their calls differently."""
     try:
-        with open(f"/proc/{pid}/exe", "rb") as program:  # noqa: PTH123 -- one of the places where a path is no file
+        with open(f"/proc/{pid}/exe", "rb") as program:  # noqa: PTH123 -- one of the places where a path is not a file
             return program.read(5)[4:] == b"\x02"
     except OSError:
         return True

@@ -14,8 +14,9 @@ from otf.campaign.confidence import Discoveries, learn, stated
 from otf.campaign.journal_lines import CompletedLine, CountedLine
 from otf.campaign.journal_reader import Past
 from otf.campaign.shrinking import INTERRUPTED
+from otf.cli.output import spaced
 from otf.cli.summary import time_spent
-from otf.cli.traces import bench_of, ordinary, reading
+from otf.cli.traces import bench_of, ordinary, raw, reading
 from otf.cli.user_code import near_file
 from otf.core import Model, Monitor
 from otf.errors import UsageError
@@ -283,7 +284,7 @@ class _Gathering:
         steps, events = judgement.steps, judgement.events
         if guessed:
             steps, events = failure.step, events[: failure.event]
-        return ReportedFailure(failure, str(file), steps, events, kind=kind)
+        return ReportedFailure(failure, str(file), steps, events, kind=kind, bytes=spaced(raw(file, failure.event)))
 
     def _note(self, text: str) -> None:
         self._found.notes[text] = None

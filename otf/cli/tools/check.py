@@ -157,7 +157,7 @@ def formulas(known: Mapping[str, object], places: Iterable[str]) -> dict[str, Fo
     found = dict[str, Formula]()
     for name, what in ({**known} | {place.rpartition(":")[2]: named(place) for place in places}).items():
         if not isinstance(what, Formula):
-            is_what = "there is nothing of that name" if what is None else "this is no temporal property"
+            is_what = "there is nothing of that name" if what is None else "this is not a temporal property"
             raise UsageError(f"--property {name}: {is_what}; write always(…), never(…) or within(n, …)")
         found[name] = what
     return found

@@ -77,10 +77,12 @@ Examples:
 class CompareCommand:
     """Show the first event at which two traces part, the states there, and what else differs: versions, parameters.
 
-    Of two campaigns also their figures, their response times, and the kinds of failure that only one has. The first
-    paths of the same number that part are compared. Both are judged again. Of two models, which are benches, folders of
-    `otf learn`, or files (.dot, .aut), every kind of difference in their answers, with a shortest sequence of inputs;
-    if both are benches, it is sent to both systems.
+    For two campaigns, it judges both again. It compares their figures, their response times, the kinds of failure that
+    only one of them has, and the first two paths with the same number that part.
+
+    For two models, it lists every kind of difference in their answers, each with a shortest sequence of inputs. A model
+    is a bench, a folder of `otf learn`, or a file (.dot, .aut). If both are benches, it sends these inputs to both
+    systems.
     """
 
     a: Annotated[str, argument("A", "A trace, a folder of a campaign, or a model (a bench, a file).")]
@@ -88,9 +90,7 @@ class CompareCommand:
     bench: FromBench = None
     sets: Sets = None
     page: Annotated[Path | None, option("FILE", "Write a page with both side by side.")] = None
-    exit_code: Annotated[bool, flag("--exit-code", "End with status 1 if they differ; without it the status is 0.")] = (
-        False
-    )
+    exit_code: Annotated[bool, flag("--exit-code", "End with status 1 if they differ; without this, with 0.")] = False
     as_json: AsJson = False
     examples: ClassVar[str] = """\b
 Examples:
@@ -106,19 +106,20 @@ Examples:
 class LearnCommand:
     """Learn a model from the running system, by asking it; needs AALpy: pip install 'otf[learn]'.
 
-    Each question is a path after a reset: inputs, each followed by outputs until the system rests. The folder gets a
-    trace of each, and learned.dot, learned.py (a bench which the system passes), and learned.html to walk on. The exit
-    status is 1 if the system violates a property, 3 if the time was over, or if the system chooses between answers.
+    Each question is a path after a reset: otf sends inputs, and waits after each one until the system rests. The folder
+    gets a trace of each path, and three results: learned.dot, learned.py (a bench that the system passes), and
+    learned.html (a page on which you walk through the model). The exit status is 1 if the system violates a property,
+    and 3 if time ran out or the system chooses between answers.
     """
 
-    bench: Annotated[str | None, argument("[BENCH]", "The bench of the system; its model is not asked.")] = None
+    bench: Annotated[str | None, argument("[BENCH]", "The bench of the system; learning ignores its model.")] = None
     alphabet: Annotated[
         Path | None,
         option(
             "FILE",
-            "The inputs, one a line: of a bench as otf shows them, else the text of each message (\\r, \\n and "
-            "\\xHH are characters); or what was sent in a trace, a folder of traces, a capture (.pcap), or a log with "
-            "`> sent` and `< received` lines.",
+            "The inputs, one a line: with a bench as otf shows them, without one the text of each message (\\r, \\n "
+            "and \\xHH are characters). Or a recording, whose inputs are sent: a trace, a folder of traces, a capture "
+            "(.pcap), or a log with `> sent` and `< received` lines.",
         ),
     ] = None
     only: Annotated[str, option("REGEX", "Only inputs that match this, as otf shows them.", show_default=False)] = ""
@@ -126,54 +127,67 @@ class LearnCommand:
         str,
         option(
             "REGEX",
-            "Outputs that match this differ in no number and in no field, such as those that count.",
+            "Ignore all numbers and fields in outputs that match this, such as a counter.",
             show_default=False,
         ),
     ] = ""
     wait: Annotated[
         float | None,
         option(
-            "SECONDS", "Waiting so long is an input too; what the system does by itself meanwhile is learnt as timers."
+            "SECONDS",
+            "Treat a wait of this length as an input, and learn what the system then does by itself as timers.",
         ),
     ] = None
     properties: Annotated[
         list[str] | None,
         option(
             "PLACE",
-            "A temporal property, such as lamp.py:safe, to check on the result beside those of the bench; a run "
-            "that violates it is tried on the system. Repeatable.",
+            "A temporal property, such as lamp.py:safe, that the learnt model must have, like those of the bench. If a "
+            "run violates it, otf tries that run on the system. Repeatable.",
             "--property",
         ),
     ] = None
     algorithm: Annotated[str, option("NAME", "One of kv, lsharp, lstar.")] = "kv"
     extra: Annotated[
-        int, option("NUMBER", "Suites up to this many states more than were found have to pass.", min=0)
+        int,
+        option("NUMBER", "Let the system pass suites that cover this many more states than were found.", min=0),
     ] = 1
-    time: Annotated[str | None, option("TIME", "End after this time (90, 5m), with what is known by then.")] = None
-    seed: Annotated[int, option("NUMBER", "The seed of the order of tests and of walks.")] = 0
+    time: Annotated[str | None, option("TIME", "Stop after this time (90, 5m), and report what is known by then.")] = (
+        None
+    )
+    seed: Annotated[int, option("NUMBER", "The seed for the order of tests, and for walks.")] = 0
     jobs: Annotated[int, option("NUMBER", "How many copies of the system are asked at the same time.", min=1)] = 1
-    out: Annotated[Path | None, option("DIR", "The folder for traces and results; one that is there goes on.")] = None
+    out: Annotated[
+        Path | None, option("DIR", "The folder for traces and results; if it exists, learning continues there.")
+    ] = None
     opens: Annotated[bool, flag("--open", "Open the page with the picture in a browser.")] = False
     framing: Annotated[
         str,
         option(
             "FRAMING",
             "Without a bench: what one message is: lines, crlf, length, slip, cobs, silence; default: as in the "
-            "capture, else lines with the end that is answered.",
+            "capture; without a capture, lines with the line end that gets an answer.",
             show_default=False,
         ),
     ] = ""
     start: Annotated[
-        str, option("COMMAND", "Without a bench: starts the system afresh before each path.", show_default=False)
+        str,
+        option(
+            "COMMAND",
+            "Without a bench: the command that starts the system afresh before each path.",
+            show_default=False,
+        ),
     ] = ""
     reset: Annotated[
-        list[str] | None, option("MESSAGE", "Without a bench: sent before each path, to reset the system; repeatable.")
+        list[str] | None,
+        option("MESSAGE", "Without a bench: a message that resets the system, sent before each path; repeatable."),
     ] = None
     register: Annotated[
         list[str] | None,
         option(
             "NAME=REGEX",
-            "Without a bench: what is in ( ) of an answer is sent where {NAME} is in a message; repeatable.",
+            "Without a bench: take what matches in ( ) from an answer, and send it where a message has {NAME}; "
+            "repeatable.",
         ),
     ] = None
     system: SystemOptions
@@ -183,5 +197,5 @@ Examples:
   otf learn coffee                     the inputs are those of the bench
   otf learn irc --only 'JOIN|PART'     some of them
   otf learn --sut tcp://127.0.0.1:6667 --alphabet messages.txt --open
-  otf learn coffee --out runs/coffee   again with this folder: it goes on
+  otf learn coffee --out runs/coffee   continues with what this folder has
 """

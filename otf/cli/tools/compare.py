@@ -114,7 +114,9 @@ def _compare_campaigns(a: str, b: str, bench: str | None, sets: Mapping[str, obj
 def _no_campaign(name: str) -> str:
     if (Path(name) / LEARNED).is_file():
         return f"{name}: this is a folder of `otf learn`; compare it with another one, with a bench or with a file"
-    return f"{name}: `otf learn` has left no {LEARNED} in it, and its traces are no campaign; learn again, with --out"
+    return (
+        f"{name}: `otf learn` has left no {LEARNED} in it, and its traces are not a campaign; learn again, with --out"
+    )
 
 
 def _parting_paths(a: Path, b: Path, bench: str | None, sets: Mapping[str, object]) -> Iterator[TraceComparison]:

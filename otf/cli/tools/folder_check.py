@@ -80,7 +80,7 @@ def _journal(lines: Iterable[bytes]) -> tuple[list[_Line], list[Found]]:
         follows = chain.take(line)
         name = f"{JOURNAL}, line {number - 1}"
         if bad:
-            found.append(Found(name, TORN if follows else EDITED, "" if follows else "it is no line of a journal"))
+            found.append(Found(name, TORN if follows else EDITED, "" if follows else "it is not a line of a journal"))
         elif follows is False:
             found.append(
                 Found(name, EDITED, f"line {number} has another digest of it, or lines between them are missing")
@@ -101,7 +101,7 @@ def _trace(file: Path, digest: str | None, header: Any) -> Found:  # noqa: ANN40
     except FileNotFoundError:
         return Found(file.name, MISSING, "its path counts, and its trace has gone")
     except OSError as error:
-        return Found(file.name, EDITED, f"it cannot be read ({error.strerror or 'it is no file'})")
+        return Found(file.name, EDITED, f"it cannot be read ({error.strerror or 'it is not a file'})")
     if isinstance(header, dict) and OF_PATHS.fullmatch(file.name) and not same_campaign(found.header, header):  # pyright: ignore[reportUnknownArgumentType] -- JSON
         return Found(file.name, MIXED if found.header else EDITED, "by its header it is of another campaign")
     if digest is not None:

@@ -77,7 +77,7 @@ def _check_patterns(**options: str) -> None:
         try:
             re.compile(text)
         except re.error as error:
-            raise UsageError(f"--{name} {text}: it is no regular expression: {error}") from error
+            raise UsageError(f"--{name} {text}: it is not a regular expression: {error}") from error
 
 
 def _status(judged: Iterable[CheckedProperty], *, complete: bool) -> int:
@@ -139,7 +139,7 @@ def _of_bench(bench: Bench, alphabet: Path | None) -> Iterable[Any]:
     unknown = next((each for each in wanted if each not in known), None)
     if unknown is not None:
         some = ", ".join(list(known)[:5])
-        raise UsageError(f"{alphabet}: {unknown!r} is no input of {bench.name}; it has {some}, …")
+        raise UsageError(f"{alphabet}: {unknown!r} is not an input of {bench.name}; it has {some}, …")
     return [known[each] for each in wanted]
 
 

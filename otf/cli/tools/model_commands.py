@@ -64,13 +64,13 @@ Examples:
 class CheckCommand:
     """Check laws of a model: each is proven if all states were seen (or all within bounds), passed, or refuted.
 
-    A refuted law comes with the shortest way to a state where it does not hold. The exit status is 1 if a required law
-    does not hold: an invariant, a property (those of the bench too), a law named by --law; without --law that there is
-    no dead end, that no timer expires in a state without a transition for it, and that each timer of a transition is
-    started somewhere.
+    A refuted law is shown with the shortest way to a state that breaks it. The exit status is 1 if a required law does
+    not hold: an invariant, a property (the bench's too), or a law named by --law. Without --law three laws are
+    required: there is no dead end, no timer expires in a state without a transition for it, and every timer that a
+    transition waits for is started somewhere.
 
-    For the folder of a campaign it says which files and lines are whole, torn, edited, mixed or missing. It runs and
-    judges nothing. The exit status is 1 if one was edited, mixed or is missing, 3 if one was torn.
+    Given the folder of a campaign, it reports which files and lines are whole, torn, edited, mixed or missing. It runs
+    and judges nothing. The exit status is then 1 if any was edited, mixed or is missing, and 3 if any was torn.
     """
 
     bench: BenchName

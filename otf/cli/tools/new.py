@@ -113,7 +113,7 @@ def _answer(ask: Callable[[str], str], question: str, default: str, fits: Callab
         given = ask(question).strip() or default
         if not given or fits(given):
             return given
-        say(f"  {given!r} is no answer to this")
+        say(f"  {given!r} is not an answer to this")
     raise UsageError("the questions were not answered; otf new NAME --kind KIND asks none, and otf new -h explains")
 
 

@@ -45,7 +45,7 @@ class Texts:
         try:
             return f"{value}{self.end}".encode("latin-1")
         except UnicodeError as error:
-            raise CodecError(f"{value!r} has characters that are no bytes; write these as \\xHH") from error
+            raise CodecError(f"{value!r} has characters that are not bytes; write these as \\xHH") from error
 
     def decode(self, port: str, data: bytes) -> str:
         """Return bytes as a text."""

@@ -112,7 +112,7 @@ def write_page(file: Path, content: str) -> None:
     advice = "choose another file"
     with writing(file, advice=advice):
         if file.is_file() and not _ours(file):
-            message = f"{file}: this file exists already, and is no page that otf wrote; choose another name"
+            message = f"{file}: this file exists already, and is not a page that otf wrote; choose another name"
             raise UsageError(message)
         data = content.encode(errors="backslashreplace")
         # a file is replaced whole or not at all; a pipe or a terminal cannot be replaced

@@ -25,7 +25,7 @@ def _port(folder: Path, *, subsystem: str = "tty", hardware: bool = True) -> Pat
 
 
 def test_a_serial_port_of_the_hardware(tmp_path: Path) -> None:
-    """It has a device behind it; the terminal of a program has none, and a mouse is no serial port."""
+    """It has a device behind it; the terminal of a program has none, and a mouse is not a serial port."""
     assert is_device(SERIAL, _port(tmp_path / "usb"))
     assert not is_device(SERIAL, _port(tmp_path / "gadget", hardware=False))
     assert not is_device(SERIAL, _port(tmp_path / "mouse", subsystem="input"))

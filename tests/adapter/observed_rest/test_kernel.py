@@ -296,7 +296,7 @@ def test_what_the_system_has_written_and_did_not_arrive_is_counted() -> None:
 
 
 def test_the_port_of_a_listening_system_is_no_connection() -> None:
-    """After both ends have closed, the kernel shows the socket that listens there, whose queue is no answer."""
+    """After both ends have closed, the kernel shows the socket that listens there, whose queue is not an answer."""
     with socket.create_server(("127.0.0.1", 0), backlog=100) as server:
         with socket.create_connection(server.getsockname()) as ours:
             theirs, _ = server.accept()

@@ -161,7 +161,7 @@ def test_who_feeds_a_proxy_belongs_to_it(opened: ExitStack) -> None:
 
 
 def test_what_a_process_only_writes_to_does_not_feed_it(opened: ExitStack) -> None:
-    """A reader of its log is no part of the system."""
+    """A reader of its log is not a part of the system."""
     master, slave = terminal(opened)
     reading, writing = closing(opened, *os.pipe())
     device = opened.enter_context(process(master, writing))

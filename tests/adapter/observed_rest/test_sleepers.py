@@ -38,7 +38,7 @@ def test_all_threads_asleep_at_both_readings_are_a_rest() -> None:
 
 
 def test_a_thread_that_was_woken_and_has_not_run_yet_is_awake() -> None:
-    """The letter R is no sleep, though the counters are those of the sleep before."""
+    """The letter R is not a sleep, though the counters are those of the sleep before."""
     sleepers = Sleepers()
     assert not look(sleepers, 1.0, {MAIN: RUNS})
     assert not look(sleepers, 2.0, {MAIN: SLEEPS}, {MAIN: RUNS})
