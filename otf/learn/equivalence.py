@@ -2,27 +2,35 @@
 
 A test of the suite for k leads to a state of the machine, continues with k + 1 inputs, and identifies the state there.
 These are the words of the HSI method (Petrenko and others 1993), in an order drawn by a seed, without listing them,
-which would fill the memory. Beside each test goes a walk that prefers inputs which change the state, since refused
-inputs lead nowhere. Before all tests, all inputs that should change nothing are sent after each transition: that costs
-little, and often one of them does change the state, such as a name before its password.
+which would fill the memory. Before them, all inputs that should change nothing are sent after each transition: that
+costs little, and often one of them does change the state, such as a name before its password.
+
+Beside each test goes a walk. It draws effects, not inputs: each answer with the state that it leads to is as likely as
+any other. Most inputs of a server are refused alike. A walk that draws inputs ends there, and finds an error behind a
+rare answer late.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from math import gcd
 from random import Random
-from typing import Final
+from typing import Final, TypeAlias
 
 from otf.suite.complete import cover
 from otf.suite.identify import Splitting
 from otf.suite.machine import NumberedMachine, Word
 
-ONWARD: Final = 0.8  # share of a walk's inputs that change the state, where possible
-LENGTHS: Final = (2, 4, 8, 16)  # average lengths of walks: longer ones go deep, and shorter ones are many
+LOOPS: Final = 0.2  # share of the walks that first send inputs which should change nothing
+SUNK: Final = 2  # average length of a walk's end in a state that no input leaves
+LENGTHS: Final = (1, 2, 3, 8)  # average lengths of walks: longer ones go deep, and shorter ones are many
 WALKS: Final = 60
 """The least number of walks: for a machine with one state, the suites hardly go beyond single inputs."""
+
+
+Effect: TypeAlias = tuple[int, int]  # the next state and the answer
 
 
 @dataclass(slots=True)
@@ -58,19 +66,21 @@ class SuiteWords:
         self._extra = extra
         self._ways = cover(machine)
         self._tree = Splitting(machine)
-        columns = range(len(machine.inputs))
-        self._onward = [[inp for inp in columns if row[inp] != state] for state, row in enumerate(machine.next)]
-        self._starts = [state for state, onward in enumerate(self._onward) if onward] or [0]
+        # the inputs of each state by what they do, and the ways over all transitions that do the same
+        self._inputs: list[dict[Effect, list[int]]] = [{} for _ in machine.next]
+        self._over: dict[Effect, list[Word]] = {}
+        for state, row in enumerate(machine.next):
+            for inp, effect in enumerate(zip(row, machine.out[state], strict=True)):
+                self._inputs[state].setdefault(effect, []).append(inp)
+                self._over.setdefault(effect, []).append((*self._ways[state], inp))
 
     def __iter__(self) -> Iterator[Word]:
-        """Yield the words of `_stays`, then all tests up to the last suite, each with a walk; at least WALKS walks."""
+        """Yield the words of `_stays` and all tests up to the last suite, each with a walk; at least WALKS walks."""
         left = WALKS
-        yield from self._stays()
-        for extra in range(self._extra + 1):
-            for word in self._suite(extra):
-                yield word
-                left -= 1
-                yield self._walk()
+        for word in chain(self._stays(), *map(self._suite, range(self._extra + 1))):
+            yield word
+            left -= 1
+            yield self._walk()
         for _ in range(left):
             yield self._walk()
 
@@ -80,9 +90,9 @@ class SuiteWords:
         for number in _shuffled(len(next_) * width, self._random):
             state, inp = divmod(number, width)
             then = next_[state][inp]
-            if self._onward[then] or then == state:
+            if not self._sink(then) or then == state:
                 word = (*self._ways[state], inp)
-                kept = [each for each in range(width) if next_[then][each] == then]
+                kept = self._kept(then)
                 # in the order of the last hypothesis, whose answers are known
                 Random(str(word)).shuffle(kept)
                 yield (*word, *kept, *self._tree.identifiers(then)[0])
@@ -110,18 +120,24 @@ class SuiteWords:
         return (*self._ways[state], *inputs)
 
     def _walk(self) -> Word:
-        random, machine = self._random, self._machine
-        state, ends = random.choice(self._starts), 1 / random.choice(LENGTHS)
-        word = list(self._ways[state])
+        random = self._random
+        effect, average = random.choice([*self._over]), random.choice(LENGTHS)
+        word = [*random.choice(self._over[effect])]
+        if random.random() < LOOPS:
+            kept = self._kept(effect[0])
+            word += random.sample(kept, random.randint(0, len(kept)))
         while True:
-            onward = self._onward[state]
-            inp = (
-                random.choice(onward) if onward and random.random() < ONWARD else random.randrange(len(machine.inputs))
-            )
-            word.append(inp)
-            state = machine.next[state][inp]
-            if random.random() < ends or (not self._onward[state] and machine.size > 1):
-                return (*word, *random.choice(self._tree.identifiers(state)))
+            there = self._inputs[effect[0]]
+            effect = random.choice([*there])
+            word.append(random.choice(there[effect]))
+            if random.random() < 1 / (min(average, SUNK) if self._sink(effect[0]) else average):
+                return (*word, *random.choice(self._tree.identifiers(effect[0])))
+
+    def _kept(self, state: int) -> list[int]:
+        return [inp for inp, then in enumerate(self._machine.next[state]) if then == state]
+
+    def _sink(self, state: int) -> bool:
+        return all(then == state for then in self._machine.next[state])
 
 
 def _shuffled(count: int, random: Random) -> Iterator[int]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
-from itertools import islice
+from itertools import accumulate, islice
 from random import Random
 from typing import Any, Final, TypeAlias
 
@@ -165,17 +165,36 @@ class Learner:
         self._told(hypothesis)
         known = self.answers.contradiction(hypothesis.next, hypothesis.out)
         if known is not None:
-            return known
+            return self._shorten(known, hypothesis)
         tests = SuiteWords(minimise(hypothesis.numbered()), self._random, extra)
         hypothesis.progress = tests.progress
         left = iter(tests)
         while batch := list(islice(left, self._together)):
-            for word, answers in zip(batch, self.ask_all(batch), strict=True):
-                pairs = zip(answers, hypothesis.run(word), strict=True)
-                wrong = next((at for at, (seen, said) in enumerate(pairs) if seen != said), None)
-                if wrong is not None:
-                    return self._confirm(word[: wrong + 1], hypothesis)
+            self.ask_all(batch)
+            wrong = next(filter(None, (self._wrong(word, hypothesis) for word in batch)), None)
+            if wrong is not None:
+                return self._confirm(self._shorten(wrong, hypothesis), hypothesis)
         return None
+
+    def _wrong(self, word: Word, hypothesis: LearntMachine) -> Word | None:
+        """Return a word up to the first answer that differs from the hypothesis; None if none does."""
+        pairs = zip(self.ask(word), hypothesis.run(word), strict=True)
+        return next((word[: at + 1] for at, (seen, said) in enumerate(pairs) if seen != said), None)
+
+    def _shorten(self, word: Word, hypothesis: LearntMachine) -> Word:
+        """Leave out of a counterexample what should change nothing, in ever smaller groups: its end tells states apart.
+
+        The algorithm keeps that end, and sends it after each transition.
+        """
+        size = len(word)
+        while size:
+            states = [*accumulate(word, lambda state, inp: hypothesis.next[state][inp], initial=0)]
+            kept = [at for at in range(len(word) - 1) if states[at] == states[at + 1]][::-1]
+            for first in range(0, len(kept), size):
+                group = kept[first : first + size]
+                word = self._wrong(tuple(inp for at, inp in enumerate(word) if at not in group), hypothesis) or word
+            size //= 2
+        return word
 
     def _confirm(self, word: Word, hypothesis: LearntMachine) -> Word | None:
         """Return a counterexample confirmed by a second path, so that a loss on the line does not count."""

@@ -96,8 +96,10 @@ def test_an_output_without_an_example_is_listed(models: Path) -> None:
     assert "there is nothing to mutate" in failed("mutants", "models.py:unserved")
 
 
-def test_no_time_means_no_mutants(models: Path) -> None:
-    """With nothing to spend there is no result, and nothing is open."""
+def test_the_time_to_spend_is_written_as_elsewhere(models: Path) -> None:
+    """A thousandth of a millisecond leaves no mutant; five minutes are `5m`; no time is none to spend."""
     assert models.is_dir()
-    done = otf("mutants", "models.py:one", "--spend", 0, "--json")
+    done = otf("mutants", "models.py:one", "--spend", "0.000001s", "--json")
     assert (done.status, done.data["mutants"]) == (0, [])
+    assert otf("mutants", "models.py:one", "--spend", "5m", "--most", 1, "--json").data["mutants"]
+    assert "in seconds, minutes or hours" in failed("mutants", "models.py:one", "--spend", "0")

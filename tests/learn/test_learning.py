@@ -9,8 +9,9 @@ import pytest
 
 from otf.errors import UsageError
 from otf.learn.answers import AnswerTree
+from otf.learn.equivalence import SuiteWords
 from otf.learn.learning import ALGORITHMS, ChoiceError, Learner, LearntMachine, OverError
-from otf.suite.machine import Word
+from otf.suite.machine import Word, minimise
 
 pytest.importorskip("aalpy")
 
@@ -158,3 +159,23 @@ def test_a_name_before_its_password(seed: int) -> None:
 
     learning = Learner(len(others) + 3, lambda words: [path(word) for word in words], seed=seed)
     assert learning.run("kv", extra=0).size == 4
+
+
+def test_a_counterexample_loses_what_changes_nothing() -> None:
+    """Of twelve inputs that lead to a wrong answer, the three that it takes are left."""
+    truth = lock(3, 4, "-")  # opens after the inputs 0, 1, 2
+    shut = LearntMachine([[0] * 4], [["-"] * 4])
+    learning = Learner(4, driving(truth))
+    assert learning.answers.contradiction(shut.next, shut.out) is None
+    learning.ask((3, 3, 1, 3, 2, 3, 3, 3, 1, 0, 1, 2))
+    assert learning.counterexample(shut, 0) == (0, 1, 2)
+
+
+def test_walks_enter_rare_states_and_go_on() -> None:
+    """Of ten inputs, one leads to the rare state and one of ten on from there: drawn inputs take both once in 100."""
+    rare, home, closed = 1, 0, 2
+    next_ = [[rare] + [closed] * 9, [closed, home] + [closed] * 8, [closed] * 10]
+    out = [["in", *["-"] * 9], ["-", "back", *["-"] * 8], ["closed"] * 10]
+    tests = SuiteWords(minimise(LearntMachine(next_, out).numbered()), Random(1), extra=0)
+    walks = [*tests][1::2]
+    assert sum(word[:2] == (0, 1) for word in walks) > len(walks) / 5

@@ -170,7 +170,7 @@ class MutantsCommand:
         list[str] | None, option("NAME", "Only such mutants of the model: drop, field, …; repeatable.", "--operator")
     ] = None
     seconds: Annotated[float, option("SECONDS", "Virtual time for each mutant of the model.", min=0.0)] = SECONDS
-    spend: Annotated[float | None, option("SECONDS", "End after this time; mutants of the model only.", min=0.0)] = None
+    spend: Annotated[str | None, option("TIME", "End after this time (60s, 5m); mutants of the model only.")] = None
     mode: Annotated[str, option("MODE", "For mutants of the model: eager or strict.")] = "eager"
     jobs: Jobs = 1
     out: Out = None

@@ -13,6 +13,7 @@ from otf.adapter import Bench
 from otf.cli.options import one_of
 from otf.cli.output import document, say
 from otf.cli.progress import working
+from otf.cli.run_options import duration
 from otf.cli.signals import Done, interruptible
 from otf.cli.tools.model_commands import MutantsCommand
 from otf.errors import FAIL, INCONCLUSIVE, PASS, UsageError
@@ -56,13 +57,15 @@ def _status(report: MutationReport) -> int:
 
 def _hunt_all(analysis: MutationAnalysis, asked: MutantsCommand) -> Done[None]:
     """Hunt one mutant after another; an interruption keeps the results so far."""
-    begun, report = monotonic(), analysis.report
+    ends, report = float("inf"), analysis.report
+    if asked.spend is not None:
+        ends = monotonic() + duration("--spend", asked.spend)
 
     async def work() -> None:
         with working(lambda: f"mutants: {len(report.results)} of {asked.most}, {report.counts['killed']} killed"):
             for mutant in analysis.mutants(asked.most, tuple(asked.operators or ())):
                 await checkpoint()
-                if asked.spend is not None and monotonic() - begun > asked.spend:
+                if monotonic() > ends:
                     return
                 report.results.append(analysis.judge.of(mutant))
 
