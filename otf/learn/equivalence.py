@@ -30,7 +30,7 @@ WALKS: Final = 60
 """The least number of walks: for a machine with one state, the suites hardly go beyond single inputs."""
 
 
-Effect: TypeAlias = tuple[int, int]  # the next state and the answer
+InputEffect: TypeAlias = tuple[int, int]  # the next state and the answer
 
 
 @dataclass(slots=True)
@@ -67,8 +67,8 @@ class SuiteWords:
         self._ways = cover(machine)
         self._tree = Splitting(machine)
         # the inputs of each state by what they do, and the ways over all transitions that do the same
-        self._inputs: list[dict[Effect, list[int]]] = [{} for _ in machine.next]
-        self._over: dict[Effect, list[Word]] = {}
+        self._inputs: list[dict[InputEffect, list[int]]] = [{} for _ in machine.next]
+        self._over: dict[InputEffect, list[Word]] = {}
         for state, row in enumerate(machine.next):
             for inp, effect in enumerate(zip(row, machine.out[state], strict=True)):
                 self._inputs[state].setdefault(effect, []).append(inp)
