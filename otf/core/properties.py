@@ -6,7 +6,7 @@ outputs belong to which. Such steps count as unknown, and properties that depend
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -119,26 +119,25 @@ class PropertyWatch:
     def take(self, step: PropertyStep | None) -> Failure | None:
         """Take a step (None if unknown); return the first violation, if any."""
         self._steps += step is None or step.input is not None
-        broken = None
         for each in self.followed:
             each.left = each.left.after(step)
             each.promised = each.promised or not each.left.ends_well or each.left.truth is True
-            if each.left.truth is False and broken is None:
-                broken = self._broken(each, step)
-        return broken
+        broken = [each for each in self.followed if each.left.truth is False]
+        return self._violation(broken, step) if broken else None
 
-    def _broken(self, each: FollowedProperty, step: PropertyStep | None) -> Failure:
+    def _violation(self, broken: Sequence[FollowedProperty], step: PropertyStep | None) -> Failure:
         outputs = () if step is None else step.outputs
         return Failure(
-            Signature("property", "any state", "any input", each.name, "a violation"),
+            Signature("property", "any state", "any input", broken[0].name, "a violation"),
             event=0,
             step=self._steps,
             input="" if step is None or step.input is None else show(step.input),
-            seen="after these steps it cannot hold any more",
+            # a known issue may compare what was seen: it must not hide another property
+            seen=f"{', '.join(each.name for each in broken)} cannot hold any more",
             port="",
             before=tuple(map(show, outputs)),
-            note=f"{each.name}: {each.whole!r}",
-            violates=(Citation(each.name, text_of(each.whole)),),
+            note="\n".join(f"{each.name}: {each.whole!r}" for each in broken),
+            violates=tuple(Citation(each.name, text_of(each.whole)) for each in broken),
         )
 
     def shown(self) -> Iterator[str]:

@@ -1,11 +1,13 @@
 """Properties in a campaign: each that fails is a kind, its trace replays and shrinks; unmet goals are told."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from otf import Bench, Spec, UsageError, goto, run
+from otf.adapter import KnownIssue
 from otf.adapters import inprocess
 from otf.campaign.run import NonconformanceError
 from otf.codec import lines
@@ -75,6 +77,18 @@ def test_kinds(make: Callable[[], Bench], tmp_path: Path) -> None:
         with each.shrunk.trace.open("rb") as file:
             again = judge(TraceReader(file, "shrunk"), bench).verdict
         assert again.failure == each.shrunk.verdict.failure
+
+
+def test_properties_that_one_step_violates(tmp_path: Path) -> None:
+    """The failure names all of them, and a known issue about one hides no other."""
+    broken = in_process(**{"no 2": never("2"), "less than 2": never(lambda step: "2" in step.outputs)})
+    with pytest.raises(NonconformanceError, match=r"no 2, property: .*\n *less than 2, property: "):
+        run(broken, traces=5, steps=20, seed=3, out=tmp_path / "two")
+    known = KnownIssue(lambda failure: failure.seen == "no 2 cannot hold any more", "2")
+    alone = replace(in_process(**{"no 2": never("2")}), known_issues=(known,))
+    assert run(alone, traces=5, steps=20, seed=3, out=tmp_path / "one").verdict == "pass"
+    with pytest.raises(NonconformanceError):
+        run(replace(broken, known_issues=(known,)), traces=5, steps=20, seed=3, out=tmp_path / "hidden")
 
 
 def test_goals(tmp_path: Path) -> None:
