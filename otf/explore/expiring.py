@@ -220,6 +220,7 @@ def _upheld(walk: Expiring, law: str) -> Finding:
 
 
 FACTOR: Final = 100  # pairs of a state and the rest of a property, per state
+PAIRS: Final = 3_000  # the same, whatever the number of states: a small model may have a long deadline
 
 
 class _Pair(NamedTuple):
@@ -271,7 +272,7 @@ class _Search:
     def __init__(self, graph: Graph, what: Formula) -> None:
         self.vague = self.cut = False
         self._graph, self._start = graph, Residue.of(what)
-        self._most = FACTOR * max(1, len(graph.values))
+        self._most = max(PAIRS, FACTOR * len(graph.values))
 
     def pairs(self) -> Iterator[_Pair]:
         """Yield each pair once, nearest to the start first."""
