@@ -28,6 +28,7 @@ from otf.campaign.results import PathResult, Shrunk
 from otf.campaign.settings import Settings, Workers
 from otf.core import Oracle
 from otf.errors import ContactError, ModelError, OtfError, TraceError, UsageError, WriteError
+from otf.runner.time_spent import TimeSpent, spent
 from otf.trace.kinds import Scope
 from otf.trace.verdict import Verdict
 
@@ -48,7 +49,7 @@ class ResultLine(msgspec.Struct, omit_defaults=True):
     """A worker's result, as it writes it; `error` and its `kind` if it has none. `trace` is the name of the file.
 
     `lacks`: the worker has not driven the path, since it lacks some of the path's knowledge or changed transitions.
-    `tries` counts the runs that confirmed a failure, or left it undecided (`again`).
+    `tries` counts the runs that confirmed a failure, or left it undecided (`again`). `time` is what the job took.
     """
 
     job: int
@@ -71,6 +72,7 @@ class ResultLine(msgspec.Struct, omit_defaults=True):
     tries: int = 0
     again: bool = False
     shrunk: ShrunkLine | None = None
+    time: TimeSpent = msgspec.field(default_factory=TimeSpent)
     error: str = ""
     kind: str = ""
 
@@ -210,6 +212,7 @@ class Remote(Executor):
             except WorkerDiedError as died:
                 last = f", the last with {died}" if died.args else ""
                 continue
+            spent().add(found.time)
             if found.error:
                 raise ERRORS.get(found.kind, OtfError)(found.error)
             return found, deaths

@@ -90,7 +90,8 @@ def duration(option: str, text: str) -> float:
     """
     found = _DURATION.fullmatch(text)
     if found is None or not float(found[1]):
-        raise UsageError(f"{option} {text}: a time above 0 is needed, in seconds, minutes or hours: 60s, 10m, 8h")
+        given = f"{option} {text}".rstrip()
+        raise UsageError(f"{given}: a time above 0 is needed, in seconds, minutes or hours: 60s, 10m, 8h")
     return float(found[1]) * UNITS[found[2] or "s"]
 
 
@@ -122,7 +123,7 @@ def counting(bench: Bench, settings: Settings, until: str | None) -> tuple[Setti
 
 
 def _lasting(settings: Settings, until: str) -> Settings:
-    seconds = duration(f"--until {UPTIME}", until.partition("=")[2] or "nothing")
+    seconds = duration(f"--until {UPTIME}", until.partition("=")[2])
     if settings.workers is not None:
         raise UsageError(f"--until {until}: one path lasts so long, and it runs in one process: leave --processes out")
     settings = replace(settings, strategy=lasting(known(settings.strategy), seconds, monotonic))
@@ -134,7 +135,7 @@ def parsed(until: str) -> Until:
     """Return the goal: `transitions`, `states=0.9`, `pairs=100`, `nothing-new=10m`. Raises UsageError."""
     what, equals, amount = until.partition("=")
     if what == NOTHING_NEW:
-        return Until(what, number=duration(f"--until {NOTHING_NEW}", amount or "nothing"))
+        return Until(what, number=duration(f"--until {NOTHING_NEW}", amount))
     try:
         if not equals:
             return Until(what)

@@ -37,6 +37,7 @@ from otf.cli.run_arguments import RunOptions
 from otf.cli.workers import on_devices
 from otf.core.repeatable import ask_again
 from otf.errors import ModelError, OtfError
+from otf.runner.time_spent import TimeSpent, spending
 from otf.trace.record import Header
 from otf.trace.verdict import Signature, Verdict
 from otf.values import as_text
@@ -75,6 +76,11 @@ class Worker:
 
     async def do(self, line: JobLine) -> ResultLine | None:
         """Do what a line says; an error of otf becomes a result. A stopped search sends its own answer."""
+        with spending(TimeSpent()) as count:
+            result = await self._do(line)
+        return None if result is None else msgspec.structs.replace(result, time=count)
+
+    async def _do(self, line: JobLine) -> ResultLine | None:
         if line.does == "stop":
             if line.job in self._searches:
                 self._searches[line.job].cancel()

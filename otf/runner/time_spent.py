@@ -6,7 +6,7 @@ import time
 from collections.abc import AsyncGenerator, Generator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Final, TypeVar
 
 from otf.core.model_calls import CURRENT
@@ -34,6 +34,11 @@ class TimeSpent:
         """Return the seconds by name, the largest first."""
         seconds = {name: getattr(self, name) for name in ("silence", "wire", "timers", "starts", "model", "otf")}
         return dict(sorted(seconds.items(), key=lambda each: -each[1]))
+
+    def add(self, other: TimeSpent) -> None:
+        """Add what another process counted."""
+        for each in fields(self):
+            setattr(self, each.name, getattr(self, each.name) + getattr(other, each.name))
 
     def waited(self, seconds: float, *, silent: bool, timed: bool = False) -> None:
         """Count a wait: `silent` if nothing came in it, `timed` if the model itself waits that long."""
@@ -71,7 +76,7 @@ def spent() -> TimeSpent:
 
 
 @contextmanager
-def spending(count: TimeSpent) -> Generator[None, None, None]:
+def spending(count: TimeSpent) -> Generator[TimeSpent, None, None]:
     """Count the time until the context is left; enter it within the event loop."""
     from otf.adapter.waiting import clock
     from otf.runner.cpu_use import in_real_time
@@ -81,7 +86,7 @@ def spending(count: TimeSpent) -> Generator[None, None, None]:
     # the machine's clock would count other programs, and leave nothing of the tester's CPU time for otf itself
     CURRENT.clock = time.thread_time if in_real_time() else clock()
     try:
-        yield
+        yield count
     finally:
         CURRENT.clock = before
         _SPENT.reset(token)

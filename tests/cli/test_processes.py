@@ -137,6 +137,13 @@ def test_failures_of_workers(folder: Path) -> None:
     ]
 
 
+def test_the_time_of_workers(folder: Path) -> None:
+    """What takes the time is counted where it passes: a coordinator does not ask the model."""
+    machine(folder)
+    time = otf("run", "machine.py:make", "--traces", 2, "--processes", 2, "--out", "two", "--json").data["time"]
+    assert time["model"] > 0
+
+
 def test_coverage_of_workers(folder: Path) -> None:
     """Their traces show what is covered: the same as in one process, also of paths that fail."""
     machine(folder)

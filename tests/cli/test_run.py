@@ -213,8 +213,8 @@ def test_paths_at_a_time(folder: Path, jobs: int) -> None:
         (("--time", 0), "--time 0: a time above 0 is needed, in seconds, minutes or hours: 60s, 10m, 8h"),
         (("--time", "1 day"), "--time 1 day: a time above 0 is needed"),
         (("--time", "nan"), "--time nan: a time above 0 is needed"),
-        (("--until", "nothing-new"), "--until nothing-new nothing: a time above 0 is needed"),
-        (("--until", "uptime"), "--until uptime nothing: a time above 0 is needed"),
+        (("--until", "nothing-new"), "--until nothing-new: a time above 0 is needed"),
+        (("--until", "uptime"), "--until uptime: a time above 0 is needed"),
         (
             ("--until", "uptime=1h", "--processes", 2),
             "--until uptime=1h: one path lasts so long, and it runs in one process",
