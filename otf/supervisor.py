@@ -212,9 +212,9 @@ class _Parent:
         with suppress(OSError):
             os.write(2, f"otf: {text}\n".encode(errors="replace"))
         if self._as_json and not self._memory[_REPORTED]:
-            import json
+            with suppress(OSError, ImportError):
+                import json
 
-            with suppress(OSError):
                 os.write(1, f"{json.dumps({'verdict': 'error', 'error': text}, indent=2)}\n".encode())
 
 
@@ -229,8 +229,10 @@ _CRASHES: Final = frozenset({signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT})
 
 def _limits() -> str:
     """Return a note that memory may have been too small, since Python itself cannot always say so."""
-    import resource
-
+    try:
+        import resource
+    except (ImportError, OSError):  # no file can be opened any more: an end by that would have the status of a failure
+        return ""
     most, _ = resource.getrlimit(resource.RLIMIT_AS)
     return "" if most == resource.RLIM_INFINITY else f", or by a lack of memory (ulimit -v: {most // 1024:,} KiB)"
 

@@ -259,13 +259,14 @@ def _exited(error: SystemExit, arguments: Sequence[str], *, as_json: bool) -> in
 
 
 def _broken(error: BaseException, *, as_json: bool) -> int:
-    from otf.cli.user_code import broken_by  # the list of commands must not wait for this import
     from otf.values import as_text
 
     what = f"{type(error).__name__}: {as_text(error)}"
     if limit := _limit(error):
         why = f"this machine gives the command no more {limit}: {what}"
         return _nothing(f"{why}; raise that limit, or run less at the same time", as_json=as_json)
+    from otf.cli.user_code import broken_by  # the list of commands must not wait for it, and it might need more of that
+
     if broke := broken_by(error):
         return _nothing(
             f"code of the bench, its model or its system changed or closed {broke}: {what}", as_json=as_json
@@ -284,6 +285,8 @@ _LIMITS: Final = {
     errno.EAGAIN: "processes and threads (ulimit -u)",
     errno.ENOMEM: "memory (ulimit -v)",
 }
+# the C library says so of a module that it cannot load
+_UNLOADED: Final = {"Too many open files": errno.EMFILE, "failed to map": errno.ENOMEM, "allocate": errno.ENOMEM}
 
 
 def _limit(error: BaseException | None) -> str:
@@ -294,6 +297,9 @@ def _limit(error: BaseException | None) -> str:
             return _LIMITS[errno.ENOMEM]
         if isinstance(error, OSError) and error.errno in _LIMITS:
             return _LIMITS[error.errno]
+        for words in _UNLOADED:
+            if isinstance(error, ImportError) and words in error.msg:
+                return _LIMITS[_UNLOADED[words]]
         if isinstance(error, RuntimeError) and "start new thread" in str(error):
             return "threads or memory (ulimit -u, ulimit -v)"
         error = error.__cause__ or error.__context__

@@ -77,6 +77,24 @@ def test_a_low_limit_of_the_system(folder: Path, limit: int, value: int) -> None
         assert any(word in done.stderr for word in ("memory", "Too many open files", "thread"))
 
 
+@pytest.mark.parametrize(
+    ("says", "limit"),
+    [
+        ("resource.so: cannot open shared object file: Too many open files", "files (ulimit -n)"),
+        ("resource.so: failed to map segment from shared object", "memory (ulimit -v)"),
+    ],
+)
+def test_a_module_that_the_machine_does_not_load(monkeypatch: pytest.MonkeyPatch, says: str, limit: str) -> None:
+    """An import may be what a limit of the system hits first: no defect of otf."""
+
+    def unloaded() -> dict[str, str]:
+        raise ImportError(says)
+
+    monkeypatch.setattr("otf.cli.listing.sources", unloaded)
+    done = otf("list")
+    assert (done.status, f"gives the command no more {limit}: ImportError: {says}; raise" in done.err) == (3, True)
+
+
 @pytest.mark.real
 def test_a_crash_below_a_limit_of_memory(folder: Path) -> None:
     """Python itself may crash where it has no memory: the sentence says so, and nothing is decided."""

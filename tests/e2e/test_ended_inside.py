@@ -240,6 +240,17 @@ def test_a_signal_that_is_lost(folder: Path) -> None:
             program.kill()
 
 
+def test_where_no_file_can_be_opened_any_more(folder: Path) -> None:
+    """A module that the end needs may not load then: that is no failure of the system, whose status is 1."""
+    (folder / "ends.py").write_text(
+        "import os, sys\nfrom otf import supervisor\nsys.modules.update(resource=None, json=None)\n"
+        "supervisor.supervise('the program', as_json=True)\nos._exit(1)\n",
+        encoding="utf-8",
+    )
+    done = subprocess.run([sys.executable, "ends.py"], cwd=folder, capture_output=True, text=True, check=False)
+    assert (done.returncode, SAYS + "1" in done.stderr) == (3, True), done.stderr
+
+
 class Terminal:
     """A command that has a terminal of its own."""
 
