@@ -18,6 +18,7 @@ from otf.errors import TraceError
 from otf.offline.entries import LogEntry
 from otf.spec import Spec
 from otf.trace.verdict import Verdict
+from otf.values import show
 
 TRIES: Final = 2_000  # slices of a log to try
 UNSENT: Final = "a message was received that no log says was sent, or not so often"
@@ -63,7 +64,7 @@ class NodesOpinion:
         if self.at < 0:
             return f"{self.verdict.outcome.upper()}: {len(self.order):,} events{f'; {self.why}' if self.why else ''}"
         event = self.order[self.at]
-        return f"FAIL: node {event.node}, line {event.place}: {event.action}: {self.why}"
+        return f"FAIL: node {event.node}, line {event.place}: {show(event.action)}: {self.why}"
 
 
 def in_order(events: Iterable[NodeEvent], *, copies: bool = False) -> list[NodeEvent]:

@@ -71,7 +71,7 @@ def test_failure(files: tuple[str, Path, Path]) -> None:
 def test_mistakes(files: tuple[str, Path, Path]) -> None:
     """A place without a reader, and a line that the reader cannot take, are told."""
     reader, north, _ = files
-    assert "no NodeLogs" in failed("replay", north, "--nodes", reader.replace(":logs", ":number"))
+    assert "not a NodeLogs" in failed("replay", north, "--nodes", reader.replace(":logs", ":number"))
     north.write_text("no JSON\n")
     assert "north, line 1: `event` raised JSONDecodeError" in otf("replay", north, "--nodes", reader).err
 

@@ -202,6 +202,13 @@ def test_too_many_states() -> None:
     assert opinion.verdict.outcome == "inconclusive"
 
 
+def test_a_long_event() -> None:
+    """The verdict is one line of bounded length, with the event as in the slice."""
+    opinion = judge_nodes([NodeEvent("a", "x\n" * 10**6)], Spec(lambda _state, _event: [], 0, []))
+    assert len(str(opinion)) < 1000
+    assert "\n" not in str(opinion)
+
+
 def test_nothing() -> None:
     """Empty logs are inconclusive, and have no slice."""
     opinion = judge_nodes([], RING)
