@@ -77,6 +77,8 @@ class Tries:
         self._doubted = set[Signature]()
         self._known = bench.known_issue(failing.verdict.failure)
         self._timer = overdue_timer(failing.verdict.failure)
+        failure = failing.verdict.failure
+        self._race = replace(failure.signature, input="") if failure and failure.signature.meets else None
         self._numbers = count(1)
         # pairs after which strict runs waited for quiescence
         self._proven: set[Hashable] = set()
@@ -199,6 +201,9 @@ class Tries:
         failure = result.verdict.failure
         kind = None if failure is None else self.scope.of(failure.signature)
         if kind is not None and self._timer and overdue_timer(failure) == self._timer:
+            kind = self.signature
+        # what a race has done may show only afterwards, by one input
+        if failure is not None and result.together > 1 and self._race == replace(failure.signature, input=""):
             kind = self.signature
         if kind is None or (kind == self.signature and self.bench.known_issue(failure) is not self._known):
             return None

@@ -97,6 +97,7 @@ class Confirmer:
 
         `counts` gets the path if an interruption comes first.
         """
+        result = _in_flight(result) if doubtful else result
         failure = result.verdict.failure
         kind = None if failure is None else self._summary.kinds.as_added(failure.signature)
         if kind is not None and kind not in {*self._summary.failures, *self._known}:
@@ -120,8 +121,10 @@ class Confirmer:
             # another defect may look the same in eager mode, with more inputs in flight: what strict runs show
             # otherwise is driven again the second, fourth, eighth … time
             same = known is not None and replace(known, input=failure.signature.input) == failure.signature
-            # and a race may look the same as a burst with an input that fails alone, until it is known
-            if known is not None and (same or (turn & (turn - 1) and not burst)):
+            # a race may look like a burst with an input that fails alone: each burst is driven until the race is known
+            if burst and known is not None and known.meets:
+                return ConfirmedPath(result)
+            if not burst and known is not None and (same or turn & (turn - 1)):
                 return ConfirmedPath(result, known=failure.signature if known == failure.signature else known)
             seen = await self._driven(result, drive_again, counts, doubtful=doubtful)
             if seen.trouble is None and seen.result.verdict.failure is not None:
@@ -151,6 +154,15 @@ class Confirmer:
             doubted = result if sure else doubtful_result(result, why, over=True)
             counts(ConfirmedPath(doubted, again=not doubted.verdict.failed))
             raise
+
+
+def _in_flight(result: PathResult) -> PathResult:
+    """Return a failing path of eager mode: any of the inputs in flight may be to blame, but they are no race."""
+    failure = result.verdict.failure
+    if failure is None:
+        return result
+    signature = replace(failure.signature, meets="")
+    return replace(result, verdict=replace(result.verdict, failure=replace(failure, signature=signature)))
 
 
 async def _uninterrupted(result: PathResult, counts: Counts) -> None:

@@ -50,10 +50,18 @@ class FailureKinds:
             group.count += found.count
             group.meet(shown)
 
-    def merge_clocks(self) -> None:
-        """Count failures with one that a run without input showed, if they have its output at its time."""
+    def merge_shrunk(self) -> None:
+        """Count failures with others that shrunk runs show to be the same: races of the same inputs, and clocks.
+
+        A run without any input shows a clock: failures with its output at its time are one kind.
+        """
         if self.kinds.parts is not None:
             return
+        for group in [*self.failures.values()]:
+            shown = None if group.shrunk is None else group.shrunk.verdict.failure
+            other = None if shown is None else self.failures.get(self.kind_of(shown.signature))
+            if shown is not None and shown.signature.meets and other is not None and other is not group:
+                self.merge(group, other)
         runs = [(each.shrunk.verdict.failure, each.shrunk.events) for each in self.failures.values() if each.shrunk]
         found = {run[0].signature: clock for run in runs if run[0] is not None and (clock := by_clock(*run))}
         if found.keys() - self._clocks.keys():

@@ -107,7 +107,7 @@ class FailureReports:
         with self._summary.parts.part("shrinking"):
             if self._settings.shrink and self._to_shrink(group):
                 await self._shrink(group, max(LEAST, self._between / (1 + len(self.new))))
-            self._summary.merge_clocks()
+            self._summary.merge_shrunk()
             if (now := self._summary.now(group)).signature not in self._final:
                 self._report(now)
 
@@ -138,7 +138,7 @@ class FailureReports:
                     await self._shrink(group, (self._deadline - anyio.current_time()) / turns, lane)
 
         await together(work, min(at_once, len(groups)))
-        self._summary.merge_clocks()
+        self._summary.merge_shrunk()
 
     async def _shrink_known(self) -> None:
         left = self._known
@@ -172,7 +172,7 @@ class FailureReports:
 
     def _to_shrink(self, group: FailureGroup) -> bool:
         """Return whether to shrink a kind: not if it turned out to be the same as a shrunk one."""
-        self._summary.merge_clocks()
+        self._summary.merge_shrunk()
         return self._summary.now(group) is group and group.shrunk is None
 
     async def _tell_apart(self) -> None:

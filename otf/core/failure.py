@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final, NamedTuple, TypeAlias
@@ -16,12 +17,14 @@ from otf.core.nodes import Midway, Move, Node
 from otf.core.violations import ViolationSearch
 from otf.spec import Idle
 from otf.spec.requirements import Requirement, Requirements
+from otf.trace.alike import head
 from otf.trace.events import Closed, Event, Seen, Sent, Undecodable
-from otf.trace.verdict import Allowed, Failure, FailureKind, Signature, Verdict
+from otf.trace.verdict import MEETS, Allowed, Failure, FailureKind, Signature, Verdict
 from otf.values import changes, message_of, show
 
 SHOWN: Final = 20  # states shown in one failure: more would not help
 EXPLAINED: Final = 200  # possible states used to explain a failure: more would take a second
+AT_ONCE: Final = 12  # inputs in flight that a signature names
 WAYS: Final = 200  # paths considered from one state: inputs in flight can be taken in very many orders
 BUDGET: Final = 300  # moves considered, plus one per input: with a thousand in flight, one path is a thousand
 
@@ -77,6 +80,7 @@ def explain(  # noqa: PLR0913, PLR0917 -- what is known of a failure
             expected=_names(by_itself or _expected(moves)) or "silence",
             seen="silence" if untimely == "missing" else _seen(event),
             exact=_exact(kind, related, step, ways, seen),
+            meets=_meets(related),
         ),
         event=at.event,
         step=at.step,
@@ -167,11 +171,22 @@ def _states(before: Belief) -> str:
 
 
 def _input(inputs: Sequence[Sent]) -> str:
+    return _names(type(each).__name__ for each in _messages(inputs)) or "no input"
+
+
+def _messages(inputs: Sequence[Sent]) -> list[object]:
     # a wait that the tester chooses does not count as an input
-    return (
-        _names(type(message_of(each.input)).__name__ for each in inputs if not isinstance(each.input, Idle))
-        or "no input"
-    )
+    return [message_of(each.input) for each in inputs if not isinstance(each.input, Idle)]
+
+
+def _meets(inputs: Sequence[Sent]) -> str:
+    """Return what each of several inputs does: the type of a message, or the first word of a text."""
+    sent = _messages(inputs)
+    return MEETS.join(sorted(map(_operation, sent))) if 1 < len(sent) <= AT_ONCE else ""
+
+
+def _operation(message: object) -> str:
+    return re.sub(r"^[(\[]?b?['\"]?|&", "", head(show(message))) or type(message).__name__
 
 
 def _inputs(inputs: Sequence[Sent]) -> str:

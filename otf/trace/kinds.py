@@ -9,6 +9,8 @@ one signature are split by their values, unless a single rule explains them all:
 - If states and inputs have no parts, and there are several states, the model is a table. Then each entry is a kind,
   unless an input gets a wrong answer in the same way wherever it is tried, or in a range of states.
 - Otherwise, each input that always fails is a kind if others of its form never fail, unless these inputs are a range.
+- Failures that only inputs at once show are one kind if the same inputs meet, whatever the outputs and the state; and
+  other inputs that were sent with them have nothing to do with it.
 - Inputs with several fields whose outputs are wrong in the same place are one kind if one field decides: all those
   tried with these temperatures fail, in any room.
 
@@ -24,13 +26,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from otf.trace.alike import REACH, difference, head, is_atom, is_name, is_range, is_slice, related, template
-from otf.trace.verdict import Signature
+from otf.trace.verdict import MEETS, FailureKind, Signature
 
 MOST: Final = 1_000
 """Failures with different values that are told apart; any further ones count only by their signatures."""
 STEPS: Final = 20_000  # different passed steps kept as evidence
 ALWAYS: Final = 0.8  # of an input's trials; the others may have hit the right answer by chance
 FEW: Final = 8  # this many values count as few even if none recurs
+
+_ANSWERS: Final[set[FailureKind]] = {"wrong", "unasked", "missing"}
 
 FailurePart: TypeAlias = Literal["state", "input", "expected", "seen"]
 ExactFailures: TypeAlias = tuple[Signature, ...]
@@ -67,7 +71,7 @@ class Scope:
     """How to tell the failures of one signature apart: by one rule per thing that an input does, if several.
 
     Outputs of the forms in `names` are names that the system gives to failures. If `parts` is given, only the values of
-    these parts tell failures apart.
+    these parts tell failures apart. `races` holds what the inputs of known races do.
 
     >>> exact = Signature("wrong", "{3: 0}", "Read(3)", "Value(0)", "Value(99)")
     >>> signature = Signature("wrong", "dict", "Read", "Value", "Value", exact)
@@ -78,12 +82,13 @@ class Scope:
     rules: dict[str, KindRule] = field(default_factory=dict[str, KindRule])
     names: frozenset[str] = frozenset()
     parts: tuple[FailurePart, ...] | None = None
+    races: frozenset[str] = frozenset()
 
     def of(self, signature: Signature) -> Signature:
         """Return the kind of a failure."""
         exact = signature.exact
         if exact is None:
-            return signature
+            return self._race(signature) if signature.meets and self.parts is None else signature
         if self.parts is not None:
             return replace(signature, **{part: getattr(exact, part) for part in self.parts})
         if self.is_named(exact):
@@ -93,6 +98,15 @@ class Scope:
             return signature
         told = self.rules.get(does, KindRule()).told(exact)
         return replace(signature, **(({"input": does} if len(self.rules) > 1 else {}) | told))
+
+    def _race(self, signature: Signature) -> Signature:
+        """Return the kind of a race: the smallest one of which its inputs are a part, or that is a part of them."""
+        ours = Counter(signature.meets.split(MEETS))
+        races = sorted(self.races, key=lambda race: (race.count(MEETS), race))
+        others = ((race, Counter(race.split(MEETS))) for race in races)
+        same = next((race for race, other in others if other <= ours or ours <= other), signature.meets)
+        kind = "wrong" if signature.kind in _ANSWERS else signature.kind
+        return Signature(kind, "any state", same, "what follows one by one", "something else", meets=same)
 
     def is_named(self, exact: Signature) -> bool:
         """Return whether the system gives a failure a name."""
@@ -124,6 +138,7 @@ class Kinds:
     full: bool = False
     parts: tuple[FailurePart, ...] | None = None
     drawn: bool = False
+    races: set[str] = field(default_factory=set[str])
     _exact: defaultdict[Signature, set[Signature]] = field(
         default_factory=lambda: defaultdict[Signature, set[Signature]](set)
     )
@@ -137,6 +152,8 @@ class Kinds:
                 self.passed[step] += 1
         exact = signature.exact
         if exact is None:
+            if signature.meets and len(self.races) < MOST:
+                self.races.add(signature.meets)
             return
         if exact not in self.failures and len(self.failures) >= MOST:
             self.full = True
@@ -163,6 +180,8 @@ class Kinds:
         """Return how to tell the failures of a signature apart."""
         if self.parts is not None:
             return Scope(parts=self.parts)
+        if signature.meets:
+            return Scope(races=frozenset(self.races))
         known = self._scopes.get(signature)
         if known is None:
             # sorted, since the order of a set differs between processes

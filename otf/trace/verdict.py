@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 Outcome: TypeAlias = Literal["pass", "fail", "inconclusive"]
 FailureKind: TypeAlias = Literal[
@@ -23,6 +23,9 @@ WORDS: dict[FailureKind, str] = {
     "early": "an output came too early",
     "property": "a property that has to hold for the whole run is violated",
 }
+
+MEETS: Final = " & "
+"""Stands in a signature between what several inputs do that were in flight together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +52,8 @@ class Allowed:
 class Signature:
     """A coarse description of a failure: its kind, and the types of state, input, expected and seen output.
 
-    `exact` has their values as text, if a single input failed; `otf.trace.kinds` uses it to tell failures of one
-    signature apart.
+    `exact` has their values as text, if a single input failed, and `meets` what each of several inputs in flight does;
+    `otf.trace.kinds` uses both to tell failures of one signature apart.
 
     >>> print(Signature("wrong", "int", "Button", "Coffee", "Tea"))
     wrong: int --Button--> expected Coffee, seen Tea
@@ -62,13 +65,14 @@ class Signature:
     expected: str
     seen: str
     exact: Signature | None = field(default=None, compare=False, repr=False)
+    meets: str = field(default="", compare=False, repr=False)
 
     @property
     def fingerprint(self) -> str:
         """Return a short name of the failure by its values, the same in each process and version."""
         exact = self.exact or self
         parts = (self.kind, self.state, self.input, self.expected, self.seen)
-        values = (exact.state, exact.input, exact.expected, exact.seen)
+        values = (exact.state, exact.input, exact.expected, exact.seen, *([self.meets] * bool(self.meets)))
         return hashlib.blake2b(repr((parts, values)).encode("utf-8", "backslashreplace"), digest_size=8).hexdigest()
 
     def __str__(self) -> str:

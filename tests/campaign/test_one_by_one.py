@@ -120,20 +120,27 @@ def test_a_defect_is_one_kind_whatever_meets_it(tmp_path: Path) -> None:
 
 def test_a_race_counts_as_it_is(tmp_path: Path) -> None:
     """One by one, the inputs pass: no run without a burst is in its folder."""
-    summary = campaign(tmp_path, BOTH)
-    assert summary.failures
-    for group in summary.failures.values():
-        failure = group.first.verdict.failure
-        assert failure is not None
-        assert (failure.signature.input, failure.together, group.tries) == ("Take", 2, 0)
-        assert header_of(group.first.trace).burst == 2
+    [group] = campaign(tmp_path, BOTH).failures.values()
+    assert (group.signature.input, group.tries) == ("Take & Take", 0)
+    assert header_of(group.first.trace).burst == 2
     assert not list(tmp_path.glob("*.strict.jsonl"))
+
+
+def test_who_is_sent_along_is_not_part_of_a_race(tmp_path: Path) -> None:
+    """Of three inputs at once two meet, and shrinking leaves these; what a race has done may show afterwards."""
+    summary = run(bench(BOTH), tmp_path, burst=3, traces=12, steps=20, seed=5)
+    [(kind, group)] = summary.failures.items()
+    assert kind.input == "Take & Take"
+    first, shrunk = group.first.verdict.failure, group.shrunk
+    assert first is not None
+    assert shrunk is not None
+    assert (first.together, shrunk.steps) == (3, 3)
 
 
 def test_a_race_stays_a_kind_beside_a_defect(tmp_path: Path) -> None:
     """What is known to fail alone does not hide what fails only at once."""
     kinds = campaign(tmp_path, LAST, BOTH).failures
-    assert {(kind.seen, group.tries) for kind, group in kinds.items()} == {("Nothing", 1), ("Done", 0)}
+    assert {(kind.input, group.tries) for kind, group in kinds.items()} == {("Take", 1), ("Take & Take", 0)}
 
 
 def path_of(tmp_path: Path, events: list[Event]) -> PathResult:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import permutations, product
 
 import pytest
 from hypothesis import given
@@ -155,6 +155,34 @@ def test_a_failure_that_is_added_makes_kinds() -> None:
     assert (found.as_added(one), found.as_added(other).input, found.of(other)) == (one, "'c'", other)
     found.add(other)
     assert found.as_added(one).input == "'b'"
+
+
+def race(meets: str, seen: str = "Done", kind: str = "wrong") -> Signature:
+    """Return the signature of a failure of inputs at once."""
+    return Signature(kind, "int", "Take", "Done", seen, meets=meets)  # type: ignore[arg-type] # pyright: ignore[reportArgumentType] -- a kind
+
+
+def test_a_race_is_told_by_the_inputs_that_meet() -> None:
+    """Whatever the outputs, and whoever else was sent along: in any order of the failures."""
+    found = [race("Put & Take & Take"), race("Take & Take", "Nothing", "missing"), race("Put & Put")]
+    for order in permutations(found):
+        kinds = Kinds()
+        for each in order:
+            kinds.add(each)
+        assert [kinds.of(each).input for each in found] == ["Take & Take", "Take & Take", "Put & Put"]
+        assert len({*map(kinds.of, found)}) == 2
+        assert kinds.of(kinds.of(found[0])) == kinds.of(found[0])
+    assert len({each.fingerprint for each in found}) == len(found)
+
+
+def test_a_part_of_a_race_is_that_race() -> None:
+    """While a run of it is shrunk; and an end of the system is another failure."""
+    kinds = Kinds()
+    kinds.add(race("Put & Take & Take"))
+    scope = kinds.scope(race("Put & Take & Take"))
+    assert scope.of(race("Take & Take")) == kinds.of(race("Put & Take & Take"))
+    assert scope.of(race("Take & Take", kind="ended")) != kinds.of(race("Put & Take & Take"))
+    assert Kinds(parts=("seen",)).of(race("Take & Take")) == race("Take & Take")
 
 
 def test_no_values() -> None:
