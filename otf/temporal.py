@@ -336,7 +336,7 @@ def _least(ways: Alternatives) -> Alternatives:
 
 
 def _soonest(parts: frozenset[Formula]) -> frozenset[Formula]:
-    """Return the parts without those that a shorter deadline, or a longer prohibition, includes."""
+    """Return the parts, but leave out those that follow from one with a shorter deadline or a longer prohibition."""
     terms: dict[Hashable, Formula] = {}
     for part in parts:
         if part.kind in {"within", "throughout"}:

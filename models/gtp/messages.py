@@ -31,7 +31,7 @@ class Noise:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer; `id` is that of the command, `text` what follows it, which may be several lines."""
+    """An answer; `id` repeats the command's; `text` is the rest of the answer, which may have several lines."""
 
     ok: bool
     text: str = ""

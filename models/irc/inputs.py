@@ -41,7 +41,7 @@ _WRONG: Final[tuple[tuple[str, ...], ...]] = (
 
 
 def inputs(also: str, channel: Channel) -> Iterator[Say]:
-    """Yield the commands of all clients, and wrong ones of one of them; `also` is one of `ALSO`."""
+    """Yield the commands of all clients, and the wrong commands of one client; `also` is one of `ALSO`."""
     for client in CLIENTS:
         yield from (Say(client, name, tuple(words)) for name, *words in _WORDS)
         yield from (Say(client, "MODE", (CHANNEL, *mode)) for mode in _MODES)

@@ -29,8 +29,8 @@ BOOTING: Final = 20.0
 class Prompt:
     """The board waits for a command.
 
-    The values of `VARIABLES` (None: not defined), the words at `BASE`, the command that an empty line repeats (""
-    for none), and how many blocks after the first it would show if that is `md.l`.
+    It keeps the values of `VARIABLES` (None: not defined), the words at `BASE`, and the command that an empty line
+    repeats ("": none). If that command is `md.l`, it also keeps how many blocks it has shown after the first.
     """
 
     variables: tuple[str | None, ...] = (None, None)

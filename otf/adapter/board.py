@@ -110,7 +110,7 @@ def kept_recording(trace: Path) -> Path | None:
 
 @asynccontextmanager
 async def recorded(recording: Recording | None, trace: Path) -> AsyncGenerator[Callable[[], None]]:
-    """Record until the context ends, and delete the recording unless the yielded function was called.
+    """Record until the context ends. The recording is kept only if the yielded function was called.
 
     Raises ContactError if the program ends before there is anything to record.
     """

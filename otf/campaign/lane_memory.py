@@ -141,7 +141,7 @@ class _Waited(_Recalled[tuple[Hashable, ...]]):
 
 
 class _Quiet(set[Hashable]):
-    """Silences seen, by other paths too."""
+    """The silences that this path and others have seen."""
 
     def __init__(self, layers: Iterable[Layer]) -> None:
         super().__init__()

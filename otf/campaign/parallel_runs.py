@@ -64,7 +64,7 @@ class ParallelRuns:
         self._event = anyio.Event()
 
     async def drive(self, more: Callable[[], bool], thinks: Thinks) -> None:
-        """Run candidates until the search is over; once there may be no `more`, judge those that are running."""
+        """Run candidates until the search ends. When `more` forbids new ones, judge those that still run."""
         with ungrouped():
             async with anyio.create_task_group() as tasks:
                 while await self._start(tasks, more, thinks):

@@ -83,7 +83,7 @@ def aged(bag: MessageBag) -> MessageBag:
 
 
 def covers(big: InNet[State], small: InNet[State]) -> bool:
-    """Return whether everything that can happen in `small` can happen in `big`, so that `big` suffices."""
+    """Return whether everything that can happen in `small` can also happen in `big`, which then stands for both."""
     return same(big.state, small.state) and _over(big.inputs, small.inputs) and _over(big.outputs, small.outputs)
 
 
@@ -128,7 +128,7 @@ def silent(way: NetWay) -> TypeGuard[Transition[NetState]]:
 
 
 def fewest(ways: Sequence[NetWay], origin: NetState | None = None) -> list[NetWay]:
-    """Drop silent ways whose next state is covered by that of another way, or by `origin`.
+    """Drop ways without outputs whose next state adds nothing to that of another way, or to `origin`.
 
     If the system has done the same in two states, the state in which more can arrive suffices.
     """

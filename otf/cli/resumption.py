@@ -144,7 +144,7 @@ def resumed(folder: Path, given: RunOptions) -> tuple[RunOptions, Bench]:
 
 
 def _own(recorded: str, given: str) -> str:
-    """Return the strategy to continue with: one from a file has to be given again, any other is the folder's."""
+    """Return the strategy to continue with: the recorded one, or the given one if it was read from a file."""
     return given if ":" in recorded else recorded
 
 

@@ -154,7 +154,7 @@ def _try(decode: Callable[[bytes], object], data: bytes) -> None:
 
 
 def _watch(frame: FrameType, event: str, argument: Any) -> Callable[..., Any]:  # noqa: ANN401 -- as the interpreter has it
-    """End the copy on any MemoryError: the library may catch it, but the tester has more memory and would use it."""
+    """End the copy on any MemoryError. The library may catch it here, but would use that memory in the tester."""
     frame.f_trace_lines = False
     if event == "exception" and issubclass(argument[0], MemoryError):
         os.write(1, _TOO_LARGE)

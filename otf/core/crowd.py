@@ -38,7 +38,7 @@ def join_crowded(found: list[Hypothesis]) -> list[Hypothesis]:
 
 
 class Following(NamedTuple):
-    """A hypothesis to follow, its depth, and the ports that need not be followed from it."""
+    """A hypothesis that the search still has to follow, its depth, and the ports that it may skip there."""
 
     now: Hypothesis
     depth: int = 0

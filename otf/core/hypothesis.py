@@ -161,7 +161,7 @@ def join_queues(flight: Queues[QueuedInput], later: Queues[QueuedInput]) -> Queu
 
 
 def take_input(now: Hypothesis, port: str) -> Hypothesis:
-    """Return the hypothesis after the first input of a port was taken; outstanding outputs were emitted before that."""
+    """Return the hypothesis in which the system has taken a port's first input, after emitting what was outstanding."""
     head, *rest = queue(now.flight, port)
     if not now.outstanding:
         return Hypothesis(now.position, (), put(now.flight, port, tuple(rest)), *now[3:])

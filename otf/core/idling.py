@@ -160,7 +160,7 @@ class Idling:
         return left[timer]
 
     def _rest(self, left: dict[TimerName, float], waited: float) -> float:
-        """Return how much longer to wait: a stall in between delays the moment by which a timer must have expired."""
+        """Return how much longer to wait: after a stall, it takes longer until a timer must have expired."""
         rest = left.get(self._timer, 0.0) if self._recent and self._recent[-1] == "end" else 0.0
         return rest if rest < waited / 2 else 0.0
 

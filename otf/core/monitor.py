@@ -48,7 +48,7 @@ class Monitor:
     """
 
     def __init__(self, oracle: Oracle, belief: Belief | None = None) -> None:
-        """Start at the beginning of a run, or from a settled `belief`."""
+        """Start at the beginning of a run, or continue from a settled `belief`."""
         self.oracle = oracle
         self.belief: Belief = belief or oracle.start()
         self.ledger: Ledger = Ledger()

@@ -85,7 +85,7 @@ class Stalls:
     sampled: float = 0.0
 
     def until(self, asked: float) -> float:
-        """Return when a wait until the time `asked` ends: later if time was lost in it."""
+        """Return when a wait until the time `asked` really ends: later if the machine lost time during it."""
         return self._until if asked == self._asked else asked
 
     def note(self, seconds: float) -> None:

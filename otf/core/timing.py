@@ -122,7 +122,7 @@ class Window(NamedTuple):
 def behind(stalls: Iterable[Stalled], now: float, bound: float) -> float:
     """Return for how long stalls, the latest first, may have delayed what arrives now.
 
-    Whatever waited through a stall arrives at most `bound` seconds of unlost time after it.
+    What a stall held up arrives within `bound` seconds after it, not counting further lost time.
     """
     lost, free, begin = 0.0, 0.0, now
     for stall in stalls:

@@ -236,7 +236,7 @@ def temporal(graph: Graph, name: str, what: Formula) -> Finding:
     """Return whether a property holds for every run of a model; if not, with a shortest run that violates it.
 
     A property `sometimes(…)` is a goal: it holds if a run reaches it, and the way is such a run. Runs are finite, so a
-    promise that is never kept violates nothing. Transitions that only describe their outputs (`Where`, a class) leave
+    promise without a deadline is never violated. Transitions that only describe their outputs (`Where`, a class) leave
     the property open. Raises ModelError if a function of the property raises.
 
     >>> from otf.explore import explore

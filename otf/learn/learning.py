@@ -41,7 +41,7 @@ class ChoiceError(Exception):
 
 
 class _ChangedError(Exception):
-    """An answer that the algorithm got no longer holds: it starts again from what is known now."""
+    """The algorithm was given an answer that turned out wrong, so it starts again with what is known now."""
 
 
 @dataclass

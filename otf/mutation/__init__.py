@@ -167,7 +167,7 @@ def _first_items(spec: Spec[Any, Any]) -> Iterator[Any]:
 
 
 def _learn(spec: Spec[Any, Any], examples: Examples) -> None:
-    """Ask about the first states, so that the search knows the outputs that the model gives as values."""
+    """Show the search the outputs of the first states that the model gives as plain values."""
     for item in _first_items(spec):
         for value, _ in outputs_in(item):
             if not vague(value) and not isinstance(value, Accept):

@@ -1,8 +1,9 @@
 """What a model only describes: outputs that a system can send for it, and whether it allows those of a mutant.
 
-A model served as a system needs real outputs where it has a class, a test or an `Accept`. The search tries outputs that
-the model gives elsewhere, and values of the bench's types made from nearby ones. Those are fields of the state and the
-input, and constants in the code of the test. It trusts nothing: a value counts only if the model's own test accepts it.
+To serve a model as a system, otf needs real outputs wherever the model has only a class, a test or an `Accept`. The
+search tries outputs that the model gives elsewhere, and values of the bench's types made from nearby ones. Those are
+fields of the state and the input, and constants in the code of the test. It trusts nothing: a value counts only if the
+model's own test accepts it.
 """
 
 from __future__ import annotations

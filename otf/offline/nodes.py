@@ -183,7 +183,7 @@ class _Slicing:
         return call_model(lambda: self._forget(state, node), self._forget, "forget", state, node)
 
     def _fails(self, kept: Sequence[int]) -> bool:
-        """Return whether these events fail from whatever state of the nodes."""
+        """Return whether these events fail, whatever the state of the nodes before them."""
         self._tries += 1
         state = self._spec.initial
         for node in self._nodes:

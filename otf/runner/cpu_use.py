@@ -28,10 +28,10 @@ def cpu_use(
     """Return what the tester's descendants have done; if there are none, how long this machine kept tasks waiting.
 
     `own` lists the processes of this system: children started for other systems are left out, and listed processes that
-    the tester did not start are included. With KERNEL, what carries bytes counts too; KERNEL alone is a system that is
-    elsewhere. `shared`: the tester tests several systems, and neglects the others while it computes for one. `threads`:
-    the system runs in threads of this process, and other processes are ignored. If the kernel shows nothing (not Linux,
-    or /proc not mounted), all values are zero.
+    the tester did not start are included. With KERNEL, what carries bytes counts too; KERNEL alone means that the
+    system is on another machine. `shared`: the tester tests several systems, and neglects the others while it computes
+    for one. `threads`: the system runs in threads of this process, and other processes are ignored. If the kernel shows
+    nothing (not Linux, or /proc not mounted), all values are zero.
     """
     if threads:
         return _beside_the_tester(proc, shared=shared)

@@ -256,8 +256,8 @@ class Lookout:
         """Return how long the tester was stopped since the last look, what it lost on waking up, and its time awake.
 
         Stopped is the part of the `passed` seconds for which the kernel shows neither running nor waiting for a
-        processor. On waking up, other threads of the process may hold Python's lock. A thread that lost its processor
-        keeps the lock: then the second value is None.
+        processor. On waking up, other threads of the process may hold Python's lock. If the tester's own thread lost
+        its processor, it kept the lock, and the second value is None.
         """
         use, switches = own_use(), getrusage(RUSAGE_THREAD).ru_nivcsw
         (ran, waited), before = (new - old for new, old in zip(use, self._used, strict=True)), self._switches

@@ -39,7 +39,7 @@ def goals_of(search: ShrinkSearch) -> Thinking[list[ModelStep]]:
 
 
 def fewer_goals(search: ShrinkSearch) -> Attempts:
-    """Try the last goal alone, then with one of the first ones, and then all goals without parts of them."""
+    """Try the last goal alone, then the last one with one of the first, and then all goals but a part of them."""
     search.begin("goals")
     if len(search.best) > MOST:
         return False

@@ -154,7 +154,7 @@ class LearntAnswers:
             self._loop = []
 
     def _follow(self, inp: str) -> None:
-        """Go on in the loop. The first step of a path that recurs closes a loop."""
+        """Go on in the loop. When a step of the path occurs for the second time, that closes a loop."""
         self._followed[self._step()].add(inp)
         left, steps = self._loop, self._steps
         self._behind = left == [inp]

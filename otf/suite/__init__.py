@@ -251,8 +251,8 @@ def guarantee(method: Method, made: NumberedMachine, extra: int) -> str:
 def wider(extra: int) -> str:
     """Return in words for which larger systems a suite is also complete, with at least 1 extra state.
 
-    W, Wp and HSI are k-A-complete (Vaandrager and Melse 2024), who give counterexamples for H and SPY. For k = 0 no
-    system is larger: the ways to the model's states reach all of its states.
+    W, Wp and HSI are k-A-complete (Vaandrager and Melse 2024), who give counterexamples for H and SPY. For k = 0 the
+    system is no larger than the model: the ways to the model's states reach all states of the system.
 
     >>> wider(1).partition(" by ")[2]
     'a shortest way to a state of the model and at most 1 input more'

@@ -79,9 +79,9 @@ def check_framing(  # noqa: PLR0913 -- each is a part of the protocol that not e
     length of its answer: pairs of a request and the answering frame as on the wire. The check packs each request before
     the bytes of its answer come.
 
-    With `largest`, a frame of that many bytes comes whole, one with a byte more has a trouble, and the next frame is
-    right again. `sized` makes a frame of a given size. Each of `endless`, repeated without end, takes bounded memory.
-    Noise and damaged streams raise nothing.
+    With `largest`, a frame of that many bytes arrives whole. One with a byte more arrives with a `trouble`, and the
+    frame after it is right again. `sized` makes a frame of a given size. Each of `endless`, repeated without end, takes
+    bounded memory. Noise and damaged streams raise nothing.
 
     A framing is a function that makes framers; a framer has `gap`, `unfinished`, `begun`, `pack`, `feed` and `rest`.
     In this example an answer has as many bytes as the request asked for:

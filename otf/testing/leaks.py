@@ -93,7 +93,7 @@ class Baseline:
 
 
 async def leaks_of(use: Callable[[], Awaitable[None]], lingers: float = 0.0) -> list[str]:
-    """Return what `use` left open and keeps open for `lingers` seconds and a moment.
+    """Return what `use` left open, if it is still open a moment after `lingers` seconds.
 
     What something else in this process may have left counts only if all three rounds find it.
     """

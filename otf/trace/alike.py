@@ -118,7 +118,7 @@ def difference(expected: str, seen: str) -> str:
 
 
 def is_slice(failing: Sequence[str], passed: Sequence[str]) -> bool:
-    """Return whether one of several fields explains what fails: with its failing values, none passed.
+    """Return whether one of several fields explains the failures: no run with one of its failing values passed.
 
     >>> failing = ["Set('a', 26)", "Set('c', 30)", "Set('b', 28)"]
     >>> is_slice(failing, ["Set('a', 5)", "Set('b', 20)", "Set('c', 25)"])

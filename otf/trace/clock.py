@@ -1,7 +1,7 @@
 """Outputs that come by the system's own clock, some time after connecting, whatever is sent.
 
-A keep-alive missing from the model fails after whichever input happens to precede it. A run that sends nothing reveals
-it.
+If the model lacks a keep-alive message, the run fails after whichever input happens to come before that message. A run
+that sends nothing reveals it.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ class PassedStep(NamedTuple):
 class KindRule(NamedTuple):
     """Which parts of a failure distinguish kinds; for inputs in `everywhere`, the state does not.
 
-    Each way in `slices` in which an output can be wrong is a kind of its own, whatever the input.
+    Each of the `slices`, the ways in which an output can be wrong, is a separate kind, whatever the input.
     """
 
     parts: tuple[FailurePart, ...] = ()

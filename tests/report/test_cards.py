@@ -113,9 +113,13 @@ def test_bytes_of_text_are_shown_as_text(seen: Browser, report: Path) -> None:
     assert seen.ask("shownBytes('6f6b0d0a', 4).querySelector('pre').textContent") == "ok\\r\\n"
 
 
-def test_a_card_has_the_bytes_of_the_output(report: Path) -> None:
-    """The words of a failure end with what came on the wire, as in the terminal."""
+def test_a_card_has_the_bytes_of_the_output(report: Path, tmp_path: Path) -> None:
+    """The words of a failure end with what came on the wire, as in the terminal; what did not come has no bytes."""
     assert "its bytes:       63 6f 66 66 65 65  &#x27;coffee&#x27;" in report.read_text(encoding="utf-8")
+    trace = Path(__file__).parents[1] / "cli" / "golden" / "conference.jsonl"
+    (tmp_path / "path-0001.jsonl").write_bytes(trace.read_bytes())
+    assert otf("report", tmp_path).status == 0
+    assert "its bytes:" not in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
 BURST = """(() => {

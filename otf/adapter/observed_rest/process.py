@@ -111,7 +111,7 @@ class Process:
     def why_untimed(self) -> str:
         """Return why its timers cannot be read now, "" if they can.
 
-        Timers of computing time wake nothing: while all threads sleep, none of it passes.
+        Timers that measure CPU time wake nothing: while all threads sleep, no CPU time passes.
         """
         try:
             if timers := os.pread(self._timers, LONG, 0):

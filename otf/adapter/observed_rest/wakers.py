@@ -146,7 +146,7 @@ class Trust:
         return not self._careful
 
     def heard(self, counters: Callable[[Tid], bytes]) -> None:
-        """Note an output that a thread of the last rest must have caused: those that have run since are to blame."""
+        """Note an output after the last rest: one of the threads that have run since then must have caused it."""
         ran = {tid: waker for tid, (waker, before) in self.last.items() if counters(tid) != before}
         for tid in ran:
             del self.last[tid]

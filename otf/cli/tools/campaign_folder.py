@@ -284,7 +284,8 @@ class _Gathering:
         steps, events = judgement.steps, judgement.events
         if guessed:
             steps, events = failure.step, events[: failure.event]
-        return ReportedFailure(failure, str(file), steps, events, kind=kind, bytes=spaced(raw(file, failure.event)))
+        data = raw(file, failure.event)
+        return ReportedFailure(failure, str(file), steps, events, kind=kind, bytes=spaced(data) if data else "")
 
     def _note(self, text: str) -> None:
         self._found.notes[text] = None
