@@ -3,10 +3,12 @@
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 
 import pytest
 
+from benchmarks.defects import blind
 from benchmarks.defects.blind import Hunt
 from benchmarks.defects.environments import MADE, running
 from benchmarks.defects.published import Defect
@@ -42,14 +44,15 @@ def test_what_fails_on_the_bad_version_alone_is_the_defect(tmp_path: Path) -> No
 
 def test_what_fails_on_both_versions_is_not_the_defect(tmp_path: Path) -> None:
     """It is named as common to both, once or by the way in which it was seen, and the search goes on without it."""
-    row = _hunt(tmp_path, "dry", "dry").run()
+    row = _hunt(tmp_path, "dry", "dry", seconds=2.0).run()
     assert (row["found"], row["differences"]) == (False, [])
     assert row["common"]
 
 
-def test_a_difference_of_another_kind_is_not_the_defect(tmp_path: Path) -> None:
+def test_a_difference_of_another_kind_is_not_the_defect(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A defect that says what it violates is found only by a failure that cites it."""
-    row = _hunt(tmp_path, "dry", "none", "R1").run()
+    monkeypatch.setattr(blind, "monotonic", count(0, 10).__next__)  # time for one campaign, which ends by its failure
+    row = _hunt(tmp_path, "dry", "none", "R1", seconds=25.0).run()
     assert row["found"] is False
     assert {each["is it"] for each in row["differences"]} == {False}
 
