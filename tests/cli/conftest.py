@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from otf.runner.lookout import Lookout
+from tests.always import always
 from tests.cli.command import machine, otf
 
 
@@ -27,8 +29,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 @pytest.fixture
-def trace(folder: Path) -> Path:
-    """A trace of a failing path: 10 cents, the button, and no coffee."""
+def trace(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A trace of a failing path: 10 cents, the button, and no coffee; however busy this machine is."""
+    monkeypatch.setattr(Lookout, "stalled", always(0.0))
     machine(folder)
     strict = ("--mode", "strict", "--seed", 1, "--traces", 1, "--out", "out")
     otf("run", "machine.py:make", "--set", "broken=true", *strict)
