@@ -28,6 +28,7 @@ GLANCES: Final = 4  # during the time that a rest has to last
 PONG: Final = 0.002  # seconds: a ping not answered by then may never be, which a rest shows
 SAMPLED: Final = 0.1  # seconds after which the machine is read again, even if nothing comes
 TURN_OF_WAIT: Final = 0.01  # the shortest turn of a wait in which times matter, in seconds
+ASLEEP: Final = 0.0005  # seconds of a wait after which no output that was written before it is still under way
 TRICKLE: Final = 30.0  # seconds after which a frame that still comes byte by byte is assumed to be endless
 
 
@@ -203,28 +204,24 @@ class Lookout:
         await self._look(until)
 
     async def _look(self, until: float) -> None:
-        wire, waiting = self.wire, self._waiting
-        began = wire.now
+        wire, began = self.wire, self.wire.now
+        if wire.waiting:
+            return  # no port was looked at: what else has come is as old as the last look
         try:
             if not wire.spun(until):
                 await wire.sleep(until)
         finally:
-            self._looked(began, until, waiting)
+            self._looked(began, until)
 
-    @property
-    def _waiting(self) -> float:
-        """The slack of arrivals that an earlier look found and nobody took: another look does not make them newer."""
-        return self._slack if self.wire.waiting else 0.0
-
-    def _looked(self, began: float, until: float, waiting: float) -> None:
+    def _looked(self, began: float, until: float) -> None:
         """Note a wait for arrivals that was to last until that time."""
         wire, busy = self.wire, began - self.looked
         self.looked = now = wire.now
         self._spent.waited(now - began, silent=not wire.waiting, timed=self._model.timed and self._session.timed)
         # between two looks, and when it wakes up too late, the tester does not see arrivals
         late = self._late = now - max(began, until)
-        self._slack = self.allow(max(began - self._empty, late, waiting))
-        self._empty = now - max(0.0, late)
+        self._slack = self.allow(max(began - self._empty, late))
+        empty, self._empty = self._empty, now - max(0.0, late)
         if late >= STALL:
             self.stalls.note(late)
         if self._model.timed:
@@ -233,8 +230,10 @@ class Lookout:
                 wire.stamp()
             stopped, lost, awake = self._unaccounted(busy + max(0.0, late))
             if wire.waiting:
-                # it may have lost its processor after it was woken, and more has come since
-                self._empty = max(began, min(self._empty, now - awake))
+                # It may have lost its processor after it was woken, and more has come since. If it never slept, the
+                # kernel of the system may hold back more, as TCP does for want of an acknowledgement.
+                slept = min(now - began, busy + now - began - awake)
+                self._empty = max(began, min(self._empty, now - awake)) if slept > ASLEEP else empty
             soon = busy < NOISE and now - self.stalls.sampled < SAMPLED
             if soon and lost is not None and not stopped and not wire.waiting:
                 self.stalls.forgive(lost, blocking=self._threads)
@@ -246,9 +245,11 @@ class Lookout:
         before, self.looked = self.looked, self.wire.now
         if not self._model.timed:
             return
-        self._slack = self.allow(max(self.looked - self._empty, self._waiting))
-        # the tester may have lost its processor since it looked
-        self._empty = max(self._empty, self.wire.polled)
+        # what an earlier look found, and nobody took, is no newer for another look
+        self._slack = self.allow(max(self.looked - self._empty, self._slack * self.wire.waiting))
+        if not self.wire.waiting:
+            # the tester may have lost its processor since it looked
+            self._empty = max(self._empty, self.wire.polled)
         if stopped := self._unaccounted(self.looked - before)[0]:
             self.stalls.sample(self.looked, self._cpu_use(), stopped=stopped)
 

@@ -16,6 +16,7 @@ import anyio
 from trio.testing import MockClock
 
 from otf.adapter import Arrival, Bench, Ending, Frame, Line
+from otf.adapter.observed_rest.system import Rest, SystemProcesses
 from otf.adapter.waiting import Alarm, alarms
 from otf.adapters.inprocess import FrameHandler, Reply, inprocess
 from otf.core import Session
@@ -274,3 +275,22 @@ def on_still(*arrivals: Arrival, refusal: Exception | None = None, **more: Any) 
     """Return a bench with one `Still` line; its system should do as `ping`."""
     given: dict[str, Any] = {"connect": opened(p=Still([*arrivals], refusal)), "ports": {}, "outputs": ("p",)}
     return on_function(lambda: lambda _frame: None, **{**given, **more})
+
+
+class Restless(SystemProcesses):
+    """A process that works at every look, and uses no time: for others."""
+
+    def __init__(self) -> None:
+        self.roots = frozenset({7})
+
+    def look(self, quiet: object) -> Rest | None:
+        """Return that a thread runs."""
+        del quiet
+        return None
+
+    def glance(self) -> None:
+        """See nothing new."""
+
+    def used(self) -> float:
+        """Return that it has computed nothing."""
+        return 0.0

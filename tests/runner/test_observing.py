@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from otf import Bench
-from otf.adapter.observed_rest.system import Rest, SystemProcesses
+from otf.adapter.observed_rest.system import Rest
 from otf.adapter.observed_rest.threads import Sleepers
 from otf.core import Session, Wait
 from otf.core.pacing import Strict
@@ -21,7 +21,7 @@ from otf.runner.wire import Wire
 from otf.spec import Spec, Transition, goto
 from otf.strategy import Script
 from otf.trace.events import Event, Seen, Sent
-from tests.runner.playing import answering, hub
+from tests.runner.playing import Restless, answering, hub
 
 
 def _echo(_state: int, _inp: str) -> list[Transition[int]]:
@@ -29,25 +29,6 @@ def _echo(_state: int, _inp: str) -> list[Transition[int]]:
 
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="rests are observed on Linux only")
-
-
-class Restless(SystemProcesses):
-    """A process that works at every look, and uses no time: for others."""
-
-    def __init__(self) -> None:
-        self.roots = frozenset({7})
-
-    def look(self, quiet: object) -> Rest | None:
-        """Return that a thread runs."""
-        del quiet
-        return None
-
-    def glance(self) -> None:
-        """See nothing new."""
-
-    def used(self) -> float:
-        """Return that it has computed nothing."""
-        return 0.0
 
 
 def looked(wanted: float) -> str:
