@@ -59,8 +59,8 @@ def sampled(batch: int) -> Draw:
 def simplest_from(strategy: SearchStrategy[Any], value: object, draw: Draw) -> Generator[Any, bool, None]:
     """Yield values simpler than a failing one, as Hypothesis shrinks it; for each, send whether it fails.
 
-    `draw` is the one that produced the value. Hypothesis starts again after each answer, and gets the earlier answers
-    again: in a thread of its own it would change everyone's random numbers while it waits.
+    `draw` is the one that produced the value. Hypothesis goes on as if a value passed, and starts again with the
+    answers so far if it fails: in a thread of its own it would change everyone's random numbers while it waits.
 
     >>> from hypothesis import strategies
     >>> numbers, draw = strategies.integers(0, 1000), Draw("a", 50)
@@ -75,13 +75,14 @@ def simplest_from(strategy: SearchStrategy[Any], value: object, draw: Draw) -> G
     501
     """
     answers, best = {fingerprint(value): True}, value
-    before = dict[Hashable, Any]()
-    for _ in range(ASKED):
-        asked = _unanswered(strategy, value, draw, answers, before)
-        if asked is None:
-            break
-        answers[fingerprint(asked[0])] = fails = yield asked[0]
-        best = asked[0] if fails else best
+    before, failing = dict[Hashable, Any](), True
+    while failing and len(answers) <= ASKED:
+        failing = False
+        for asked in _unanswered(strategy, value, draw, answers, before):
+            answers[fingerprint(asked)] = failing = yield asked
+            best = asked if failing else best
+            if failing or len(answers) > ASKED:
+                break
     # Hypothesis never comes back to what it generated before the value, often the simplest of all
     for each in simpler_first(before[name] for name in before.keys() - answers.keys()):
         if simplicity(each) >= simplicity(best) or (yield each):
@@ -94,12 +95,12 @@ def _unanswered(
     draw: Draw,
     answers: Mapping[Hashable, bool],
     before: dict[Hashable, Any],
-) -> tuple[Any] | None:
-    """Return the first value on the way to the simplest one that has no answer yet; None if all have one.
+) -> list[Any]:
+    """Return the values on the way to the simplest one that have no answer yet, as if none of them failed.
 
     Puts into `before` what is generated before the value.
     """
-    wanted, began = fingerprint(value), False
+    wanted, began, asked = fingerprint(value), False, dict[Hashable, Any]()
 
     def search(each: object) -> None:
         nonlocal began
@@ -107,18 +108,14 @@ def _unanswered(
         began = began or name == wanted
         if not began:
             before[name] = each
-        if began and name not in answers:
-            raise _AskError(each)
-        if began and answers[name]:
+        elif name not in answers:
+            asked[name] = each
+        elif answers[name]:
             raise _FoundError
 
-    try:
+    with suppress(_FoundError):
         _generate(strategy, draw, search, shrinks=True)
-    except _AskError as error:
-        return (error.value,)
-    except _FoundError:
-        return None
-    return None
+    return [*asked.values()]
 
 
 def simpler_first(values: Iterable[Any]) -> list[Any]:
@@ -174,12 +171,6 @@ def smallest(
 
 class _FoundError(Exception):
     pass
-
-
-class _AskError(BaseException):  # Hypothesis would take an Exception for a failure, and go on
-    def __init__(self, value: object) -> None:
-        super().__init__()
-        self.value = value
 
 
 def drawn_anew(strategy: SearchStrategy[Any], draw: Draw) -> list[Any]:
