@@ -11,6 +11,7 @@ from typing import Final, TypeAlias, cast
 from otf.adapter import Bench, Line
 from otf.adapter.child.server import LATEST
 from otf.adapter.inband import HEARD
+from otf.adapter.observed_rest.earlier import glance
 from otf.adapter.observed_rest.elsewhere import KERNEL
 from otf.adapter.observed_rest.orphans import adopting, starting
 from otf.adapter.observed_rest.peers import are_fed, on_terminals, peers
@@ -66,6 +67,7 @@ async def drive(  # noqa: PLR0913, PLR0917 -- what a run needs, each once
         raise UsageError("the bench has no codec: its system is in this process, and nothing can be driven over ports")
     before, waited, died = killed_for_memory(), pressure(), list[BaseException]()
     HEARD.set(clock()())
+    glance()
     observed = adopting() if bench.silence == "observed" else nullcontext()
     with observed, starting() as started, ThreadWatch(died.append) as watch, watch.running():
         async with (

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from otf.adapter import Bench
 from otf.adapter.line import NEVER
 from otf.adapter.observed_rest.calls import ANYTIME
+from otf.adapter.observed_rest.earlier import hand_over, recall
 from otf.adapter.observed_rest.place import Delaying, Placed, Unseen
 from otf.adapter.observed_rest.wakers import Trust, Wakers
 from otf.core import Symbol
@@ -280,7 +281,7 @@ async def observing(
             known(observer.how)
     finally:
         watched.subtract(counted)
-        system.close()
+        hand_over(system)
 
 
 def _attach(bench: Bench, wire: Wire, started: Collection[int]) -> SystemProcesses:
@@ -292,4 +293,6 @@ def _attach(bench: Bench, wire: Wire, started: Collection[int]) -> SystemProcess
         raise Unseen(f"{MOST} other runs observe their systems at this time")
     from otf.adapter.observed_rest.attach import attached
 
-    return attached(wire.lines, started, bench.pids)
+    system = attached(wire.lines, started, bench.pids)
+    recall(system)
+    return system

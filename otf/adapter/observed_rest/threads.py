@@ -11,7 +11,7 @@ import os
 import signal
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
 from otf.adapter.observed_rest.calls import ANYTIME, NEVER, UNKNOWN, Timeout, parsed, table, timeout
@@ -219,6 +219,12 @@ class Sleepers:
                 self.ran = True
             asleep = asleep and reading.letter in RESTING
         return asleep
+
+    def recall(self, earlier: Sleepers) -> None:
+        """Take what is known of the same threads from before: a sleep that differs since then began after that."""
+        for tid, sleep in earlier._known.items():
+            self._known[tid] = replace(sleep, wake=None, alarms={})
+            self.unread.add(tid)
 
     def second(self, readings: Mapping[Tid, ThreadReading], wakes: Mapping[Tid, Wake]) -> bool:
         """Take the second reading, with the time-outs read before it; return whether no thread ran in between.

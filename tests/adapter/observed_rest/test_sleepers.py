@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, cast
+
+import anyio
 import pytest
 
+from otf.adapter.kept import keeping
 from otf.adapter.observed_rest.calls import ANYTIME, NEVER
+from otf.adapter.observed_rest.earlier import glance, hand_over, recall
 from otf.adapter.observed_rest.threads import Sleepers, ThreadReading, Wake
 from otf.runner.observing import TICKS, Stillness
+
+if TYPE_CHECKING:
+    from otf.adapter.observed_rest.system import SystemProcesses
 
 MAIN, OTHER = 1, 2
 SLEEPS = ThreadReading(b"100 5 1\n", b"S")
@@ -212,3 +220,47 @@ def test_a_tick_that_never_ends_is_noticed() -> None:
         assert not stillness.ticking
     stillness.rest(500.0, 500.0, 500.001, still=False)
     assert stillness.ticking
+
+
+def test_what_the_path_before_saw_tells_when_a_sleep_began() -> None:
+    """A server that wakes each second was last seen before the ports were opened: it wakes a second after that."""
+    earlier, sleepers, later = Sleepers(), Sleepers(), Sleepers()
+    assert look(earlier, 5.0, {MAIN: SLEEPS})
+    for known in (sleepers, later):
+        known.recall(earlier)
+    second = {MAIN: Wake(after=1.0)}
+    assert look(sleepers, 5.2, {MAIN: LATER}, wakes=second)
+    assert sleepers.due(5.2) == 6.0
+    assert look(later, 5.2, {OTHER: LATER}, wakes={OTHER: Wake(after=1.0)})
+    assert later.due(5.2) == ANYTIME, "a thread that was not there before"
+
+
+def test_a_system_is_kept_for_the_next_path_and_closed_with_the_campaign() -> None:
+    """The second path looks at the first one's system before it opens its ports; without a campaign nothing is kept."""
+
+    class System:
+        def __init__(self) -> None:
+            self.did: list[str] = []
+            self.sleepers = Sleepers()
+
+        def close(self) -> None:
+            self.did.append("closed")
+
+        def glance(self) -> None:
+            self.did.append("looked")
+
+    first, second, alone = (cast("SystemProcesses", System()) for _ in range(3))
+
+    async def campaign() -> None:
+        async with keeping():
+            glance()
+            hand_over(first)
+            glance()
+            recall(second)
+            hand_over(second)
+        glance()
+
+    anyio.run(campaign)
+    hand_over(alone)
+    did = [cast("System", each).did for each in (first, second, alone)]
+    assert did == [["looked", "closed"], ["closed"], ["closed"]]
