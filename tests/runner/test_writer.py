@@ -169,6 +169,7 @@ def test_the_end_tells_the_failure_as_data(tmp_path: Path) -> None:
         "expected": "Cup",
         "seen": "Ended",
         "exact": None,
+        "meets": "",
     }
 
 
