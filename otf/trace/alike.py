@@ -16,6 +16,7 @@ FIELD: Final = re.compile(rf"(?<=[=( ])'[^']*'|{NUMBER.pattern}")
 HEAD: Final = re.compile(r"[(\[]?b?['\"]?[^\s(,'\"]*")
 NAME: Final = re.compile(r"'[A-Za-z_]\w*'|[A-Za-z_]\w*\.\w+")
 ATOM: Final = re.compile(r"-?[\w.+]+|b?'(?:[^'\\]|\\.)*'|b?\"(?:[^\"\\]|\\.)*\"|<[^<>]*>")
+SAYS: Final = re.compile(r"b?['\"]([A-Za-z_]+)\W+\w")
 ECHO: Final = re.compile(r"'[^']+'| on \w+")
 REACH: Final = 3
 """How many failing values in a row, with no passing one between them, make a range."""
@@ -50,6 +51,18 @@ def head(text: str) -> str:
     """
     found = HEAD.match(template(text))
     return found.group() if found else ""
+
+
+def says_otherwise(inp: str, expected: str, seen: str) -> str:
+    """Return the first word of a wrong text of several words; "" if the input has it, or an expected output.
+
+    It says what the system did, as the type of a message does: it accepted what it has to refuse.
+
+    >>> says_otherwise("'bid 4'", "'low 4'", "'high 4'"), says_otherwise("'get a'", "'a = 3'", "'a = 4'")
+    ('high', '')
+    """
+    found = SAYS.match(seen)
+    return found[1] if found and not re.search(rf"\b{found[1]}\b", f"{inp} {expected}") else ""
 
 
 def is_atom(text: str) -> bool:

@@ -4,7 +4,8 @@ A *signature* is a coarse description of a failure; all failures of one defect n
 may share one too: if a model is a table of texts, every wrong answer is one text in place of another. So failures with
 one signature are split by their values, unless a single rule explains them all:
 
-- Failures of inputs that do different things (their texts begin with different words) are always different kinds.
+- Failures of inputs that do different things (their texts begin with different words) are always different kinds. So
+  are those in which the system says different things (wrong texts that begin with words that were not expected).
 - So are those with different names that the system itself gives: the model did not expect the value `error_17`.
 - If states and inputs have no parts, and there are several states, the model is a table. Then each entry is a kind,
   unless an input gets a wrong answer in the same way wherever it is tried, or in a range of states.
@@ -25,7 +26,18 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
-from otf.trace.alike import REACH, difference, head, is_atom, is_name, is_range, is_slice, related, template
+from otf.trace.alike import (
+    REACH,
+    difference,
+    head,
+    is_atom,
+    is_name,
+    is_range,
+    is_slice,
+    related,
+    says_otherwise,
+    template,
+)
 from otf.trace.verdict import MEETS, FailureKind, Signature
 
 MOST: Final = 1_000
@@ -93,11 +105,11 @@ class Scope:
             return replace(signature, **{part: getattr(exact, part) for part in self.parts})
         if self.is_named(exact):
             return replace(signature, seen=exact.seen)
-        does = head(exact.input)
         if not self.rules:
             return signature
-        told = self.rules.get(does, KindRule()).told(exact)
-        return replace(signature, **(({"input": does} if len(self.rules) > 1 else {}) | told))
+        told = self.rules.get(_act(exact), KindRule()).told(exact)
+        does, says = {"input": head(exact.input)}, says_otherwise(exact.input, exact.expected, exact.seen)
+        return replace(signature, **((does | ({"seen": says} if says else {}) if len(self.rules) > 1 else {}) | told))
 
     def _race(self, signature: Signature) -> Signature:
         """Return the kind of a race: the smallest one of which its inputs are a part, or that is a part of them."""
@@ -196,8 +208,7 @@ class Kinds:
         others = tuple(each for each in exact if template(each.seen) not in names)
         if len(others) <= 1 or not self._few(others, lambda each: head(each.input)):
             return Scope(names=names)
-        heads = _grouped(others, lambda each: head(each.input))
-        return Scope({does: self._rule(group) for does, group in heads.items()}, names)
+        return Scope({act: self._rule(group) for act, group in _grouped(others, _act).items()}, names)
 
     def _rule(self, exact: ExactFailures) -> KindRule:
         if len(exact) == 1:
@@ -264,6 +275,11 @@ class Kinds:
         random = any(len({each.seen for each in group}) > 1 for group in failing.values())
         one = (alike or random) and (not others or is_range([*failing], others))
         return KindRule() if one or len(failing) == 1 else KindRule(("input",))
+
+
+def _act(exact: Signature) -> str:
+    """Return what an input does, and what the system says instead of what is expected."""
+    return f"{head(exact.input)} {says_otherwise(exact.input, exact.expected, exact.seen)}"
 
 
 def _is_slice(exact: ExactFailures, passed: Sequence[str]) -> bool:

@@ -128,6 +128,24 @@ def test_words_of_commands() -> None:
     assert kinds(failure("{'a': 1}", "'get a'", "'1'", "'2'"), failure("{'a': 1}", "'put a'", "'ok'", "'no'")) == 2
 
 
+def test_words_of_answers() -> None:
+    """What a text says in place of what is expected tells defects apart, as types do; its numbers do not."""
+    right = tuple(PassedStep(f"({n},)", f"'bid {n}'", f"'high {n}'") for n in (3, 4, 5, 6))
+    outbid = [failure(f"({n},)", f"'bid {n}'", f"'high {n}'", f"'outbid {n}'") for n in (3, 4)]
+    equal = [failure(f"({n},)", f"'bid {n}'", f"'low {n}'", f"'high {n}'") for n in (5, 6)]
+    assert (kinds(*outbid, passed=right), kinds(*equal, passed=right), kinds(*outbid, *equal, passed=right)) == (
+        1,
+        1,
+        2,
+    )
+
+
+def test_words_of_answers_that_are_expected_tell_nothing() -> None:
+    """One register after another is read wrongly, and its name is in each answer."""
+    right = tuple(PassedStep("(1,)", f"'get {name}'", f"'{name} = 1'") for name in "abc")
+    assert kinds(*(failure("(2,)", f"'get {n}'", f"'{n} = 2'", f"'{n} = 3'") for n in "abc"), passed=right) == 1
+
+
 def test_names_of_failures() -> None:
     """If the system gives each failure a name, that tells them apart, and not where they show."""
     found = [failure(f"'s{n}'", f"'{'bc'[n % 2]}'", "'x'", f"'error_{n // 2}'") for n in range(8)]
