@@ -8,6 +8,7 @@ from typing import Final
 
 from otf.campaign.results import PathResult
 from otf.core.stalls import is_proven
+from otf.trace.title import title
 from otf.trace.verdict import Verdict
 
 TRIES: Final = 3  # strict re-runs; if none of them fails, the failure does not count
@@ -17,14 +18,16 @@ OVER: Final = "the time of the campaign was over before it was seen again"
 
 def once(seen: Sequence[PathResult], others: Sequence[PathResult] = ()) -> str:
     """Return why failures seen only once each, beside a stall, do not count; `others` did not fail."""
-    shown = ((each.verdict.failure, each.verdict.stalled) for each in seen)
     found = " and ".join(
-        f"{failure and failure.signature}, beside a stall of {stall:.3f} s" for failure, stall in shown
+        f"{title(failure)}, beside a stall of {each.verdict.stalled:.3f} s"
+        for each in seen
+        if (failure := each.verdict.failure) is not None
     )
+    what = "a failure was seen once" if len(seen) == 1 else f"{len(seen)} failures were seen, each once"
     also, runs = mixed(others, "others"), len(seen) + len(others)
     return (
-        f"a failure was seen once in {runs} strict run{'s' * (runs > 1)} of the same inputs ({found}), and while a "
-        f"machine stalls neither tester nor system can run{also and f'; {also}'}"
+        f"{what} in {runs} strict run{'s' * (runs > 1)} of the same inputs ({found}), and while a machine stalls "
+        f"neither tester nor system can run{also and f'; {also}'}"
     )
 
 

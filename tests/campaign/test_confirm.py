@@ -481,7 +481,7 @@ def test_a_busy_machine_makes_another_answer_late_in_each_run(tmp_path: Path) ->
     summary = run(made_by(machine), tmp_path, seed=4, steps=200, traces=1)
     [result] = summary.inconclusive
     assert not summary.failures
-    assert "strict runs of the same inputs (missing: int --Button--> expected Coffee" in result.verdict.why
+    assert "strict runs of the same inputs (missing: Button() -> expected Coffee" in result.verdict.why
 
 
 @pytest.mark.parametrize(("stall", "fails"), [(0.9, True), (1.1, False)])
