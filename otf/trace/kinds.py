@@ -279,7 +279,7 @@ class Kinds:
 
 def _act(exact: Signature) -> str:
     """Return what an input does, and what the system says instead of what is expected."""
-    return f"{head(exact.input)} {says_otherwise(exact.input, exact.expected, exact.seen)}"
+    return f"{head(exact.input)} {says_otherwise(exact.input, exact.expected, exact.seen)}".rstrip()
 
 
 def _is_slice(exact: ExactFailures, passed: Sequence[str]) -> bool:
