@@ -19,7 +19,7 @@ from otf.core.moves import Moves
 from otf.core.nodes import UNCONSTRAINED, Midway, Node
 from otf.core.timing import FOREVER, Span, Timing, is_later
 from otf.core.view import View
-from otf.trace.events import Closed, Seen, Sent, Stalled
+from otf.trace.events import Closed, Quiet, Seen, Sent, Stalled
 
 _NUMBER: Final = attrgetter("number")
 _DUE: Final = attrgetter("due")
@@ -228,9 +228,12 @@ class Ledger(NamedTuple):
         inputs = tuple([self.inputs[rank - 1] for rank in ranks])
         return Ledger(inputs, self.sent, self.taken_by, self.done_by)
 
-    def finish(self, at: float) -> Ledger:
-        """Return the ledger if all inputs were dealt with by the time `at`."""
-        return self if self.done_by <= at else Ledger(self.inputs, self.sent, self.taken_by, at)
+    def finish(self, event: Quiet, busy: float) -> Ledger:
+        """Return the ledger once all inputs were dealt with."""
+        if event.by == "barrier":
+            # the system may still be busy with its last ping
+            return Ledger(self.inputs, self.sent, self.taken_by, event.at + busy)
+        return self if self.done_by <= event.at else Ledger(self.inputs, self.sent, self.taken_by, event.at)
 
     def delay(self, stall: Stalled, busy: float) -> Ledger:
         """Return the ledger after a stall: inputs in flight may be taken and dealt with later."""

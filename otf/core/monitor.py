@@ -325,7 +325,7 @@ class Monitor:
             self.step.outputs.append(event)
         elif isinstance(event, Quiet):
             self.step = self.step.next(self.belief)
-            ledger, over = ledger.finish(event.at) if kept else ledger, event.at
+            ledger, over = ledger.finish(event, timing.busy), FOREVER
         self.ledger = ledger.keep(kept, over)
         if len(self.belief.hypotheses) > self.oracle.limits.hypotheses:
             self._bounded(event)

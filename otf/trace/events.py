@@ -44,7 +44,8 @@ class Quiet:
     """Quiescence: every input in flight was taken and every output emitted was seen.
 
     `restless`: except outputs that a system which never rests has since emitted spontaneously. `by` says how it is
-    known, and affects nothing; it is "" if the system answers before it returns, and in older traces.
+    known; after a "barrier" the system may still be busy with its last ping. It is "" if the system answers before it
+    returns, and in older traces.
 
     >>> Quiet(0.2).restless
     False

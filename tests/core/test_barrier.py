@@ -6,13 +6,15 @@ from collections.abc import Iterator
 from random import Random
 from typing import Any
 
-from otf.core import Barrier, Model, Oracle, Ping, Routes, Session, Timing
+import pytest
+
+from otf.core import Barrier, Model, Monitor, Oracle, Ping, Routes, Session, Timing
 from otf.core.commands import Pings
 from otf.core.pacing import Eager, Strict
 from otf.simulate import System, TimeBounds, World, conduct
 from otf.spec import Spec, Transition, goto, on
 from otf.strategy import Script
-from otf.trace.events import Event, Quiet, Seen, Sent
+from otf.trace.events import Event, KnownBy, Quiet, Seen, Sent
 
 TIMING = Timing(quiescence=1.0, latency=0.125, busy=0.25)
 BARRIER = Barrier({"A": "ping A", "B": "ping B"}, lambda port, output: output == f"pong {port}")
@@ -135,3 +137,15 @@ def test_a_ping_whose_time_is_over_changes_nothing() -> None:
     run.pinged("A", 1.0)
     assert run.pong(Seen("pong A", "A", 1.1))
     assert run.proven(1.1) is None
+
+
+@pytest.mark.parametrize(
+    ("by", "at", "judged"), [("barrier", 4.3, "pass"), ("timed", 4.3, "fail"), ("barrier", 4.4, "fail")]
+)
+def test_a_system_may_be_busy_with_its_last_ping(by: KnownBy, at: float, judged: str) -> None:
+    """For R from its answer on: an input sent then is taken that much later, and answered so much later."""
+    slow: Spec[int, str] = Spec(lambda state, _inp: [goto(state, "said B", within=(2, 3))], 0, ["say A"])
+    monitor = Monitor(Oracle(Model(slow, ROUTES), timing=TIMING))
+    for event in (Quiet(1.0, by=by), Sent("say A", "A", 1.0), Seen("said B", "B", at)):
+        monitor.tell(event)
+    assert monitor.end().outcome == judged
