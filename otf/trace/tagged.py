@@ -17,7 +17,7 @@ from otf.errors import UsageError
 from otf.spec import Elapse, Idle
 from otf.trace.events import Ended, Undecodable
 from otf.values import FiniteFunction, show
-from otf.values.classes import fits, is_class, is_uuid
+from otf.values.classes import fits, is_class, is_uuid, unreadable
 
 Json = Any
 _PLAIN: Final = (str, bool, int, float, type(None))
@@ -136,7 +136,10 @@ class Registry:
             message = f"two types are called {name}: a trace could not tell them apart; rename one of them"
             raise UsageError(message)
         self.types[name] = kind
-        self._hints[kind] = {} if issubclass(kind, Enum) or is_uuid(kind) else get_type_hints(kind)
+        try:
+            self._hints[kind] = {} if issubclass(kind, Enum) or is_uuid(kind) else get_type_hints(kind)
+        except NameError as error:
+            raise unreadable(kind, f"the fields of {name} in a trace", error) from error
         for hint in self._hints[kind].values():
             self._add(hint)
 

@@ -116,7 +116,7 @@ def _annotations(kind: type[Any], where: str) -> dict[str, Any]:
     try:
         return get_type_hints(kind, localns=local, include_extras=True)
     except NameError as error:
-        raise _unknown(kind, where, error) from error
+        raise unreadable(kind, where, error) from error
 
 
 def argument_types(function: Any, names: Sequence[str], where: str) -> dict[str, object]:  # noqa: ANN401 -- a function
@@ -127,10 +127,11 @@ def argument_types(function: Any, names: Sequence[str], where: str) -> dict[str,
     try:
         return get_type_hints(SimpleNamespace(__annotations__=declared), known, include_extras=True)
     except NameError as error:
-        raise _unknown(function, where, error) from error
+        raise unreadable(function, where, error) from error
 
 
-def _unknown(thing: Any, where: str, error: NameError) -> UsageError:  # noqa: ANN401 -- a class or a function
+def unreadable(thing: Any, where: str, error: NameError) -> UsageError:  # noqa: ANN401 -- a class or a function
+    """Return the error for an annotation with a name that is only there for type checkers, or nowhere."""
     return UsageError(
         f"{where}: an annotation of {thing.__qualname__} cannot be read ({error}); define this name in its module"
     )

@@ -48,31 +48,33 @@ def test_a_seeded_fault_is_found(tmp_path: Path) -> None:
 
 
 @contextmanager
-def listening() -> Generator[int]:
+def listening() -> Generator[tuple[subprocess.Popen[bytes], int]]:
     """A stand-in that waits for a connection, and its port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = int(probe.getsockname()[1])
     with subprocess.Popen([*STANDIN, "--tcp", f"127.0.0.1:{port}"]) as program:
-        yield port
-        assert program.wait(10) == 0
+        try:
+            yield program, port
+            assert program.wait(60) == 0
+        finally:
+            program.kill()
 
 
-def connected(port: int) -> socket.socket:
-    """A connection, as soon as somebody listens there."""
-    deadline = time.monotonic() + 10
+def connected(program: subprocess.Popen[bytes], port: int) -> socket.socket:
+    """A connection, as soon as the program listens there."""
     while True:
         try:
             return socket.create_connection(("127.0.0.1", port), 5)
         except ConnectionRefusedError:
-            assert time.monotonic() < deadline
+            assert program.poll() is None
             time.sleep(0.05)
 
 
 @pytest.mark.real
 def test_it_stands_behind_a_socket() -> None:
     """It ends with the connection."""
-    with listening() as port, connected(port) as connection:
+    with listening() as (program, port), connected(program, port) as connection:
         connection.sendall(b"coin 10\nbutton\n")
         assert connection.recv(100) == b"coffee\n"
 
