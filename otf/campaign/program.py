@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import dataclasses
-import inspect
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,6 +22,7 @@ from otf.shrink import repeats
 from otf.trace.events import Seen, Sent
 from otf.trace.record import Header
 from otf.trace.result import counted
+from otf.values.classes import parameters
 
 FILE: Final = "otf_bench_"  # prefix of the names of modules loaded from files
 PLAIN: Final = (type(None), bool, int, str, bytes)
@@ -163,7 +163,7 @@ def _made(bench: Bench, module: ModuleType, name: str, literals: Literals, where
     made: Any = getattr(module, name)
     call = literals.name(module, name)
     if not isinstance(made, Bench):
-        known = inspect.signature(made).parameters
+        known = parameters(made)
         if not known.keys() <= bench.parameters.keys():
             raise UnwritableError(name)  # the command line did not make it, so its arguments are unknown
         call += f"({', '.join(f'{key}={literals.of(bench.parameters[key])}' for key in known)})"

@@ -22,6 +22,7 @@ from otf.cli.sut_addresses import SUFFIX, Description, addressed, description
 from otf.cli.user_code import PREFIX, from_file, imported, located
 from otf.errors import OtfError, UsageError
 from otf.spec import Spec
+from otf.values import classes
 
 SHIPPED: Final = "otf.models"
 LONGEST: Final = 86_400.0  # seconds; a longer quiescence time is a typo
@@ -178,7 +179,7 @@ def _unknown_name(module: ModuleType, name: str, reference: str) -> str:
 
 def _signature(make: Callable[..., Any], reference: str, module: ModuleType) -> dict[str, inspect.Parameter]:
     with located(reference, _file(module)):
-        found = inspect.signature(make).parameters
+        found = classes.parameters(make)
     return {name: each for name, each in found.items() if each.kind not in {each.VAR_KEYWORD, each.VAR_POSITIONAL}}
 
 

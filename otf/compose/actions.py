@@ -12,6 +12,7 @@ from otf.spec import Accept, AnyOrder, On, OneOf, Spec, Transition
 from otf.spec.offering import Always, declared
 from otf.spec.outputs import vague
 from otf.values import key, likeness, show
+from otf.values.classes import annotations_of
 
 
 class Action(NamedTuple):
@@ -193,7 +194,7 @@ def _names_an_action(kind: Any) -> bool:  # noqa: ANN401 -- any annotation
     if not isinstance(kind, type) or type(kind).__subclasses__(kind):
         return False
     made: Any = kind
-    named = hasattr(made, "name") or "name" in getattr(made, "__annotations__", {})
+    named = hasattr(made, "name") or "name" in annotations_of(made)
     return issubclass(kind, Enum) or ((is_dataclass(made) or hasattr(made, "_fields")) and not named)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from inspect import Parameter, signature
+from inspect import Parameter
 from itertools import product
 from typing import Any, Final, TypeAlias, TypeVar
 
@@ -12,6 +12,7 @@ from otf.errors import UsageError
 from otf.notations.table import Written, frozen, thawed
 from otf.spec import Spec, Transition
 from otf.values import show
+from otf.values.classes import parameters
 
 ActionMethod = TypeVar("ActionMethod", bound=Callable[..., Any])
 Enabled: TypeAlias = Callable[..., object] | None
@@ -85,12 +86,12 @@ def _marked(enabled: Enabled, domains: Mapping[str, Any], *, observed: bool) -> 
 
 
 def _domains(method: Callable[..., Any], domains: Mapping[str, Any]) -> dict[str, Any]:
-    names = [each.name for each in list(signature(method).parameters.values())[1:] if each.default is Parameter.empty]
+    names = [each.name for each in list(parameters(method).values())[1:] if each.default is Parameter.empty]
     name = getattr(method, "__name__", show(method))
     for each in names:
         if each not in domains:
             raise UsageError(f"{name}: the argument {each} has no domain: action({each}=[…])")
-    unknown = [each for each in domains if each not in signature(method).parameters]
+    unknown = [each for each in domains if each not in parameters(method)]
     if unknown:
         raise UsageError(f"{name}: it has no argument {unknown[0]}; it has {', '.join(names) or 'none'}")
     return {each: domains[each] for each in [*names, *(one for one in domains if one not in names)]}

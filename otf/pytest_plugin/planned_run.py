@@ -16,7 +16,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import fields, replace
 from difflib import get_close_matches
 from functools import partial
-from inspect import Parameter, signature
+from inspect import Parameter
 from itertools import chain, count
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -27,6 +27,7 @@ from otf.adapter import Bench, Port
 from otf.adapter.serial.device import Device
 from otf.campaign import Settings
 from otf.errors import UsageError
+from otf.values.classes import parameters
 
 OPTIONS: Final = ("traces", "steps", "time", "seed", "strategy", "mode")
 KNOWN: Final = tuple(field.name for field in fields(Settings))
@@ -59,7 +60,7 @@ def made_with(bench: Bench | Callable[..., Bench], more: Mapping[str, object]) -
     """Return the bench and the remaining arguments; a function gets its parameters, which its bench keeps."""
     if isinstance(bench, Bench):
         return bench, dict(more)
-    known = {name: each.default for name, each in signature(bench).parameters.items() if each.kind in PASSED_BY}
+    known = {name: each.default for name, each in parameters(bench).items() if each.kind in PASSED_BY}
     own = {name: value for name, value in more.items() if name in known}
     made = bench(**own)
     name = made.name or getattr(bench, "__module__", "")
@@ -201,7 +202,7 @@ def check_call(item: pytest.Item) -> None:
     asked = item.stash.get(_KEY, None)
     if asked is None or not isinstance(item, pytest.Function):
         return
-    asked.late = not asked.fixtures.keys() <= signature(item.obj).parameters.keys()
+    asked.late = not asked.fixtures.keys() <= parameters(item.obj).keys()
     if not asked.late:
         asked.check()
 

@@ -6,7 +6,6 @@ import types
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from inspect import signature
 from itertools import chain
 from typing import Any, Final, TypeAlias, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
@@ -14,6 +13,7 @@ from otf.errors import ModelError, UsageError
 from otf.spec.redrawing import Instead, Redraw, Redrawn, StrategiesMet, anew, paired
 from otf.values import Enumeration, Values, every, given, is_enumeration, is_strategy, is_type, key, ready, show
 from otf.values.all_values import Anew, name_of
+from otf.values.classes import parameters
 from otf.values.strategies import simpler_first
 
 T = TypeVar("T")
@@ -219,7 +219,7 @@ def declared(step: object) -> list[object]:
 
 def _second(step: Any) -> tuple[object, str]:  # noqa: ANN401 -- any step function
     try:
-        _, name, *_ = signature(step).parameters
+        _, name, *_ = parameters(step)
         return get_type_hints(step, include_extras=True)[name], name
     except (KeyError, NameError, TypeError, ValueError) as error:
         unknown = f" ({error})" if isinstance(error, NameError) else ""

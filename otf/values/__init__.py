@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from inspect import Parameter, signature
+from inspect import Parameter
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
@@ -13,7 +13,7 @@ from otf.errors import UsageError
 from otf.values.all_values import REGISTERED, Values, ValueSource, enumerated, every, is_type, name_of, ready
 from otf.values.bounds import Alphabet, Among, Char, Range, Size
 from otf.values.builtin import PRINTABLE
-from otf.values.classes import argument_types, is_class
+from otf.values.classes import argument_types, is_class, parameters
 from otf.values.derived import Mapped, Once, together
 from otf.values.enumeration import Enumeration, Flat, block_start, given, is_enumeration
 from otf.values.identity import fingerprint, fresh, key, likeness
@@ -83,7 +83,7 @@ def name_of_function(function: object) -> str:
 
 def _parameters(function: Callable[..., Any]) -> list[Parameter]:
     try:
-        found = signature(function).parameters.values()
+        found = parameters(function).values()
     except ValueError as error:
         raise UsageError(
             f"{name_of_function(function)} has no readable signature; write a function around it"

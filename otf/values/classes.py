@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum, Flag
 from functools import reduce
-from inspect import signature, unwrap
+from importlib import import_module
+from inspect import Parameter, signature, unwrap
 from itertools import combinations
 from types import SimpleNamespace, UnionType
 from typing import (
     Any,
+    Final,
     Generic,
     Literal,
     NewType,
@@ -25,6 +28,23 @@ from typing import (
 )
 
 from otf.errors import UsageError
+
+# from 3.14 on Python evaluates annotations when they are read, and a name may be there for type checkers only
+_LAZILY: Any = import_module("annotationlib") if sys.version_info >= (3, 14) else None
+_FORMAT: Final[dict[str, Any]] = {"annotation_format": _LAZILY.Format.FORWARDREF} if _LAZILY else {}
+
+
+def parameters(function: Callable[..., Any]) -> Mapping[str, Parameter]:
+    """Return the parameters of a function, whose annotations need not be readable. Raises TypeError, ValueError."""
+    return signature(function, **_FORMAT).parameters
+
+
+def annotations_of(made: Any) -> dict[str, Any]:  # noqa: ANN401 -- a class or a function
+    """Return its own annotations as they stand there; what cannot be read is a `ForwardRef`."""
+    if not _LAZILY:
+        return getattr(made, "__annotations__", {})
+    found: dict[str, Any] = _LAZILY.get_annotations(made, format=_LAZILY.Format.FORWARDREF)
+    return found
 
 
 def is_class(kind: object) -> TypeGuard[type[Any]]:
@@ -52,8 +72,8 @@ def is_record(kind: object) -> bool:
     if not is_class(kind):
         return False
     if dataclasses.is_dataclass(kind):
-        return {field.name for field in dataclasses.fields(kind) if field.init} == set(signature(kind).parameters)
-    return hasattr(kind, "_fields") and hasattr(kind, "__annotations__") and issubclass(kind, tuple)
+        return {field.name for field in dataclasses.fields(kind) if field.init} == set(parameters(kind))
+    return hasattr(kind, "_fields") and issubclass(kind, tuple)
 
 
 def is_frozen(kind: type[Any]) -> bool:
@@ -122,7 +142,7 @@ def _annotations(kind: type[Any], where: str) -> dict[str, Any]:
 def argument_types(function: Any, names: Sequence[str], where: str) -> dict[str, object]:  # noqa: ANN401 -- a function
     """Return the declared types of some arguments of a function, without evaluating its other annotations."""
     plain = unwrap(function)
-    declared = {name: kind for name, kind in getattr(plain, "__annotations__", {}).items() if name in names}
+    declared = {name: kind for name, kind in annotations_of(plain).items() if name in names}
     known = getattr(plain, "__globals__", {})
     try:
         return get_type_hints(SimpleNamespace(__annotations__=declared), known, include_extras=True)

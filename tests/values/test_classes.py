@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field, make_dataclass
 from decimal import Decimal
@@ -12,6 +13,7 @@ import pytest
 
 from otf.errors import UsageError
 from otf.values import Among, Range, Size, every
+from otf.values.classes import annotations_of, argument_types, field_types, is_record, parameters
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -266,3 +268,35 @@ def test_a_class_may_be_defined_anywhere_and_name_itself() -> None:
         inner: Local | None
 
     assert every(Local).first(3) == [Local(None), Local(Local(None)), Local(Local(Local(None)))]
+
+
+ONLY_CHECKED = """
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from shop import Money
+
+
+@dataclass
+class Offer:
+    price: Money
+
+
+class Sale(NamedTuple):
+    price: Money
+
+
+def sell(number: int) -> Money: ...
+"""
+
+
+def test_names_that_only_a_type_checker_knows() -> None:
+    """Nothing but the annotation that is asked for is read; so it is where Python itself reads none before (3.14)."""
+    found: dict[str, Any] = {"__name__": __name__}
+    exec("from __future__ import annotations\n" * (sys.version_info < (3, 14)) + ONLY_CHECKED, found)  # noqa: S102 -- the text above
+    assert (is_record(found["Offer"]), is_record(found["Sale"])) == (True, True)
+    assert (list(parameters(found["sell"])), list(annotations_of(found["sell"]))) == (["number"], ["number", "return"])
+    assert argument_types(found["sell"], ["number"], "here") == {"number": int}
+    with pytest.raises(UsageError, match=r"here: an annotation of Offer cannot be read \(name 'Money'"):
+        field_types(found["Offer"], "here")

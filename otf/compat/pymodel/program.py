@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import product
 from types import ModuleType
@@ -13,6 +12,7 @@ from otf.errors import ModelError, UsageError
 from otf.notations.actions import Attributes
 from otf.notations.table import frozen, thawed
 from otf.values import show
+from otf.values.classes import parameters
 
 ACCEPTING: Final = ("accepting", "Accepting")
 FILTER: Final = ("state_filter", "statefilter", "StateFilter")
@@ -128,9 +128,9 @@ class _Arity:
     """The number of arguments that an action takes, and their names."""
 
     def __init__(self, action: Callable[..., Any]) -> None:
-        parameters = inspect.signature(action).parameters.values()
-        plain = [each for each in parameters if each.kind in {each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD}]
-        many = [each for each in parameters if each.kind is each.VAR_POSITIONAL]
+        found = parameters(action).values()
+        plain = [each for each in found if each.kind in {each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD}]
+        many = [each for each in found if each.kind is each.VAR_POSITIONAL]
         self.least = sum(each.default is each.empty for each in plain)
         self.most = float("inf") if many else len(plain)
         # a parameter such as *args has one domain for all its arguments
