@@ -130,6 +130,8 @@ def _expected(failure: Failure) -> str:
         left = [", ".join(each.text for each in rest(outputs, failure.before)) for outputs in branches(failure)]
     else:
         left = [each.text for each in alternatives(failure)]
+        if not left and failure.kind == "wrong" and failure.before and any(branches(failure)):
+            return "nothing more"
     return _either(filter(None, left)) or failure.signature.expected
 
 

@@ -46,6 +46,10 @@ LONG = f"Page(number=1, text={'x' * 99!r})"
             "missing: Go() -> expected Milk(), seen nothing more",
         ),
         (
+            failure("wrong", "Milk()", ("Tea()",), before=("Tea()",)),
+            "wrong: Go() -> expected nothing more, seen Milk()",
+        ),
+        (
             failure("wrong", LONG, ("Tea()",)),
             "wrong: Go() -> expected Tea(), seen Page(number=1, text='xxxxxxxxxxxxxxxxxxxx…xxxxxxxxxxxx')",
         ),
