@@ -148,7 +148,7 @@ def test_they_are_read_back_from_a_trace() -> None:
     for value in every(Booked).first(20):
         assert key(Registry([Booked]).decode(encode(value))) == key(value)
     for kind, text in (("date", "2000-13-01"), ("UUID", "1"), ("UUID", 1)):
-        with pytest.raises(ValueError, match=r"month|hexadecimal|is no UUID"):
+        with pytest.raises(ValueError, match=r"month|hexadecimal|is not of the type UUID"):
             Registry([Booked]).decode({"type": kind, "value": text})
 
 
