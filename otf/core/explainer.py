@@ -15,9 +15,10 @@ from otf.core.memory import Symbol
 from otf.core.model import Model
 from otf.core.moves import Moves
 from otf.core.oracle import Oracle
-from otf.core.search import Search
+from otf.core.search import OvergrownError, Search
 from otf.core.timing import Clock, behind
 from otf.core.windows import widest
+from otf.errors import ModelError
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Stalled, Taken
 from otf.trace.verdict import FailureKind
 
@@ -159,7 +160,14 @@ class Explainer:
             return "missing"
         late, early = replace(clock, late=True), replace(clock, early=True)
         kinds: tuple[tuple[FailureKind, Clock], ...] = (("late", late), ("early", early))
-        return next((kind for kind, each in kinds if self.find(belief, find, each).belief.hypotheses), None)
+        return next((kind for kind, each in kinds if self._explains(belief, find, each)), None)
+
+    def _explains(self, belief: Belief, find: Finder, clock: Clock) -> bool:
+        try:
+            return bool(self.find(belief, find, clock).belief.hypotheses)
+        except (OvergrownError, ModelError):
+            # where time does not count, a silent clock goes on without end
+            return False
 
 
 def finder(model: Model, event: Event, number: int) -> Finder:

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from otf.core import Model, Monitor, Oracle, Timing
 from otf.spec import Spec, Transition, goto, start
-from otf.trace.events import Seen, Undecodable
+from otf.trace.events import Quiet, Seen, Sent, Undecodable
 from otf.trace.verdict import Failure
 from tests.core.timed import driven, told
 
@@ -178,3 +179,24 @@ def test_a_possible_state_names_its_timers(script: str, timers: list[str]) -> No
     found = told(ROOM, script).end().failure
     assert found is not None
     assert [*dict.fromkeys(each for state in found.allowed for each in state.timers)] == timers
+
+
+@pytest.mark.parametrize("seen", ["up 1", "up 9", "garbage"])
+def test_a_wrong_answer_of_a_silent_clock_is_a_failure(seen: str) -> None:
+    """It counts seconds without a word and without end: to ask whether an answer is early is no broken model."""
+
+    def step(seconds: int, inp: str) -> Iterator[Transition[int]]:
+        yield goto(0, "on") if inp == "start" else goto(seconds, f"up {seconds}")
+
+    def count(seconds: int) -> Iterator[Transition[int]]:
+        if seconds >= 0:
+            yield goto(seconds + 1, within=(0.9, 1.1))
+
+    timing = Timing(0.04, 0.001, 0.004)
+    monitor = Monitor(Oracle(Model(Spec(step, -1, ["start", "ask"], count)), timing=timing))
+    for event in (Sent("start", "sut", 0.5), Seen("on", "sut", 0.501), Quiet(0.6), Sent("ask", "sut", 3.5)):
+        assert monitor.tell(event) is None
+    assert monitor.would(Seen("up 2", "sut", 3.505))
+    found = monitor.tell(Seen(seen, "sut", 3.505))
+    assert found is not None
+    assert found.failed
