@@ -28,7 +28,6 @@ GLANCES: Final = 4  # during the time that a rest has to last
 PONG: Final = 0.002  # seconds: a ping not answered by then may never be, which a rest shows
 SAMPLED: Final = 0.1  # seconds after which the machine is read again, even if nothing comes
 TURN_OF_WAIT: Final = 0.01  # the shortest turn of a wait in which times matter, in seconds
-ASLEEP: Final = 0.0005  # seconds of a wait after which no output that was written before it is still under way
 TRICKLE: Final = 30.0  # seconds after which a frame that still comes byte by byte is assumed to be endless
 
 
@@ -206,7 +205,14 @@ class Lookout:
     async def _look(self, until: float) -> None:
         wire, began = self.wire, self.wire.now
         if wire.waiting:
-            return  # no port was looked at: what else has come is as old as the last look
+            return
+        if self._model.timed:
+            # what is there may have come since the last look, and what comes during the wait is new
+            wire.poll()
+            if wire.waiting:
+                self._glimpse(held=False)
+                return
+            self._empty = wire.polled
         try:
             if not wire.spun(until):
                 await wire.sleep(until)
@@ -220,8 +226,8 @@ class Lookout:
         self._spent.waited(now - began, silent=not wire.waiting, timed=self._model.timed and self._session.timed)
         # between two looks, and when it wakes up too late, the tester does not see arrivals
         late = self._late = now - max(began, until)
-        self._slack = self.allow(max(began - self._empty, late))
         empty, self._empty = self._empty, now - max(0.0, late)
+        self._slack = self.allow(max(began - empty, late))
         if late >= STALL:
             self.stalls.note(late)
         if self._model.timed:
@@ -230,26 +236,28 @@ class Lookout:
                 wire.stamp()
             stopped, lost, awake = self._unaccounted(busy + max(0.0, late))
             if wire.waiting:
-                # It may have lost its processor after it was woken, and more has come since. If it never slept, the
-                # kernel of the system may hold back more, as TCP does for want of an acknowledgement.
-                slept = min(now - began, busy + now - began - awake)
-                self._empty = max(began, min(self._empty, now - awake)) if slept > ASLEEP else empty
+                # It may have lost its processor after it was woken, and more has come since. The kernel of the system
+                # may hold back more until the read, as TCP does for want of an acknowledgement.
+                self._slack = self.allow(max(late, min(now - empty, awake)))
+                wire.poll()
+                self._empty = wire.polled
             soon = busy < NOISE and now - self.stalls.sampled < SAMPLED
             if soon and lost is not None and not stopped and not wire.waiting:
                 self.stalls.forgive(lost, blocking=self._threads)
             elif stopped or now - began > NOISE:
                 self.stalls.sample(now, self._cpu_use(), busy if busy > NOISE else 0.0, stopped)
 
-    def _glimpse(self) -> None:
-        """Note a look that waited for nothing; what it found may have come at any time since the last look."""
+    def _glimpse(self, *, held: bool = True) -> None:
+        """Note a look that waited for nothing; what it found may have come at any time since the last look.
+
+        `held`: it may be what an earlier look had found, and nobody took, which is no newer for another look.
+        """
         before, self.looked = self.looked, self.wire.now
         if not self._model.timed:
             return
-        # what an earlier look found, and nobody took, is no newer for another look
-        self._slack = self.allow(max(self.looked - self._empty, self._slack * self.wire.waiting))
-        if not self.wire.waiting:
-            # the tester may have lost its processor since it looked
-            self._empty = max(self._empty, self.wire.polled)
+        self._slack = self.allow(max(self.looked - self._empty, self._slack * (held and self.wire.waiting)))
+        # the tester may have lost its processor since it looked
+        self._empty = max(self._empty, self.wire.polled)
         if stopped := self._unaccounted(self.looked - before)[0]:
             self.stalls.sample(self.looked, self._cpu_use(), stopped=stopped)
 
