@@ -126,8 +126,8 @@ def _onward(
 
 
 def plain(value: object) -> str:
-    """Return an input or output as text; a string stays as it is."""
-    return value if isinstance(value, str) and value else show(value)
+    """Return an input or output as text; a string stays as it is, unless it would not show on a line."""
+    return value if isinstance(value, str) and value and value.isprintable() else show(value)
 
 
 def _answers(ways: dict[str, _StateSet]) -> tuple[str, ...]:

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from otf.explore.differences import plain
 from otf.learn.answers import CLOSED, PortOutputs, Symbols
 from otf.learn.learning import LearntMachine
 from otf.learn.timers import LearntTimer
 from otf.notations import Written, table
 from otf.spec import Elapse
 from otf.suite.complete import cover
-from otf.values import show
 
 START: Final = "start"
 GREETING: Final = "before the greeting"
@@ -113,11 +113,6 @@ class LearntSystem:
             label = _quoted(f"{timer or plain(inp)} / {out}")
             lines.append(f"  s{numbers[here]} -> s{numbers[there]} [label={label}];")
         return "\n".join([*lines, "}", ""])
-
-
-def plain(inp: object) -> str:
-    """Return an input as text: one that is a text as it is."""
-    return inp if isinstance(inp, str) and inp and inp.isprintable() else show(inp)
 
 
 def _quoted(text: str) -> str:

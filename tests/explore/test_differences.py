@@ -83,3 +83,9 @@ def test_where_outputs_decide_the_state_nothing_is_compared() -> None:
     open_ = explore(Spec(lambda _state, _inp: [Accept(lambda seen: [seen])], 0, ["go"], name="ids"))
     with pytest.raises(UsageError, match="ids: outputs decide the next state"):
         differences(open_, Graph())
+
+
+def test_an_input_of_several_lines_is_told_on_one() -> None:
+    """A message with its body is told as it is written in a program, as `otf learn` writes it into a file."""
+    (found,) = compared([("s", "put 2\r\nhi", "ok", "s")], [("s", "put 2\r\nhi", "no", "s")]).found
+    assert found.inputs == (r"'put 2\r\nhi'",)

@@ -10,9 +10,10 @@ from typing import Final
 
 from otf.cli.output import document, say
 from otf.cli.tools.check import as_law
+from otf.explore.differences import plain
 from otf.learn.answers import Parted
 from otf.learn.checking import CheckedProperty
-from otf.learn.learnt import LearntSystem, plain
+from otf.learn.learnt import LearntSystem
 from otf.learn.teaching import Pupil
 from otf.suite import ASSUMED, wider
 from otf.trace.result import counted
