@@ -146,7 +146,7 @@ class FailureReports:
             began = anyio.current_time()
             seconds = min(self._deadline - began, (KNOWN - self._on_known) / (len(left) - at))
             await self._shrink(group, seconds, name=says)
-            if group.shrunk is not None and not group.shrunk.rate:
+            if group.shrunk is not None and not group.shrunk.before:
                 group.shrunk, group.unshrunk = None, "it did not recur"
             self._on_known += anyio.current_time() - began
 
