@@ -127,8 +127,10 @@ class Confirmer:
             if not burst and known is not None and (same or turn & (turn - 1)):
                 return ConfirmedPath(result, known=failure.signature if known == failure.signature else known)
             seen = await self._driven(result, drive_again, counts, doubtful=doubtful)
-            if seen.trouble is None and seen.result.verdict.failure is not None:
-                self._known[kind] = seen.result.verdict.failure.signature
+            shown = seen.result.verdict.failure
+            # what a strict run shows to be a known issue may be something else the next time
+            if seen.trouble is None and shown is not None and self._bench.known_issue(shown) is None:
+                self._known[kind] = shown.signature
             return seen
 
     async def _driven(
