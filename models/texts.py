@@ -63,7 +63,8 @@ def with_blocks(data: bytes, end_of_line: bytes, block: Callable[[list[bytes]], 
 def with_sizes(data: bytes, size: Callable[[bytes], int | None]) -> list[bytes]:
     r"""Return the messages in a stream; `size` returns that of the first in some bytes, None if more must come.
 
-    Raises CodecError if the system would wait for more. After bytes without a size, a system reads nothing more.
+    Raises CodecError if the system would wait for more. After bytes that contain no size, the system reads nothing
+    more.
 
     >>> with_sizes(b"\x01a\x02bc", lambda begun: 1 + begun[0])
     [b'\x01a', b'\x02bc']

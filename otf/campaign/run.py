@@ -133,7 +133,7 @@ class Calibration:
 
     @property
     def quiescence(self) -> float:
-        """Return the quiescence time, 2L + R with the same room."""
+        """Return the quiescence time: 2L + R, with the same room to spare."""
         return 3 * self.bound
 
 

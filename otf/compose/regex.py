@@ -56,7 +56,7 @@ class Atom(Regex):
         return str(self.item)
 
     def after(self, action: Action) -> Regex:
-        """Return the empty expression if it is this action."""
+        """Return what may follow the action: nothing more if this pattern matches it, otherwise no word at all."""
         return DONE if self.item.matches(action) else NEVER
 
     def atoms(self) -> Iterator[Pattern]:

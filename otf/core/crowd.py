@@ -72,7 +72,7 @@ class Crowd:
                 yield found
 
     def _push(self, each: Following) -> None:
-        """Add what is to be followed, unless something followed before includes it."""
+        """Add a hypothesis to follow, unless one that was followed before includes it."""
         name = _timeless(each.now)
         followed = self._followed.get(name)
         if followed is not None:

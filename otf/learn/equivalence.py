@@ -43,7 +43,7 @@ class SuiteProgress:
 
     @property
     def complete(self) -> int | None:
-        """Return the number of extra states for which the suites passed; None if not even that for 0 has."""
+        """Return the number of extra states for which the suites passed; None if not even that for 0 passed."""
         passed = self.extra if self.done >= self.total > 0 else self.extra - 1
         return passed if passed >= 0 else None
 

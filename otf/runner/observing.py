@@ -55,7 +55,7 @@ class Stillness:
     machine. While all threads sleep, only timers can wake them.
 
     Silence is believed once no thread can wake within what is left. If one may, otf waits for it, and then needs a new
-    rest: what is left shrinks only by the time for which all threads certainly slept.
+    rest. Only the time for which all threads certainly slept counts.
     """
 
     left: float

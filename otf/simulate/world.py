@@ -196,7 +196,7 @@ class World:
         return anew
 
     def _start(self, actions: Sequence[TimerAction], moment: float) -> None:
-        """Start and stop named timers: they run on whatever happens, and a restarted one forgets its previous run."""
+        """Start and stop named timers. They keep running whatever happens; a restarted one forgets its previous run."""
         for each in actions:
             self._named.pop(each.name, None)
             if isinstance(each, TimerStart):

@@ -101,7 +101,7 @@ class _Request:
 
 @dataclass(slots=True)
 class Renames:
-    """Translates names of earlier runs to a new one: `observe` its events, and ask what each input is `now`.
+    """Translates names of earlier runs to a new run: `observe` gets its events, `now` translates an input.
 
     >>> from otf.core import Model
     >>> from otf.spec import Spec, goto

@@ -118,7 +118,7 @@ def descriptors() -> set[str]:
 
 
 def children(pid: int | str = "self") -> set[int]:
-    """Return the processes that a process has started or adopted, and not waited for (Linux; elsewhere none)."""
+    """Return a process's children, started or adopted, that it has not waited for (only on Linux)."""
     found = set[int]()
     for thread in Path(f"/proc/{pid}/task").glob("*"):
         with suppress(OSError):  # a thread may end meanwhile

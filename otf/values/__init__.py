@@ -42,7 +42,7 @@ class Rows:
     def named(self, place: int) -> tuple[tuple[str, Any], ...]:
         """Return a row by its position, with the names.
 
-        The row is built again, since the function may have changed the values it was called with.
+        The row is built anew, because the function may have changed its arguments.
         """
         return tuple(zip(self.names, self.values.at(place), strict=True))
 

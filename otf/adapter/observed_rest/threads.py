@@ -39,7 +39,7 @@ class ThreadReading:
 
 @light
 class Wake:
-    """When a sleep ends by itself: `after` seconds from its start, or else `at` a moment; or `NEVER`, `ANYTIME`."""
+    """When a sleep ends by itself: `after` that many seconds, or `at` that time; each may be `NEVER` or `ANYTIME`."""
 
     after: float = NEVER
     at: float = NEVER
