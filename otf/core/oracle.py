@@ -93,14 +93,17 @@ class Oracle:
         return self.anywhere([self.model.initial], Span(-FOREVER, 0.0))
 
     def anywhere(self, nodes: list[Node], since: Span) -> Belief:
-        """Return the belief that the system is quiet in one of these nodes, since some moment in this span."""
-        begun = sorted(self.model.spec.timers, key=lambda each: each.name)
-        named = [Timer(each.name, Window(since, each.lo, each.hi)) for each in begun]
+        """Return the belief that the system is quiet in one of these nodes, since some moment in this span.
+
+        At the time 0 or later, that is: a timer that still runs then was started at most its longest time before.
+        """
+
+        def running(name: str | int, lo: float, hi: float) -> Timer:
+            return Timer(name, Window(Span(max(since.a, -hi), since.b), lo, hi))
+
+        named = [running(*each) for each in sorted((each.name, each.lo, each.hi) for each in self.model.spec.timers)]
         return self.beliefs.of(
-            Hypothesis(
-                node, timers=(*(Timer(at, Window(since, lo, hi)) for at, lo, hi in self.model.windows(node)), *named)
-            )
-            for node in nodes
+            Hypothesis(node, timers=(*(running(*each) for each in self.model.windows(node)), *named)) for node in nodes
         )
 
     def silence_of(self, node: Node, inp: Symbol) -> Hashable:

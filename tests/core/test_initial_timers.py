@@ -9,12 +9,14 @@ import pytest
 
 from otf.channels import lossy
 from otf.compose import guide, product, scenario
+from otf.core import Model, Monitor, Oracle, Timing
 from otf.errors import ModelError
 from otf.explore.expiring import expiring
 from otf.mutation import bench_of, mutate
 from otf.simulate import Mutation, faulty
 from otf.spec import Spec, TimerStart, Transition, goto, restrict, start, stop, total
 from otf.spec import at_speed as faster
+from otf.trace.events import Seen, Sent
 from tests.core.timed import PACINGS, driven, judged
 
 TICK = start("tick", 0.9, 1.1)
@@ -125,3 +127,21 @@ def test_what_starts_no_timer_is_refused(timers: list[Any], says: str) -> None:
     """Only starts, and each name once."""
     with pytest.raises(ModelError, match=says):
         Spec(lambda state, _inp: [goto(state)], 0, ["a"], timers=timers)
+
+
+@pytest.mark.parametrize(("seen", "judged"), [("up 5", "pass"), ("up 9", "fail")])
+@pytest.mark.parametrize("named", [False, True])
+def test_a_silent_clock_may_run_from_the_beginning(named: bool, seen: str, judged: str) -> None:
+    """It was started at some time that leaves it running: it has not counted a thousand seconds before the run."""
+    second = start("second", 0.9, 1.1)
+
+    def count(seconds: int) -> Iterator[Transition[int]]:
+        yield goto(seconds + 1, after="second", timers=[second]) if named else goto(seconds + 1, within=(0.9, 1.1))
+
+    clock: Spec[int, str] = Spec(
+        lambda seconds, _inp: [goto(seconds, f"up {seconds}")], 0, ["ask"], count, timers=[second] if named else []
+    )
+    monitor = Monitor(Oracle(Model(clock), timing=Timing(0.04, 0.001, 0.004)))
+    for event in (Sent("ask", "sut", 5.5), Seen(seen, "sut", 5.501)):
+        monitor.tell(event)
+    assert monitor.end().outcome == judged
