@@ -67,7 +67,7 @@ class Row:
         """Return the row as text."""
         return (
             f"problem {self.problem}, {self.strategy}, seed {self.seed}: {self.errors} errors in {self.inputs:,} inputs"
-            f" (the last new one at {self.last:,}), {self.refused:.0%} refused, {self.kinds} kinds,"
+            f" (the last new one at {self.last:,}), {self.refused:.1%} refused, {self.kinds} kinds,"
             f" {self.shortest} as short as can be, {self.seconds:.0f} s"
         )
 
