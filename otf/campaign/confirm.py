@@ -82,6 +82,7 @@ class Confirmer:
         self._summary = summary
         # kinds of failures in eager mode, with the signatures of the same failures in strict mode
         self._known: dict[Signature, Signature] = {}
+        self._races = set[Signature]()
         self._met = Counter[Signature]()
         self._confirming: defaultdict[Signature, anyio.Lock] = defaultdict(anyio.Lock)
 
@@ -122,14 +123,16 @@ class Confirmer:
             # otherwise is driven again the second, fourth, eighth … time
             same = known is not None and replace(known, input=failure.signature.input) == failure.signature
             # a race may look like a burst with an input that fails alone: each burst is driven until the race is known
-            if burst and known is not None and known.meets:
+            if burst and kind in self._races:
                 return ConfirmedPath(result)
             if not burst and known is not None and (same or turn & (turn - 1)):
                 return ConfirmedPath(result, known=failure.signature if known == failure.signature else known)
             seen = await self._driven(result, drive_again, counts, doubtful=doubtful)
             shown = seen.result.verdict.failure
             # what a strict run shows to be a known issue may be something else the next time
-            if seen.trouble is None and shown is not None and self._bench.known_issue(shown) is None:
+            if burst and seen.result.trace == result.trace:
+                self._races.add(kind)
+            elif seen.trouble is None and shown is not None and self._bench.known_issue(shown) is None:
                 self._known[kind] = shown.signature
             return seen
 

@@ -57,11 +57,13 @@ def _add_all(past: Past, summary: Summary, bench: Bench) -> None:
         _add(summary, counted, past.folder)
         if known_issue is not None:
             known_issue.add(_path(past.folder, counted, known_issue.group, bench), counted.signature)
-        elif counted.verdict == "fail" and group is not None:
+        elif counted.verdict == "fail" and group is not None and group.signature.fingerprint == counted.exact:
             group.count += 1
             group.meet(_path(past.folder, counted, group, bench))
         elif counted.verdict == "fail":
+            # the trace of an eager path may show another one: that of the strict run counts
             groups[same] = _group(past.folder, counted, bench)
+            groups[same].count += group.count if group is not None else 0
     oracle = bench.oracle()
     for group in groups.values():
         group.first = replace(group.first, passed=(*passed_steps(oracle, group.first.events),))

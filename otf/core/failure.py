@@ -19,7 +19,7 @@ from otf.spec import Idle
 from otf.spec.requirements import Requirement, Requirements
 from otf.trace.alike import head
 from otf.trace.events import Closed, Event, Seen, Sent, Undecodable
-from otf.trace.verdict import MEETS, Allowed, Failure, FailureKind, Signature, Verdict
+from otf.trace.verdict import ANSWERS, MEETS, Allowed, Failure, FailureKind, Signature, Verdict
 from otf.values import changes, message_of, show
 
 SHOWN: Final = 20  # states shown in one failure: more would not help
@@ -80,7 +80,7 @@ def explain(  # noqa: PLR0913, PLR0917 -- what is known of a failure
             expected=_names(by_itself or _expected(moves)) or "silence",
             seen="silence" if untimely == "missing" else _seen(event),
             exact=_exact(kind, related, step, ways, seen),
-            meets=_meets(related),
+            meets=_meets(related) if kind in ANSWERS else "",
         ),
         event=at.event,
         step=at.step,

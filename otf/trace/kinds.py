@@ -38,15 +38,13 @@ from otf.trace.alike import (
     says_otherwise,
     template,
 )
-from otf.trace.verdict import MEETS, FailureKind, Signature
+from otf.trace.verdict import MEETS, Signature
 
 MOST: Final = 1_000
 """Failures with different values that are told apart; any further ones count only by their signatures."""
 STEPS: Final = 20_000  # different passed steps kept as evidence
 ALWAYS: Final = 0.8  # of an input's trials; the others may have hit the right answer by chance
 FEW: Final = 8  # this many values count as few even if none recurs
-
-_ANSWERS: Final[set[FailureKind]] = {"wrong", "unasked", "missing"}
 
 FailurePart: TypeAlias = Literal["state", "input", "expected", "seen"]
 ExactFailures: TypeAlias = tuple[Signature, ...]
@@ -107,9 +105,11 @@ class Scope:
             return replace(signature, seen=exact.seen)
         if not self.rules:
             return signature
-        told = self.rules.get(_act(exact), KindRule()).told(exact)
-        does, says = {"input": head(exact.input)}, says_otherwise(exact.input, exact.expected, exact.seen)
-        return replace(signature, **((does | ({"seen": says} if says else {}) if len(self.rules) > 1 else {}) | told))
+        act, told = _act(exact), self.rules.get(_act(exact), KindRule()).told(exact)
+        does, *says = act.split(" ")
+        if says and any(other != act and other.split(" ")[0] == does for other in self.rules):
+            told = {"seen": says[0], **told}
+        return replace(signature, **(({"input": does} if len(self.rules) > 1 else {}) | told))
 
     def _race(self, signature: Signature) -> Signature:
         """Return the kind of a race: the smallest one of which its inputs are a part, or that is a part of them."""
@@ -117,8 +117,7 @@ class Scope:
         races = sorted(self.races, key=lambda race: (race.count(MEETS), race))
         others = ((race, Counter(race.split(MEETS))) for race in races)
         same = next((race for race, other in others if other <= ours or ours <= other), signature.meets)
-        kind = "wrong" if signature.kind in _ANSWERS else signature.kind
-        return Signature(kind, "any state", same, "what follows one by one", "something else", meets=same)
+        return Signature("wrong", "any state", same, "what follows one by one", "something else", meets=same)
 
     def is_named(self, exact: Signature) -> bool:
         """Return whether the system gives a failure a name."""

@@ -24,6 +24,9 @@ WORDS: dict[FailureKind, str] = {
     "property": "a property that has to hold for the whole run is violated",
 }
 
+ANSWERS: Final[frozenset[FailureKind]] = frozenset({"wrong", "unasked", "missing"})
+"""The failures of answers that no time decides on."""
+
 MEETS: Final = " & "
 """Stands in a signature between what several inputs do that were in flight together."""
 
