@@ -468,7 +468,7 @@ async def test_a_watcher_that_was_left_behind_is_told() -> None:
 def poorer(monkeypatch: pytest.MonkeyPatch) -> None:
     """A sandbox without a descriptor for the end of a process."""
 
-    def fails(pid: int) -> int:
+    def fails(pid: int, _flags: int = 0) -> int:
         raise OSError(38, os.strerror(38), pid)
 
     monkeypatch.setattr(os, "pidfd_open", fails)
