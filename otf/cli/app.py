@@ -30,6 +30,7 @@ from otf.cli.output import (
     unread,
     warn,
 )
+from otf.cli.signals import SIGNALS
 from otf.errors import FAIL, INCONCLUSIVE, PASS, USAGE, USERS_OWN, UsageError
 
 if TYPE_CHECKING:
@@ -229,11 +230,11 @@ def _tolerant(stream: object) -> None:
 
 
 def _unwritten(error: OSError) -> int:
-    """Return the exit status if standard output did not accept the help page; 0 for any other error."""
+    """Return the exit status if nobody can be told anything any more; 0 for any other error."""
     if error.filename is not None or error.errno not in _UNWRITTEN:
         return 0
     stdout_failed(error)
-    return USAGE
+    return 128 + SIGNALS.number if SIGNALS.number else USAGE
 
 
 def _report_misuse(error: typer.TyperException, *, as_json: bool) -> int:

@@ -286,11 +286,11 @@ def test_ctrl_c_on_a_terminal(folder: Path) -> None:
 
 
 def test_a_terminal_that_goes_away(folder: Path) -> None:
-    """Its end reaches the work, which can tell nobody: status 2."""
+    """Its end reaches the work, which can tell nobody: the status is that of SIGHUP."""
     terminal = Terminal(*hanging(folder))
     terminal.shows(b"hangs")
     os.close(terminal.end)
-    assert os.waitstatus_to_exitcode(os.waitpid(terminal.pid, 0)[1]) == 2
+    assert os.waitstatus_to_exitcode(os.waitpid(terminal.pid, 0)[1]) == 129
 
 
 def test_a_debugger(folder: Path) -> None:

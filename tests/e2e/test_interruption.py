@@ -106,7 +106,8 @@ def test_before_a_doubtful_failure_was_confirmed(folder: Path) -> None:
         running.told()  # the path
         running.told()  # its strict run
         done = running.ends(INT, status=130)
-    assert "a failure was seen in eager mode, and an interruption came before it could be seen again" in done.out
+    said = " ".join(done.out.split())  # long lines are wrapped
+    assert "a failure was seen in eager mode, and an interruption came before it could be seen again" in said
     assert "INTERRUPTED: nothing was decided so far" in done.out
     assert gone(folder)
 
@@ -240,7 +241,7 @@ def test_a_walk_is_interrupted(folder: Path) -> None:
     with started(folder, "step", "coffee") as running:
         assert running.process.stdout is not None
         said = [running.process.stdout.readline() for _ in range(5)]
-        assert said[2] == "state: 0\n"
+        assert "state: 0\n" in said
         # its input stays open until it has ended: at the end of that it would end, too
         running.process.send_signal(INT)
         running.process.wait(SECONDS)
