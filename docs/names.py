@@ -5,6 +5,7 @@ A name that no guide uses leads to the names whose code uses it, or to a file th
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 from collections import Counter
@@ -81,8 +82,13 @@ def _users(path: str, name: str) -> list[tuple[str, str]]:
 def _files(name: str) -> list[str]:
     """Return the first file that imports a name from elsewhere, but for those that only export it."""
     imported = re.compile(rf"^from .* import [^#]*?\b{name}\b", re.MULTILINE)
+    return [file for file, text in _texts().items() if name in text and imported.search(text)][:1]
+
+
+@cache
+def _texts() -> dict[str, str]:
     files = (file for folder in SOURCES for file in sorted((ROOT / folder).rglob("*.py")) if file.stem != "__init__")
-    return [file.relative_to(ROOT).as_posix() for file in files if imported.search(file.read_text("utf-8"))][:1]
+    return {file.relative_to(ROOT).as_posix(): file.read_text(encoding="utf-8") for file in files}
 
 
 @cache
@@ -94,17 +100,26 @@ def _pages() -> dict[str, str]:
 
 @cache
 def _code() -> dict[str, frozenset[str]]:
-    """Return the words in the code of each public name that has code of its own."""
+    """Return the names in the code of each public name that has code of its own."""
     found = dict[str, frozenset[str]]()
     for package in _pages():
         module = import_module(package)
         for name in getattr(module, "__all__", ()):
             try:
-                code = inspect.getsource(inspect.unwrap(getattr(module, name)))
-            except (TypeError, OSError, ValueError):
+                source = inspect.getsourcefile(inspect.unwrap(getattr(module, name)))
+            except TypeError:
                 continue  # a value or an alias
-            found[f"{package}.{name}"] = frozenset(re.findall(r"\w+", code))
+            node = _definitions(source or "").get(name)
+            if node is not None:
+                parts = (getattr(each, "id", "") or getattr(each, "attr", "") for each in ast.walk(node))
+                found[f"{package}.{name}"] = frozenset(parts)
     return found
+
+
+@cache
+def _definitions(source: str) -> dict[str, ast.stmt]:
+    body = ast.parse(Path(source).read_text(encoding="utf-8")).body if source else []
+    return {each.name: each for each in body if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)}
 
 
 @cache
