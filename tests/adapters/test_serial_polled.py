@@ -278,7 +278,7 @@ async def test_whatever_a_port_raises_ends_it(error: Exception) -> None:
 
 async def test_a_system_that_does_not_read_does_not_hold_the_tester_for_ever() -> None:
     """Flow control that never lets go ends in LineLost, and closing such a port holds up neither the loop nor us."""
-    longest = 0.0
+    ticks = 0
     async with terminal() as (name, _):
         async with serialport(name)() as line:
             port_of(line).stuck = True
@@ -291,17 +291,16 @@ async def test_a_system_that_does_not_read_does_not_hold_the_tester_for_ever() -
             async with anyio.create_task_group() as tasks:
 
                 async def tick() -> None:
-                    nonlocal longest
+                    nonlocal ticks
                     while True:
-                        before = anyio.current_time()
                         await anyio.sleep(0.001)
-                        longest = max(longest, anyio.current_time() - before)
+                        ticks += 1
 
                 tasks.start_soon(tick)
                 await line._held.carrier.stop()  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] -- beside the ticks
                 tasks.cancel_scope.cancel()
-        assert anyio.current_time() - began < DRAIN + 2
-        assert longest < 0.5
+        assert DRAIN < anyio.current_time() - began < SECONDS
+        assert ticks > 5  # a loop that is held has two or three at the end
 
 
 async def test_what_was_sent_goes_out_before_it_is_closed() -> None:
