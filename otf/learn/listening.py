@@ -223,7 +223,7 @@ class PathDriver:
             chooser = _Chooser([self.inputs[inp] for inp in word], heard)
             result = await run.run(chooser, len(word), Strict(self.bench.timing))
             self.inputs_sent += len(heard.inputs)
-            self.silence = run.silence
+            self.silence = run.silence or ""
             before, early = early, heard.unopened - self.unopened
             if early and (early != before or not self._can_stay_closed(early)):
                 # once proves nothing: a server may close at once if it is busy, or has not forgotten the last
