@@ -17,7 +17,7 @@ from otf.core.timing import FOREVER, Clock, Span, Window, deadline
 from otf.core.windows import Windows
 from otf.trace.clock import TAKEN
 from otf.trace.events import Closed, Event, Seen, Undecodable
-from otf.trace.verdict import FailureKind
+from otf.trace.verdict import ABSENT, FailureKind
 
 
 def due(belief: Belief, latency: float) -> float | None:
@@ -210,7 +210,7 @@ def times(model: Model, belief: Belief, event: Event, clock: Clock, kind: Failur
         return (_window(max(overdue, key=_end)), f"nothing had come at {at:.3f} s") if overdue else ()
     if kind in {None, "missing"} and overdue:
         # the output is wrong because another one was due before it
-        return _window(min(overdue, key=_end)), f"at {at:.3f} s it had not come"
+        return _window(min(overdue, key=_end)), f"at {at:.3f} s {ABSENT}"
     output = event.output
     if isinstance(output, Undecodable):
         return ()
@@ -219,7 +219,9 @@ def times(model: Model, belief: Belief, event: Event, clock: Clock, kind: Failur
     if kind in {"early", "late"}:
         found = [due for due in found if (at < _begin(due) if kind == "early" else at > _end(due))]
     if not found:
-        return ()
+        # in time itself, but another one was due before it, and would have been ahead of it
+        ended = [due for due in dues(model, belief.hypotheses, clock) if kind == "late" and _end(due) < at]
+        return (_window(min(ended, key=_end)), f"at {at:.3f} s {ABSENT}") if ended else ()
     due = min(found, key=_begin) if kind == "early" else max(found, key=_end)
     early, late = _begin(due) - at, at - _end(due)
     said = f"{early:.3f} s too early" if early > 0 else f"{late:.3f} s too late" if late > 0 else "in that time"

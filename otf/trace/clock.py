@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 from otf.spec import Idle
 from otf.trace.events import Event, Seen, Sent
 from otf.trace.near import branches
-from otf.trace.verdict import Failure
+from otf.trace.verdict import ABSENT, Failure
 from otf.values import show
 
 APART: Final = 0.15  # how much two moments of one timer may differ, as a share of the time; plus SLACK
@@ -86,7 +86,9 @@ def overdue_timer(failure: Failure | None) -> str:
 
     The last input does not matter: two failures of one timer are the same, whatever was sent before them.
     """
-    if failure is None or failure.kind != "missing" or not failure.times:
+    if failure is None or not failure.times:
+        return ""
+    if failure.kind != "missing" and not (failure.kind == "late" and failure.times[-1].endswith(ABSENT)):
         return ""
     since = failure.times[0].partition(": ")[0]
     return "" if since.endswith(TAKEN) else since

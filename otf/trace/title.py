@@ -35,10 +35,11 @@ def title(failure: Failure) -> str:
     if kind == "property":
         return str(signature)
     after = _inputs(failure) or "no input"
-    if kind in {"late", "early"}:
+    since = overdue_timer(failure)
+    if kind in {"late", "early"} and not since:
         due = f": {failure.times[0].partition(':')[0]}" if failure.times else ""
         return f"{kind}: {after} -> {brief(failure.seen)}{due}"
-    if since := overdue_timer(failure):
+    if since:
         by = failure.times[0].rpartition(" and ")[2].removesuffix(" of the run")
         return f"{kind}: {_overdue(failure, since)} did not come by {by}"
     expected, seen = brief_difference(failure) or (_expected(failure), brief(came(failure)))

@@ -12,6 +12,9 @@ FailureKind: TypeAlias = Literal[
     "wrong", "unasked", "missing", "undecodable", "ended", "flood", "late", "early", "property"
 ]
 
+ABSENT: Final = "it had not come"
+"""What the times of a failure say at last where another output was due before the one that was seen."""
+
 WORDS: dict[FailureKind, str] = {
     "wrong": "an output came that the model does not allow there",
     "unasked": "an output came where the model allows none",

@@ -8,6 +8,8 @@ import pytest
 
 from otf.errors import ModelError
 from otf.spec import Accept, OneOf, Spec, TimerAction, Transition, goto, on, start, stop
+from otf.trace.clock import overdue_timer
+from otf.trace.title import title
 from tests.core.timed import judged, told
 
 Way = Transition[str] | Accept
@@ -364,3 +366,19 @@ def test_an_output_that_comes_instead_of_an_overdue_one_names_that_one() -> None
     assert failure is not None
     assert "after the timer 'session' was started" in failure.times[0]
     assert failure.times[1].endswith(" s it had not come")
+
+
+def test_an_answer_that_comes_instead_of_an_overdue_output_is_not_to_blame() -> None:
+    """It has no time of its own: late is what should have come before it, whatever was asked."""
+
+    def step(state: str, inp: str) -> Iterable[Transition[str]]:
+        return [goto("on", "x", timers=[start("beat", 0.4, 0.7)]) if inp == "a" else goto(state, "w")]
+
+    def emits(state: str) -> Iterable[Transition[str]]:
+        return [goto("off", "y", after="beat")] if state == "on" else []
+
+    failure = told(Spec(step, "off", ["a", "b"], emits), "a?0 x!0 b?0.95 w!0.952").end().failure
+    assert failure is not None
+    assert failure.kind == "late"
+    assert overdue_timer(failure) == "due 0.4 to 0.7 s after the timer 'beat' was started"
+    assert title(failure) == "late: 'y' (timer beat) did not come by 0.900 s"
