@@ -22,7 +22,7 @@ from otf.campaign.results import STRICT, PathResult
 from otf.campaign.settings import Settings, header
 from otf.core import Chooser, Oracle
 from otf.core.repeatable import ask_again
-from otf.runner.waiting import patience
+from otf.runner.lookout import patience
 from otf.shrink import again, issue_of
 from otf.strategy import Script
 from otf.strategy.renames import NamedRun

@@ -20,7 +20,7 @@ from otf.campaign.results import PathResult
 from otf.core import Monitor, Node, Oracle, Symbol
 from otf.core.stalls import CERTAIN
 from otf.core.timer_waits import Timers
-from otf.runner.waiting import patience
+from otf.runner.lookout import patience
 from otf.shrink import AllowedInputs, Candidate, ModelStep, StepPlan
 from otf.shrink.issue import ANYWHERE, completed
 from otf.shrink.shortest_ways import ModelMap

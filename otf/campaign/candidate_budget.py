@@ -15,7 +15,7 @@ from otf.adapter.third_party import ungrouped
 from otf.campaign.candidate_runs import UNDECIDED, Tries
 from otf.campaign.parallel_runs import RunCounts, counts_always
 from otf.campaign.settings import Budget
-from otf.runner.waiting import patience
+from otf.runner.lookout import patience
 from otf.shrink import Candidate, Issue, again
 
 CandidateFails = Callable[[Candidate, RunCounts], Awaitable[Issue | None]]

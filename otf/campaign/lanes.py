@@ -43,8 +43,8 @@ from otf.core.idling import Idling
 from otf.core.timed_ways import TimedWays
 from otf.core.timer_waits import Timers
 from otf.runner.driving import Aftermath
+from otf.runner.lookout import patience
 from otf.runner.observing import WRONGLY
-from otf.runner.waiting import patience
 from otf.spec.redrawing import redraw_of
 from otf.strategy import Strategy, StrategyKind
 from otf.strategy.kinds import known

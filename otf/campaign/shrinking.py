@@ -23,7 +23,7 @@ from otf.campaign.results import PathResult, Shrunk
 from otf.campaign.settings import Budget
 from otf.core import Oracle
 from otf.errors import UsageError
-from otf.runner.waiting import patience
+from otf.runner.lookout import patience
 from otf.runner.writer import put
 from otf.shrink import (
     Ahead,

@@ -325,7 +325,8 @@ class Monitor:
             self.step.outputs.append(event)
         elif isinstance(event, Quiet):
             self.step = self.step.next(self.belief)
-            ledger, over = ledger.finish(event, timing.busy), FOREVER
+            finishes = kept or event.by == "barrier"
+            ledger, over = (ledger.finish(event, timing.busy), FOREVER) if finishes else (ledger, event.at)
         self.ledger = ledger.keep(kept, over)
         if len(self.belief.hypotheses) > self.oracle.limits.hypotheses:
             self._bounded(event)

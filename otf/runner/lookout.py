@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from resource import RUSAGE_THREAD, getrusage
+from time import monotonic
 from typing import Final
 
 from anyio.lowlevel import checkpoint
 
-from otf.adapter import Frame
+from otf.adapter import Bench, Frame
 from otf.adapter.line import NEVER
 from otf.adapter.observed_rest.place import Placed
 from otf.core import Session, Wait
@@ -21,6 +22,7 @@ from otf.runner.observing import Observer
 from otf.runner.time_spent import spent
 from otf.runner.waiting import FIRST, TURN, SpinWait
 from otf.runner.wire import Arrived, Wire
+from otf.strategy.pool import PlanPatience
 from otf.trace.events import Event
 from otf.trace.record import DIGITS
 
@@ -311,3 +313,13 @@ class Lookout:
         self.allow(max(at - self._since(arrived), 0.0))
         self.floor = arrived.looked
         return replace(event, at=at)
+
+
+def patience(bench: Bench) -> PlanPatience:
+    """Return the patience with the bench's system: half of its pause, since a piece of work may end later."""
+
+    def waits() -> Callable[[], bool]:
+        until = monotonic() + bench.pause / 2
+        return lambda: monotonic() >= until
+
+    return waits

@@ -18,7 +18,7 @@ from otf.core.timer_waits import Timers
 from otf.core.walk import Walk, bounded, excused
 from otf.errors import ContactError
 from otf.runner.driving import drive, with_all_sent
-from otf.runner.waiting import patience
+from otf.runner.lookout import patience
 from otf.shrink import AllowedInputs, Candidate, again, issue_of
 from otf.strategy.renames import NamedRun, renaming
 from otf.trace.events import Event, Quiet, Seen, Sent

@@ -15,9 +15,7 @@ from typing import Final, Protocol
 import anyio
 from anyio.abc import TaskGroup
 
-from otf.adapter import Bench
 from otf.adapter.waiting import asyncio_loop
-from otf.strategy.pool import PlanPatience
 
 FIRST: Final = 0.0002  # seconds: most replies of a system on this machine come within this time
 SHORT: Final = 0.002  # seconds: a wait up to this long never uses the loop, which is less precise
@@ -112,13 +110,3 @@ class SpinWait:
     def turned(self) -> None:
         """Record that the loop had its turn."""
         self.until = time.monotonic() + TURN
-
-
-def patience(bench: Bench) -> PlanPatience:
-    """Return the patience with the bench's system: half of its pause, since a piece of work may end later."""
-
-    def waits() -> Callable[[], bool]:
-        until = time.monotonic() + bench.pause / 2
-        return lambda: time.monotonic() >= until
-
-    return waits
