@@ -277,6 +277,8 @@ class Monitor:
             other = self._following(min(followed, self.oracle.limits.ahead), first)
             if other.verdict is None:
                 self.oracle = self.explainer.oracle = other.oracle
+                # what was lost before the first of these events stays lost
+                other.lookahead.lost |= self.lookahead.lost
                 self.belief, self.ledger, self.lookahead = other.belief, other.ledger, other.lookahead
             else:
                 # the event itself may still be explained; if not, the failure is not certain

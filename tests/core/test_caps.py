@@ -91,6 +91,20 @@ def test_outputs_that_came_at_once_are_followed_from_then_on() -> None:
     assert monitor.oracle.limits.spontaneous > judge.limits.spontaneous
 
 
+def test_what_was_lost_stays_lost_where_more_outputs_are_followed() -> None:
+    """Judging again begins after what was lost, and cannot find it: until quiescence, no failure is certain."""
+    judge = oracle(machine("s0 -/y-> s0", "s0 -a/x-> s1", "s1 -/y-> s0"), limits=Limits(spontaneous=1))
+    monitor = Monitor(judge)
+    monitor.lookahead.give_up()
+    ys = (Seen("y", "Q", at) for at in (0.0, 0.0, 0.0, 0.0, 0.0, 9.0))
+    came: list[Event] = [Sent("a", "A", 0.0), Seen("x", "P", 0.0), *ys]
+    assert [monitor.tell(event) for event in came] == [None] * 8
+    assert monitor.oracle.limits.spontaneous > judge.limits.spontaneous
+    wrong = monitor.tell(Seen("z", "Q", 9.0))
+    assert wrong is not None
+    assert wrong.outcome == "inconclusive"
+
+
 def test_a_million_outputs_need_no_more_memory_than_a_thousand(monkeypatch: pytest.MonkeyPatch) -> None:
     """What may have to be judged again is forgotten once the time has passed in which it may matter."""
     monkeypatch.setattr(lookahead, "EVENTS", 50)
