@@ -185,5 +185,5 @@ def test_properties(tmp_path: Path) -> None:
     assert "property wet: refuted" in refuted.out
     assert "4  'down' / 'splash'" in refuted.out
     wrong = failed("check", f"{model}:spec", "--property", f"{model}:number")
-    assert "no temporal property" in wrong
+    assert "not a temporal property" in wrong
     assert "nothing of that name" in failed("check", f"{model}:spec", "--property", f"{model}:fals")

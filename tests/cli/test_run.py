@@ -40,7 +40,7 @@ def test_a_failure_is_told_from_the_beginning(folder: Path) -> None:
         "an output that the model requires did not come",
     ]
     assert lines[2].startswith("failed on 2 of 2 paths, first after ")
-    assert "shrunk to 2 (with " in lines[2]
+    assert "shrunk to 2 (by sending " in lines[2]
     assert lines[3:] == [
         "  step  input               outputs",
         "     1  Coin(cents=10)  ->  none",

@@ -31,7 +31,7 @@ def test_the_shortest_trace_lies_beside_the_original(trace: Path) -> None:
     done = otf("shrink", trace, *FROM)
     assert done.status == 1
     steps = recorded(trace)[-1]["steps"]
-    assert f"{steps} -> 6 steps, with " in done.out
+    assert f"{steps} -> 6 steps, by " in done.out
     assert done.out.endswith(f"trace: {trace.with_suffix('.shrunk.jsonl')}\n")
     assert "     6  Button()        ->  nothing more   <== here\n" in done.out
     assert recorded(trace.with_suffix(".shrunk.jsonl"))[-1]["steps"] == 6

@@ -169,7 +169,7 @@ def test_one_step() -> None:
 def test_refused() -> None:
     """What is not a property of a step is refused."""
     for wrong in (True, for_all([1], lambda _: True)):
-        with pytest.raises(UsageError, match="no property of a step"):
+        with pytest.raises(UsageError, match="not a property of a step"):
             always(wrong)
     with pytest.raises(UsageError, match="write ~, & and"):
         assert not always(A)
