@@ -139,7 +139,7 @@ def test_failures_of_workers(folder: Path) -> None:
 
 def test_the_time_of_workers(folder: Path) -> None:
     """What takes the time is counted where it passes: a coordinator does not ask the model."""
-    machine(folder)
+    machine(folder, {"    match inp:\n": "    sum(range(1_000_000))\n    match inp:\n"})
     time = otf("run", "machine.py:make", "--traces", 2, "--processes", 2, "--out", "two", "--json").data["time"]
     assert time["model"] > 0
 
