@@ -8,6 +8,7 @@ L. So each search that left something out is kept until that time has passed.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -18,6 +19,7 @@ from otf.trace.events import Event, Quiet, Seen, Stalled
 
 EVENTS: Final = 10_000
 """Events kept for judging again. After more than these, what was left out can no longer be decided."""
+DEEPER: Final = 4  # factor on the spontaneous outputs followed, when those so far explain nothing
 
 
 class CutSearch(NamedTuple):
@@ -102,6 +104,16 @@ class Lookahead:
     def _seen(self, cut: CutSearch) -> list[Seen]:
         later = self.events[cut.event - self._first :]
         return [each for each, _ in later if isinstance(each, Seen) and not is_later(each.at, cut.by)]
+
+
+def deeper(limits: Limits) -> Iterator[int]:
+    """Yield how many spontaneous outputs to follow next, each time several times as many, up to `limits.ahead`."""
+    followed = limits.spontaneous
+    while followed < limits.ahead:
+        followed = max(1, DEEPER * followed)
+        # two nearly equal depths would double the work
+        followed = limits.ahead if DEEPER * followed > limits.ahead else followed
+        yield followed
 
 
 def unjudgeable(latency: float, limits: Limits) -> str:

@@ -15,7 +15,7 @@ from otf.core.deep import DeepRun, too_many
 from otf.core.doubts import Doubts
 from otf.core.explainer import NONE, Explainer
 from otf.core.failure import EventPosition, explain
-from otf.core.lookahead import CutSearch, Lookahead, unjudgeable
+from otf.core.lookahead import DEEPER, CutSearch, Lookahead, deeper, unjudgeable
 from otf.core.nodes import Node
 from otf.core.oracle import Oracle
 from otf.core.properties import PropertyWatch, violated
@@ -26,7 +26,6 @@ from otf.trace.verdict import Failure, Judged, Verdict
 
 PASS: Final = Verdict("pass")
 TRUNCATED: Final = Verdict("pass", truncated=True)
-DEEPER: Final = 4  # factor on the spontaneous outputs followed, when those so far explain nothing
 
 
 class Monitor:
@@ -252,11 +251,7 @@ class Monitor:
         first = self.lookahead.first or self._cut(event, result.cut)
         if first is None or not self.deepens:
             return None
-        followed, most = self.oracle.limits.spontaneous, self.oracle.limits.ahead
-        while followed < most:
-            followed = max(1, DEEPER * followed)
-            # two nearly equal depths would double the work
-            followed = most if DEEPER * followed > most else followed
+        for followed in deeper(self.oracle.limits):
             other = self._following(followed, first, event)
             if other.verdict is None:
                 return other
