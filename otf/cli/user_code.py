@@ -29,14 +29,14 @@ from otf.values import as_text
 
 PREFIX: Final = "otf_bench_"  # of the module of a file, so that coffee.py does not replace a package coffee
 MANY: Final = 10_000  # names of a folder to compare with a missing one
+_LIBRARY: Final = Path(traceback.__file__).parent, Path(traceback.__file__).parent / "lib-dynload"
 _LOADED: Final[dict[Path, tuple[int, ModuleType]]] = {}
 
 
 def imported(module: str, reference: str) -> ModuleType:
     """Return a module by name. Raises UsageError, naming the line of the user's code that failed."""
     # find the user's packages in the current folder, as `python -m` does
-    if "" not in sys.path:
-        sys.path.insert(0, "")
+    _search("")
     with located(reference):
         found = importlib.import_module(module)
     return found  # noqa: RET504 -- as far as mypy knows, a context manager may swallow errors
@@ -68,10 +68,17 @@ def _executed(path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     # dataclasses look up their module by name, and a bench may import its neighbours as a script does
     sys.modules[spec.name] = module
-    sys.path.insert(0, str(path.parent))
+    _search(str(path.parent))
     with located(str(path), path):
         spec.loader.exec_module(module)
     return module
+
+
+def _search(folder: str) -> None:
+    """Import from a folder too, but behind Python's own library: a bench called queue.py must not replace `queue`."""
+    own = [at for at, each in enumerate(sys.path) if Path(each) in _LIBRARY]
+    if folder not in sys.path:
+        sys.path.insert(max(own, default=-1) + 1, folder)
 
 
 @contextmanager

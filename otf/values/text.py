@@ -7,6 +7,7 @@ import reprlib
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from enum import Enum, Flag
 from functools import lru_cache
 from typing import Any, Final, get_origin
 
@@ -16,6 +17,7 @@ UNNAMED: Final = 2  # the most of these that have a position but no name
 WHOLE: Final = ContextVar("whole", default=False)
 """Whether to show values with all their fields, and uncut."""
 _GENERATED: Final = (dataclasses.__file__, reprlib.__file__)
+_MEMBERS: Final = {Enum.__repr__, Flag.__repr__}  # not a `repr` of the user
 _PLAIN: Final = {str, int, bool, float, bytes, type(None)}
 _BRACKETS: Final[Mapping[type, tuple[str, str]]] = {
     tuple: ("(", ")"),
@@ -42,6 +44,8 @@ def showing(*, whole: bool) -> Generator[None]:
 
 def show(value: object, longest: int = LONGEST) -> str:
     """Return a value as `repr` does, on one line, without dataclass fields that have their default.
+
+    A member of an enum is `Mode.ON`.
 
     Cuts a text longer than `longest` characters, and gives its length. Escapes control characters: values come from the
     system under test, and a name with an escape sequence must not change the terminal. `WHOLE` keeps all fields and
@@ -94,6 +98,9 @@ def _text(value: Any) -> str:  # noqa: ANN401 -- any value
         return f"{opening}{', '.join(map(_text, value))}{',' if kind is tuple and len(value) == 1 else ''}{closing}"
     if kind is dict and len(value) <= LONGEST:
         return f"{{{', '.join(f'{_text(key)}: {_text(each)}' for key, each in value.items())}}}"
+    # `Mode.ON` reads better than `<Mode.ON: 1>`, and is an expression, whose parts can be compared
+    if isinstance(value, Enum) and type(value).__repr__ in _MEMBERS and value.name:
+        return f"{type(value).__name__}.{value.name}"
     fields = _fields(kind)
     if fields is None:
         return repr(value)

@@ -1,5 +1,6 @@
 """Which bench a name means, its parameters, and the errors."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -129,6 +130,15 @@ def test_a_bench_file_that_cannot_be_loaded(folder: Path, text: str, message: st
     (folder / "shop").mkdir()
     (folder / "shop" / "till.py").write_text("1 / 0", encoding="utf-8")
     assert message in failed("run", "bad.py")
+
+
+def test_a_bench_hides_no_module_of_python(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bench called like a module of Python's library runs, though something imports that module only later."""
+    (folder / "colorsys.py").write_text(
+        "from otf.models.coffee import bench\nimport colorsys\ncolorsys.rgb_to_hls", "utf-8"
+    )
+    monkeypatch.delitem(sys.modules, "colorsys", raising=False)
+    assert otf("run", "colorsys.py", "--traces", 1, "--steps", 5, "--seed", 1).status == 0
 
 
 @pytest.mark.parametrize(

@@ -153,6 +153,8 @@ def test_what_is_there_stays(folder: Path) -> None:
 def test_what_cannot_be_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An impossible name, an unknown kind, and a folder that cannot be written are errors."""
     assert "the name of a Python file has letters, digits and underscores" in failed("new", "../lamp")
+    hides = "queue: a file queue.py would hide Python's module of that name; choose another: otf new my_queue"
+    assert hides in failed("new", "queue.py")
     assert "--kind seriall: did you mean serial? the kinds are udp, tcp, serial" in failed(
         "new", "lamp", "--kind", "seriall"
     )

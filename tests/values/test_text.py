@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from enum import Enum, Flag, StrEnum
 
 import pytest
 from hypothesis import given
@@ -30,9 +31,36 @@ class Broken:
         raise RuntimeError(message)
 
 
+class Light(StrEnum):
+    """A field with names."""
+
+    RED = "red"
+
+
+class Right(Flag):
+    """Names that combine."""
+
+    READ = 1
+    WRITE = 2
+
+
+class Own(Enum):
+    """Names with a text of their own."""
+
+    ONE = 1
+
+    def __repr__(self) -> str:
+        """Return no name."""
+        return "one of all"
+
+
 @pytest.mark.parametrize(
     ("value", "text"),
     [
+        (
+            (Light.RED, Right.READ | Right.WRITE, Right(0), Own.ONE),
+            "(Light.RED, Right.READ|WRITE, <Right: 0>, one of all)",
+        ),
         ((1, "a"), "(1, 'a')"),
         ("a\x1b[2Jb", r"'a\x1b[2Jb'"),
         (Speaks("red \x1b[31m"), r"red \x1b[31m"),

@@ -37,6 +37,9 @@ def _begin(wishes: NewCommand) -> int:
     if not NAME.fullmatch(wishes.name):
         message = f"{wishes.name}: the name of a Python file has letters, digits and underscores: otf new my_system"
         raise UsageError(message)
+    if wishes.name in sys.stdlib_module_names:
+        message = f"{wishes.name}: a file {wishes.name}.py would hide Python's module of that name"
+        raise UsageError(f"{message}; choose another: otf new my_{wishes.name}")
     _check("kind", wishes.kind, KINDS)
     _check("framing", wishes.framing, FRAMINGS)
     return _draft(wishes) if wishes.source else _start(wishes)
