@@ -213,7 +213,7 @@ async def confirm(  # noqa: PLR0913 -- what a run needs, each once
     failing = failing.upto(failing.verdict.failure)
     if failing.guesses:
         return ConfirmedPath(await without_guess(bench, oracle, header, failing, until))
-    if strict and header.burst > 1 and (counted := await _alone(bench, oracle, header, failing, until)) is not None:
+    if strict and header.burst > 1 and (counted := await alone(bench, oracle, header, failing, until)) is not None:
         return counted
     inputs, joins = [event.input for event in failing.events if isinstance(event, Sent)], as_before(failing.events)
     trace, lasts, names = failing.trace.with_suffix(STRICT), _lasted(failing, bench, speed), _names(oracle, failing)
@@ -245,15 +245,15 @@ async def confirm(  # noqa: PLR0913 -- what a run needs, each once
     return ConfirmedPath(doubted, tries - count_unclear(others), again=over and not doubted.verdict.failed)
 
 
-async def _alone(
+async def alone(
     bench: Bench, oracle: Oracle, header: Header, failing: PathResult, until: float
 ) -> ConfirmedPath | None:
     """Return how a failure in a burst counts: as its inputs fail one by one, or as a race; None if it stalled."""
-    alone = await one_by_one(bench, oracle, header, failing, until)
-    if alone is not None and is_stalled(alone):
-        alone = (await confirm(bench, oracle, replace(header, burst=1), alone, strict=True, until=until)).result
-    if alone is not None and alone.verdict.failed:
-        return ConfirmedPath(alone, 1)
+    found = await one_by_one(bench, oracle, header, failing, until)
+    if found is not None and is_stalled(found):
+        found = (await confirm(bench, oracle, replace(header, burst=1), found, strict=True, until=until)).result
+    if found is not None and found.verdict.failed:
+        return ConfirmedPath(found, 1)
     return None if is_stalled(failing) else ConfirmedPath(failing)
 
 

@@ -19,6 +19,7 @@ from otf.campaign.pace import joined, repeating
 from otf.campaign.paths import PathRun
 from otf.campaign.results import STRICT, PathResult
 from otf.core import Oracle
+from otf.shrink import issue_of
 from otf.strategy import Script
 from otf.strategy.renames import NamedRun
 from otf.trace.drawn_names import without_names
@@ -26,8 +27,8 @@ from otf.trace.events import Event, Seen, Sent
 from otf.trace.record import Header
 from otf.values import show
 
-ORDERS: Final = 6
-"""Orders of a burst to try: all of three inputs."""
+ORDERS: Final = 12
+"""Runs to try: all orders of three inputs, after the earlier bursts as they were sent, and as they were taken."""
 
 
 async def one_by_one(
@@ -36,31 +37,65 @@ async def one_by_one(
     """Return a strict run of a path's inputs, one by one, that fails as a burst of it does; None if none does.
 
     In that burst the same outputs came, as far as both runs go. Mostly it is the last one; but an earlier one may have
-    conformed only by luck, since another order of its inputs allowed what came. Raises ContactError as a path does.
+    conformed only by luck, since another order of its inputs allowed what came. So the earlier bursts come both as they
+    were sent and as the model explains them. Raises ContactError as a path does.
     """
     failure, trace = failing.verdict.failure, failing.trace.with_suffix(STRICT)
     together = 1 if failure is None else failure.together
-    for inputs in islice(_orders(failing.events, together), ORDERS):
+    for inputs in islice(_orders(oracle, failing.events, together), ORDERS):
         if anyio.current_time() >= until:
             break
         run = PathRun(bench, oracle, replace(header, burst=1), trace, least=len(inputs))
         pacing = repeating(oracle, bench, failing.events, 1).pacing()
-        script = Script(each.input for each in inputs)
-        alone = await run.run(script, len(inputs), pacing, until=until, earlier=[NamedRun.of(oracle, failing.events)])
+        alone = await run.run(
+            Script(inputs), len(inputs), pacing, until=until, earlier=[NamedRun.of(oracle, failing.events)]
+        )
         if _explains(alone, failing.events):
             return alone
         trace.unlink(missing_ok=True)
     return None
 
 
-def _orders(events: Iterable[Event], together: int) -> Iterator[list[Sent]]:
+def _orders(oracle: Oracle, events: Sequence[Event], together: int) -> Iterator[list[object]]:
     """Yield the inputs of a run, with those of its last burst in each order that keeps the order of each port."""
-    inputs = [event for event in events if isinstance(event, Sent)]
-    before, burst = inputs[:-together], inputs[-together:]
+    places = [at for at, event in enumerate(events) if isinstance(event, Sent)]
+    # with the next input: only then may the last outputs before it have been late
+    earlier = events[: places[-together] + 1]
+    befores = [_inputs(earlier[:-1]), _inputs(_taken(oracle, earlier)[:-1])]
+    for burst in _permuted(events, places[-together:]):
+        for before in befores[: 1 + (befores[0] != befores[1])]:
+            yield [*before, *_inputs(burst)]
+
+
+def _taken(oracle: Oracle, events: Sequence[Event]) -> list[Event]:
+    """Return a run with the inputs of each burst in an order that explains all that followed."""
+    found, joins, bursts = [*events], {*joined(events)}, list[list[int]]()
+    # the last input is here for its time alone
+    for number, at in enumerate((at for at, event in enumerate(events[:-1]) if isinstance(event, Sent)), 1):
+        bursts += [] if number in joins else [[]]
+        bursts[-1].append(at)
+    for burst in bursts:
+        for order in _permuted(found, burst) if len(burst) > 1 else ():
+            tried = [*found]
+            for at, event in zip(burst, order, strict=True):
+                # the system takes the inputs of one port in their order
+                tried[at] = replace(event, port=order[0].port, at=found[at].at)
+            if issue_of(oracle, tried).signature is None:
+                found = tried
+                break
+    return found
+
+
+def _inputs(events: Iterable[Event]) -> list[object]:
+    return [event.input for event in events if isinstance(event, Sent)]
+
+
+def _permuted(events: Sequence[Event], places: Iterable[int]) -> Iterator[list[Sent]]:
+    burst = [event for at in places if isinstance(event := events[at], Sent)]
     ports = [each.port for each in burst]
-    for order in permutations(range(together)):
+    for order in permutations(range(len(burst))):
         if all(one < other or ports[one] != ports[other] for at, one in enumerate(order) for other in order[at + 1 :]):
-            yield [*before, *(burst[at] for at in order)]
+            yield [burst[at] for at in order]
 
 
 def _explains(alone: PathResult, events: Sequence[Event]) -> bool:

@@ -15,7 +15,7 @@ from typing import Final, Self, TypeAlias
 import anyio
 
 from otf.adapter import Bench
-from otf.campaign.confirm import FOREVER, counts
+from otf.campaign.confirm import FOREVER, alone, counts
 from otf.campaign.doubts import mixed, once
 from otf.campaign.pace import as_before, repeating
 from otf.campaign.paths import PathRun
@@ -126,7 +126,8 @@ class Saved:
             if result.verdict.failed:
                 ask_again(oracle.model, bench.oracle(), result.events)
                 if counts(result, seen):
-                    return result, ""
+                    found = await alone(bench, oracle, head, result, until) if head.burst > 1 else None
+                    return found.result if found is not None else result, ""
                 seen.append(result)
             else:
                 others.append(result)

@@ -25,6 +25,7 @@ from tests.runner.playing import virtually
 MOST = 2
 LAST = "the last one that is taken is said to be none"
 BOTH = "two who take at once get the same one"
+OVER = "one more is put into a full store"
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ class Store:
     def __call__(self, frame: bytes) -> list[Reply]:
         """Take a line of a client."""
         if frame == b"put":
-            self.left = min(MOST, self.left + 1)
+            self.left = self.left + 1 if OVER in self.faults else min(MOST, self.left + 1)
             return [b"done %d" % self.left]
         if BOTH in self.faults and self.taken == anyio.current_time():
             return [b"done %d" % self.left]
@@ -154,9 +155,9 @@ def path_of(tmp_path: Path, events: list[Event]) -> PathResult:
     return replace(path, verdict=replace(path.verdict, failure=both), events=events, steps=len(inputs))
 
 
-def driven(tmp_path: Path, events: list[Event], until: float = float("inf")) -> list[object] | None:
+def driven(tmp_path: Path, events: list[Event], until: float = float("inf"), fault: str = LAST) -> list[object] | None:
     """Return the inputs of the run, one by one, that fails like this one."""
-    tested, failing = bench(LAST), path_of(tmp_path, events)
+    tested, failing = bench(fault), path_of(tmp_path, events)
     head = header(tested, Settings(out=tmp_path, burst=2), 1)
     alone = virtually(partial(one_by_one, tested, tested.oracle(), head, failing, until))
     return None if alone is None else [event.input for event in alone.events if isinstance(event, Sent)]
@@ -200,6 +201,15 @@ def test_an_earlier_burst_may_have_been_lucky(tmp_path: Path) -> None:
     assert driven(tmp_path, [*lucky, *after]) == [Put("ann"), Take("bob")]
 
 
+def test_earlier_bursts_are_driven_in_the_order_that_explains_them(tmp_path: Path) -> None:
+    """Bob took first and found nothing, though ann had sent first: else there would be room at the end."""
+    one, other = Sent(Put("ann"), "ann", 0.0), Sent(Take("bob"), "bob", 0.0)
+    bobs_first: list[Event] = [one, other, Seen(Done("ann", 1), "ann", 0.0), Seen(Nothing("bob"), "bob", 0.0)]
+    wrong = Seen(Done("ann", 3), "ann", 0.0)
+    events = [*bobs_first, Quiet(0.0), PUT, Seen(Done("ann", 2), "ann", 0.0), Quiet(0.0), one, other, wrong]
+    assert driven(tmp_path, events, fault=OVER) == [Take("bob"), Put("ann"), Put("ann"), Put("ann")]
+
+
 def test_other_outputs_are_another_failure(tmp_path: Path) -> None:
     """One by one, bob hears that there is none; in the burst he got one."""
     assert driven(tmp_path, [PUT, TAKE, Seen(Done("bob", 9), "bob", 0.0)]) is None
@@ -236,3 +246,20 @@ def test_a_saved_race_is_shrunk_with_its_bursts(tmp_path: Path) -> None:
     assert found.failures
     again = run(bench(BOTH), tmp_path / "again", traces=1, steps=1, saved=tmp_path / "saved")
     assert [group.shrunk and group.shrunk.rate for group in again.failures.values()] == [1.0] * len(found.failures)
+
+
+def test_a_saved_burst_counts_as_it_fails_one_by_one(tmp_path: Path) -> None:
+    """Its inputs are no race: what an earlier version saved as one is the kind that campaigns find now."""
+    [group] = run(
+        bench(LAST), tmp_path / "out", burst=2, traces=30, steps=20, saved=tmp_path / "saved"
+    ).failures.values()
+    burst, [saved] = Path(str(group.first.trace).replace(".strict", "")), (tmp_path / "saved").iterdir()
+    assert header_of(burst).burst == 2
+    burst.replace(saved)
+    again = run(bench(LAST), tmp_path / "again", traces=1, steps=1, saved=tmp_path / "saved")
+    assert [str(each) for each in again.saved] == ["still there"]
+    [(kind, group)] = again.failures.items()
+    assert (kind.input, group.first.trace.name) == ("Take", "saved-0001.strict.jsonl")
+    assert group.shrunk is not None
+    assert group.shrunk.steps == 2
+    assert [*(tmp_path / "saved").iterdir()] == [saved]
