@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from otf.core import Model, Monitor, Node, Symbol
 from otf.explore.graph import reaching
+from otf.spec import Idle
 from otf.trace.events import Event, Sent
 from otf.trace.result import counted
 from otf.values import show
@@ -114,6 +115,8 @@ class CoveredPart(NamedTuple):
     ('36 of 37', '117 of 120, and 72 outside of these')
     >>> str(CoveredPart(39, 8, 2000, whole=False)), str(CoveredPart(102, 1, 1, whole=False))
     ('39, 8 of them among the 2,000 explored', '102')
+    >>> CoveredPart(189, 117, 120, whole=True).told(" states")
+    '117 of 120 states, and 72 outside of these'
     """
 
     visited: int
@@ -128,13 +131,17 @@ class CoveredPart(NamedTuple):
 
     def __str__(self) -> str:
         """Return it in words."""
+        return self.told()
+
+    def told(self, what: str = "") -> str:
+        """Return it in words that say `what` the parts are."""
         if self.is_share:
-            return f"{self.within:,} of {self.explored:,}"
+            return f"{self.within:,} of {self.explored:,}{what}"
         if self.whole:
-            return f"{self.within:,} of {self.explored:,}, and {self.visited - self.within:,} outside of these"
+            return f"{self.within:,} of {self.explored:,}{what}, and {self.visited - self.within:,} outside of these"
         if self.explored < self.visited:  # nearly nothing is known: no share of it tells anything
-            return f"{self.visited:,}"
-        return f"{self.visited:,}, {self.within:,} of them among the {self.explored:,} explored"
+            return f"{self.visited:,}{what}"
+        return f"{self.visited:,}{what}, {self.within:,} of them among the {self.explored:,} explored"
 
 
 class VisitedParts(NamedTuple):
@@ -148,7 +155,7 @@ class VisitedParts(NamedTuple):
         """Return it in a line, with totals only where they are known."""
         whole = self.states.is_share
         parts = ((self.states, "state"), (self.transitions, "transition"))
-        each = (f"{part} {what}s" if whole else counted(part.visited, what) for part, what in parts)
+        each = (part.told(f" {what}s") if whole else counted(part.visited, what) for part, what in parts)
         return f"visited: {', '.join(each)}"
 
     def data(self) -> dict[str, dict[str, object]]:
@@ -182,7 +189,12 @@ class VisitedSpace:
         )
 
     def tried(self, node: Node, inp: Symbol, model: Model) -> bool:
-        """Note that an input was sent in a state; return whether the original model specifies it there."""
+        """Note that an input was sent in a state; return whether the original model specifies it there.
+
+        A wait that the tester adds by itself is no input of the model.
+        """
+        if isinstance(inp.value, Idle):
+            return False
         pair = node.key, inp.key
         if pair not in self.pairs and model.specified(node, inp):
             self.pairs.add(pair)

@@ -10,7 +10,7 @@ import pytest
 from otf.core import Model, Monitor, Oracle
 from otf.core.compile import Routes
 from otf.explore.space import VisitedSpace, Walker, space
-from otf.spec import Accept, Spec, Transition, goto, total
+from otf.spec import Accept, Idle, Spec, Transition, goto, total
 from otf.trace.events import Event, Quiet, Seen, Sent
 from tests.report.runs import gathered, step
 
@@ -105,6 +105,12 @@ def test_spontaneous_moves_are_followed() -> None:
 def test_what_a_completed_model_adds_does_not_count() -> None:
     """An unspecified input is ignored: that is not a transition of the model."""
     assert walked(COFFEE, *sent("button", "coin"), judged=total(COFFEE)) == ({"0", "1"}, {"0 'coin'"}, {"0 'coin' 1"})
+
+
+def test_a_wait_of_the_tester_does_not_count() -> None:
+    """A wait that the tester adds by itself is no transition of the model, also before an input."""
+    events: list[Event] = [*sent("coin"), Sent(Idle(0.5), "p", 1), Sent("coin", "p", 1.5), Quiet(2)]
+    assert walked(COFFEE, *events)[1:] == ({"0 'coin'", "1 'coin'"}, {"0 'coin' 1", "1 'coin' 2"})
 
 
 def drawn(state: str, inp: str) -> list[Transition[str] | Accept]:
