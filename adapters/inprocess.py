@@ -29,6 +29,7 @@ FrameHandler: TypeAlias = Callable[[bytes], Reply | Iterable[Reply] | None]
 _BATCH = 256
 _FULL = 20_000  # replies not due yet, beyond which the function is not asked for more
 _NOTHING = object()
+_OURS = {__name__, ThreadWatch.__module__}  # a traceback begins in the user's code
 
 
 class InprocessLine:
@@ -130,7 +131,10 @@ class InprocessLine:
         return reply
 
     def _ended(self, error: BaseException) -> Ending:
-        self._remarks.append("".join(traceback.format_exception(error)).rstrip())
+        where = error.__traceback__
+        while where and where.tb_next and where.tb_frame.f_globals.get("__name__") in _OURS:
+            where = where.tb_next
+        self._remarks.append("".join(traceback.format_exception(type(error), error, where)).rstrip())
         return Ending(f"raised {describe(error)}")
 
     def _plan(self, delay: float, what: bytes | Ending) -> None:
@@ -180,8 +184,14 @@ def _made(make: Callable[[], FrameHandler], port: str) -> FrameHandler:
     except USERS_OWN:
         raise
     except BaseException as error:
-        message = f"the function behind port {port!r} cannot be made: {describe(error)}; see {make!r}"
+        message = (
+            f"the function{_behind(port)} cannot be made: {describe(error)}; inprocess(make) calls make() for each path"
+        )
         raise ContactError(message) from error
+
+
+def _behind(port: str) -> str:
+    return f" behind port {port!r}" if port else ""
 
 
 def _several(answer: object) -> Iterator[object]:
@@ -205,7 +215,7 @@ def _checked(reply: object, port: str) -> tuple[float, bytes | Ending]:
             return delay, what
         case _:
             message = (
-                f"the function behind port {port!r} gave {reply!r}, which is not a reply; "
+                f"the function{_behind(port)} gave {reply!r}, which is not a reply; "
                 "a reply is bytes, Ending('why'), or (seconds, one of these); give several in a list"
             )
             raise UsageError(message)

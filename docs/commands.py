@@ -111,7 +111,9 @@ def _of(place: str) -> Iterator[str]:
     for source in sorted(folder.rglob("*.py")) if folder.is_dir() else [folder.with_suffix(".py")]:
         for text in _printed(ast.parse(source.read_text(encoding="utf-8"))):
             clean = " ".join(text.replace("`", "'").split()).lstrip("…:; ,")
-            if len(re.findall(r"[A-Za-z]{2,}", clean)) >= WORDS and not re.search(r"[<>{}\\\\]|^[^ ]*=", clean):
+            if len(re.findall(r"[A-Za-z]{2,}", clean)) >= WORDS and not re.search(
+                r"[<>{}\\\\]|^[^ ]*=| = |^(from|import) |-src ", clean
+            ):
                 yield clean
 
 

@@ -237,10 +237,16 @@ def _unwritten(error: OSError) -> int:
     return 128 + SIGNALS.number if SIGNALS.number else USAGE
 
 
+_MEANT: Final = {"--paths": "--traces", "--runs": "--traces"}
+
+
 def _report_misuse(error: typer.TyperException, *, as_json: bool) -> int:
     # shows the usage of the command, with a hint if there is one; typer does not export the type with this method
     wrong: Any = error
     wrong.message = re.sub(r"is not a valid int( range)?\.", "is not a whole number, such as 10.", wrong.message)
+    if found := getattr(wrong, "possibilities", None):
+        near = get_close_matches(wrong.option_name, found, n=1)
+        wrong.possibilities = [_MEANT.get(wrong.option_name, near[0] if near else found[0])]
     wrong.show()
     if as_json:
         document(error_document(error.format_message()))

@@ -197,7 +197,8 @@ def _made(
     with located(reference, _file(module)):
         bench = make(**given)
     if not isinstance(bench, Bench):
-        raise UsageError(f"{reference}: it returned {type(bench).__name__}, not a Bench")
+        found = "None, not a Bench; is a `return` missing?" if bench is None else f"{type(bench).__name__}, not a Bench"
+        raise UsageError(f"{reference}: {getattr(make, '__name__', 'it')}() returned {found}")
     return bench, {**{key: each.default for key, each in known.items()}, **given}
 
 
@@ -228,7 +229,9 @@ def _timed(bench: Bench, reference: str, times: Mapping[str, object], own: Mappi
             raise UsageError(f"--set {key}: {reference} has no such parameter; {hint}the parameters are {names}")
         seconds = _converted(reference, key, value, float)
         if not 0 <= seconds <= LONGEST:
-            raise UsageError(f"--set {key}={value}: a time is a number of seconds, from 0 to {LONGEST:g} (a day)")
+            # a number comes from --quiescence
+            option = f"--{key} {value:g}" if isinstance(value, float) else f"--set {key}={value}"
+            raise UsageError(f"{option}: a time is a number of seconds, from 0 to {LONGEST:g} (a day)")
         bench = replace(bench, **{TIMES[key]: seconds})
     return bench
 

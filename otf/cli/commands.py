@@ -36,9 +36,9 @@ class Form(StrEnum):
 
 
 SHELLS: Final = {
-    "bash": 'eval "$(otf completion bash)", for instance in ~/.bashrc',
-    "zsh": 'eval "$(otf completion zsh)", for instance in ~/.zshrc after compinit',
-    "fish": "otf completion fish | source, for instance in ~/.config/fish/config.fish",
+    "bash": 'in ~/.bashrc:                   eval "$(otf completion bash)"',
+    "zsh": 'in ~/.zshrc, after compinit:    eval "$(otf completion zsh)"',
+    "fish": "in ~/.config/fish/config.fish:  otf completion fish | source",
 }
 
 

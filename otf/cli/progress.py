@@ -19,6 +19,7 @@ from otf.core import Node, View
 from otf.trace.events import Event, Quiet, Sent
 from otf.trace.explain import explanation
 from otf.trace.result import counted
+from otf.trace.verdict import Verdict
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -223,6 +224,7 @@ class Reporting(Listener):
         self._lost = ""
         # by path: one that runs for hours adds steps all the time
         self._under_way = Counter[int]()
+        self._kinds = 0
 
     @property
     def line(self) -> str:
@@ -240,9 +242,16 @@ class Reporting(Listener):
             self._under_way[number] += 1
 
     def path(self, result: PathResult, summary: Summary) -> None:
-        """Leave the steps of a finished path to the summary."""
-        del summary
+        """Leave the steps of a finished path to the summary; say at once that there is a new kind of failure."""
         self._under_way.pop(result.number, None)
+        if self._printer is not None and len(summary.failures) > self._kinds:
+            self._print(
+                f"path {result.number} failed after {counted(result.steps, 'step')}{self._told(result.verdict)}"
+            )
+        self._kinds = len(summary.failures)
+
+    def _told(self, verdict: Verdict) -> str:
+        return f": {explanation(verdict).partition(chr(10))[0]}"
 
     def failed_start(self, number: int, why: str, pause: float) -> None:
         """Print that a path could not reach the system."""
@@ -284,7 +293,6 @@ class Moving(Reporting):
     ) -> None:
         super().__init__(settings, summary, printer)
         self._figures, self._task = figures, task
-        self._kinds = 0
         self.bars: Progress = bars
 
     def enabled(self, number: int, view: View) -> None:
@@ -296,15 +304,15 @@ class Moving(Reporting):
         self._figures.event(number, event)
 
     def path(self, result: PathResult, summary: Summary) -> None:
-        """Move the bar; show a failure of a new kind at once."""
+        """Move the bar."""
         # a path that showed a known issue failed, but does not count as a failure of the campaign
         failed = sum(group.count for group in summary.failures.values())
         self._figures.path(result.number, summary.steps, failed=failed > self._figures.failures)
         self.bars.update(self._task, completed=summary.paths)
-        if self._printer is not None and len(summary.failures) > self._kinds:
-            self._kinds = len(summary.failures)
-            text = f"path {result.number} failed after {counted(result.steps, 'step')}\n{explanation(result.verdict)}"
-            self._print(text)
+        super().path(result, summary)
+
+    def _told(self, verdict: Verdict) -> str:
+        return f"\n{explanation(verdict)}"
 
     def _print(self, text: str) -> None:
         self.bars.console.print(harmless(text), markup=False, highlight=False)

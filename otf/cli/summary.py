@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from typing import Final
 
@@ -166,7 +166,7 @@ class SummaryPrinter:
         yield told
         yield from _bytes(shown)
         if shrunk is not None and shrunk.before:
-            yield from notes(shrunk)
+            yield from notes(shrunk, lambda other: self._call(other, drives=True))
         yield f"  look at it:      otf show {self._call(shown)}"
         yield f"  judge it again:  otf replay {self._call(shown)}"
         yield f"  drive it again:  otf rerun {self._call(shown, drives=True)}"
@@ -200,8 +200,8 @@ def _table(result: CampaignResult) -> Iterator[str]:
             yield f"{number:4}  {each.title or each.signature} ({shown}): {each.trace}"
 
 
-def notes(shrunk: Shrunk) -> Iterator[str]:
-    """Yield what the user must know about a shrunk failure besides its steps."""
+def notes(shrunk: Shrunk, call: Callable[[PathResult], str] = lambda other: str(other.trace)) -> Iterator[str]:
+    """Yield what the user must know about a shrunk failure besides its steps; `call` names a trace for a command."""
     if not shrunk.tried:
         yield f"nothing was shrunk: {shrunk.ended} before the failure was seen again"
     elif not shrunk.before:
@@ -215,7 +215,8 @@ def notes(shrunk: Shrunk) -> Iterator[str]:
         yield f"the search was stopped early, since {shrunk.ended}: fewer steps may be enough"
     for other in shrunk.others:
         failure = other.verdict.failure
-        yield f"another failure was found on the way, {failure.signature if failure else ''}: {other.trace}"
+        yield f"another failure was found on the way: {title(failure) if failure else ''}"
+        yield f"  shrink it:       otf shrink {call(other)}"
 
 
 CHANCE: Final = "it depends on chance or on timing"
@@ -265,7 +266,8 @@ def _time_spent(summary: Summary, *, own: bool) -> Iterator[str]:
     shown = time_spent(summary.spent, own=own)
     if summary.result.seconds >= SLOW and shown:
         yield f"time: {shown}"
-        yield f"  to save time:    {_SHARES[next(iter(summary.spent.shares()))][1]}"
+        if summary.paths:
+            yield f"  to save time:    {_SHARES[next(iter(summary.spent.shares()))][1]}"
 
 
 def time_spent(spent: TimeSpent, *, own: bool) -> str:

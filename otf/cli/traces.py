@@ -78,8 +78,10 @@ def _refuse(refused: Mapping[str, object]) -> NoReturn:
     values = ", ".join(f"{key}={show(value)}" for key, value in refused.items())
     again = " ".join(f"--set {key}=…" for key in refused)
     message = f"the trace was recorded with {values}, which a trace may not choose, since it may come from a stranger"
-    either = "to the value of the trace or of a repaired system; --set KEY= is the empty text"
-    raise UsageError(f"{message}: set it yourself with {again}, {either}")
+    text = "; --set KEY= is the empty text" if any(isinstance(each, str) for each in refused.values()) else ""
+    raise UsageError(
+        f"{message}: set it yourself with {again}, to the value of the trace or of a repaired system{text}"
+    )
 
 
 def _parameters(header: Header, reference: str, sets: Mapping[str, object]) -> dict[str, object]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import importlib
 import importlib.util
+import pkgutil
 import re
 import sys
 import threading
@@ -97,8 +98,7 @@ def located(name: str, path: Path | None = None) -> Generator[None]:
         raise UsageError(f"{name}{_place(error, path)}: {error.msg}: {(error.text or '').strip()}") from error
     except Exception as error:
         missing = isinstance(error, ModuleNotFoundError)
-        advice = "; is it installed in this environment, or in this folder?" if missing else ""
-        advice = advice or _meant(error)
+        advice = _meant(error) or "; is it installed in this environment, or in this folder?" * missing
         raise UsageError(f"{name}{_line(error, path)}: {type(error).__name__}: {as_text(error)}{advice}") from error
 
 
@@ -112,6 +112,9 @@ def _meant(error: Exception) -> str:
         elif isinstance(error, ImportError) and (found := re.search(r"cannot import name '(\w+)'", str(error))):
             module = sys.modules.get(error.name or "")
             name, names = found[1], [*dir(module), *getattr(module, "__all__", ())]
+        elif isinstance(error, ModuleNotFoundError):
+            folder = getattr(sys.modules.get((error.name or "").rpartition(".")[0]), "__path__", ())
+            names = [each.name for each in pkgutil.iter_modules(folder, f"{(error.name or '').rpartition('.')[0]}.")]
     near = get_close_matches(name, names, n=1) if isinstance(name, str) else []
     return f"; did you mean {near[0]}?" if near else ""
 

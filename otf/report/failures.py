@@ -44,7 +44,7 @@ def failures(gathered: Gathered, names: Container[str], folder: Path | None = No
     others = joined(*issues, tag("ul", *(tag("li", each) for each in apart)) if apart else "")
     if not gathered.failures:
         none = "No other failure." if result.seen_issues else f"None. {result.headline}."
-        return joined(others, tag("p", none))
+        return joined(others, tag("p", none)) if result.seen_issues else joined(tag("p", none), others)
     shown = [*gathered.failures.values()][:KINDS]
     left = len(gathered.failures) - len(shown)
     more = tag("p", f"… and {counted(left, 'other kind')} of failure") if left else ""

@@ -29,7 +29,7 @@ def overview(gathered: Gathered) -> Markup:
     parameters = ", ".join(f"{key}={value}" for key, value in header.parameters.items())
     settings = f"bench {header.bench}{f' ({parameters})' if parameters else ''}, seed {header.seed}, {header.strategy}"
     # in-process systems need no observation of silence
-    silence = "" if header.silence == "timed" else f", silence {header.silence}"
+    silence = "" if header.silence in {"", "timed"} else f", silence {header.silence}"
     versions = ", ".join(f"{name} {number}" for name, number in header.versions.items())
     return joined(
         tag(

@@ -41,7 +41,9 @@ function changed(parts, before) {
     const was = old.get(name);
     if (JSON.stringify(was) === JSON.stringify(now)) continue;
     const lists = Array.isArray(now) && Array.isArray(was);
-    found.set(name, lists ? { more: without(now, was), less: without(was, now) } : { was });
+    const [more, less] = lists ? [without(now, was), without(was, now)] : [[], []];
+    // what is new as a whole is no list with changes
+    found.set(name, lists && more.length + less.length <= now.length - more.length + 1 ? { more, less } : { was });
   }
   return found;
 }

@@ -49,6 +49,7 @@ def reproduce(  # noqa: PLR0913 -- what shows a failure, each once
     ModelError if the model is broken. Raises ContactError if the system cannot be reached or no run decides. Do not
     call it from within an event loop.
     """
+    __tracebackhide__ = True  # pytest shows the user's program, not this function
     oracle = bench.oracle()
     earlier = [*steps]
     candidate = _candidate(bench, oracle, earlier)

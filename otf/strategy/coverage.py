@@ -129,7 +129,10 @@ class Until:
         if self.what not in KINDS or not 0 < self.share <= 1:
             share = "" if self.share == 1 else f"={self.share:g}"
             message = f"until {self.what}{share}: it is one of {', '.join(KINDS)}, with a share above 0 and up to 1"
-            raise UsageError(f"{message}, such as states=0.9, or a number, such as states=20")
+            raise UsageError(
+                f"{message}, such as states=0.9, or a number, such as states=20; or {NOTHING_NEW}=10m; "
+                "`otf run --until` takes requirements and uptime=1h, too"
+            )
         there = Coverage(graph, places).all()
         if self.number is None and not there:
             cuts = ", ".join(graph.cuts) or "outputs that decide the next state"

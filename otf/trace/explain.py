@@ -116,6 +116,9 @@ def _cell(text: str, width: int | None) -> list[str]:
     wrapper = textwrap.TextWrapper(width, break_long_words=False, break_on_hyphens=False)
     wrapper.wordsep_simple_re = _BREAKS
     lines = wrapper.wrap(text.removesuffix(HERE))
+    if max(map(len, lines)) > width:  # a word inside: what it moves would not stand in its column
+        wrapper.break_long_words = True
+        lines = wrapper.wrap(text.removesuffix(HERE))
     if marked and len(lines[-1] + HERE) <= width:
         return [*lines[:-1], lines[-1] + HERE]
     return [*lines, HERE.strip()] if marked else lines

@@ -43,6 +43,8 @@ def title(failure: Failure) -> str:
         by = failure.times[0].rpartition(" and ")[2].removesuffix(" of the run")
         return f"{kind}: {_overdue(failure, since)} did not come by {by}"
     expected, seen = brief_difference(failure) or (_expected(failure), brief(came(failure)))
+    if kind == "undecodable":  # why it does not decode stands below
+        seen = f"{failure.seen.partition(', why=')[0]}, …)"
     return f"{kind}: {after} -> expected {expected}, seen {seen}"
 
 

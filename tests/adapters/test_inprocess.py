@@ -226,7 +226,9 @@ async def test_a_function_that_cannot_be_made_is_told() -> None:
     def make() -> FrameHandler:
         raise KeyError("config")
 
-    with pytest.raises(ContactError, match=r"behind port 'panel' cannot be made: KeyError: 'config'; see <function"):
+    with pytest.raises(
+        ContactError, match=r"behind port 'panel' cannot be made: KeyError: 'config'; inprocess\(make\) calls make"
+    ):
         await opened(make)
 
 

@@ -55,4 +55,4 @@ def test_no_contact(folder: Path) -> None:
     machine(folder, {"inprocess(lambda: machine(broken))": "inprocess(None)"})
     done = otf("run", "machine.py", "--calibrate")
     assert done.status == 3
-    assert "otf: stopped: the function behind port '' cannot be made" in done.err
+    assert "otf: stopped: the function cannot be made" in done.err

@@ -15,6 +15,8 @@ from tests.cli.command import otf
         ("from otf import Bench; Bench.in_proces", "no attribute 'in_proces'; did you mean in_process?"),
         ("from otf.adapters import serial", "did you mean serialport?"),
         ("from otf import bencch", "did you mean Bench?"),
+        ("from otf.adaptors import tcp", "No module named 'otf.adaptors'; did you mean otf.adapters?"),
+        ("bench = lambda: None", "<lambda>() returned None, not a Bench; is a `return` missing?"),
         ("import otf; otf.zzzz", "has no attribute 'zzzz'\n"),
     ],
 )
@@ -29,6 +31,9 @@ def test_a_near_miss_is_named(folder: Path, line: str, says: str) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
+        ("run mine.py --paths 2", "No such option: --paths (Possible options: --traces)"),
+        ("run mine.py --trace 2", "No such option: --trace (Possible options: --traces)"),
+        ("run coffee --quiescence -1", "otf: --quiescence -1: a time is a number of seconds"),
         ("run mime.py", "mime.py: there is no such file; did you mean mine.py?"),
         ("run nothing-like-it.py", "there is no such file; otf looked in /"),
         ("show runs/path-001.jsonl", "No such file or directory; did you mean runs/path-0001.jsonl?"),

@@ -232,6 +232,17 @@ def test_a_terminal_shows_a_failure_at_once(
     assert capsys.readouterr().out.splitlines()[2] == "failed on 1 of 1 path, first after 9 steps"
 
 
+def test_a_pipe_is_told_of_a_failure_at_once(capsys: pytest.CaptureFixture[str]) -> None:
+    """One line for each new kind, before it is shrunk: that may take minutes."""
+    reporting = Reporting(SETTINGS, summary := Summary(), SummaryPrinter(Summary(), SETTINGS, load("coffee")))
+    for _ in range(2):
+        summary.add(PATH)
+        reporting.path(PATH, summary)
+    said = capsys.readouterr()
+    assert said.err.startswith("otf: path 1 failed after 9 steps: FAIL (wrong): 'coin' -> expected ")
+    assert (said.err.count("\n"), said.out) == (1, "")
+
+
 def test_a_terminal_shows_work_that_is_no_campaign(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its line is on the terminal while it lasts."""
     monkeypatch.setattr("sys.stderr", terminal := Terminal())

@@ -219,7 +219,8 @@ def test_what_depends_on_chance(capsys: pytest.CaptureFixture[str]) -> None:
 def test_other_failures_that_were_met(capsys: pytest.CaptureFixture[str]) -> None:
     """A failure that was met while another one was shrunk is listed with its trace."""
     text = told(failing(replace(SHRUNK, others=[PATH])), capsys)
-    assert f"another failure was found on the way, {SIGNATURE}: {PATH.trace}\n" in text
+    assert "another failure was found on the way: wrong: " in text
+    assert f"\n  shrink it:       otf shrink {PATH.trace}\n" in text
 
 
 def test_failures_of_earlier_runs(capsys: pytest.CaptureFixture[str]) -> None:

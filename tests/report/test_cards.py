@@ -57,7 +57,7 @@ def test_words_chart_and_commands_are_on_the_first_screen(seen: Browser, report:
     words, chart = (seen.ask(f"{CARD}.querySelector('{what}').getBoundingClientRect().x") for what in ("pre", "svg"))
     assert chart > words + 400
     commands = seen.ask(f"[...{CARD}.querySelectorAll('.command code')].map(each => each.textContent)")
-    assert [each.split()[1] for each in commands] == ["show", "replay", "rerun", "shrink"]
+    assert [each.split()[1] for each in commands] == ["show", "replay", "rerun", "out/path_0001_strict_shrunk.py"]
 
 
 def test_so_they_are_for_a_failure_of_several_ports_and_long_values(seen: Browser, tmp_path: Path) -> None:

@@ -47,6 +47,12 @@ def test_a_pass_says_so() -> None:
     assert "No output came." in said
 
 
+def test_the_settings_name_no_silence_where_none_is_observed() -> None:
+    """A system in this process answers before it returns."""
+    said = page(gathered(Walked(1, "path-0001.jsonl", "pass", 50, 0.5), silence=""))
+    assert "silence" not in said.partition('<div class="cards">')[0].rpartition("otf report:")[2]
+
+
 def test_it_loads_nothing() -> None:
     """It contains no address of another machine, and its policy forbids loading and other scripts."""
     said = page(gathered(Walked(1, "path-0001.jsonl", "pass", 50, 0.5)))

@@ -38,6 +38,14 @@ def test_the_mark_stands_behind_the_last_line_of_an_output_or_below_it() -> None
     assert any("six'" + HERE in line and len(table(width)) > 2 for width in range(30, 80) for line in table(width))
 
 
+def test_a_word_wider_than_its_column_stays_in_it() -> None:
+    """It is broken inside, or it would move what stands beside it on a phone."""
+    events: list[Event] = [Sent(Answer("a" * 30), "p", 0.1), Seen(Answer("b" * 40), "p", 0.2)]
+    head, *rows = story(events, width=46).splitlines()
+    assert max(map(len, rows)) <= 46
+    assert {row[head.index("outputs") - 1] for row in rows if len(row) >= head.index("outputs")} == {" "}
+
+
 def test_columns_are_aligned_however_long_a_type_and_its_fields_are() -> None:
     """In a narrow table a value is broken after its type, and without a width a long input within its column."""
     events: list[Event] = [Sent(Answer("a" * 6), "p", 0.1), Seen(Answer("b" * 7), "p", 0.2)]

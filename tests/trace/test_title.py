@@ -26,6 +26,10 @@ LONG = f"Page(number=1, text={'x' * 99!r})"
             failure("wrong", "Ok() on c2", ("Nak() on c2",)),
             "wrong: Go() -> expected Nak(), seen Ok() on c2",
         ),
+        (
+            failure("undecodable", f"Undecodable(raw=b'Te', why={'no pattern, ' * 9!r})", ("Tea()",)),
+            "undecodable: Go() -> expected Tea(), seen Undecodable(raw=b'Te', …)",
+        ),
         (failure("wrong", "Out(n=9)", ("Out(n=2)",)), "wrong: Go() -> expected Out(n=2), seen Out(n=9)"),
         (failure("wrong", "Out(9)", ("Out(2)",)), "wrong: Go() -> expected Out(2), seen Out(9)"),
         (

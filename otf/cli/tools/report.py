@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import sys
 from collections.abc import Iterable, Mapping
@@ -28,6 +29,7 @@ from otf.trace.result import counted
 STEP = "GITHUB_STEP_SUMMARY"  # the variable that names GitHub's file for the summary of a step
 HEAD = 200  # bytes at the start of a file that contain the mark of a report
 AGAIN = "drive it again"
+SHRUNK = ".shrunk.jsonl"
 COMMANDS = {"look at it": "show", "judge it again": "replay", AGAIN: "rerun", "shrink it": "shrink"}
 DRIVE = {"rerun", "shrink"}
 
@@ -90,7 +92,10 @@ def _in_the_page(found: Gathered, folder: Path, reference: str) -> list[Embedded
         found = {
             what: f"otf {command} {shlex.quote(str(file))}{options[command in DRIVE]}"
             for what, command in COMMANDS.items()
+            if command != "shrink" or not file.name.endswith(SHRUNK)
         }
+        if (test := file.with_name(re.sub(r"\W+", "_", file.stem) + ".py")).is_file():
+            found["as a test"] = f"pytest {shlex.quote(str(test))}"
         return {**found, "is it repaired": f"{found[AGAIN]} --confidence 0.99"} if file in by_chance else found
 
     return embedded(chosen(found, folder), read, commands)
