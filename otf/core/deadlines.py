@@ -13,7 +13,7 @@ from otf.core.memory import Symbol
 from otf.core.model import Model
 from otf.core.moves import Moves
 from otf.core.nodes import UNKNOWN, Move, Node
-from otf.core.timing import FOREVER, Clock, Span, Window, deadline
+from otf.core.timing import FOREVER, NEVER, Clock, Span, Untimely, Window, deadline
 from otf.core.windows import Windows
 from otf.trace.clock import TAKEN
 from otf.trace.events import Closed, Event, Seen, Undecodable
@@ -199,21 +199,21 @@ class Due(NamedTuple):
     since: str
 
 
-def times(model: Model, belief: Belief, event: Event, clock: Clock, kind: FailureKind | None) -> tuple[str, ...]:
-    """Return what was due when, in seconds since the start of the run; empty if no window concerns the event.
+def times(model: Model, belief: Belief, event: Event, clock: Clock, kind: FailureKind | None) -> Untimely:
+    """Return what was due when, in seconds since the start of the run; no words if no window concerns the event.
 
     For an output, returns what was due before it, or the windows in which it was due itself.
     """
-    at = event.at
-    overdue = [due for due in dues(model, belief.hypotheses, clock) if _end(due) + clock.latency < at]
+    at, late = event.at, event.at - clock.latency
+    overdue = [due for due in dues(model, belief.hypotheses, clock) if _end(due) < late]
     if not isinstance(event, (Seen, Closed)):
-        return (_window(max(overdue, key=_end)), f"nothing had come at {at:.3f} s") if overdue else ()
+        return _overdue(overdue, max(overdue, key=_end), f"nothing had come at {at:.3f} s", late) if overdue else NEVER
     if kind in {None, "missing"} and overdue:
         # the output is wrong because another one was due before it
-        return _window(min(overdue, key=_end)), f"at {at:.3f} s {ABSENT}"
+        return _overdue(overdue, min(overdue, key=_end), f"at {at:.3f} s {ABSENT}", late)
     output = event.output
     if isinstance(output, Undecodable):
-        return ()
+        return NEVER
     found = list(dues(model, belief.hypotheses, clock, (event.port, model.output_symbol(output))))
     # in a state with several timers, an output is early for one that has not begun, and late for one that is over
     if kind in {"early", "late"}:
@@ -221,11 +221,15 @@ def times(model: Model, belief: Belief, event: Event, clock: Clock, kind: Failur
     if not found:
         # in time itself, but another one was due before it, and would have been ahead of it
         ended = [due for due in dues(model, belief.hypotheses, clock) if kind == "late" and _end(due) < at]
-        return (_window(min(ended, key=_end)), f"at {at:.3f} s {ABSENT}") if ended else ()
+        return _overdue(ended, min(ended, key=_end), f"at {at:.3f} s {ABSENT}", late) if ended else NEVER
     due = min(found, key=_begin) if kind == "early" else max(found, key=_end)
-    early, late = _begin(due) - at, at - _end(due)
-    said = f"{early:.3f} s too early" if early > 0 else f"{late:.3f} s too late" if late > 0 else "in that time"
-    return _window(due), f"it came at {at:.3f} s, {said}"
+    early, over = _begin(due) - at, at - _end(due)
+    said = f"{early:.3f} s too early" if early > 0 else f"{over:.3f} s too late" if over > 0 else "in that time"
+    return Untimely((_window(due), f"it came at {at:.3f} s, {said}"), max(early, over - clock.latency))
+
+
+def _overdue(every: Iterable[Due], told: Due, what: str, late: float) -> Untimely:
+    return Untimely((_window(told), what), late - max(map(_end, every)))
 
 
 def _begin(due: Due) -> float:

@@ -14,6 +14,7 @@ from otf.core.hypothesis import Hypothesis, QueuedInput, Queues, push
 from otf.core.model import Model
 from otf.core.moves import Moves, Next
 from otf.core.nodes import Midway, Move, Node
+from otf.core.timing import NEVER, Untimely
 from otf.core.violations import ViolationSearch
 from otf.spec import Idle
 from otf.spec.requirements import Requirement, Requirements
@@ -52,7 +53,7 @@ def explain(  # noqa: PLR0913, PLR0917 -- what is known of a failure
     event: Event,
     at: EventPosition,
     untimely: FailureKind | None = None,
-    times: tuple[str, ...] = (),
+    times: Untimely = NEVER,
     requirements: Mapping[str, Requirement] = NO_REQUIREMENTS,
 ) -> Failure:
     """Return the failure at the event that left no state; `untimely`: the output would be right later, or earlier.
@@ -89,7 +90,8 @@ def explain(  # noqa: PLR0913, PLR0917 -- what is known of a failure
         port=getattr(event, "port", ""),
         before=tuple(_text(each) for each in step.outputs),
         allowed=_allowed(step, ways, at.step - len(step.inputs)),
-        times=times,
+        times=times.words,
+        off=times.off,
         violates=violated.violates,
         unclear=violated.unclear,
         together=max(1, len(step.inputs)),

@@ -20,7 +20,7 @@ from otf.core.nodes import Node
 from otf.core.oracle import Oracle
 from otf.core.properties import PropertyWatch, violated
 from otf.core.search import OvergrownError
-from otf.core.timing import FOREVER, Span
+from otf.core.timing import FOREVER, NEVER, Span
 from otf.trace.events import Closed, Event, Guess, Quiet, Seen, Sent, Stalled, Taken
 from otf.trace.verdict import Failure, Judged, Verdict
 
@@ -343,6 +343,6 @@ class Monitor:
         model = self.oracle.model
         late = self.explainer.untimely(self.belief, self.ledger, event)
         clock = self.explainer.clock(event, self.ledger)
-        described = times(model, self.belief, event, clock, late) if model.timed else ()
+        described = times(model, self.belief, event, clock, late) if model.timed else NEVER
         at = EventPosition(self.events, self.sent)
         return explain(model, self.step, event, at, late, described, self.oracle.requirements)

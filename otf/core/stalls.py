@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Final, NamedTuple
 
 from otf.core.pacing import PATIENCE
@@ -28,6 +29,11 @@ STEP: Final = 0.01
 CERTAIN: Final = frozenset[FailureKind]({"ended", "undecodable", "flood"})
 """Failures that no stall explains."""
 
+
+UNTIMELY: Final = frozenset[FailureKind]({"late", "early", "missing"})
+
+NEAR: Final = 5.0
+"""Seconds: how busy a machine is changes slowly."""
 
 LONG: Final = 30.0
 """Seconds after which a run has confirmed the stated times of a bench, and takes too long to repeat."""
@@ -179,12 +185,22 @@ def is_proven(verdict: Verdict, events: Sequence[Event]) -> bool:
     """Return whether the failure of a long run counts although there is no time to see it again.
 
     It does if no delay explains it: a value is wrong rather than a time, and no stall could have delayed an answer to
-    an earlier input that much. It also does if nothing happened for far longer than any stall.
+    an earlier input that much. It also does if nothing happened for far longer than any stall, or if a window, opened
+    by all stalls in it, is missed by more than twice the longest stall of the last seconds.
     """
     failure = verdict.failure
     if failure is None or not events or events[-1].at < LONG:
         return False
+    if failure.kind in UNTIMELY and failure.off > max(PATIENCE * STALL, 2 * _longest(events)):
+        return True
     if failure.kind != "missing":
         return failure.kind in CERTAIN or not (failure.times or verdict.stalled >= STALL)
     last = max((each.at for each in events if isinstance(each, (Sent, Seen))), default=0.0)
     return events[-1].at - last > PATIENCE * max(verdict.stalled, STALL)
+
+
+def _longest(events: Sequence[Event]) -> float:
+    """Return the longest stall near the end of a run."""
+    since = events[-1].at - NEAR
+    near = takewhile(lambda each: each.at >= since, reversed(events))
+    return max((each.seconds for each in near if isinstance(each, Stalled)), default=0.0)

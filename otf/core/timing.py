@@ -229,3 +229,13 @@ class Clock:
 def deadline(window: Window, latency: float) -> float:
     """Return the time by which outputs due in the window must have been seen."""
     return window.trigger.b + window.hi + latency
+
+
+class Untimely(NamedTuple):
+    """What was due when, in words, and by how many seconds an event misses all windows that concern it."""
+
+    words: tuple[str, ...] = ()
+    off: float = 0.0
+
+
+NEVER: Final = Untimely()

@@ -109,9 +109,9 @@ class Failure:
 
     `event` is the number of the event that left no state, `step` that of its input. Texts are for people, the signature
     for machines. `before` holds the outputs already seen in that step. If the model has windows, `times` states in
-    seconds what was due when. `violates` holds the requirements of the outputs that were due but did not come; with
-    several, it is `unclear` which of them the system violates. `together` is how many inputs were in flight, the last
-    being that of `step`.
+    seconds what was due when, and `off` how far outside all of them the event was. `violates` holds the requirements of
+    the outputs that were due but did not come; with several, it is `unclear` which of them the system violates.
+    `together` is how many inputs were in flight, the last being that of `step`.
 
     >>> signature = Signature("wrong", "int", "Button", "Coffee", "Tea")
     >>> Failure(signature, event=3, step=1, input="Button()", seen="Tea()", port="line").kind
@@ -128,6 +128,7 @@ class Failure:
     allowed: tuple[Allowed, ...] = ()
     note: str = ""
     times: tuple[str, ...] = ()
+    off: float = 0.0
     violates: tuple[Citation, ...] = ()
     unclear: bool = False
     together: int = 1

@@ -374,3 +374,21 @@ def test_what_no_delay_explains(
     events: list[Event] = [Seen("a", "p", last - 10), Quiet(last)]
     assert is_proven(Verdict("fail", failure, stalled=stalled), events) is proven
     assert not is_proven(Verdict("pass"), events)
+
+
+@pytest.mark.parametrize(
+    ("kind", "off", "stall", "proven"),
+    [
+        ("late", 0.11, 0.04, True),
+        ("early", 0.11, 0.04, True),
+        ("missing", 0.11, 0.04, True),
+        ("late", 0.11, 0.06, False),
+        ("late", 0.015, 0.0, False),  # a loss too short to be recorded
+        ("wrong", 0.11, 0.04, False),  # it may be a late answer to an earlier input
+    ],
+)
+def test_a_window_that_is_missed_by_far(kind: FailureKind, off: float, stall: float, proven: bool) -> None:
+    """A time counts, seen once, if twice any stall near it would not explain it; a long one half a minute ago may."""
+    failure = Failure(Signature(kind, "s", "i", "a", "b"), 1, 1, "i", "b", "p", times=("due …",), off=off)
+    events: list[Event] = [Stalled(2.0, 10.0), Seen("a", "p", 39.7), Stalled(stall, 39.8), Seen("a", "p", 40.0)]
+    assert is_proven(Verdict("fail", failure, stalled=2.0), events) is proven
