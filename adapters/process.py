@@ -13,8 +13,7 @@ from typing import Any, Final
 import anyio
 
 from otf.adapter import Arrival, Ending, Frame, LineLost, Port, Trouble
-from otf.adapter.child import Child, Program, words
-from otf.adapter.child.guard import halted
+from otf.adapter.child import Child, Program, halted, words
 from otf.adapter.child.reading import PATIENCE, Reading
 from otf.adapter.observed_rest.place import Place
 from otf.adapter.stream import PATIENCE as UNREAD

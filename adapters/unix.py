@@ -10,7 +10,7 @@ from functools import partial
 from typing import Final
 
 from otf.adapter import Port
-from otf.adapter.child.guard import halted
+from otf.adapter.child import halted
 from otf.adapter.observed_rest.place import Place
 from otf.adapter.socket import SocketLine
 from otf.adapter.socket.connection import CHUNK, connected

@@ -32,7 +32,7 @@ from benchmarks.shrink_optimum import optimum
 from benchmarks.shrink_subjects import SYSTEMS
 from otf.adapter import Bench, Line
 from otf.adapter.bench_options import Silence
-from otf.adapter.observed_rest.orphans import ended, started
+from otf.adapter.observed_rest.owners import ended, started
 from otf.adapters import tcp
 from otf.campaign import Campaign, Settings, Summary
 from otf.codec import lines as written

@@ -16,8 +16,8 @@ from otf.errors import UsageError
 from otf.explore import explore
 from otf.models.conference import Sizes, conference
 from otf.suite import METHODS, NumberedMachine, complete_machine, machine, minimise
-from otf.suite.covers import a2
 from otf.suite.machine import Word
+from otf.suite.tour import a2
 
 MANY: Final = 10_000  # paths: for more than these, the paper gives no number
 PAPER: Final = {

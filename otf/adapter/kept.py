@@ -1,11 +1,18 @@
-"""What is kept from path to path, such as open ports and servers; all of it ends with the campaign."""
+"""What is kept from path to path, such as open ports and servers; all of it ends with the campaign.
+
+Of a system that lives on, it also keeps when its threads fell asleep. A connection wakes a server, which sleeps again
+before the new path first looks at it. So that look alone does not tell when a sleep of at most a second began: such a
+thread may wake at any moment, and silence takes the whole quiescence time. But if the last path looks once more before
+the ports are opened, the sleep began after that.
+"""
 
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from contextvars import ContextVar
-from typing import Final
+from typing import TYPE_CHECKING, Final
+from weakref import WeakKeyDictionary
 
 _END: Final = ContextVar[AsyncExitStack | None]("end", default=None)
 
@@ -31,3 +38,37 @@ async def keeping() -> AsyncGenerator[None]:
             yield
     finally:
         _END.reset(token)
+
+
+if TYPE_CHECKING:
+    from otf.adapter.observed_rest.system import SystemProcesses
+
+_earlier: Final[WeakKeyDictionary[AsyncExitStack, SystemProcesses]] = WeakKeyDictionary()
+
+
+def glance() -> None:
+    """Note, before a path opens its ports, which threads of the last path's system sleep."""
+    end = campaigns_end()
+    if end is not None and end in _earlier:
+        with suppress(OSError):
+            _earlier[end].glance()
+
+
+def recall(system: SystemProcesses) -> None:
+    """Tell a system what the path before knows of its threads."""
+    end = campaigns_end()
+    if end is not None and end in _earlier:
+        system.sleepers.recall(_earlier[end].sleepers)
+
+
+def hand_over(system: SystemProcesses) -> None:
+    """Keep a system for the next path of the campaign; without a campaign, close it."""
+    end = campaigns_end()
+    if end is None:
+        system.close()
+        return
+    if end not in _earlier:
+        end.callback(lambda: _earlier.pop(end).close())
+    else:
+        _earlier[end].close()
+    _earlier[end] = system

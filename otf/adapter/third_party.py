@@ -31,7 +31,7 @@ from typing import Final, TypeVar, cast
 
 import anyio
 
-from otf.adapter.loop_check import LoopCheck, Waitable
+from otf.adapter.threads import LoopCheck, Waitable
 from otf.core.model_calls import CURRENT, ModelCall, own_frames
 from otf.errors import INCONCLUSIVE, USERS_OWN, ModelError, OtfError
 from otf.values import as_text, show

@@ -10,8 +10,20 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from otf.channels.channel import Channel, Reactions, SpecAnswers
-from otf.channels.net import InNet, NetMessage, NetState, NetWay, whole
-from otf.channels.trouble import FOREVER, NetTrouble, PortOf, Rule, Rules, at_least, rule
+from otf.channels.net import (
+    FOREVER,
+    InNet,
+    NetMessage,
+    NetState,
+    NetTrouble,
+    NetWay,
+    PortOf,
+    Rule,
+    Rules,
+    at_least,
+    rule,
+    whole,
+)
 from otf.spec import Spec
 from otf.spec.outputs import Accept
 from otf.spec.redrawing import Within

@@ -11,10 +11,13 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, TypeGuard
 
 from otf.channels.net import (
+    FOREVER,
+    NONE,
     InNet,
     NetMessage,
     NetState,
     NetWay,
+    Rules,
     aged,
     fewest,
     full,
@@ -26,7 +29,6 @@ from otf.channels.net import (
     without_one,
 )
 from otf.channels.outlet import coming, passings, window
-from otf.channels.trouble import FOREVER, NONE, Rules
 from otf.errors import ModelError
 from otf.spec import Spec
 from otf.spec.offering import Elapse

@@ -7,8 +7,22 @@ from functools import partial
 from itertools import product
 from typing import NamedTuple
 
-from otf.channels.net import ANY, InNet, MessageBag, NetMessage, NetState, NetWay, in_order, instead, same, with_one
-from otf.channels.trouble import FOREVER, NONE, NetTrouble, Rules
+from otf.channels.net import (
+    ANY,
+    FOREVER,
+    NONE,
+    InNet,
+    MessageBag,
+    NetMessage,
+    NetState,
+    NetTrouble,
+    NetWay,
+    Rules,
+    in_order,
+    instead,
+    same,
+    with_one,
+)
 from otf.spec.outputs import Accept, AnyOrder, On, OneOf, Where, vague
 from otf.spec.transition import Transition
 

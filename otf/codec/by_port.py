@@ -11,7 +11,7 @@ from typing import Any, Final
 from otf.codec import Codec, PortAction
 from otf.errors import CodecError, UsageError
 from otf.values import show
-from otf.values.message import ENVELOPES
+from otf.values.text import ENVELOPES
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -12,7 +12,7 @@ from threading import get_native_id
 from typing import Final
 
 from otf.adapter.observed_rest.elsewhere import KERNEL, carriers
-from otf.adapter.observed_rest.orphans import OURS
+from otf.adapter.observed_rest.owners import OURS
 from otf.adapter.waiting import asyncio_loop
 from otf.codec.trial import TRIALS
 from otf.core.stalls import CpuUse, ThreadUse

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from otf.adapter import Bench
+from otf.adapter.kept import hand_over, recall
 from otf.adapter.line import NEVER
 from otf.adapter.observed_rest.calls import ANYTIME
-from otf.adapter.observed_rest.earlier import hand_over, recall
 from otf.adapter.observed_rest.place import Delaying, Placed, Unseen
 from otf.adapter.observed_rest.wakers import Trust, Wakers
 from otf.core import Symbol

@@ -18,7 +18,7 @@ from otf.core import Chooser, Oracle, Symbol, View
 from otf.spec.offering import Always
 from otf.trace.events import Event, Quiet, Seen, Sent
 from otf.values.identity import key
-from otf.values.words import TextWords, words
+from otf.values.text import TextWords, words
 
 MOST: Final = 10_000
 """Offered inputs in one state; if there are more, the search for the one with the new name is skipped."""

@@ -19,10 +19,9 @@ from otf.spec import Spec
 from otf.suite.adaptive import ADAPTIVE, AdaptiveSuite, adaptive, unknown
 from otf.suite.chain import chain
 from otf.suite.complete import distances, h, hsi, spy, w, wp
-from otf.suite.covers import a2, a3, a4
 from otf.suite.identify import distinguishing, experiment, leaves, uio
 from otf.suite.machine import NOTHING, NumberedMachine, Word, blocks, complete_machine, machine, minimise
-from otf.suite.tour import Leg, checked, tour, transitions
+from otf.suite.tour import Leg, a2, a3, a4, checked, tour, transitions
 from otf.trace.result import counted
 
 PATHS: Final = 100_000  # paths of an A2 suite: their number explodes

@@ -10,7 +10,7 @@ from otf.trace.alike import is_atom
 from otf.trace.events import Event, Seen, Sent
 from otf.trace.verdict import Failure, Signature, Verdict
 from otf.values.identity import key
-from otf.values.words import WORD, words
+from otf.values.text import WORD, words
 
 LEAST: Final = 4
 """The least length of a drawn name; shorter ones may be numbers that the model counts."""

@@ -17,10 +17,9 @@ from otf.values.classes import argument_types, is_class, parameters
 from otf.values.derived import Mapped, Once, together
 from otf.values.enumeration import Enumeration, Flat, block_start, given, is_enumeration
 from otf.values.identity import fingerprint, fresh, key, likeness
-from otf.values.message import message_of
 from otf.values.strategies import is_strategy, smallest
 from otf.values.subsets import FiniteFunction
-from otf.values.text import as_text, became, changes, show, showing
+from otf.values.text import as_text, became, changes, message_of, show, showing
 
 
 @dataclass(frozen=True)

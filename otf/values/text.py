@@ -1,15 +1,19 @@
-"""Values as text: short, on one line, and without terminal control sequences; and how one became another."""
+"""Values as text: short, on one line, and without terminal control sequences; and how one became another.
+
+Also the words of a value, which show that a name in one value occurs in another.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import re
 import reprlib
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from enum import Enum, Flag
 from functools import lru_cache
-from typing import Any, Final, get_origin
+from typing import Any, Final, TypeAlias, cast, get_origin
 
 LONGEST = 300
 MOST: Final = 10  # changed parts of a value; if there are more, the whole value is shown
@@ -224,3 +228,48 @@ def _left(more: Sequence[object], some: Sequence[object]) -> Iterator[object]:
             at += 1
         else:
             yield each
+
+
+TextWords: TypeAlias = tuple[str, ...]
+"""The words of a value in order: its types in angle brackets, those of its texts and bytes, and its numbers."""
+
+WORD: Final = re.compile(r"\w+|[^\w\s]")
+_REMEMBERED: Final = 512
+
+
+@lru_cache(_REMEMBERED)
+def words(value: Hashable) -> TextWords:
+    r"""Return the words of a value, by its key.
+
+    >>> from otf.values.identity import key
+    >>> words(key(("get", 7, b"/jobs/12", b"\x00")))
+    ('<tuple>', 'get', '<int>', '7', '/', 'jobs', '/', '12', '\x00')
+    """
+    return tuple(_words(value))
+
+
+def _words(value: Hashable) -> Iterator[str]:
+    if isinstance(value, tuple):
+        for each in cast("tuple[Hashable, ...]", value):
+            yield from _words(each)
+    elif isinstance(value, (str, bytes)):
+        text = value if isinstance(value, str) else value.decode("latin-1")
+        yield from WORD.findall(text) if text.isprintable() else [text]
+    elif isinstance(value, type):
+        yield f"<{value.__qualname__}>"
+    else:
+        yield str(value)
+
+
+ENVELOPES: Final[dict[type, Callable[[Any], object]]] = {}
+"""The types of envelopes, each with the function that takes the message out."""
+
+
+def message_of(value: object) -> object:
+    """Return the message in an envelope such as `otf.codec.by_port.At`; any other value is itself the message.
+
+    >>> message_of("ping")
+    'ping'
+    """
+    opened = ENVELOPES.get(type(value))
+    return value if opened is None else opened(value)

@@ -11,7 +11,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from otf.adapter.child import guard
+from otf.adapter import child
 from otf.adapters.process import open_process
 from otf.adapters.unix import open_unix
 from tests.adapters.harness import SECONDS, python
@@ -49,11 +49,11 @@ async def test_a_server_on_a_unix_socket_that_is_stopped(tmp_path: Path) -> None
 
 def test_a_name_with_brackets_and_no_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The state stands behind the last bracket; of a process that is not there nothing is said."""
-    monkeypatch.setattr(guard, "PROC", tmp_path)
+    monkeypatch.setattr(child, "PROC", tmp_path)
     for pid, stat in {1: b"1 (a) T (b) S 0", 2: b"2 (c) t 0", 3: b""}.items():
         (tmp_path / str(pid)).mkdir()
         (tmp_path / str(pid) / "stat").write_bytes(stat)
-    found = [guard.halted(pid) for pid in (1, 2, 3, 4)]
+    found = [child.halted(pid) for pid in (1, 2, 3, 4)]
     assert [each.partition(";")[0] for each in found] == ["", "the process 2 is stopped by a debugger", "", ""]
 
 

@@ -7,8 +7,8 @@ import threading
 
 import pytest
 
-from otf.adapter import loop_check
-from otf.adapter.loop_check import DEEP, LOOKS, NO_LOOP, NO_PYTHON, LoopCheck, in_loop
+from otf.adapter import threads
+from otf.adapter.threads import DEEP, LOOKS, NO_LOOP, NO_PYTHON, LoopCheck, in_loop
 from otf.errors import INCONCLUSIVE
 from tests.always import always
 
@@ -26,7 +26,7 @@ class Looks(threading.Event):
 def ended(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The statuses with which the process would have ended."""
     statuses = list[int]()
-    monkeypatch.setattr("otf.adapter.loop_check.os._exit", statuses.append)
+    monkeypatch.setattr("otf.adapter.threads.os._exit", statuses.append)
     return statuses
 
 
@@ -44,7 +44,7 @@ def test_a_loop_that_does_nothing(
     ended: list[int], monkeypatch: pytest.MonkeyPatch, turns: bool, at_work: bool, ends: bool
 ) -> None:
     """It ends the process if it was at work itself all the time; one that turns, or waits for a model, does not."""
-    monkeypatch.setattr("otf.adapter.loop_check.in_loop", always(at_work))
+    monkeypatch.setattr("otf.adapter.threads.in_loop", always(at_work))
     told = list[str]()
     asyncio.run(_checked(told, turns))
     assert (ended[:1], told[:1]) == (([INCONCLUSIVE], [NO_LOOP]) if ends else ([], []))
@@ -52,8 +52,8 @@ def test_a_loop_that_does_nothing(
 
 def test_a_loop_without_a_processor(ended: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     """It is not blamed for what it could not do: an hour's run beside eight busy processes once ended so."""
-    monkeypatch.setattr("otf.adapter.loop_check.in_loop", lambda _: True)
-    monkeypatch.setattr("otf.adapter.loop_check.time.clock_gettime", lambda _: 1.0)
+    monkeypatch.setattr("otf.adapter.threads.in_loop", lambda _: True)
+    monkeypatch.setattr("otf.adapter.threads.time.clock_gettime", lambda _: 1.0)
     asyncio.run(_checked([], turns=False))
     assert ended == []
 
@@ -83,7 +83,7 @@ def test_python_itself(ended: list[int], monkeypatch: pytest.MonkeyPatch, broken
     """Without what every loop rests on, the process ends at the next look."""
     told = list[str]()
     with monkeypatch.context() as patch:
-        patch.setitem(vars(loop_check), broken, always(0))
+        patch.setitem(vars(threads), broken, always(0))
         LoopCheck(Looks(), told.append).wait(0.25)
     assert (ended, told) == ([INCONCLUSIVE], [NO_PYTHON])
 

@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from otf.adapter import Arrival, Ending, Frame
-from otf.adapter import inflow as watched
-from otf.adapter.inflow import Inflow
-from otf.adapter.stream import StreamLine
+from otf.adapter import stream as watched
+from otf.adapter.stream import Inflow, StreamLine
 from otf.framing import Framer, Framing, cobs, fixed, length, lines, measured, prompt, silence, slip
 
 

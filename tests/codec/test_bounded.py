@@ -22,8 +22,7 @@ import pytest
 
 from otf import Bench, NonconformanceError, Spec, goto, run
 from otf.adapters import inprocess
-from otf.codec.bounded import is_bounded
-from otf.codec.libraries import from_construct, from_protobuf
+from otf.codec.libraries import from_construct, from_protobuf, is_bounded
 from otf.codec.library import LibraryCodec
 from otf.codec.objects import from_kaitai, from_scapy
 from otf.codec.trial import TRIALS, DecodeTrial

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 from anyio.from_thread import start_blocking_portal
 
-from otf.adapter.child import Child
-from otf.adapter.child.guard import Guard
+from otf.adapter.child import Child, Guard
 from otf.adapters.process import open_process
 from tests.adapters.harness import Baseline, python
 from tests.cli.command import recorded
@@ -92,6 +91,6 @@ def test_a_guard_goes_with_its_child() -> None:
 
 def test_without_a_shell_there_is_no_guard(monkeypatch: pytest.MonkeyPatch) -> None:
     """A child is started all the same."""
-    monkeypatch.setattr("otf.adapter.child.guard._SHELL", "/nowhere/sh")
+    monkeypatch.setattr("otf.adapter.child._SHELL", "/nowhere/sh")
     with start_blocking_portal() as portal:
         portal.call(come_and_go)

@@ -22,7 +22,7 @@ from otf.campaign import run
 from otf.campaign.journal_reader import Past
 from otf.cli.replay_logs import How, opinion
 from otf.cli.sut_addresses import description
-from otf.cli.tools.folder_check import check_folder
+from otf.cli.tools.check import check_folder
 from otf.cli.tools.live import _Handler
 from otf.codec import lines as text_lines
 from otf.codec.can import DbcCodec, dbc, decode_bus, decode_can

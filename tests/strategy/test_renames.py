@@ -24,7 +24,7 @@ from otf.strategy import Script
 from otf.strategy.renames import Attribution, NamedRun, Renames, renaming
 from otf.trace.events import Event, Quiet, Seen, Sent
 from otf.values.identity import key
-from otf.values.words import words
+from otf.values.text import words
 from tests.campaign.machine import run
 
 State = tuple[tuple[int, str], ...]

@@ -9,9 +9,8 @@ import pytest
 from otf.explore import explore
 from otf.models.conference import Sizes, conference
 from otf.suite import METHODS, NumberedMachine, machine
-from otf.suite.covers import a2
 from otf.suite.machine import Word
-from otf.suite.tour import Leg, tour, transitions
+from otf.suite.tour import Leg, a2, tour, transitions
 from tests.suite.machines import made, models, walked
 
 

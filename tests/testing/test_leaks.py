@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from anyio.lowlevel import checkpoint
 
-from otf.adapter.observed_rest.orphans import adopting
+from otf.adapter.observed_rest.owners import adopting
 from otf.testing import Echo, Rig, leaks
 from otf.testing.adapter import a_cancelled_opening_leaves_nothing, nothing_is_left_open
 from otf.testing.leaks import Baseline, children, leaks_of

@@ -11,7 +11,7 @@ import anyio
 
 from otf.adapter.child import Child
 from otf.adapter.child.reading import Reading
-from otf.adapter.inflow import Inflow
+from otf.adapter.stream import Inflow
 from otf.adapter.third_party import answered, describe, is_interruption
 from otf.adapter.waiting import alarms
 from otf.errors import ContactError

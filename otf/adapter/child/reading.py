@@ -13,8 +13,8 @@ from typing import Final
 import anyio
 
 from otf.adapter.child import Child
-from otf.adapter.inflow import Inflow
 from otf.adapter.line import NEVER, Ending
+from otf.adapter.stream import Inflow
 from otf.adapter.waiting import Alarm, any_readable
 from otf.framing import Frame, Framer, Tail
 

@@ -1,10 +1,15 @@
-"""Finds the processes of this machine that hold a socket, by the address it is bound to."""
+"""Finds which processes belong to a system: those that hold its sockets, children of the tester, and orphans.
+
+If the tester asks for it, the kernel makes it the parent of processes whose parent has ended.
+"""
 
 from __future__ import annotations
 
+import ctypes
 import os
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 from time import monotonic
 from typing import Final, NamedTuple
@@ -97,3 +102,113 @@ def _name_of(pid: int) -> str:
         return (PROC / str(pid) / "comm").read_text(errors="replace").strip()
     except OSError:
         return "ended"
+
+
+_SET_SUBREAPER, _GET_SUBREAPER = 36, 37  # PR_SET_CHILD_SUBREAPER, PR_GET_CHILD_SUBREAPER
+
+OURS: Final = set[int]()
+"""Children that the tester itself started: they belong to one run, or to none, and someone waits for them."""
+
+_before: Final = list[int]()  # for each system being driven: whether the tester adopted orphans when it began
+
+_starting: ContextVar[set[int] | None] = ContextVar("starting", default=None)
+
+
+def started(pid: int, *, helper: bool = False) -> None:
+    """Note a process started for the system being opened; a `helper` of the tester belongs to none."""
+    OURS.add(pid)
+    system = _starting.get()
+    if system is not None and not helper:
+        system.add(pid)
+
+
+def ended(pid: int) -> None:
+    """Forget a process that was waited for: its number may now be another's."""
+    OURS.discard(pid)
+
+
+@contextmanager
+def starting() -> Generator[set[int]]:
+    """Yield the set that collects the processes started in the body by this task."""
+    system = set[int]()
+    token = _starting.set(system)
+    try:
+        yield system
+    finally:
+        with suppress(ValueError):  # left in another context than it was entered in
+            _starting.reset(token)
+
+
+@contextmanager
+def adopting() -> Generator[bool]:
+    """Let the tester adopt orphans of what the body starts; yield whether the kernel does that.
+
+    Only in the body: the tester may be part of a larger program, where no one waits for the orphans of other parts, and
+    each would stay a zombie.
+    """
+    _before.append(_subreaper())
+    try:
+        yield _set_subreaper(1)
+    finally:
+        first = _before[0]
+        _before.pop()
+        if not _before:  # no other system is being driven
+            _set_subreaper(first)
+
+
+def _subreaper() -> int:
+    now = ctypes.c_int()
+    ctypes.CDLL(None).prctl(_GET_SUBREAPER, ctypes.byref(now), 0, 0, 0)
+    return now.value
+
+
+def _set_subreaper(value: int) -> bool:
+    return int(ctypes.CDLL(None).prctl(_SET_SUBREAPER, value, 0, 0, 0)) == 0
+
+
+class Strangers:
+    """Processes that started since then and may be orphans of a system that the tester did not start.
+
+    The kernel gives an orphan to one of its ancestors, usually the first process. So a new process counts as part of
+    the system if its parent is an ancestor of the `roots`.
+    """
+
+    def __init__(self, roots: Iterable[int]) -> None:
+        self._ancestors = {each for root in roots for each in ancestors(root)} - {os.getpid()}
+        self._latest = os.open("/proc/loadavg", os.O_RDONLY | os.O_CLOEXEC)
+        self._number = self._newest()
+        self._there = set(everybody())
+
+    def new(self) -> list[int]:
+        """Return those that started since the last call."""
+        number = self._newest()
+        if number == self._number:
+            return []
+        self._number, before = number, self._there
+        self._there = set(everybody())
+        return [each for each in self._there - before if _parent(each) in self._ancestors]
+
+    def close(self) -> None:
+        """Close its file."""
+        os.close(self._latest)
+
+    def _newest(self) -> bytes:
+        """Return the number of the process or thread that started last on this machine."""
+        return os.pread(self._latest, 128, 0).split()[-1]
+
+
+def ancestors(pid: int) -> list[int]:
+    """Return the ancestors of a process: its parent, its parent's parent, and so on."""
+    found: list[int] = []
+    while (pid := _parent(pid)) > 0:
+        found.append(pid)
+    return found
+
+
+def _parent(pid: int) -> int:
+    """Return the parent of a process, 0 if it has none."""
+    try:
+        line = Path(f"/proc/{pid}/stat").read_bytes()
+    except OSError:
+        return 0
+    return int(line[line.rfind(b")") + 2 :].split()[1])

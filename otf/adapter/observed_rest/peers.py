@@ -18,8 +18,7 @@ from typing import Final
 
 from otf.adapter.line import Line
 from otf.adapter.observed_rest.elsewhere import KERNEL, carriers_seen, is_abroad, is_device
-from otf.adapter.observed_rest.orphans import ancestors
-from otf.adapter.observed_rest.owners import everybody
+from otf.adapter.observed_rest.owners import ancestors, everybody
 from otf.adapter.observed_rest.place import Place, Placed, Unseen
 from otf.adapter.observed_rest.sockets import bound_to, internet, is_local, outside, unix_peers
 from otf.values.identity import light

@@ -15,8 +15,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Final
 
-from otf.adapter.observed_rest.alarms import arming
-from otf.adapter.observed_rest.calls import ANYTIME, PAIR_SIZE, REALTIME, Timeout, seconds
+from otf.adapter.observed_rest.calls import ANYTIME, PAIR_SIZE, REALTIME, Timeout, arming, seconds
 from otf.adapter.observed_rest.place import Unseen
 from otf.adapter.observed_rest.threads import (
     ASLEEP,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from otf.adapter.observed_rest.calls import Timeout
-from otf.adapter.observed_rest.orphans import OURS, Strangers
+from otf.adapter.observed_rest.owners import OURS, Strangers
 from otf.adapter.observed_rest.place import Unseen
 from otf.adapter.observed_rest.process import Process, has_ended
 from otf.adapter.observed_rest.threads import STOPPED, Gone, Hidden, Sleepers, ThreadReading, Tid, Wake, children

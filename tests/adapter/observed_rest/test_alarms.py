@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from otf.adapter.observed_rest.alarms import _names_a_call, arming  # pyright: ignore[reportPrivateUsage] -- by files made here
+from otf.adapter.observed_rest.calls import _names_a_call, arming  # pyright: ignore[reportPrivateUsage] -- by files made here
 from otf.adapter.observed_rest.process import Process
 from tests.adapter.observed_rest.test_kernel import SLEEPER, python, stop
 

@@ -13,8 +13,7 @@ import pytest
 
 from otf.adapter.observed_rest import owners as owners_of
 from otf.adapter.observed_rest.attach import attached, detours, examine, unfit
-from otf.adapter.observed_rest.orphans import OURS, adopting, ended, started, starting
-from otf.adapter.observed_rest.owners import everybody, holders, owners
+from otf.adapter.observed_rest.owners import OURS, adopting, ended, everybody, holders, owners, started, starting
 from otf.adapter.observed_rest.place import Place, Unseen, Unsent
 from otf.adapter.observed_rest.process import Process
 from otf.adapter.observed_rest.sockets import is_local, outside, rows, shown

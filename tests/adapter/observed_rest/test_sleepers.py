@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, cast
 import anyio
 import pytest
 
-from otf.adapter.kept import keeping
+from otf.adapter.kept import glance, hand_over, keeping, recall
 from otf.adapter.observed_rest.calls import ANYTIME, NEVER
-from otf.adapter.observed_rest.earlier import glance, hand_over, recall
 from otf.adapter.observed_rest.threads import Sleepers, ThreadReading, Wake
 from otf.runner.observing import TICKS, Stillness
 

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from otf.adapter.observed_rest.orphans import adopting, ended, started
+from otf.adapter.observed_rest.owners import adopting, ended, started
 from otf.adapter.observed_rest.place import Unseen
 from otf.adapter.observed_rest.system import SystemProcesses
 from otf.runner.observing import Stillness

@@ -18,7 +18,7 @@ import pytest
 
 from otf.adapter.observed_rest import process
 from otf.adapter.observed_rest.calls import NEVER
-from otf.adapter.observed_rest.orphans import ended, started
+from otf.adapter.observed_rest.owners import ended, started
 from otf.adapter.observed_rest.place import Unsent
 from otf.adapter.observed_rest.system import SystemProcesses
 from otf.adapter.observed_rest.threads import ASLEEP, Thread, ThreadReading, Tid, Wake
