@@ -210,8 +210,8 @@ class ShrinkFigures:
         """Return the progress in words."""
         left = max(0, self.budget.transitions - transitions)
         seconds = max(0.0, self.budget.seconds - (monotonic() - self.began))
-        budget = f"{left:,} of {self.budget.transitions:,} inputs{f' and {seconds:.0f} s' if self.timed else ''} left"
-        return f"shrinking, {steps} -> {counted(length, 'step')}, {budget} (Ctrl-C keeps it)"
+        budget = f"left: {counted(left, 'input')}{f', {seconds:.0f} s' if self.timed else ''}"
+        return f"shrinking, {steps} -> {counted(length, 'step')} (Ctrl-C keeps {length:,}); {budget}"
 
 
 class Reporting(Listener):

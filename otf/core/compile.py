@@ -208,7 +208,7 @@ class Compiler:
             message = "it gave an Accept of no port: it could never accept anything"
             raise ModelError(message)
         # what it takes only its function knows
-        text = item.says or f"what an Accept without says= takes on {', '.join(ports)}"
+        text = item.says or f"outputs accepted on {', '.join(ports)}"
         starts, stops = _timers(item.timers)
         return Move(
             UNKNOWN,

@@ -114,7 +114,7 @@ def _ways(trace: str, names: Container[str], folder: Path | None, chance: str) -
     The link is relative to the page, so a copied folder keeps its links.
     """
     name = address(Path(trace))
-    view = [tag("a", "open it in the viewer", href=f"#{name}"), "; "] if name in names else []
+    view = [tag("a", "Open it in the viewer", href=f"#{name}"), "; "] if name in names else []
     shown: object = tag("code", trace)
     if folder is not None:
         shown = tag("a", shown, href=quote(Path(os.path.relpath(trace, folder)).as_posix()))

@@ -4,7 +4,7 @@
   const inside = document.getElementById("live-data");
   const place = (name) => document.getElementById(name);
   const say = (name, text) => { place(name).textContent = text; };
-  const clock = (seconds) => (seconds === null ? "unknown" : `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`);
+  const clock = (seconds) => (seconds < 60 ? `${Math.floor(seconds)} s` : `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")} min`);
   const listed = (name, texts) => place(name).replaceChildren(...texts.map((text) => {
     const item = document.createElement("li");
     item.textContent = text;
@@ -30,7 +30,7 @@
     }
     say("rate", state.rate.toLocaleString("en", { maximumFractionDigits: state.rate < 10 ? 1 : 0 }));
     say("passed", clock(state.seconds));
-    say("left", state.done ? "done" : clock(state.left));
+    say("left", state.done ? "done" : state.left === null ? "unknown" : `about ${clock(state.left)}`);
     say("now", state.now);
     listed("possible", state.possible);
     listed("failures", state.failures.length ? state.failures : ["none so far"]);

@@ -206,7 +206,10 @@ def untried(gathered: Gathered) -> Markup:
         for ways in left[:ROWS]
     ]
     pairs = len(gathered.space.pairs)
-    caption = f"{len(left):,} of {pairs:,} inputs were never sent in a state where the model specifies them."
+    states = (
+        "a state" if gathered.space.whole else f"one of the {counted(len(gathered.space.values), 'explored state')}"
+    )
+    caption = f"{len(left):,} of {pairs:,} inputs were never sent in {states} where the model specifies them."
     return joined(
         tag("p", caption), _more(len(left)), _table("untried-table", [("state", 0), ("input", 0), ("allows", 0)], rows)
     )

@@ -337,8 +337,8 @@
   };
   const texts = [];
   const filter = () => {
-    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const right = (state) => (!among || among.has(state)) && words.every((word) => (texts[state] ||= `${state} ${whole(state)}`.toLowerCase()).includes(word));
+    const words = search.value.toLowerCase().replace(/['"]/gu, "").split(/\s+/).filter(Boolean);
+    const right = (state) => (!among || among.has(state)) && words.every((word) => (texts[state] ||= `${state} ${whole(state)}`.toLowerCase().replace(/['"]/gu, "")).includes(word));
     const rows = [];
     let found = 0;
     for (let state = 0; state < size; state++) {

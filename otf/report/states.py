@@ -156,7 +156,7 @@ def model_page(graph: Graph, marks: Marks, findings: Sequence[str], by: Sequence
         tag("a", "to the content", href="#content", class_="skip"),
         tag("h1", f"otf explore: {graph.name}"),
         tag("p", f"{size}.{bound}{note}", class_="soft"),
-        tag("details", tag("summary", "laws"), tag("ul", *(tag("li", each) for each in findings))),
+        tag("details", tag("summary", "laws"), *(tag("pre", each) for each in findings)),
         tag("nav", tag("button", "light or dark", id="theme", type="button")),
     )
     main = tag("main", tag("h2", "States"), walk(graph_data(graph, marks, by)), id="content")

@@ -248,7 +248,7 @@ function allowedDetails(path, event) {
 
 function windowDetails({ windows = [] }) {
   if (!windows.length) return [];
-  const lines = windows.map((each) => element("li", {}, `${each.port || "an output"}: due ${seconds(each.lo)} to ${seconds(each.hi)} after ${each.since}, between ${each.from.toFixed(3)} s and ${each.to.toFixed(3)} s of the run`));
+  const lines = windows.map((each) => element("li", {}, `${each.port || "a timer"}: due ${seconds(each.lo)} to ${seconds(each.hi)} after ${each.since}, between ${each.from.toFixed(3)} s and ${each.to.toFixed(3)} s of the run`));
   return [element("h3", {}, "Windows"), element("ul", {}, ...lines)];
 }
 

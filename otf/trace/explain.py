@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,7 +11,7 @@ from itertools import zip_longest
 from typing import Final
 
 from otf.trace.clock import by_clock, told
-from otf.trace.events import Closed, Event, Seen, Sent, Stalled
+from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Stalled
 from otf.trace.near import near
 from otf.trace.result import counted
 from otf.trace.title import came, title
@@ -18,6 +19,7 @@ from otf.trace.verdict import WORDS, Allowed, Failure, Verdict
 from otf.values import show
 
 STEPS: Final = 12  # the last ones, which usually lead to the failure
+PASSED: Final = 0.01  # seconds of silence that are shown
 OUTPUTS: Final = 6  # the most outputs shown of one step
 WIDEST: Final = 60  # characters of an input; a longer one moves its outputs to the right
 UNLIMITED: Final = 1 << 62
@@ -55,8 +57,13 @@ def story(events: Iterable[Event], failure: Failure | None = None, width: int | 
 def _rows(events: Iterable[Event], failure: Failure | None) -> list[StoryRow]:
     rows = [StoryRow(0, "(before any input)")]
     single = failure.step - failure.together if failure is not None else UNLIMITED
-    at_once = False
+    at_once, quiet = False, math.inf
     for number, event in enumerate(events, 1):
+        # silence after silence: otf waited for a timer, and the failure may need that
+        if isinstance(event, Quiet) and event.at >= quiet + PASSED:
+            rows[-1].outputs.append(f"({event.at - quiet:.2g} s pass)")
+        if not isinstance(event, Stalled):
+            quiet = event.at if isinstance(event, Quiet) else math.inf
         here = failure is not None and failure.event == number
         if isinstance(event, Sent):
             # inputs in a row from one client make a burst only if they are known to

@@ -120,7 +120,7 @@ def test_a_line_says_what_a_campaign_has_done() -> None:
     reporting = Reporting(SETTINGS, summary := summary_of(), None)
     assert reporting.line == "3 of 20 paths, 27 steps, 1 kind of failure"
     reporting.shrinking(summary.failures[SIGNATURE], 4, 100)
-    assert "; shrinking, 9 -> 4 steps, 900 of 1,000 inputs and 600 s left (Ctrl-C keeps it)" in reporting.line
+    assert "; shrinking, 9 -> 4 steps (Ctrl-C keeps 4); left: 900 inputs, 600 s" in reporting.line
     reporting.failure(summary.failures[SIGNATURE])
     assert "shrinking" not in reporting.line
 
@@ -139,7 +139,7 @@ def test_a_path_that_lasts_for_hours_has_steps_in_a_pipe() -> None:
 def test_the_budget_that_is_left() -> None:
     """Seconds are left out where they are not the bound; a budget that is overdrawn has nothing left."""
     figures = ShrinkFigures(Budget(1000), timed=False)
-    assert figures.text(9, 1, 1001) == "shrinking, 9 -> 1 step, 0 of 1,000 inputs left (Ctrl-C keeps it)"
+    assert figures.text(9, 1, 1001) == "shrinking, 9 -> 1 step (Ctrl-C keeps 1); left: 0 inputs"
 
 
 def test_which_of_several_failures_is_shrunk() -> None:

@@ -60,7 +60,7 @@ def test_spontaneous_ways_and_ways_that_depend_on_outputs(folder: Path) -> None:
     shown = walk("machine.py:odd", "1", "2", "all")
     assert shown[0].splitlines() == [
         "0",
-        "    1  Button()  ->  what an Accept without says= takes on slot",
+        "    1  Button()  ->  outputs accepted on slot",
         "    2  (spontaneous)  ->  Coffee()",
         "the next state depends on the outputs of the system; choose another way",
     ]

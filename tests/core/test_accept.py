@@ -149,9 +149,7 @@ def test_it_accepts_outputs_only(event: Closed, kind: str) -> None:
     verdict = run(spec_of(Accept(lambda seen: [seen[0].upper()], "P")), "a?", event)
     assert verdict.failure is not None
     assert verdict.failure.kind == kind
-    assert verdict.failure.allowed[0].branches == (
-        (("what an Accept without says= takes on P",), "a state that depends on them"),
-    )
+    assert verdict.failure.allowed[0].branches == ((("outputs accepted on P",), "a state that depends on them"),)
     assert verdict.failure.signature.expected == "accepted outputs"
 
 

@@ -109,7 +109,7 @@ def test_without_words_a_failure_names_the_ports() -> None:
     """All of them."""
     failure = run(spec_of(Accept(differing, ("P", "Q"))), "a?", seen("1", "P"), "quiet").failure
     assert failure is not None
-    assert "what an Accept without says= takes on P, Q" in str(failure)
+    assert "outputs accepted on P, Q" in str(failure)
 
 
 def test_ports_must_be_known_and_some() -> None:

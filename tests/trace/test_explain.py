@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from otf.trace import Failure, Signature
-from otf.trace.events import Event, Seen, Sent
+from otf.trace.events import Event, Quiet, Seen, Sent, Stalled
 from otf.trace.explain import HERE, story
 
 EVENTS: list[Event] = [Sent("press", "", 0.1), Seen("one two three four five six", "", 0.2)]
@@ -36,6 +36,13 @@ def test_the_mark_stands_behind_the_last_line_of_an_output_or_below_it() -> None
         assert max(map(len, lines)) <= width
     assert any(line.strip() == HERE.strip() for width in range(30, 80) for line in table(width))
     assert any("six'" + HERE in line and len(table(width)) > 2 for width in range(30, 80) for line in table(width))
+
+
+def test_time_that_passes_between_inputs_is_shown() -> None:
+    """Silence after silence was a wait for a timer, without which the inputs may not show the failure."""
+    events: list[Event] = [Sent("take", "", 0.1), Quiet(0.15), Stalled(0.01, 0.3), Quiet(0.58), Sent("take", "", 0.6)]
+    assert story(events).splitlines()[1:] == ["     1  'take'  ->  (0.43 s pass)", "     2  'take'  ->  none"]
+    assert "pass" not in story([Quiet(0.1), Seen("tick", "", 0.5), Quiet(0.6), Quiet(0.605)])
 
 
 def test_a_word_wider_than_its_column_stays_in_it() -> None:

@@ -173,10 +173,11 @@ MEANINGS: Final = {
 def summary(graph: Graph, found: list[Finding], required: list[Finding], overview: Iterable[str] = ()) -> str:
     """Return the size of a graph and its laws, each explained; a failing law is *refuted* only if `required`."""
     size = f"{graph.name}: {graph.size}"
-    return "\n".join([size + _cut(graph), *overview, *(_law(each, required=each in required) for each in found)])
+    return "\n".join([size + _cut(graph), *overview, *(told(each, required=each in required) for each in found)])
 
 
-def _law(finding: Finding, *, required: bool) -> str:
+def told(finding: Finding, *, required: bool) -> str:
+    """Return a law with its meaning and, if it matters, the way to a state that breaks it."""
     head, *way = str(finding).split("\n")
     meaning = MEANINGS.get(finding.law, "")
     if not finding and not required:

@@ -14,7 +14,7 @@ from otf.cli.benches import model, parsed
 from otf.cli.catalogue import FORMATS
 from otf.cli.options import one_of
 from otf.cli.output import document, say
-from otf.cli.tools.check import as_law, explore_model, overview, summary
+from otf.cli.tools.check import as_law, explore_model, overview, summary, told
 from otf.cli.tools.model_commands import ExploreCommand
 from otf.cli.tools.report import open_page, write_page
 from otf.compose import compose
@@ -69,7 +69,7 @@ def _write_page(
     graph: Graph, marked: Marks, found: list[Finding], required: list[Finding], by: list[str], file: Path | None
 ) -> Path:
     """Write the page for walking through the states; return its file."""
-    text = model_page(graph, marked, list(map(str, found)), by)
+    text = model_page(graph, marked, [told(each, required=each in required) for each in found], by)
     if file is None:
         with NamedTemporaryFile(prefix="otf-explore-", suffix=".html", delete=False) as made:
             file = Path(made.name)

@@ -117,7 +117,7 @@ class LiveFigures(Listener):
             "steps": steps,
             "rate": steps / seconds if seconds else 0.0,
             "seconds": seconds,
-            "left": self._left(seconds),
+            "left": None if self._now else self._left(seconds),
             "met": len(self._met),
             "kinds": len(groups),
             "known": len(result.seen_issues),
