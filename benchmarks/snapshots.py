@@ -42,7 +42,7 @@ def bench(folder: Path, *, both: int = 50, reset: bool = False) -> Bench:
             *(program("qemu-system-arm", "qemu-system-arm"), *BOARD.split(), "-bios", FIRMWARE),
             # it waits until the bench listens, so that nothing is lost
             *("-serial", f"unix:{console},server=on,wait=on"),
-            *("-qmp", f"unix:{control},server=on,wait=off", "-drive", f"if=none,format=qcow2,file={disk}"),
+            *("-qmp", f"unix:{control},server=on,wait=off", "-drive", f"if=none,format=qcow2,cache=unsafe,file={disk}"),
         ],
         inband=(*INBAND, *CLEARED),
         snapshot=None if reset else Snapshot(str(control), both=both),

@@ -29,8 +29,8 @@ class Snapshot:
 
     `monitor` is where QEMU listens for QMP: the path of a unix socket (`-qmp unix:PATH,server=on,wait=off`) or
     HOST:PORT. QEMU keeps the state in a disk, and so needs one of the format qcow2 (`-drive
-    if=none,format=qcow2,file=state.qcow2`), which the machine itself need not have. `timeout` bounds saving and
-    restoring, in seconds.
+    if=none,format=qcow2,cache=unsafe,file=state.qcow2`), which the machine itself need not have. `timeout` bounds
+    saving and restoring, in seconds.
 
     A snapshot may hold what no reset gives. So a failure counts only if it also occurs after a reset. One in `both`
     passed paths is driven again from a reset; if that run fails, it counts.

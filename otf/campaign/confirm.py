@@ -22,6 +22,7 @@ from otf.campaign.pace import Pace, as_before
 from otf.campaign.paths import PathRun
 from otf.campaign.results import STRICT, KnownIssueCount, PathResult
 from otf.campaign.summary import Summary
+from otf.campaign.undelayed import is_undelayed
 from otf.core import Oracle
 from otf.core.repeatable import ask_again
 from otf.core.stalls import CERTAIN, LONG
@@ -231,7 +232,7 @@ async def confirm(  # noqa: PLR0913 -- what a run needs, each once
         run = PathRun(bench, oracle, header, trace, aftermath=lambda _: aftermath, least=len(inputs))
         again = await run.run(Script(inputs), len(inputs), pace.pacing(), until=until, earlier=names)
         if again.verdict.failed:
-            if counts(again, seen):
+            if counts(again, seen) or _undelayed_twice(oracle, again, [failing, *seen]):
                 # the original is as good as the run that confirms it, and has the usual name
                 same = strict and _signature(again) == _signature(failing)
                 # a run that failed in the same way beside a stall is no sign of chance
@@ -302,6 +303,12 @@ def _signature(failing: PathResult) -> Signature | None:
 def counts(failing: PathResult, seen: Iterable[PathResult]) -> bool:
     """Return whether a failing run counts: it did not stall, or one `seen` before failed in the same way."""
     return not is_stalled(failing) or any(_is_alike(failing, each) for each in seen)
+
+
+def _undelayed_twice(oracle: Oracle, again: PathResult, seen: Iterable[PathResult]) -> bool:
+    """Return whether two runs fail alike, and no delay explains either, so that an eager one is as good."""
+    alike = (each for each in seen if _signature(each) == _signature(again))
+    return any(is_undelayed(oracle, each.events) for each in alike) and is_undelayed(oracle, again.events)
 
 
 def _is_alike(one: PathResult, other: PathResult) -> bool:

@@ -452,16 +452,26 @@ def stalled(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("stalled")
-@pytest.mark.parametrize("mode", ["strict", "eager"])
-def test_a_failure_that_was_seen_once_beside_a_stall(tmp_path: Path, mode: str) -> None:
+@pytest.mark.parametrize(("mode", "fault"), [("strict", TEA), ("strict", THIEF), ("eager", THIEF)])
+def test_a_failure_that_was_seen_once_beside_a_stall(tmp_path: Path, mode: str, fault: str) -> None:
     """It is driven again, and inconclusive if no other of five runs shows it, with the stall and its length."""
-    machines = iter([Machine((TEA,))] * (1 if mode == "strict" else 2))
+    machines = iter([Machine((fault,))] * (1 if mode == "strict" else 2))
     tested = made_by(lambda: replace(next(machines, Machine())))
     summary = run(tested, tmp_path, mode=mode, seed=4, steps=200, traces=1)
     [result] = summary.inconclusive
     assert not summary.failures
     assert "seen once in 5 strict runs" in result.verdict.why
     assert "beside a stall of 0.250 s" in result.verdict.why
+
+
+@pytest.mark.usefixtures("stalled")
+def test_what_no_delay_explains_counts_after_an_eager_and_a_strict_run(tmp_path: Path) -> None:
+    """Tea instead of coffee is wrong at any time: two runs show it, though one is eager, and the other stalled."""
+    machines = iter([Machine((TEA,))] * 2)
+    tested = made_by(lambda: replace(next(machines, Machine())))
+    summary = run(tested, tmp_path, mode="eager", seed=4, steps=200, traces=1, shrink=False)
+    [group] = summary.failures.values()
+    assert (group.signature.seen, group.tries) == ("Tea", 1)
 
 
 @pytest.mark.usefixtures("stalled")
