@@ -154,9 +154,7 @@ class Lookout:
                 return
             if observer.look():
                 # a frame that has begun means that the line is not at rest
-                self.observed = wire.stirred == NEVER or wire.over(self._silent_by(wire.now))
-                if not self.observed:
-                    await self.look(self._silent_by(wire.now))
+                self.observed = wire.stirred == NEVER or await self._is_stuck()
             elif wire.now - self.looked > TURN:
                 # the event loop needs its turn
                 await self.turn()
@@ -165,6 +163,15 @@ class Lookout:
                 await self.look(wire.now + observer.pause)
         if self.observed or wire.waiting:
             self._glimpse()
+
+    async def _is_stuck(self) -> bool:
+        """Return whether the frame that has begun has not gone on for too long; if not, wait for that time."""
+        silent = self._silent_by(self.wire.now)
+        if not self.wire.over(silent):
+            await self.look(silent)
+            return False
+        self.wire.poll()  # silence may have ended the frame since the look
+        return not self.wire.waiting
 
     def heard(self, *, answer: bool) -> None:
         """Note an arrival; `answer`: the model demanded it, so it may answer the last input."""

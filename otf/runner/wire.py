@@ -179,6 +179,7 @@ class Wire:
         for port, line in self.lines.items():
             if self._paused or (nothing and port in self.known_empty):
                 continue
+            self.known_empty.discard(port)  # half a frame may have come
             if arrivals := line.receive():
                 self.keep(port, arrivals, at)
                 self._drain(port)

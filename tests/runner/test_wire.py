@@ -12,6 +12,7 @@ import anyio.lowlevel
 import pytest
 
 from otf.adapter import Arrival, Bench, Ending, Frame
+from otf.adapter.line import NEVER
 from otf.adapters.inprocess import Reply
 from otf.core.session import FLOOD
 from otf.runner import Wire
@@ -203,6 +204,37 @@ def test_a_port_with_half_a_frame_is_read_at_each_look() -> None:
                 return [half.reads for _ in range(3) if wire.empty()]
 
     assert anyio.run(looks) == [1, 2, 3]
+
+
+@dataclass
+class Begun(Piped):
+    """A line whose frames never end: what comes is the beginning of one."""
+
+    began: float = NEVER
+
+    def receive(self) -> list[Arrival]:
+        """Take what is there, which completes nothing."""
+        if super().receive():
+            self.began = 0.0
+        return []
+
+    def stirred(self) -> float:
+        """Return a moment once something has come."""
+        return self.began
+
+
+@pytest.mark.real
+def test_a_frame_that_begins_on_an_empty_port_is_known_at_once() -> None:
+    """A port that was empty has half a frame after the next look, so a system that sleeps by then does not rest."""
+
+    async def looks() -> list[bool]:
+        with piped() as (line, to_line):
+            async with Wire({"p": Begun(reader=line.reader)}) as wire:
+                found = [wire.empty() and wire.stirred == NEVER]
+                os.write(to_line, b"a")
+                return [*found, wire.empty(), wire.stirred > NEVER]
+
+    assert anyio.run(looks) == [True, True, True]
 
 
 @pytest.mark.real
