@@ -109,14 +109,11 @@ def kept_recording(trace: Path) -> Path | None:
 
 
 @asynccontextmanager
-async def recorded(recording: Recording | None, trace: Path) -> AsyncGenerator[Callable[[], None]]:
+async def recorded(recording: Recording, trace: Path) -> AsyncGenerator[Callable[[], None]]:
     """Record until the context ends. The recording is kept only if the yielded function was called.
 
     Raises ContactError if the program ends before there is anything to record.
     """
-    if recording is None:
-        yield lambda: None
-        return
     file, kept = recording.file(trace), list[bool]()
     said = file.with_name(f"{file.name}.said")
     child = _started(recording, file)

@@ -89,12 +89,6 @@ def _free_trace(out: Path) -> Path:
 _HIDDEN = "from the snapshot the same inputs passed: it hides what goes wrong from a reset"
 
 
-def is_due(bench: Bench, number: int, passed: PathResult) -> bool:
-    """Return whether to drive a path both ways."""
-    snapshot = None if bench.life is None else bench.life.snapshot
-    return snapshot is not None and passed.verdict.outcome == "pass" and number % snapshot.both == 0
-
-
 async def both_ways(own: Bench, oracle: Oracle, head: Header, passed: PathResult, until: float) -> PathResult:
     """Return a strict run of a path's inputs from a reset if that fails, else the path. Raises ContactError."""
     events, trace = reread(passed.trace, own), passed.trace.with_suffix(STRICT)

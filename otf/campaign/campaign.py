@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable
 from contextlib import aclosing
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from uuid import uuid4
 
 import anyio
@@ -15,7 +15,7 @@ from otf.adapter.child.faster import refused
 from otf.adapter.kept import keeping
 from otf.adapter.third_party import blaming, watched
 from otf.campaign.changes import ChangedTransitions, keep_transitions, renew
-from otf.campaign.confirm import ConfirmedPath, Confirmer, DriveAgain
+from otf.campaign.confirm import ConfirmedPath, Confirmer, Counts, DriveAgain
 from otf.campaign.contact import FailedStarts
 from otf.campaign.evidence import cover, new_evidence, passed_steps
 from otf.campaign.journal import Journal
@@ -75,7 +75,6 @@ class Campaign:
         self._lanes = settings.lanes
         # reports show what was seen at the system's own speed: part of a program may not follow a faster clock
         self._own = bench.at_speed(1)
-        self._confirmer = Confirmer(bench, self.summary)
         if bench.speed > 1 and (settings.burst or 1) > 1:
             raise refused(bench.speed, "a failure in a burst cannot be driven again at the system's own speed")
         self._strategy = known(settings.strategy)
@@ -108,11 +107,12 @@ class Campaign:
                                 await self._drive(journal)
             finally:
                 self._end(journal)
-            if is_idle(self._past, self.summary):
+            if self._past.counted and is_idle(self._past, self.summary):
                 self.summary.rest(len(self._past.counted))
             elif self.bench.spec.emits is None or self._offers():
                 self.summary.conclude(timed=self.settings.time is not None)
-            journal.kinds(self.summary.names(), self.summary.result.guessed, full=self.summary.kinds.full)
+            if self.summary.failures or self.summary.result.guessed:
+                journal.kinds(self.summary.names(), self.summary.result.guessed, full=self.summary.kinds.full)
             journal.completed(self.summary.trouble, self.summary.spent.shares())
         return self.summary
 
@@ -132,7 +132,8 @@ class Campaign:
         """Begin the journal; if the campaign continues, put its counted paths into the summary."""
         about, self._past = About.of(self.bench, self.settings), Past(self.settings.out)
         self._past.check(about)
-        restore(self._past, self.summary, self.bench, about, self.settings)
+        if not self._past.is_new:
+            restore(self._past, self.summary, self.bench, about, self.settings)
         self._past.tidy()
         journal.begin(about, self._past.names)
         if self.settings.spend and self.settings.time is not None:
@@ -169,7 +170,8 @@ class Campaign:
             with part("saved failures"):
                 await self._retry(journal)
             with part("clock"):
-                await self._executor.check_speed(self._deadline)
+                if self.bench.speed > 1:
+                    await self._executor.check_speed(self._deadline)
         self._reports = reports = FailureReports(
             self.settings,
             self.summary,
@@ -188,7 +190,6 @@ class Campaign:
             await self._paths(journal)
         if not self.settings.spend:
             self.summary.admit()
-        self.summary.regroup()
         with part("shrinking"):
             await reports.rest()
         while self._goes_on:  # shrinking took less time than was reserved for it
@@ -249,16 +250,27 @@ class Campaign:
         with blaming():
             result, learned = await self._path(number, lane, known, journal)
             counts = partial(self._finish, driven=result, learned=learned, journal=journal)
-            oracle, again = self._executor.oracle(lane), self._again(lane)
-            size = burst(self.bench, self.settings.burst, self.settings.seed, result.number)
-            doubtful = is_doubtful(self.bench, self.settings.mode, size)
-            failing = result.upto(result.verdict.failure)
-            path = await self._confirmer.confirmed(failing, oracle, again, counts, doubtful=doubtful)
-            shows = await new_evidence(self.summary.requirements, path.result, self.bench, oracle, self._strategy)
+            oracle, shows, path = self._executor.oracle(lane), None, ConfirmedPath(result)
+            if result.verdict.failure is not None:
+                path = await self._confirmed(result, lane, counts)
+            if path.result.verdict.failure is not None or oracle.model.requirements or self._strategy.req:
+                shows = await new_evidence(self.summary.requirements, path.result, self.bench, oracle, self._strategy)
             if self.settings.covers is not None:
                 await cover(self.settings.covers, result.trace, self.bench, oracle)
-            passed = (*passed_steps(oracle, path.result.events),)
-        counts(path._replace(result=replace(path.result, passed=passed)), shows=shows)
+        counts(path, shows=shows)
+
+    @cached_property
+    def _confirmer(self) -> Confirmer:
+        return Confirmer(self.bench, self.summary)
+
+    async def _confirmed(self, failing: PathResult, lane: int, counts: Counts) -> ConfirmedPath:
+        oracle = self._executor.oracle(lane)
+        size = burst(self.bench, self.settings.burst, self.settings.seed, failing.number)
+        doubtful = is_doubtful(self.bench, self.settings.mode, size)
+        first = failing.upto(failing.verdict.failure)
+        path = await self._confirmer.confirmed(first, oracle, self._again(lane), counts, doubtful=doubtful)
+        passed = (*passed_steps(oracle, path.result.events),)
+        return path._replace(result=replace(path.result, passed=passed))
 
     def _again(self, lane: int) -> DriveAgain:
         def again(failing: PathResult, first: str, *, strict: bool) -> Awaitable[ConfirmedPath]:
@@ -323,7 +335,8 @@ class Campaign:
     ) -> None:
         if path.trouble is not None:
             self._lose_contact(path.trouble)
-        result, known_issue = path.result, self._confirmer.known_issue(path.result)
+        result, failure = path.result, path.result.verdict.failure
+        known_issue = None if failure is None else self._confirmer.known_issue(result)
         self._under_way.discard(result.number)
         self.summary.add(result, path.tries, path.known, known_issue, driven)
         if result.verdict.failed and driven.verdict.behind:

@@ -74,6 +74,7 @@ class Past:
         self.judges_again: bool = False
         self._of: dict[int, str] = {}
         self._learns = learns
+        self._lines = 0
         self._read()
         self.undecided: dict[int, CountedLine] = {number: line for number, line in self.counted.items() if line.again}
         self.counted = {number: line for number, line in self.counted.items() if not line.again}
@@ -92,7 +93,7 @@ class Past:
     def _read_lines(self, lines: Iterable[bytes]) -> None:
         chain, before = LineChain(), 0
         for number, line in enumerate(lines, 1):
-            follows = chain.take(line)
+            self._lines, follows = number, chain.take(line)
             if follows:
                 self.linked.add(before)
             elif follows is False:
@@ -135,6 +136,11 @@ class Past:
         self.counted[line.path] = line
         # one that only resumed, and was killed, has nothing new to say
         self.completed = False
+
+    @property
+    def is_new(self) -> bool:
+        """Return whether the folder has nothing of a campaign."""
+        return not self._lines and next(self.folder.glob("path-*.jsonl"), None) is None
 
     @property
     def seconds(self) -> float:

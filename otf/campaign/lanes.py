@@ -21,7 +21,7 @@ import anyio
 
 from otf.adapter import Bench
 from otf.adapter.observed_rest.wakers import LOST, Wakers
-from otf.campaign.again import both_ways, is_due
+from otf.campaign.again import both_ways
 from otf.campaign.changes import ChangedTransitions
 from otf.campaign.confirm import ConfirmedPath, confirm
 from otf.campaign.contact import Boards, Result, TakenOut
@@ -288,7 +288,9 @@ class InProcess(Executor):
             if tries > LOST or anyio.current_time() >= self._ends():
                 break
             result = await self._drive_once(lease, lane)
-        if is_due(bench := self._on(lease.lane), lease.number, result):
+        bench = self._on(lease.lane)
+        snapshot = None if bench.life is None else bench.life.snapshot
+        if snapshot is not None and result.verdict.outcome == "pass" and lease.number % snapshot.both == 0:
             own, until = bench.by_reset(), self._ends()
             result = await both_ways(own, own.oracle(), self._head(own, result), result, until)
         return Leased(result, lane.learning.path(), lane.oracle.model.cut)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -95,7 +95,7 @@ class PathRun:
         pacing: Pacing | None = None,
         *,
         until: float = inf,
-        earlier: Iterable[NamedRun | None] = (),
+        earlier: Sequence[NamedRun | None] = (),
     ) -> PathResult:
         """Run the path, strictly if no pacing is given, and return its result; its trace always has an end.
 
@@ -104,7 +104,7 @@ class PathRun:
         that the chooser's inputs come from, if the system chose names in them.
         """
         began = current_time()
-        self._begin(renaming(chooser, earlier))
+        self._begin(renaming(chooser, earlier) if earlier else None)
         try:
             where = bound(run=self.header.run, path=self.header.path)
             with where, blaming(), planned(f"{self.header.seed}/{self.header.path}", self.header.faults):
@@ -127,7 +127,7 @@ class PathRun:
         together = max(min(1, writer.steps), 0 if self._session is None else self._session.together)
         return PathResult(
             self.header.path,
-            without_drawn_names(verdict, kept),
+            without_drawn_names(verdict, kept) if kept else verdict,
             writer.steps,
             self.trace,
             kept,
@@ -224,11 +224,16 @@ class PathRun:
 
     async def _drive_session(self, session: Session) -> Verdict:
         recording = self.bench.life.recording if self.records and self.bench.life else None
+        if recording is None:
+            return await self._drive(session)
         async with recorded(recording, self.trace) as keep:
-            verdict = await drive(self.bench, session, self._record, self._note_silence, self.aftermath, self._wakers)
+            verdict = await self._drive(session)
             if verdict.failed:
                 keep()
-        return verdict if recording is None else _with_recording(verdict, recording.file(self.trace))
+        return _with_recording(verdict, recording.file(self.trace))
+
+    async def _drive(self, session: Session) -> Verdict:
+        return await drive(self.bench, session, self._record, self._note_silence, self.aftermath, self._wakers)
 
 
 def _with_recording(verdict: Verdict, file: Path) -> Verdict:

@@ -114,6 +114,15 @@ class FailureReports:
     async def rest(self) -> None:
         """Shrink all new kinds, several at a time if there are workers, then report them in order."""
         await self._confirm_guessed()
+        if self._summary.failures:
+            self._summary.regroup()
+            await self._shrink_new()
+        for group in self.new:
+            self._report(group)
+        if self._settings.shrink and not self._summary.trouble:
+            await self._shrink_known()
+
+    async def _shrink_new(self) -> None:
         groups = self.new
         first = {group.signature for group in groups}
         await self._shrink_all(groups)
@@ -121,10 +130,6 @@ class FailureReports:
             await self._tell_apart()
             await self._shrink_all([group for group in self.new if group.signature not in first])
             await self._merge()
-        for group in self.new:
-            self._report(group)
-        if self._settings.shrink and not self._summary.trouble:
-            await self._shrink_known()
 
     async def _shrink_all(self, groups: Sequence[FailureGroup]) -> None:
         at_once = self._executor.together

@@ -36,11 +36,11 @@ def restore(past: Past, summary: Summary, bench: Bench, about: About, settings: 
 
 
 def is_idle(past: Past, summary: Summary) -> bool:
-    """Return whether a resumed campaign has tested nothing: it drove no path, and had ended before.
+    """Return whether a campaign with earlier paths has tested nothing: it drove no path, and had ended before.
 
     If it had not, the traces that were judged again are its result.
     """
-    driven = summary.parts.paths or summary.parts.saved or not past.counted
+    driven = summary.parts.paths or summary.parts.saved
     shown = len(past.counted) > summary.unshown
     return not driven and (past.completed or not past.judges_again or not shown)
 

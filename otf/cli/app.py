@@ -202,7 +202,8 @@ def call(arguments: Sequence[str]) -> int:
     _tolerant(sys.stdin)
     _tolerant(sys.stdout)
     as_json = "--json" in arguments
-    prepare_completion()
+    if VARIABLE in os.environ:
+        prepare_completion()
     begin_stdout()
     try:
         status: int = app(list(arguments), prog_name="otf", standalone_mode=False) or 0

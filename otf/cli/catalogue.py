@@ -175,9 +175,7 @@ def _named(ctx: Any) -> str:  # noqa: ANN401 -- as above
 
 
 def prepare_completion() -> None:
-    """Register typer's completion formats, if a shell asks for completions."""
-    if VARIABLE not in os.environ:
-        return
+    """Register typer's completion formats, for a shell that asks for completions."""
     if os.environ[VARIABLE] == "complete_bash":
         words = joined_words(os.environ["COMP_WORDS"].replace("\n", " ").split(" "), int(os.environ["COMP_CWORD"]))
         os.environ["COMP_WORDS"], os.environ["COMP_CWORD"] = "\n".join(words), str(len(words) - 1)

@@ -76,7 +76,8 @@ def refuse_others(given: Sequence[str]) -> None:
 
 def made(options: RunOptions) -> Bench:
     """Return the bench of these options."""
-    bench = addressed(load(options.bench, options.parameters), options.sut)
+    bench = load(options.bench, options.parameters)
+    bench = addressed(bench, options.sut) if options.sut else bench
     return _as_asked(bench if options.inputs is None else replace(bench, inputs=options.inputs), options)
 
 

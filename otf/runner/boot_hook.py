@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Final
 
 from otf.adapter import Frame
-from otf.adapter.lifecycle import Life
 from otf.adapter.log import note
 from otf.core import Monitor, Oracle
 from otf.runner.codec_cache import CodecCache, Undecided
@@ -34,10 +33,8 @@ class LifeBefore:
         self._codec = codec
         self._left = WORK
 
-    def drop(self, life: Life | None) -> None:
-        """Leave in the wire's inbox only what came after the reset, if the system has a boot hook."""
-        if life is None or life.boot is None:
-            return
+    def drop(self) -> None:
+        """Leave in the wire's inbox only what came after the reset."""
         self._wire.poll()
         arrived, kept, begun = self._wire.arrived(), list[Arrived](), set[str]()
         for number, each in enumerate(arrived):

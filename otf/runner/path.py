@@ -86,6 +86,8 @@ class Conduct:
         try:
             # inside the wire's task group, which would mistake a CancelledError raised by the model for its own
             with blaming():
+                if self._life is not None and self._life.boot is not None:
+                    LifeBefore(self.session.monitor.oracle, self.wire, self.codec).drop()
                 verdict = await self._run()
         except WriteError:
             # a failure counts, even if its trace cannot be written completely
@@ -120,7 +122,6 @@ class Conduct:
         return texts
 
     async def _run(self) -> Verdict:
-        LifeBefore(self.session.monitor.oracle, self.wire, self.codec).drop(self._life)
         while True:
             if self.wire.waiting:
                 await self._take_all()

@@ -134,7 +134,7 @@ def test_a_banner_that_a_late_tester_finds_is_kept() -> None:
     """It was due within 0.3 s, and may have come then."""
     wire = Late(b"status", b"banner")
     oracle = Oracle(Model(SPEC, Routes(("p",))), timing=Timing(0.05, 0.01))
-    LifeBefore(oracle, cast("Wire", wire), CodecCache(Words())).drop(Life(boot="true"))
+    LifeBefore(oracle, cast("Wire", wire), CodecCache(Words())).drop()
     assert [each.what for each in wire.inbox] == [Frame(b"banner")]
 
 
@@ -149,6 +149,6 @@ def test_a_flood_of_the_life_before_does_not_hold_up_the_run(monkeypatch: pytest
     monkeypatch.setattr("otf.runner.boot_hook.Monitor", counting)
     wire = Late(*[b"x" * 500] * 1_000, b"banner")
     oracle = Oracle(Model(SPEC, Routes(("p",))), timing=Timing(0.05, 0.01))
-    LifeBefore(oracle, cast("Wire", wire), CodecCache(Words())).drop(Life(boot="true"))
+    LifeBefore(oracle, cast("Wire", wire), CodecCache(Words())).drop()
     assert [each.what for each in wire.inbox] == [Frame(b"banner")]
     assert len(tried) < 5_000

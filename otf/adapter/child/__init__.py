@@ -16,7 +16,7 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import IO, Final, TypeAlias
 
-from otf.adapter.child.faster import current
+from otf.adapter.child.faster import CLOCK
 from otf.adapter.log import note
 from otf.adapter.observed_rest.owners import ended, started
 from otf.errors import ContactError, UsageError
@@ -211,7 +211,7 @@ class Child:
 
 
 def _started(argv: Sequence[str], env: Mapping[str, str] | None, cwd: Folder, io: int) -> subprocess.Popen[bytes]:
-    clock = current()
+    clock = CLOCK.get()
     if clock is not None:
         env = clock.environment(env)
     try:

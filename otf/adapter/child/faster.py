@@ -75,22 +75,18 @@ def refused(speed: float, why: str) -> UsageError:
     return UsageError(f"speed={speed:g}: {why}; leave the speed out")
 
 
-_CLOCK: ContextVar[FasterClock | None] = ContextVar("clock", default=None)
+CLOCK: ContextVar[FasterClock | None] = ContextVar("clock", default=None)
+"""The clock under which processes now start; None: that of the machine."""
 
 
 @contextmanager
 def under(clock: FasterClock | None) -> Generator[None]:
     """Start the processes of this context, and of tasks started in it, under a faster clock."""
-    token = _CLOCK.set(clock)
+    token = CLOCK.set(clock)
     try:
         yield
     finally:
-        _CLOCK.reset(token)
-
-
-def current() -> FasterClock | None:
-    """Return the clock under which processes now start; None: that of the machine."""
-    return _CLOCK.get()
+        CLOCK.reset(token)
 
 
 @cache
