@@ -13,15 +13,19 @@ from typing import Final, TypeAlias
 from otf.adapter import Port
 from otf.adapter.observed_rest.place import Place, Unsent
 from otf.adapter.socket import OpenSocket, SocketLine, encrypted, reading, say_the_end, writing
-from otf.adapter.socket.address import LOOKUP, Address, read_address, resolved, show_address
 from otf.adapter.socket.connection import (
+    LOOKUP,
+    Address,
     accepted,
     acknowledge,
     connected,
     hang_up,
     listening,
     prompt_reader,
+    read_address,
+    resolved,
     saving_reader,
+    show_address,
 )
 from otf.adapter.third_party import answered
 from otf.adapter.waiting import Alarm, alarms

@@ -16,7 +16,7 @@ import anyio
 from otf.adapter import Arrival, Ending, Frame, LineLost, Port
 from otf.adapter.line import NEVER
 from otf.adapter.observed_rest.place import Place
-from otf.adapter.socket.address import HIGHEST, Address, facing, read_address, resolved, show_address
+from otf.adapter.socket.connection import HIGHEST, Address, facing, read_address, resolved, show_address
 from otf.adapter.socket.datagrams import LARGEST, Stamps, ask_for_stamps, datagram_socket, dropped, refusals, stamped
 from otf.adapter.waiting import clock
 from otf.errors import CodecError, UsageError

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from otf.adapter import Bench, Connect, KnownIssue, Line, trace_may_set
-from otf.adapter.socket.address import read_address
+from otf.adapter.socket.connection import read_address
 from otf.adapters.tcp import open_tcp
 from otf.models.http.codec import RawHttpCodec
 from otf.models.http.messages import PORT

@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from otf.adapter import Bench, Connect, KnownIssue, Line, trace_may_set
 from otf.adapter.child import words
-from otf.adapter.socket.address import Address
+from otf.adapter.socket.connection import Address
 from otf.adapters.process import open_process
 from otf.adapters.tcp import open_tcp
 from otf.codec.mqtt import MqttCodec, MqttConnect, MqttVersion, packet_size

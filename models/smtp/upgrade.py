@@ -10,8 +10,7 @@ from functools import partial
 
 from otf.adapter import Arrival, Ending, Frame
 from otf.adapter.socket import encrypted
-from otf.adapter.socket.address import Address
-from otf.adapter.socket.connection import connected
+from otf.adapter.socket.connection import Address, connected
 from otf.adapter.waiting import alarms
 from otf.adapters.tcp import TcpLine
 from otf.errors import ContactError

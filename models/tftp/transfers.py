@@ -11,7 +11,7 @@ import anyio
 
 from otf.adapter import Arrival, Ending, Frame, LineLost
 from otf.adapter.observed_rest.place import Place
-from otf.adapter.socket.address import Address
+from otf.adapter.socket.connection import Address
 from otf.adapter.socket.datagrams import datagram_socket, refusals
 from otf.errors import ContactError
 from otf.models.serving import HOST

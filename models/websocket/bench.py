@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from otf.adapter import Bench, Connect, KnownIssue, Line
-from otf.adapter.socket.address import read_address
+from otf.adapter.socket.connection import read_address
 from otf.adapters.tcp import open_tcp
 from otf.models.serving import HOST, started
 from otf.models.websocket.codec import SocketCodec

@@ -15,8 +15,7 @@ import anyio
 
 from otf.adapter import Bench
 from otf.adapter.log import note
-from otf.campaign.behind import without_guess
-from otf.campaign.doubts import TRIES, count_unclear, doubtful_result, interrupted_result, why_doubted
+from otf.campaign.doubts import TRIES, count_unclear, doubtful_result, interrupted_result, why_doubted, without_guess
 from otf.campaign.one_by_one import one_by_one
 from otf.campaign.pace import Pace, as_before
 from otf.campaign.paths import PathRun

@@ -26,7 +26,7 @@ class Knowledge(msgspec.Struct, omit_defaults=True):
 
     `visits` counts choices by `STATE INPUT`, `actions` by the kind of input. `quiet` holds the transitions followed by
     silence, `timers` counts the visits to states with timers, and `waits` holds the inputs that only wait, in seconds.
-    `answers` are paths as `otf.strategy.novelty.Answered` takes them. `failing` counts the failures of transitions, as
+    `answers` are paths as `otf.strategy.answers.Answered` takes them. `failing` counts the failures of transitions, as
     `visits` does, and `failures` holds their signatures.
 
     >>> first, second = Knowledge({"a b": 1}, quiet=["c"]), Knowledge({"a b": 2, "a d": 1})

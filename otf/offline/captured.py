@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 import msgspec
 
 from otf.adapter import Bench, Port
-from otf.adapter.socket.address import read_address
+from otf.adapter.socket.connection import read_address
 from otf.errors import OtfError, TraceError, UsageError
 from otf.framing import Frame, Framer, Framing, lines
 from otf.framing.lines import outgoing

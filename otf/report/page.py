@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from otf.explore.space import CoveredPart
-from otf.report.embedded import EmbeddedPath, address, document
-from otf.report.failures import failures
+from otf.report.failures import EmbeddedPath, address, document, failures
 from otf.report.gather import Gathered, PathSummary
 from otf.report.markup import MARK, Markup, framed, joined, own, scrolled, tag
 from otf.report.mutants import mutants_section

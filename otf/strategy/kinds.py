@@ -2,26 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import partial
 from random import Random
 from typing import Any, Final, TypeAlias, TypeVar
 
-from otf.core import Chooser, InputMode, Symbol, View
+from otf.core import FEW, Chooser, InputMode, Symbol, View
 from otf.core.model_calls import own_frames
 from otf.errors import USERS_OWN, ModelError, OtfError, UsageError
 from otf.spec.redrawing import Redraw
 from otf.spec.transition import RequirementIds, requirements
+from otf.strategy.answers import LearntAnswers
 from otf.strategy.fresh import FreshValues
 from otf.strategy.least import AfterWaits, LeastAction, LeastInput, LeastNext, LeastState
 from otf.strategy.memoryless import Script, Uniform, Weighted, Weights
 from otf.strategy.names import SAYS
-from otf.strategy.novelty import Novelty
 from otf.strategy.planned import Goal, Nearest, ToChanged
 from otf.strategy.pool import ChangedFirst, FailingIn, PlanPatience, Pool, VisitCounts, endless
 from otf.values import as_text
+
+
+@dataclass(slots=True)
+class Novelty:
+    """Chooses by weight: prefers inputs that lead somewhere and were tried little after the same steps."""
+
+    pool: Pool
+    visits: VisitCounts
+    answers: LearntAnswers = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Begin a path."""
+        self.visits.answers = self.answers = self.visits.answers or LearntAnswers()
+        self.answers.begin()
+
+    def choose(self, view: View) -> Symbol | None:
+        """Return the next input, None if none is enabled."""
+        enabled = [*self.pool.candidates(view)] if view.enabled.size > FEW else self.pool.of(view)
+        if not enabled:
+            return None
+        self.answers.settle()
+        chosen = self._drawn(enabled)
+        self.visits.note(view, chosen)
+        return self.pool.sent(view, chosen)
+
+    def _drawn(self, enabled: Sequence[Symbol]) -> Symbol:
+        return self.pool.random.choices(enabled, [self.answers.weight(inp.value) for inp in enabled])[0]
+
 
 Answered = TypeVar("Answered")
 Maker: TypeAlias = Callable[[Pool, VisitCounts], Chooser]

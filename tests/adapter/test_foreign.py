@@ -14,7 +14,7 @@ import anyio
 import pytest
 
 from otf.adapter import third_party
-from otf.adapter.socket import address
+from otf.adapter.socket import connection
 from otf.adapter.third_party import answer, answered
 from otf.adapters import tcp, udp
 from otf.errors import ContactError
@@ -91,7 +91,7 @@ def deaf(monkeypatch: pytest.MonkeyPatch) -> Flag:
         return ask(*args, **more)
 
     monkeypatch.setattr(socket, "getaddrinfo", look_up)
-    monkeypatch.setattr(address, "LOOKUP", 0.05)
+    monkeypatch.setattr(connection, "LOOKUP", 0.05)
     return flag
 
 
@@ -106,14 +106,14 @@ async def test_a_name_that_nobody_knows_in_time(deaf: Flag, port: Any) -> None: 
 
 async def test_numbers_are_not_looked_up(deaf: Flag) -> None:
     """Whoever writes numbers needs nobody to answer."""
-    found = [address.resolved((host, 7), socket.SOCK_STREAM)[1][:2] for host in ("127.0.0.1", "::1")]
+    found = [connection.resolved((host, 7), socket.SOCK_STREAM)[1][:2] for host in ("127.0.0.1", "::1")]
     assert found == [("127.0.0.1", 7), ("::1", 7)]
     assert not deaf.is_set()
 
 
 async def test_an_interruption_while_a_name_is_looked_up(deaf: Flag, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is heard at once."""
-    monkeypatch.setattr(address, "LOOKUP", 1000.0)
+    monkeypatch.setattr(connection, "LOOKUP", 1000.0)
     with anyio.fail_after(SECONDS), anyio.move_on_after(0.05) as scope:
         async with tcp("nowhere.invalid:7")():
             pass

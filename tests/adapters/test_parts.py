@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otf.adapter.socket.address import read_address, show_address
+from otf.adapter.socket.connection import read_address, show_address
 from otf.adapter.waiting import alarms, any_readable
 from otf.errors import UsageError
 from tests.adapters.harness import bound

@@ -13,7 +13,7 @@ import anyio
 import pytest
 
 from otf.adapter import Ending, Frame, LineLost
-from otf.adapter.socket.address import Address
+from otf.adapter.socket.connection import Address
 from otf.adapter.socket.datagrams import LARGEST, datagram_socket
 from otf.adapter.waiting import clock
 from otf.adapters import udp

@@ -13,8 +13,8 @@ import pytest
 from otf.adapter import Bench, KnownIssue
 from otf.adapters.inprocess import inprocess
 from otf.campaign import Campaign, Settings, Summary, rerun
-from otf.campaign.behind import without_guess
 from otf.campaign.believed import judged
+from otf.campaign.doubts import without_guess
 from otf.campaign.pace import Pace
 from otf.campaign.paths import PathRun
 from otf.campaign.results import PathResult

@@ -18,7 +18,7 @@ from rich.console import Console
 from otf.campaign import Campaign, PathResult, Settings, Summary
 from otf.cli.progress import Figures, Moving, board
 from otf.models.conference import bench as conference
-from otf.report.embedded import address
+from otf.report.failures import address
 from tests.report.browser import browser
 from tests.report.played import played
 

@@ -10,7 +10,7 @@ from otf.core.compile import Routes
 from otf.offline import Judgement
 from otf.report import PathSummary as Walked
 from otf.report import ReportedFailure, page
-from otf.report.embedded import ChosenPath, EmbeddedPath, embedded
+from otf.report.failures import ChosenPath, EmbeddedPath, embedded
 from otf.report.path_view import PathView
 from otf.spec import Spec
 from otf.trace.events import Event, Seen, Sent

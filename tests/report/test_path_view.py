@@ -17,8 +17,8 @@ from otf.core.compile import Routes
 from otf.offline import Judgement
 from otf.report import PathSummary as Walked
 from otf.report import ReportedFailure as Reported
-from otf.report import embedded as page_part
-from otf.report.embedded import ChosenPath, EmbeddedPath, chosen, document, embedded
+from otf.report import failures as page_part
+from otf.report.failures import ChosenPath, EmbeddedPath, chosen, document, embedded
 from otf.report.path_view import EVENTS, FIELDS, STATES, PathView, ViewData, value_data
 from otf.spec import Accept, Spec, Transition, goto
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Taken

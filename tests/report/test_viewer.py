@@ -11,7 +11,7 @@ import pytest
 
 from otf.report import PathSummary as Walked
 from otf.report import ReportedFailure, page
-from otf.report.embedded import ChosenPath, embedded
+from otf.report.failures import ChosenPath, embedded
 from otf.report.path_view import ViewData
 from tests.cli.command import otf
 from tests.report.browser import CHROMIUM, Browser, browser

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Final
 
-from otf.adapter.socket.address import Address, SocketAddress, contact, resolved, show_address
+from otf.adapter.socket.connection import Address, SocketAddress, contact, resolved, show_address
 
 LARGEST: Final = 65_507
 """The most bytes in a datagram with IPv4; IPv6 allows 20 more."""

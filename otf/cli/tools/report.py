@@ -19,7 +19,7 @@ from otf.errors import PASS, UsageError
 from otf.offline import judge
 from otf.report import MARK, Gathered, junit, markdown, page
 from otf.report import github as remarks
-from otf.report.embedded import EmbeddedPath, chosen, embedded
+from otf.report.failures import EmbeddedPath, chosen, embedded
 from otf.report.path_view import PathView, ViewData
 from otf.report.requirements import requirements_file
 from otf.runner.writer import put, writing

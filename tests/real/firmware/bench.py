@@ -17,7 +17,7 @@ from typing import Final, Literal
 import anyio
 
 from otf.adapter import Bench, Flash, Life, PortAction, lines
-from otf.adapter.snapshot import command_qemu
+from otf.adapter.board import command_qemu
 from otf.adapters import unix
 from otf.models.serving import program
 from otf.spec import Elapse, Spec, Transition, goto
