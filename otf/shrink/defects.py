@@ -19,9 +19,10 @@ as a wrong step.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Container, Generator, Iterable, Iterator, Sequence
 from dataclasses import fields, is_dataclass
+from itertools import islice, product
 from typing import Final, Literal, NamedTuple, TypeAlias, TypeVar
 
 from otf.core import Monitor, Node, Oracle, Symbol
@@ -40,7 +41,8 @@ MOST: Final = 0.6  # share of the inputs that tell two states apart that has to 
 
 
 RUNS: Final = 100  # of the system, at most
-TOLD: Final = 8  # inputs to try after a step
+TOLD: Final = 8  # runs to try after a step
+DEEP: Final = 3  # inputs of such a run
 TRIED: Final = 3  # wrong states to try after a step, if they differ in the same fields
 
 Defect: TypeAlias = tuple[str, tuple[str, ...]]
@@ -56,7 +58,7 @@ Replies: TypeAlias = dict[Inputs, Answer]
 
 
 class Deviation(NamedTuple):
-    """A step that may have led to a wrong state: the inputs up to it, and those that would reveal it there.
+    """A step that may have led to a wrong state: the inputs up to it, and runs from there that would reveal it.
 
     `elsewhere` is a run that reaches the state in another way. After the step the run passes, or it fails with another
     signature, `also`, and so shows two defects.
@@ -64,7 +66,7 @@ class Deviation(NamedTuple):
 
     defect: Defect
     inputs: Inputs = ()
-    shown_by: Inputs = ()
+    shown_by: tuple[Inputs, ...] = ()
     elsewhere: Inputs = ()
     also: Signature | None = None
 
@@ -81,7 +83,7 @@ def shrunk_failure(oracle: Oracle, events: Sequence[Event]) -> ShrunkFailure:
     issue = issue_of(oracle, events)
     # no single state explains what a property says about a whole run
     whole = issue.signature is not None and issue.signature.kind == "property"
-    if oracle.model.timed or whole or len(issue) > LONGEST:
+    if whole or len(issue) > LONGEST:
         return ShrunkFailure(issue.signature)
     return ShrunkFailure(issue.signature, tuple(_deviations(oracle, events, issue)))
 
@@ -98,10 +100,7 @@ def one_defect(failures: Sequence[ShrunkFailure]) -> Asking[dict[int, int]]:
         left = [at for at in range(len(failures)) if at not in found and at not in firsts]
         together = list[int]()
         for at in left if len({*left} & {*members}) > 1 else ():
-            ours = [each for each in failures[at].deviations if each.defect == defect]
-            # a failure explained by this defect and another known one is not a third defect
-            ours = [each for each in ours if each.also is None or each.also in known]
-            if (yield from _is_shown(ours, failures[at].signature, answers)):
+            if (yield from _is_caused(defect, failures[at], known, answers)):
                 together.append(at)
         if len({*together} & {*members}) > 1:
             firsts.add(together[0])
@@ -109,19 +108,40 @@ def one_defect(failures: Sequence[ShrunkFailure]) -> Asking[dict[int, int]]:
     return dict(sorted(found.items()))
 
 
-def _is_shown(deviations: Sequence[Deviation], signature: Signature | None, answers: Replies) -> Asking[bool]:
-    for deviation in deviations[:TRIED]:
-        if deviation.elsewhere:
-            answer = yield from asked(deviation.elsewhere, answers)
-            # another defect may hide what this one would show there
-            if answer is None or answer == signature:
-                continue
-        told = dict.fromkeys(map(_what, deviation.shown_by), False)
-        for inp in deviation.shown_by:
-            told[_what(inp)] = told[_what(inp)] or bool((yield from asked((*deviation.inputs, inp), answers)))
-        if told and sum(told.values()) >= MOST * len(told):
-            return True
-    return False
+def _is_caused(
+    defect: Defect, failure: ShrunkFailure, known: Container[Signature | None], answers: Replies
+) -> Asking[bool]:
+    # a failure explained by this defect and another known one is not a third defect
+    ours = [each for each in failure.deviations if each.defect == defect and (each.also is None or each.also in known)]
+    shown = yield from _shown(ours, failure.signature, answers)
+    # a wrong state stays wrong for a while: the first step that leads to one is the cause
+    earlier = (each for each in failure.deviations if each.also is None and each.defect[0] != defect[0])
+    first = [each for each in earlier if len(each.inputs) < shown]
+    return shown > 0 and not (yield from _shown(first, failure.signature, answers))
+
+
+def _shown(deviations: Iterable[Deviation], signature: Signature | None, answers: Replies) -> Asking[int]:
+    """Return after how many inputs the system shows one of these wrong states; 0 if it shows none."""
+    tried = Counter[Inputs]()
+    for deviation in deviations:
+        tried[deviation.inputs] += 1
+        if tried[deviation.inputs] <= TRIED and (yield from _is_shown(deviation, signature, answers)):
+            return len(deviation.inputs)
+    return 0
+
+
+def _is_shown(deviation: Deviation, signature: Signature | None, answers: Replies) -> Asking[bool]:
+    if deviation.elsewhere:
+        answer = yield from asked(deviation.elsewhere, answers)
+        # another defect may hide what this one would show there; so may this one, if its step is on the way
+        hidden = answer is None and deviation.defect[0] not in map(_what, deviation.elsewhere)
+        if hidden or answer == signature:
+            return False
+    told = dict[str, bool]()
+    for run in deviation.shown_by:
+        fails = yield from asked((*deviation.inputs, *run), answers)
+        told[_what(run[-1])] = told.get(_what(run[-1]), False) or bool(fails)
+    return bool(told) and sum(told.values()) >= MOST * len(told)
 
 
 def asked(run: Inputs, answers: Replies) -> Asking[Answer]:
@@ -149,7 +169,7 @@ def _deviations(oracle: Oracle, events: Sequence[Event], issue: Issue) -> Iterat
             if fails is None or len(fails) > 1 or issue.signature in fails:
                 continue
             defect = _what(step.input), (*sorted(_differing(right.value, node.value)),)
-            told = (*[*_told_apart(oracle, right, node)][:TOLD],)
+            told = (*_told_apart(oracle, right, node)[:TOLD],)
             elsewhere = _elsewhere(oracle, issue, number) if elsewhere is None else elsewhere
             yield Deviation(defect, issue.inputs[: number + 1], told, elsewhere, next(iter(fails), None))
 
@@ -170,10 +190,13 @@ def _elsewhere(oracle: Oracle, issue: Issue, number: int) -> Inputs:
 
 
 def _candidates(oracle: Oracle, before: Node, seen: Sequence[Node]) -> list[Node]:
-    """Return the states that the system may be in instead: an earlier one, or where another input leads."""
-    model, found = oracle.model, dict.fromkeys(reversed(seen))
-    for inp in model.offered(before).all[:INPUTS]:
-        found.update((move.target, None) for move in model.moves(before, inp) if move.target is not None)
+    """Return the states that the system may be in instead: an earlier one, or where inputs lead, the nearest first."""
+    model, found, reached = oracle.model, dict.fromkeys(reversed(seen)), [before]
+    for node in islice(reached, STATES):
+        for inp in model.offered(node).all[:INPUTS] if len(found) < STATES else ():
+            new = [each.target for each in model.moves(node, inp) if each.target is not None]
+            reached += [each for each in new if each not in found]
+            found.update(dict.fromkeys(new))
     return [*found][:STATES]
 
 
@@ -198,14 +221,27 @@ def _failures_from(oracle: Oracle, node: Node, events: Sequence[Event]) -> set[S
     return None if ended.truncated else {each.signature for each in failures}
 
 
-def _told_apart(oracle: Oracle, right: Node, wrong: Node) -> Iterable[Symbol]:
-    """Return inputs that tell the states apart: of those that do the same, one answered and one not."""
-    model, found = oracle.model, dict[tuple[str, bool], Symbol]()
-    for inp in model.offered(right).all[:INPUTS]:
-        one, other = ({move.texts for move in model.moves(node, inp)} for node in (right, wrong))
-        if one != other and one and other:
-            found.setdefault((_what(inp), any(one)), inp)
-    return found.values()
+def _told_apart(oracle: Oracle, right: Node, wrong: Node) -> list[Inputs]:
+    """Return runs that tell the states apart: of last inputs that do the same, one answered and one not.
+
+    They have one input; two or three if none does: what a cache will forget shows after one more is in it.
+    """
+    pairs = {(right, wrong): Inputs()}
+    for _ in range(DEEP):
+        found, then = dict[tuple[str, bool], Inputs](), dict[tuple[Node, Node], Inputs]()
+        for (one, other), run in islice(pairs.items(), INPUTS):
+            for inp in oracle.model.offered(one).all[:INPUTS]:
+                ours, theirs = (oracle.model.moves(node, inp) for node in (one, other))
+                says, expected = {move.texts for move in theirs}, {move.texts for move in ours}
+                if says != expected and says and expected:
+                    found.setdefault((_what(inp), any(says)), (*run, inp))
+                for at, to in product(ours, theirs) if says == expected else ():
+                    if at.target is not None and to.target is not None and at.target is not to.target:
+                        then.setdefault((at.target, to.target), (*run, inp))
+        if found:
+            return [*found.values()]
+        pairs = then
+    return []
 
 
 LONGEST_WAY: Final = 8  # inputs of a run to a failure
