@@ -43,6 +43,7 @@ MOST: Final = 0.6  # share of the inputs that tell two states apart that has to 
 RUNS: Final = 100  # of the system, at most
 TOLD: Final = 8  # runs to try after a step
 DEEP: Final = 3  # inputs of such a run
+PAIRS: Final = 40  # pairs of states in which to look for one more input
 TRIED: Final = 3  # wrong states to try after a step, if they differ in the same fields
 
 Defect: TypeAlias = tuple[str, tuple[str, ...]]
@@ -122,10 +123,8 @@ def _is_caused(
 
 def _shown(deviations: Iterable[Deviation], signature: Signature | None, answers: Replies) -> Asking[int]:
     """Return after how many inputs the system shows one of these wrong states; 0 if it shows none."""
-    tried = Counter[Inputs]()
     for deviation in deviations:
-        tried[deviation.inputs] += 1
-        if tried[deviation.inputs] <= TRIED and (yield from _is_shown(deviation, signature, answers)):
+        if (yield from _is_shown(deviation, signature, answers)):
             return len(deviation.inputs)
     return 0
 
@@ -159,19 +158,25 @@ def _deviations(oracle: Oracle, events: Sequence[Event], issue: Issue) -> Iterat
     sent = [at for at, event in enumerate(events) if isinstance(event, Sent)]
     seen = list[Node]()
     for number, step in enumerate(issue.steps[:-1]):
-        if len(step.nodes) != 1 or len(step.target) != 1:
-            return
-        (before,), (right,) = step.nodes, step.target
-        seen.append(before)
-        elsewhere: Inputs | None = None
-        for node in _candidates(oracle, before, seen):
-            fails = None if node is right else _failures_from(oracle, node, events[sent[number + 1] :])
+        # a timer may have expired before; its own step is one that waits, and is certain again
+        seen += sorted(step.nodes, key=lambda node: show(node.value))
+        if len(step.target) != 1:
+            continue
+        (right,) = step.target
+        tried, elsewhere = Counter[tuple[Defect, Signature | None]](), None
+        for node in _candidates(oracle, seen, len(step.nodes)):
+            defect = _what(step.input), (*sorted(_differing(right.value, node.value)),)
+            if node is right or tried[defect, None] == TRIED:
+                continue
+            fails = _failures_from(oracle, node, events[sent[number + 1] :])
             if fails is None or len(fails) > 1 or issue.signature in fails:
                 continue
-            defect = _what(step.input), (*sorted(_differing(right.value, node.value)),)
-            told = (*_told_apart(oracle, right, node)[:TOLD],)
-            elsewhere = _elsewhere(oracle, issue, number) if elsewhere is None else elsewhere
-            yield Deviation(defect, issue.inputs[: number + 1], told, elsewhere, next(iter(fails), None))
+            also = next(iter(fails), None)
+            tried[defect, also] += 1
+            if tried[defect, also] <= TRIED:
+                elsewhere = _elsewhere(oracle, issue, number) if elsewhere is None else elsewhere
+                told = (*_told_apart(oracle, right, node)[:TOLD],)
+                yield Deviation(defect, issue.inputs[: number + 1], told, elsewhere, also)
 
 
 def _elsewhere(oracle: Oracle, issue: Issue, number: int) -> Inputs:
@@ -189,9 +194,9 @@ def _elsewhere(oracle: Oracle, issue: Issue, number: int) -> Inputs:
     return ()
 
 
-def _candidates(oracle: Oracle, before: Node, seen: Sequence[Node]) -> list[Node]:
+def _candidates(oracle: Oracle, seen: Sequence[Node], before: int) -> list[Node]:
     """Return the states that the system may be in instead: an earlier one, or where inputs lead, the nearest first."""
-    model, found, reached = oracle.model, dict.fromkeys(reversed(seen)), [before]
+    model, found, reached = oracle.model, dict.fromkeys(reversed(seen)), [*seen[-before:]]
     for node in islice(reached, STATES):
         for inp in model.offered(node).all[:INPUTS] if len(found) < STATES else ():
             new = [each.target for each in model.moves(node, inp) if each.target is not None]
@@ -229,7 +234,7 @@ def _told_apart(oracle: Oracle, right: Node, wrong: Node) -> list[Inputs]:
     pairs = {(right, wrong): Inputs()}
     for _ in range(DEEP):
         found, then = dict[tuple[str, bool], Inputs](), dict[tuple[Node, Node], Inputs]()
-        for (one, other), run in islice(pairs.items(), INPUTS):
+        for (one, other), run in islice(pairs.items(), PAIRS):
             for inp in oracle.model.offered(one).all[:INPUTS]:
                 ours, theirs = (oracle.model.moves(node, inp) for node in (one, other))
                 says, expected = {move.texts for move in theirs}, {move.texts for move in ours}

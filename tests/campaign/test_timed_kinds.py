@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import anyio
+
 from otf.adapter import Bench
 from otf.adapters.inprocess import Reply, inprocess
 from otf.campaign import Campaign, Settings, Summary
@@ -79,3 +81,52 @@ def test_a_frequent_defect_hides_no_other(tmp_path: Path) -> None:
     failures = [group.first.verdict.failure for group in summary.failures.values()]
     assert summary.steps > 250
     assert {each.seen for each in failures if each is not None} == {"'no help'", "'it burns'"}
+
+
+class Door(NamedTuple):
+    """A door with a code: how often the code was wrong, and whether it is blocked."""
+
+    wrong: int = 0
+    blocked: bool = False
+
+
+def enter(door: Door, inp: str) -> Iterator[Transition[Door]]:
+    """After three wrong codes it is blocked for a second; the right one forgets those before."""
+    if door.blocked or inp in {"lamp", "left"}:
+        says = f"left {3 - door.wrong}" if inp == "left" else "yellow" if door.wrong else "green"
+        yield goto(door, "blocked" if door.blocked else says)
+    elif inp == "right":
+        yield goto(Door(), "open")
+    elif door.wrong == 2:
+        yield goto(Door(blocked=True), "alarm", timers=[start("block", 0.9, 1.1)])
+    else:
+        yield goto(Door(door.wrong + 1), f"left {2 - door.wrong}")
+
+
+def door() -> Callable[[bytes], list[Reply]]:
+    """Return a door that forgets no wrong code if the right one comes."""
+    state, until = Door(), 0.0
+
+    def act(frame: bytes) -> list[Reply]:
+        nonlocal state, until
+        now = anyio.current_time()
+        [transition] = enter(state._replace(blocked=now < until), frame.decode())
+        until = now + 1 if transition.timers else until
+        state = state if frame == b"right" else transition.state._replace(blocked=False)
+        return [str(each).encode() for each in transition.outputs]
+
+    return act
+
+
+def test_a_wrong_state_of_a_model_with_times_is_one_kind(tmp_path: Path) -> None:
+    """Whatever shows it: the lamp, the number left, the next wrong code, an alarm too early (four kinds before)."""
+    inputs = ("right", "wrong", "lamp", "left")
+    spec = Spec(enter, Door(), inputs, lambda each: [goto(Door(), after="block")] if each.blocked else [])
+    bench = Bench.on_ports(spec, lines({str: "{}"}), {"p": inprocess(door)}, name="door", quiescence=0.02)
+
+    async def run() -> Summary:
+        return await Campaign(bench, Settings(out=tmp_path, traces=30, steps=40, seed=1)).run()
+
+    [group] = virtually(run).failures.values()
+    assert group.shrunk is not None
+    assert group.shrunk.steps == 3

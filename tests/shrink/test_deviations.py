@@ -140,13 +140,15 @@ def test_a_run_that_shows_two_defects() -> None:
 
 
 def test_a_model_with_times() -> None:
-    """Of a model with time windows nothing is said: a wrong state may be the right one at another time."""
+    """Its states are told apart as others are."""
 
     def timed(on: bool, inp: str) -> Iterable[Transition[bool]]:
         return [goto(each.state, *each.outputs, within=(0.0, 1.0)) for each in step(on, inp)]
 
     oracle = Oracle(Model(Spec(timed, initial=False, inputs=ALL)))
-    assert not shrunk_failure(oracle, events(oracle, "on", "look/look False")).deviations
+    failures = [shrunk_failure(oracle, events(oracle, "on", each)) for each in ("look/look False", "count/count False")]
+    assert asked(failures, "look", "count", "ring") == {1: 0}
+    assert asked(failures, "look") == {}
 
 
 def test_a_state_that_is_not_certain() -> None:
