@@ -2,7 +2,7 @@
 
 A system that forgets to remove a member answers wrongly whenever members matter: five kinds of failure, one defect.
 What they share is a step before the failing one, with a right answer and a wrong state. To find such a step in a shrunk
-run, ask the model: is there a state from which everything after the step is right?
+run, ask the model: is there a state from which everything after the step is right? The first such step is the cause.
 
 A defect of the output itself often looks like that too. So ask the system: most inputs that tell the two states apart
 must fail after that step, and what follows must not fail if another way leads to the state. A system may also keep what
@@ -115,7 +115,7 @@ def _is_caused(
     # a failure explained by this defect and another known one is not a third defect
     ours = [each for each in failure.deviations if each.defect == defect and (each.also is None or each.also in known)]
     shown = yield from _shown(ours, failure.signature, answers)
-    # a wrong state stays wrong for a while: the first step that leads to one is the cause
+    # a wrong state stays wrong for a while
     earlier = (each for each in failure.deviations if each.also is None and each.defect[0] != defect[0])
     first = [each for each in earlier if len(each.inputs) < shown]
     return shown > 0 and not (yield from _shown(first, failure.signature, answers))
