@@ -33,7 +33,7 @@ from otf.strategy.renames import NamedRun
 from otf.trace.clock import pauses
 from otf.trace.events import Sent
 from otf.trace.record import Header
-from otf.trace.verdict import FailureKind, Signature
+from otf.trace.verdict import Failure, FailureKind, Signature
 
 EVERY: Final = 2  # before their end, the first and third strict re-runs wait only where the original did
 STALLED: Final = 5
@@ -305,9 +305,8 @@ def counts(failing: PathResult, seen: Iterable[PathResult]) -> bool:
 
 
 def _undelayed_twice(oracle: Oracle, again: PathResult, seen: Iterable[PathResult]) -> bool:
-    """Return whether two runs fail alike, and no delay explains either, so that an eager one is as good."""
-    alike = (each for each in seen if _signature(each) == _signature(again))
-    return any(is_undelayed(oracle, each.events) for each in alike) and is_undelayed(oracle, again.events)
+    """Return whether a run fails like another one, eager or strict, and no delay explains it."""
+    return any(_signature(each) == _signature(again) for each in seen) and is_undelayed(oracle, again.events)
 
 
 def _is_alike(one: PathResult, other: PathResult) -> bool:
@@ -317,11 +316,19 @@ def _is_alike(one: PathResult, other: PathResult) -> bool:
     stalls; and no stall makes the same wrong output come in the same state twice.
     """
     mine, others = one.verdict.failure, other.verdict.failure
-    if mine is None or others is None or mine.signature != others.signature:
+    if mine is None or others is None:
+        return False
+    # whatever input came last, a timer's output was due by the timer
+    by_timer = _timer(mine) == _timer(others) != ""
+    if mine.signature != (replace(others.signature, input=mine.signature.input) if by_timer else others.signature):
         return False
     if mine.kind not in _CAME and min(one.verdict.stalled, other.verdict.stalled) > PUT_ASIDE:
         return False
-    by_timer = bool(mine.times and others.times)
     exact = mine.signature.exact
     same_values = mine.kind in _CAME and exact is not None and exact == others.signature.exact
     return by_timer or same_values or abs(mine.step - others.step) < max(1, mine.together, others.together)
+
+
+def _timer(failure: Failure) -> str:
+    """Return what was due after what, if a time decided; "" if not."""
+    return failure.times[0].partition(": ")[0] if failure.times else ""

@@ -172,8 +172,13 @@ class FailureReports:
                 self._summary.failed(FailureGroup(failure.signature, found, count=0, behind=True))
 
     async def _again(self, failing: PathResult, *, strict: bool) -> PathResult:
-        run = partial(self._executor.confirm, 0, failing, "", self._deadline, strict=strict)
+        run = partial(self._executor.confirm, self._lane(failing, 0), failing, "", self._deadline, strict=strict)
         return (await self._starts.reach(failing.number, run)).result
+
+    def _lane(self, failing: PathResult, lane: int) -> int:
+        # only one process knows which of its devices are free
+        own = self._settings.device is not None and self._executor.together == 1
+        return self._settings.lane_of(failing.number) if own else lane
 
     def _to_shrink(self, group: FailureGroup) -> bool:
         """Return whether to shrink a kind: not if it turned out to be the same as a shrunk one."""
@@ -271,7 +276,7 @@ class FailureReports:
         def search() -> Awaitable[Shrunk]:
             # after a failed start it begins anew, in the time that is left
             left = max(0.0, until - anyio.current_time())
-            return self._executor.shrink(lane, ShrinkTask(first, left, confirmed, scope), watch)
+            return self._executor.shrink(self._lane(first, lane), ShrinkTask(first, left, confirmed, scope), watch)
 
         watch, (first, scope) = ShrinkWatch(progress, found), self._summary.to_shrink(group)
         confirmed = group.tries == 1 and first.trace.name.endswith(STRICT)

@@ -133,6 +133,10 @@ class Settings:
         """Return the number of lanes: how many paths run at the same time."""
         return self.jobs * (1 if self.workers is None else self.workers.processes)
 
+    def lane_of(self, path: int) -> int:
+        """Return the lane that drives a path, and thus its device: another device may not have its fault."""
+        return (path - 1) % self.lanes
+
     def __post_init__(self) -> None:
         """Refuse invalid values: a program may get them from anywhere, and not every program is type-checked."""
         for name in ("out", "saved"):

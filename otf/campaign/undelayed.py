@@ -14,8 +14,8 @@ from otf.trace.events import Closed, Event, Guess, Seen, Sent, Stalled
 
 STALL: Final = 1e5
 """Seconds for which the machine may have stood still before each event: more than a run lasts."""
-SECONDS: Final = 15.0
-"""Of CPU time, after which nothing is said; 500 messages of a node beside 50 inputs take 2."""
+SECONDS: Final = 10.0
+"""Of CPU time, after which nothing is said; 120 messages of a node beside 50 inputs take 2."""
 
 
 def is_undelayed(oracle: Oracle, events: Iterable[Event]) -> bool:

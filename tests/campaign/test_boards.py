@@ -19,8 +19,8 @@ from tests.campaign.test_trouble import CODEC
 class Board:
     """A board that answers for so many starts, and what was done with it."""
 
-    def __init__(self, name: str, starts: float = float("inf"), mends: str = "") -> None:
-        self.name, self.left, self.mends = name, starts, mends
+    def __init__(self, name: str, starts: float = float("inf"), mends: str = "", fault: str = "none") -> None:
+        self.name, self.left, self.mends, self.fault = name, starts, mends, fault
         self.told, self.used = list[str](), 0
 
     @asynccontextmanager
@@ -31,7 +31,7 @@ class Board:
         self.left -= 1
         self.used += 1
         assert self.used == 1
-        async with open_inprocess(lambda: Machine().take) as line:
+        async with open_inprocess(lambda: Machine(self.fault).take) as line:
             yield {"line": line}
         self.used -= 1
         self.told.append("path")
@@ -51,11 +51,13 @@ class Board:
         )
 
 
-def driven(folder: Path, boards: list[Board], jobs: int = 1, traces: int = 6) -> Summary:
+def driven(folder: Path, boards: list[Board], jobs: int = 1, traces: int = 6, steps: int = 3) -> Summary:
     """A campaign on a pool of boards."""
     benches = [each.bench() for each in boards]
     device: Callable[[int], Bench] = benches.__getitem__
-    return anyio.run(Campaign(benches[0], Settings(out=folder, traces=traces, steps=3, jobs=jobs, device=device)).run)
+    return anyio.run(
+        Campaign(benches[0], Settings(out=folder, traces=traces, steps=steps, jobs=jobs, device=device)).run
+    )
 
 
 def test_a_board_that_stops_answering_is_taken_out(tmp_path: Path) -> None:
@@ -94,6 +96,15 @@ def test_the_last_board_ends_the_campaign(tmp_path: Path) -> None:
     assert summary.verdict == "inconclusive"
     assert "B does not answer" in summary.trouble
     assert [each[:8] for each in summary.devices_out] == ["device 1"]
+
+
+def test_a_failure_of_one_board_is_shrunk_there(tmp_path: Path) -> None:
+    """Another board does not have the fault, and no run there would show it."""
+    boards = [Board("A"), Board("B", fault="dry")]
+    summary = driven(tmp_path, boards, jobs=2, traces=2, steps=40)
+    [group] = summary.failures.values()
+    assert group.shrunk is not None
+    assert (group.shrunk.steps, boards[0].told.count("path")) == (2, 1)
 
 
 def test_a_function_that_knows_one_board_only(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import pytest
 from otf.adapter import Bench, KnownIssue
 from otf.adapters.inprocess import Reply, inprocess
 from otf.campaign import Listener, Settings, Summary
-from otf.campaign.confirm import TOGETHER, ConfirmedPath, Confirmer, confirm
+from otf.campaign.confirm import TOGETHER, ConfirmedPath, Confirmer, confirm, counts
 from otf.campaign.doubts import ONCE
 from otf.campaign.paths import PathRun
 from otf.campaign.results import FailureGroup, PathResult
@@ -554,6 +554,21 @@ def test_a_death_beside_a_stall(tmp_path: Path) -> None:
     summary = run(made_by(lambda: next(machines, Machine())), tmp_path, seed=2, steps=200, traces=1)
     [group] = summary.failures.values()
     assert (group.signature.kind, group.tries) == ("ended", 0)
+
+
+@pytest.mark.parametrize(("timers", "alike"), [("shut shut", True), ("shut lock", False), ("shut", False), ("", False)])
+def test_what_one_timer_brings_is_alike_whatever_came_last(tmp_path: Path, timers: str, alike: bool) -> None:
+    """Its output was due by the timer, and not by the input before it, which is another one in each run."""
+    failing, seen = failing_path(bench(TEA), tmp_path, [Coin(), Coin(), Coin(), Button()]), list[PathResult]()
+    failure = failing.verdict.failure
+    assert failure is not None
+    for at, timer in zip(range(2), [*timers.split(), "", ""], strict=False):
+        times = (f"due 0.4 to 0.6 s after the timer {timer!r} was started: between 1.0 s and 1.{at} s",) * bool(timer)
+        early = replace(failure.signature, kind="early", input=str(at), exact=None)
+        verdict = Verdict("fail", replace(failure, signature=early, step=10 * at, times=times), stalled=0.3)
+        seen.append(replace(failing, verdict=verdict))
+    assert (seen[0].verdict.failure == seen[1].verdict.failure) is False
+    assert counts(seen[0], seen[1:]) is alike
 
 
 def test_failures_at_the_same_time_are_confirmed_once(tmp_path: Path) -> None:
