@@ -1,5 +1,8 @@
 """The road of a step: the files and functions of otf that a warm strict step enters, `python -m benchmarks.road`.
 
+`--first` prints those that a first run enters: `otf run coffee --steps 20 --traces 1`, which needs no device and no
+clock, from the command line to the summary. What an import alone runs does not count.
+
 The conference entity is tested strictly, with silence observed; a path of it is traced once others have warmed up what
 is remembered. A step is what happens from one input to the next. Counted are functions (comprehensions and generators
 too, as Python 3.11 calls them) that at least half of the steps of the second half enter, and the files that these are
@@ -15,11 +18,14 @@ from collections import Counter, defaultdict
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from inspect import CO_OPTIMIZED
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import CodeType, FrameType
 
 import otf
 from otf.campaign import run
+from otf.cli import called
 from otf.core.session import Session
 from otf.models.conference import bench
 from otf.trace.events import Sent
@@ -74,6 +80,36 @@ class Road:
         return found
 
 
+@dataclass
+class FirstRun:
+    """The functions that a run entered by file, imports left out, in order of their first call."""
+
+    files: defaultdict[str, dict[CodeType, None]] = field(
+        default_factory=lambda: defaultdict[str, dict[CodeType, None]](dict)
+    )
+    _importing: int = 0
+
+    def note(self, frame: FrameType, event: str, _arg: object) -> None:
+        """Take a call of a function, or its end, as `sys.setprofile` gives it."""
+        code = frame.f_code
+        if code.co_name == "<module>":
+            self._importing += (event == "call") - (event == "return")
+        # the body of a class is no function: it runs when the class is made
+        elif event == "call" and not self._importing and code.co_flags & CO_OPTIMIZED and ROOT in code.co_filename:
+            self.files[code.co_filename.removeprefix(ROOT).lstrip("/")][code] = None
+
+
+def first_run(out: Path) -> FirstRun:
+    """Run the first command of a user, with traces in a new folder `out`, and return what it entered."""
+    found = FirstRun()
+    sys.setprofile(found.note)
+    try:
+        called(["run", "coffee", "--steps", "20", "--traces", "1", "--seed", "1", "--out", str(out)])
+    finally:
+        sys.setprofile(None)
+    return found
+
+
 def road(steps: int = STEPS) -> Road:
     """Return the road of a warm step of the conference, in strict mode."""
     trace = Trace()
@@ -91,7 +127,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Print the road, and how long it is."""
     parser = ArgumentParser(prog="python -m benchmarks.road", description=__doc__)
     parser.add_argument("--steps", type=int, default=STEPS, help=f"of each of the {PATHS} paths; default: {STEPS}")
-    found = road(parser.parse_args(arguments).steps)
+    parser.add_argument("--first", action="store_true", help="print what a first run enters")
+    given = parser.parse_args(arguments)
+    if given.first:
+        with TemporaryDirectory() as folder:
+            files = first_run(Path(folder, "out")).files
+        for name, entered in files.items():
+            print(f"{name}: {', '.join(code.co_qualname for code in entered)}")
+        print(f"{len(files)} files, {sum(map(len, files.values()))} functions")
+        return
+    found = road(given.steps)
     for name, codes in found.files.items():
         print(name)
         for code in codes:
