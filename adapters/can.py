@@ -101,7 +101,7 @@ class CanLine:
         return f"{number} frames came faster than they were read, and the kernel dropped them" if number else ""
 
     def place(self) -> Place:
-        """Return that nobody knows what is on a bus."""
+        """Return that the systems on a bus are unknown."""
         return Place(hidden="a CAN bus, and it is not known what is on it")
 
     def remarks(self) -> list[str]:

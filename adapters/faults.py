@@ -66,7 +66,7 @@ class FaultyLine:
         return self._clock() if self._held or self._queue else below
 
     def place(self) -> Place:
-        """Return where the other end is; hidden if it is in this process, whose silence takes no time."""
+        """Return where the other end is, or that it is hidden if it is in this process: silence then takes no time."""
         found = self._inner.place() if isinstance(self._inner, Placed) else None
         if found is None or found.inside or found.threads:
             return Place(hidden="faults are injected, and what is held back for them is not seen")
@@ -78,11 +78,11 @@ class FaultyLine:
         return held + (self._inner.unsent() if isinstance(self._inner, Delaying) else 0)
 
     def lost(self) -> str:
-        """Return what the line below has lost by itself."""
+        """Return what the underlying line has lost of its own accord."""
         return self._inner.lost() if isinstance(self._inner, Counting) else ""
 
     def overdue(self) -> float:
-        """Return since when the line below has been late with what it sends by itself, or `inf`."""
+        """Return since when the underlying line has been late with what it sends of its own accord, or `inf`."""
         return self._inner.overdue() if isinstance(self._inner, Belated) else inf
 
     def doubt(self) -> str:
@@ -161,7 +161,7 @@ class FaultyLine:
     # Outputs
 
     def receive(self) -> list[Arrival]:
-        """Return what is there, after applying the plan."""
+        """Return what has arrived, after the planned faults."""
         while not self._queue and (batch := self._inner.receive()):
             for arrival in batch:
                 self._take(arrival)

@@ -56,7 +56,7 @@ class SerialLine(StreamLine):
         return Place(hidden="a serial port, and what is at its other end is not on this machine or not known")
 
     def remarks(self) -> list[str]:
-        """Return remarks on what the port could not do, what was dropped, what was too long, and what is unfinished."""
+        """Return remarks: what the port could not do, and which bytes were dropped, too long or left unfinished."""
         kept = [
             "the port was kept open over the paths before this one; keep=False opens it anew for each"
         ] * self._held.again

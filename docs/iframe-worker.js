@@ -28,20 +28,35 @@
 
   // What has the words as they were typed: a title, or a text of more than two words, such as an error.
   const has = (html, asked) => html.replace(/<[^>]*>/gu, "").toLowerCase().includes(asked.toLowerCase());
-  const quoted = (asked, { title, text }) => (/\s/u.test(asked) && has(title, asked)) || (/\s.+\s/u.test(asked) && has(text, asked));
+  const quoted = (asked, { title, text, location }) => {
+    if (/\s/u.test(asked) && has(title, asked)) return 1e10;
+    const said = location.startsWith("messages.html") && says(asked.toLowerCase(), text);
+    return said || (/\s.+\s/u.test(asked) && has(text, asked)) ? 1e9 : 0;
+  };
+
+  // A message has values where its page has dots: what was typed has most of the words around these, in their order.
+  const says = (asked, html) => html.toLowerCase().split("<li>").some(line => {
+    let end = 0, same = 0;
+    for (const part of line.replace(/<[^>]*>/gu, "").split("…").map(each => each.trim()).filter(each => each.length > 3)) {
+      const at = asked.indexOf(part, end);
+      if (at >= 0) [end, same] = [at + part.length, same + part.length];
+    }
+    return same >= 12 && 2 * same >= asked.length;
+  });
 
   // A name that is typed as it is written leads to its own entry, not to an attribute; so does an option, first that of
-  // `otf run`. Names of shipped benches come after those of otf itself.
+  // `otf run`.
   const meant = (asked, { location, title }) => {
     const [page, name] = location.split("#");
     const own = page.startsWith("reference/") && /^otf(\.[a-z_]+)*$/u.test(name?.slice(0, -asked.length - 1)) && name.endsWith(`.${asked}`);
-    if (own) return page === "reference/models.html" ? 1e10 : 1e12;
+    // a plain word is rather meant as one
+    if (own && (/[A-Z_.]/u.test(asked) || page === "reference/otf.html")) return 1e12;
     const option = page === "commands.html" && asked.startsWith("--") && has(title, asked);
     return option ? 1e12 * (name.startsWith("run-") ? 2 : 1) : 0;
   };
 
   // What has all of the words is before what has one of them often.
-  const worth = (asked, group) => Math.max(...group.map(each => meant(asked, each) || (quoted(asked, each) ? 1e9 : 1)))
+  const worth = (asked, group) => Math.max(...group.map(each => meant(asked, each) || quoted(asked, each) || 1))
     * Math.max(...group.map(each => each.score * Object.values(each.terms).filter(Boolean).length ** 3));
 
   const Threaded = window.Worker;

@@ -146,7 +146,7 @@ class Stk500Codec:
         raise CodecError(f"{show(data)} is not a command of a boot loader")
 
     def split_input(self, port: str, data: bytes) -> list[bytes]:
-        """Return the command. Raises CodecError where its length is unknown, or a boot loader waits for more."""
+        """Return the command. Raises CodecError if its length is unknown, or if a boot loader would wait for more."""
         del port
         if data not in _BYTES and (len(data) != _SHORT or data[-1] != END):
             raise CodecError("where a command ends depends on its letter")

@@ -80,7 +80,7 @@ def worth(thing: object) -> int:
 
 
 def fair(paid: int, inp: IO, after: int, outputs: tuple[object, ...]) -> bool:
-    """Return whether no money is lost: what was there or came in is there or went out."""
+    """Return whether no money is lost: what was inside or inserted is now inside or returned."""
     return worth(paid) + worth(inp) == worth(after) + sum(map(worth, outputs))
 
 

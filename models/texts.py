@@ -61,8 +61,9 @@ def with_blocks(data: bytes, end_of_line: bytes, block: Callable[[list[bytes]], 
 
 
 def with_sizes(data: bytes, size: Callable[[bytes], int | None]) -> list[bytes]:
-    r"""Return the messages in a stream; `size` returns that of the first in some bytes, None if more must come.
+    r"""Return the messages in a stream.
 
+    `size` returns the length of the first message in some bytes, None if it needs more bytes.
     Raises CodecError if the system would wait for more. After bytes that contain no size, the system reads nothing
     more.
 

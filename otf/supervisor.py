@@ -77,7 +77,7 @@ def working_on(what: str) -> None:
 
 
 def supervised() -> int:
-    """Return the id of this process if its copies have to end, as when it is supervised; else 0."""
+    """Return the id of this process if its forks have to end, which is so when it is supervised; otherwise 0."""
     return _CHILD.pid
 
 

@@ -101,7 +101,7 @@ def _step(room: Room, inp: ChatMessage) -> Iterator[Transition[Room]]:
 
 
 def _to_all(room: Room, said: WsMessage) -> Iterator[Transition[Room]]:
-    """Yield that all inside get a message, though those just entering may miss it."""
+    """Yield the transitions in which everyone inside gets a message; those who are just entering may miss it."""
     yield goto(replace(room, entering=frozenset()), *(ChatMessage(each, said) for each in sorted(room.inside)))
     if room.entering:
         yield goto(room, *(ChatMessage(each, said) for each in sorted(room.inside - room.entering)))

@@ -58,7 +58,7 @@ class Endpoint:
             await self._line.send(with_id(data, self._last))
 
     def receive(self) -> list[Arrival]:
-        """Return what has come, with a message id that says what it means, by its index in `IDS`."""
+        """Return what has arrived; its message id tells what it means, by its index in `IDS`."""
         return [self._classified(arrival) for arrival in self._line.receive()]
 
     def place(self) -> Place:

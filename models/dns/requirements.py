@@ -9,7 +9,7 @@ from otf.spec import Requirements
 
 
 class Dns(Enum):
-    """A sentence each, some shortened, with its level. The older texts have no key words: what they state is MUST."""
+    """A sentence each, some shortened, with its level. Older texts have no key words: a plain statement is a MUST."""
 
     RFC1035_4_1_1_ID = "MUST", "The identifier of a query is copied into the corresponding reply."
     RFC1035_4_1_1_OPCODE = "MUST", "OPCODE is set by the originator of a query and copied into the response."

@@ -1,7 +1,7 @@
 """The normative sentences of "Specification of the Go Text Protocol, version 2, draft 2" that the model decides.
 
 We had only parts of the draft, so all sentences are shortened, and an id has the name of a command instead of a
-section. The draft has no key words: what it states is MUST.
+section. The draft has no key words; its plain statements count as MUST.
 """
 
 from __future__ import annotations

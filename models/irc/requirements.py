@@ -1,7 +1,7 @@
 """The normative sentences of RFC 2812 (Internet Relay Chat: client protocol) that the model decides.
 
-The number is the section, and in section 5 that of the reply. Some sentences are shortened. The RFC has few key words:
-what it states without one is MUST.
+The number is that of the section or, in section 5, of the reply. Some sentences are shortened. The RFC has few key
+words; its plain statements count as MUST.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ MINE: Final = ("touch", "bury", "release")
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job, and where it is: ready, delayed, buried, or reserved by the client of that name."""
+    """A job and its place: ready, delayed, buried, or reserved by the client of that name."""
 
     id: int
     priority: int

@@ -1,8 +1,8 @@
 """The normative sentences about a Modbus server that the model decides.
 
 AP is the "MODBUS application protocol specification V1.1b3", SL the "MODBUS over serial line specification and
-implementation guide V1.02"; the number is the section. Most sentences are shortened. Neither text uses key words as RFC
-2119 does: what they state is MUST.
+implementation guide V1.02"; the number is the section. Most sentences are shortened. Neither text uses the key words of
+RFC 2119; plain statements count as MUST.
 """
 
 from __future__ import annotations

@@ -219,5 +219,5 @@ ALSO: Final = {name: says for name, (says, _) in GROUPS.items()} | {"all": "all 
 
 
 def left_out(without: Iterable[str], broker: Broker, inp: MqttInput) -> bool:
-    """Return whether an input belongs to one of these groups."""
+    """Return whether an input is in one of these groups."""
     return any(GROUPS[each][1](broker, inp) for each in without)

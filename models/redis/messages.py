@@ -88,7 +88,7 @@ class RedisCodec:
         return Reply(port, value)
 
     def decode_input(self, port: str, data: bytes) -> Command:
-        """Return the command in a frame: an array, or a line of words. Raises CodecError for what is neither."""
+        """Return the command in a frame: an array, or a line of words. Raises CodecError for anything else."""
         if not data.startswith(b"*"):
             words = data.split() or [b""]
         else:

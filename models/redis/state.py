@@ -35,7 +35,7 @@ class State:
     waiting: tuple[str, ...] = ()
 
     def value(self, key: str) -> Value | None:
-        """Return what is under a key, None if nothing is."""
+        """Return the value of a key, None if it has none."""
         return next((value for name, value in self.keys if name == key), None)
 
     def client(self, name: str) -> Client:

@@ -265,7 +265,7 @@ def _then(way: Way, after: Way) -> Way:
 
 
 def _injected(state: Session, count: int) -> Yields:
-    """Yield that a server may answer in the clear what came in the clear, or hang up, since this is not TLS."""
+    """Yield the transitions in which a server answers plain text with plain text, or hangs up because it is not TLS."""
     ready = _code(220)
     for answers in range(count + 1):
         clear = (on(SESSION, Where(lambda output: isinstance(output, Reply), says="a reply")),) * answers

@@ -9,7 +9,7 @@ from otf.spec import Requirements
 
 
 class Rfc(Enum):
-    """A sentence each, some shortened, with its level. RFC 1350 is older than the key words: what it states is MUST."""
+    """A sentence each, some shortened, with its level. RFC 1350 predates the key words: a plain statement is a MUST."""
 
     RFC1350_4_READ = (
         "MUST",

@@ -57,7 +57,7 @@ class TransferLine:
             await anyio.wait_writable(self._socket)
 
     def receive(self) -> list[Arrival]:
-        """Return the packets of the transfer that have come."""
+        """Return the packets of the transfer that have arrived."""
         arrived = list[Arrival]()
         while not self._over and len(arrived) < _BATCH:
             try:

@@ -1,7 +1,7 @@
 """The normative sentences of the "Description of the universal chess interface (UCI)", April 2006, about engines.
 
 It has those that the model decides, most of them shortened. The description has no sections, so an id has the name of a
-command. Its "must" and "should" are the levels; what it states without either is MUST.
+command. Its "must" and "should" give the levels; plain statements count as MUST.
 """
 
 from __future__ import annotations

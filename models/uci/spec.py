@@ -1,10 +1,10 @@
 """The Universal Chess Interface as a function from a state and a line to the possible answers.
 
 After Meyer-Kahlen, "Description of the universal chess interface (UCI)", April 2006. A search runs beside the
-conversation, so its end is not an answer: it is spontaneous, and comes when a timer expires. The timer runs from the
-moment when the search has to end, whatever the engine says until then: an engine that informs for ever and never moves
-is wrong. The description does not mention empty lines; the model allows them in the answer to "uci", where Stockfish
-has one.
+conversation, so its end is not an answer: it is spontaneous, and comes when a timer expires. The timer starts when the
+search has to end, whatever the engine has said until then: an engine that sends `info` for ever and never moves is
+wrong. The description does not mention empty lines; the model allows them in the answer to "uci", where Stockfish has
+one.
 """
 
 from __future__ import annotations

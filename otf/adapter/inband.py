@@ -1,4 +1,4 @@
-"""Resets a system over its ports: what is sent to bring it into its initial state, and its dropped answers."""
+"""Resets a system over its ports: sends what brings it into its initial state, and drops its answers."""
 
 from __future__ import annotations
 

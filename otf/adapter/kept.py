@@ -1,9 +1,9 @@
-"""What is kept from path to path, such as open ports and servers; all of it ends with the campaign.
+"""What one path leaves open for the next, such as ports and servers; all of it is closed when the campaign ends.
 
 Of a system that lives on, it also keeps when its threads fell asleep. A connection wakes a server, which sleeps again
-before the new path first looks at it. So that look alone does not tell when a sleep of at most a second began: such a
-thread may wake at any moment, and silence takes the whole quiescence time. But if the last path looks once more before
-the ports are opened, the sleep began after that.
+before the new path first looks at it. So that look alone does not tell when a sleep of up to a second began. Such a
+thread may wake at any moment, and otf has to wait the whole quiescence time. But if otf looks once more before the next
+path opens its ports, the sleep began after that look.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ class Line(Protocol):
     def arm(self, wake: Callable[[], None]) -> None:
         """Call `wake` from now on, in the runner's thread, whenever something may be there that no descriptor shows.
 
-        Call it too when there is another descriptor to watch.
+        Also call it when the descriptors to watch have changed.
         """
         ...
 
@@ -93,7 +93,7 @@ class Counting(Protocol):
     """A line that knows whether its silence is evidence; the runner asks before a verdict depends on it."""
 
     def lost(self) -> str:
-        """Return what was lost on the tester's machine, or which process is stopped there; "" if nothing."""
+        """Return what was lost on the tester's machine, or which process is stopped there; "" if neither."""
         ...
 
 

@@ -69,7 +69,7 @@ class Mailbox:
         fits = len(raw) <= self._largest
         if not fits:
             raw, trouble = raw[: self._largest], trouble or too_long(self._largest)
-        # the library's thread may have waited for this interpreter, nobody knows how long
+        # the library's thread may have waited for this interpreter for an unknown time
         at, doubt = (time.monotonic(), inf) if received is None else (received, 0.0)
         self._add(Frame(raw, trouble, at, doubt))
         self.stirred = NEVER  # only now: otherwise the system would look silent in between
@@ -179,7 +179,7 @@ class ThreadLine:
         return at if at == NEVER else self._clock() - (time.monotonic() - at)
 
     def place(self) -> Place:
-        """Return that neither the other end of a library is known, nor which threads of this process belong to it."""
+        """Return that the library's other end is unknown, and so are its threads in this process."""
         hidden = "a library of this process carries its bytes, and its other end is not known"
         return Place(hidden=hidden, threads=self._threads)
 

@@ -7,7 +7,7 @@ Calls that may never return run in daemon threads with a time limit. anyio's own
 waits for them when it ends, and so would hang with one that is stuck in a driver.
 
 A watchdog thread reports a model that hangs: after one second it says which function is running, and on what. It cannot
-report code that blocks all threads, as one call of a C library may.
+report code that blocks all threads, as a single call into a C library may.
 """
 
 from __future__ import annotations

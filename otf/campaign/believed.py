@@ -121,7 +121,7 @@ def judged(trace: Path, number: int, bench: Bench) -> PathResult:
 def past_gap(found: PathResult) -> PathResult:
     """Return a path; if its trace dropped events, with the failure after the gap, taken from the last line.
 
-    The digest in the journal has to vouch for that line. Raises OSError.
+    So the journal's digest has to match that line. Raises OSError.
     """
     trace = TraceFile.read(found.trace)
     if found.verdict.failed or not trace.dropped:
@@ -196,7 +196,7 @@ class Believed:
 
     def _recount(self, counted: CountedLine, driven: TraceFile) -> CountedLine:
         counts = self._bench.malformed and self._bench.spec.malformed is None
-        # nobody knows whether dropped inputs were malformed
+        # dropped inputs may have been malformed
         malformed = counted.malformed if driven.dropped else driven.malformed
         same: dict[str, Any] = {"steps": driven.sent, "malformed": malformed if counts else 0}
         if driven.whole:

@@ -151,7 +151,7 @@ class BudgetedRuns:
         """Run candidates in turns, the shortest first: each may need many runs, and most of them are not enough.
 
         All get the same time: one run of hundreds of inputs takes as long as the many that short ones need. Once one
-        shows the failure, the shorter ones get three times the time that it took. After a third of the time, only the
+        shows the failure, shorter candidates get three times as long as it took. After a third of the time, only the
         last candidate is tried until any has shown it: with slow starts, no time would be left to shorten it. Returns
         the runs of the last.
         """

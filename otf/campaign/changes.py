@@ -1,7 +1,7 @@
 """Changes of a model: fingerprints of its transitions, and starting a folder anew for a changed model.
 
-The traces of a campaign belong to its model, and beside those of another one they would be judged wrongly. So they move
-to a separate folder, with their journal, and nothing is lost. In the new campaign, new or changed transitions come
+The traces of a campaign belong to its model; mixed with traces of another model, they would be judged wrongly. So they
+move to a separate folder, with their journal, and nothing is lost. In the new campaign, new or changed transitions come
 first.
 
 Both files, `transitions.json` and `changed.json`, are data: reading them runs nothing, and a damaged or too long file

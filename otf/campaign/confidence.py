@@ -163,7 +163,7 @@ def predicted(paths: Sequence[Iterable[Hashable]], more: float = 1.0) -> Predict
 
     It uses Chao's estimate of the unseen triples, and the share of them that the future paths show. The series of Good
     and Toulmin has up to three times its error. Triples come in groups, since one path shows several. So the variance
-    counts those of one path together, once for the estimate and once for the future paths.
+    groups the outcomes of one path, once for the estimate and once for future paths.
 
     >>> predicted([{"a"}, {"a"}, {"a", "b"}, {"a"}]).rate
     0.25

@@ -204,10 +204,10 @@ async def confirm(  # noqa: PLR0913 -- what a run needs, each once
 ) -> ConfirmedPath:
     """Return a strict run that fails too, or the original as inconclusive, with the number of tries.
 
-    `strict`: the original is such a run, beside a stall. A run that fails beside a stall counts once another fails in
-    the same way. `first` says how the original failed. The runs end by the time `until`, perhaps undecided.
-    `aftermath`: seconds to listen after a failure. `speed`: how much faster the original's clocks were. A failure
-    behind a guess is sought without the guess. The trace of the strict run lies beside the original as
+    `strict`: the original was itself a strict run, during which the machine stalled. A run that fails beside a stall
+    counts once another fails in the same way. `first` says how the original failed. The runs end by the time `until`,
+    perhaps undecided. `aftermath`: seconds to listen after a failure. `speed`: how much faster the original's clocks
+    were. A failure behind a guess is sought without the guess. The trace of the strict run lies beside the original as
     `….strict.jsonl`. Raises ContactError as a path does.
     """
     failing = failing.upto(failing.verdict.failure)

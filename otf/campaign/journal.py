@@ -1,9 +1,9 @@
 """Writing the journal of a campaign.
 
 The journal is `campaign.jsonl`: structlog events with the id of the run, one per line. It says what to run, which paths
-began, and how each counts; `otf.campaign.journal_reader` reads it, so that a killed campaign can continue. One call
-writes each line, and nothing changes it: a killed tester loses none, a power cut at most those of the last second. Each
-line ends with the digest of the line before, and has those of its traces.
+began, and how each counts; `otf.campaign.journal_reader` reads it, so that a killed campaign can continue. Each line is
+written by one call and never changed: a killed tester loses none, a power cut at most those of the last second. Each
+line ends with the digest of the previous line, and contains the digests of its traces.
 """
 
 from __future__ import annotations
@@ -97,8 +97,8 @@ class Journal:
     ) -> None:
         """Log how a path counts: reports group its failure as the campaign did, and have its totals.
 
-        `driven` is the path itself, even if a strict run of the same inputs decided: its steps count. `shows` is what
-        it was the first path to show of the requirements.
+        `driven` is the path itself, even if a strict run of the same inputs decided: its steps count. `shows` lists the
+        requirements that this path was the first to show.
         """
         result, known = path.result, path.known
         digests = {each.trace.name: each.digest for each in (driven, result) if each.digest}
@@ -137,7 +137,7 @@ class Journal:
         )
 
     def keeps(self) -> None:
-        """Note that a trace was written and stays: a pass that nobody can read proves nothing."""
+        """Note that a trace was written and stays: an unreadable pass proves nothing."""
         self._sink.kept += 1
 
     def _by_number(self, learned: Knowledge) -> tuple[dict[int, str], list[int]]:

@@ -69,7 +69,7 @@ class JournalFile:
             os.close(self._file)
 
     def _folder_error(self) -> WriteError | None:
-        """Return an error if the log is not where it belongs: a campaign that nobody can read proves nothing."""
+        """Return an error if the log is not where it belongs: an unreadable campaign proves nothing."""
         with suppress(OSError):
             held = os.fstat(self._file)
             if os.path.samestat(self._path.stat(), held):

@@ -177,7 +177,7 @@ class FailedStartLine(JournalLine, frozen=True, tag=FAILED_START):
 
 
 class KindsLine(JournalLine, frozen=True, tag=KINDS):
-    """The kinds of failures by fingerprint, as far as they are told apart, and those seen only behind others."""
+    """The kinds of failures by fingerprint, as far as otf distinguishes them, and those seen only behind others."""
 
     kinds: dict[str, str] = {}
     full: bool = False

@@ -129,7 +129,7 @@ class Merged:
         return number - 1 if self._lanes == 1 else max(0, (number - 1) // self._lanes - LAG) * self._lanes
 
     def _forget(self) -> None:
-        """Forget what no path needs by itself; move a round that all workers (except new ones) have into the base."""
+        """Drop results that no path needs any more; merge rounds that all but new workers have into the base."""
         for number in self._numbers(self._floor):
             self._paths.pop(number, None)
         self._since = self._floor - LAG

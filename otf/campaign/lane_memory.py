@@ -1,4 +1,4 @@
-"""The memory of a driving lane: counts and silences by value; it looks up those of other paths by digest.
+"""The memory of a driving lane: counts and silences, by value; those of other paths are looked up by digest.
 
 It looks up what others learned when a path first reaches a state. Copying all of it to each of a thousand lanes would
 take a thousand times the memory.

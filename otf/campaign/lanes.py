@@ -190,7 +190,7 @@ class InProcess(Executor):
     """The executor of this process: all lanes share its event loop.
 
     `ends` returns the moment at which a path ends, whatever it did; `aftermath` is as in `PathRun`. `lanes` counts
-    those of all processes, if there are several. `taken_out` is told of devices that stopped answering.
+    those of all processes, if there are several. `taken_out` receives the devices that stopped answering.
     """
 
     def __init__(  # noqa: PLR0913, PLR0917 -- what a path needs, each once

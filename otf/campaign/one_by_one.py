@@ -36,9 +36,9 @@ async def one_by_one(
 ) -> PathResult | None:
     """Return a strict run of a path's inputs, one by one, that fails as a burst of it does; None if none does.
 
-    In that burst the same outputs came, as far as both runs go. Mostly it is the last one; but an earlier one may have
-    conformed only by luck, since another order of its inputs allowed what came. So the earlier bursts come both as they
-    were sent and as the model explains them. Raises ContactError as a path does.
+    The burst showed the same outputs, as far as both runs go. Usually it is the last one. But an earlier burst may have
+    conformed only because another order of its inputs would have allowed the outputs. So the earlier bursts come both
+    as they were sent and as the model explains them. Raises ContactError as a path does.
     """
     failure, trace = failing.verdict.failure, failing.trace.with_suffix(STRICT)
     together = 1 if failure is None else failure.together

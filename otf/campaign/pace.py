@@ -1,8 +1,8 @@
 """When to send the inputs of a path: one after another, or several at once; and how a re-run does the same.
 
 One input at a time never meets a race. And what clients of one server send at once has to be judged in every order
-anyway, since nobody knows which one the server takes first. So if a bench has several clients, a quarter of the paths
-send several inputs at once by default.
+anyway, since the order in which the server takes them is unknown. So if a bench has several clients, a quarter of the
+paths send several inputs at once by default.
 """
 
 from __future__ import annotations

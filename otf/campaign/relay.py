@@ -96,7 +96,7 @@ class Relay:
         return JobAnswer(answer, self._take_files(wanted) if answer else {})
 
     def stop(self, job: int, line: bytes) -> None:
-        """Have the program stop what it was asked to do: its answer comes soon."""
+        """Tell the program to stop its current work; it answers soon."""
         with self._lock:
             if job in self._waiting:
                 self._lines.put(line)
@@ -178,7 +178,7 @@ def relayed(  # noqa: PLR0913, PLR0917 -- what a cluster sends to a worker
     files: Files,
     wanted: tuple[str, ...],
 ) -> JobAnswer:
-    """Have a campaign's worker program on this machine do something; start it if there is none."""
+    """Give a campaign's worker program on this machine something to do; start it if necessary."""
     with _STARTING:
         relay = _RELAYS.get(campaign)
         if relay is None or relay.ended:

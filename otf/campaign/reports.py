@@ -295,7 +295,7 @@ class FailureReports:
 
 
 def _write(run: PathResult, header: Header) -> None:
-    """Write the trace of a run: a worker drives what is in one."""
+    """Write the trace of a run, since a worker drives inputs from a trace."""
     writer = TraceWriter(run.trace, header, datetime.now(UTC))
     for event in run.events:
         writer.event(event)

@@ -25,7 +25,7 @@ def restore(past: Past, summary: Summary, bench: Bench, about: About, settings: 
     `about` belongs to the campaign that continues. Raises UsageError for a trace of another campaign, TraceError if the
     trace of a failure cannot be read.
     """
-    # if it was interrupted after its last path, nobody has reported the result: judge it again, without driving
+    # if it was interrupted after its last path, its result was never reported: judge it again, without driving
     past.judges_again = settings.check or not (past.completed or past.lacks(settings.traces))
     believed = Believed(past.folder, about.header, bench, again=past.judges_again, partial=settings.keep == "failures")
     believed.refuse_others()

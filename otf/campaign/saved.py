@@ -162,7 +162,7 @@ def _issue(oracle: Oracle, trace: Path, events: Iterable[Event]) -> Issue:
 def _why_disabled(oracle: Oracle, events: Iterable[Event]) -> str:
     """Return why a run of a trace's inputs shows nothing: the model no longer enables one of them; "" if it does.
 
-    Such an input is skipped, so the failure could not show: it is neither fixed nor there.
+    Such an input is skipped, so the failure could not show: it counts neither as fixed nor as still there.
     """
     monitor, number = Monitor(oracle), 0
     for event in events:

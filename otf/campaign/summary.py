@@ -34,10 +34,11 @@ class Summary(FailureKinds):
     `short` those cut when the time ran out; `unfinished` holds the steps of interrupted paths. `spent` is where the
     time went, `parts` how the campaign divided it, `earlier` the seconds before it continued. `cut`: a state enabled
     more inputs than the draw considered. `failed_starts` of the system were retried after a pause, and are in the log.
-    `untested` is why nothing was tested at all. `unshown` paths passed before the campaign continued, and have no
-    trace; `altered` says what was changed in its folder. `longest` is the greatest number of inputs on one path,
-    `uptime` the seconds of the longest path, `together` the most inputs in flight. `judged` says how much was judged,
-    and how much of that beside stalls. `excused` counts the inputs that showed a known issue, or came behind one.
+    `untested` is the reason if nothing was tested at all. `unshown` paths passed before the campaign continued, and
+    have no trace; `altered` says what was changed in its folder. `longest` is the greatest number of inputs on one
+    path, `uptime` the seconds of the longest path, `together` the most inputs in flight. `judged` says how much was
+    judged, and how much of that beside stalls. `excused` counts the inputs that showed a known issue, or came behind
+    one.
 
     >>> from pathlib import Path
     >>> from otf.trace import Verdict

@@ -17,8 +17,9 @@ SpentPart = Literal["start", "saved failures", "clock", "paths", "shrinking", "e
 class SpentParts:
     """The seconds that each part of a campaign took, and how many changed transitions of the model were tried.
 
-    `met` holds the states with inputs that paths chose. `paths` and `saved` count what was driven now, not before the
-    campaign continued. Each second belongs to one part: time for shrinking between paths is not time for paths.
+    `met` holds the states with inputs that paths chose. `paths` and `saved` count only this session, not what was
+    driven before the campaign was continued. Each second belongs to one part: time for shrinking between paths is not
+    time for paths.
 
     >>> spent = SpentParts(changed={"s1 i1", "s1 i2"})
     >>> spent.tried(["s1 i2", "s3 i1"])

@@ -33,8 +33,8 @@ from otf.spec.redrawing import Within
 class Unreliable(Spec[Any, Any]):
     """The spec `base` seen through a net, as returned by `lossy`, `duplicating` and `reordering`.
 
-    If messages are only lost, its states are those of `base`; otherwise they are `InNet`, since the messages in flight
-    matter. Its inputs are those of `base`.
+    If the net only loses messages, the states are those of `base`; otherwise they are `InNet`, since the messages in
+    flight matter. Its inputs are those of `base`.
 
     >>> from otf.channels import duplicating, lossy
     >>> from otf.spec import goto

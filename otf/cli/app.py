@@ -231,7 +231,7 @@ def _tolerant(stream: object) -> None:
 
 
 def _unwritten(error: OSError) -> int:
-    """Return the exit status if nobody can be told anything any more; 0 for any other error."""
+    """Return the exit status if no output can be written any more; 0 for any other error."""
     if error.filename is not None or error.errno not in _UNWRITTEN:
         return 0
     stdout_failed(error)

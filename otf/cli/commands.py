@@ -153,8 +153,8 @@ class ReplayCommand:
 
     Captures and logs of other programs need --bench, which decodes them; --sut PORT=URL gives the address of a port.
     Logs of several nodes need --nodes, and are judged together.
-    The exit status is that of the worst: 1 if one fails, 2 if one cannot be read. A trace that tests nothing, such as
-    one whose only input the model does not specify, is inconclusive, but decides nothing beside others that pass.
+    The exit status is that of the worst: 1 if one fails, 2 if one cannot be read. A trace that tests nothing (the model
+    specifies none of its inputs) is inconclusive, but does not change the result if others pass.
     """
 
     traces: Annotated[

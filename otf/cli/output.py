@@ -84,7 +84,7 @@ def _in_terminal() -> bool:
     return False
 
 
-NARROWEST: Final = 20  # columns; nobody reads a narrower one
+NARROWEST: Final = 20  # columns; a narrower one is unreadable
 LONGEST: Final = 60  # bytes of a frame to show
 _STYLES: Final = (
     ("bold red", re.compile(r"(FAIL\b|failed ).*|.*<== here")),
@@ -171,7 +171,7 @@ def _print(text: str) -> None:
 _REPLACED: Final = "it is closed, or code of the bench replaced it"
 _UNREAD: Final[list[BrokenPipeError]] = []
 _PASSES: Final = re.compile(r'(\x1b\[[\d;]*m)*PASS\b|\{\s*"verdict": "pass"')
-"""A pass that nobody read does not count: a reader of exit statuses must not believe it."""
+"""A pass that was not read does not count: a reader of exit statuses must not believe it."""
 
 
 def begin_stdout() -> None:
@@ -205,7 +205,7 @@ def _open_stdout(text: str) -> TextIO | None:
 
 
 def unread(error: BrokenPipeError) -> None:
-    """Note that nobody reads standard output any more."""
+    """Note that standard output has no reader any more."""
     _UNREAD.append(error)
     _discard_stdout()
 

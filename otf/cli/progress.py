@@ -19,7 +19,6 @@ from otf.core import Node, View
 from otf.trace.events import Event, Quiet, Sent
 from otf.trace.explain import explanation
 from otf.trace.result import counted
-from otf.trace.verdict import Verdict
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -220,8 +219,7 @@ class Reporting(Listener):
     def __init__(self, settings: Settings, summary: Summary, printer: SummaryPrinter | None) -> None:
         self._settings, self._summary, self._printer = settings, summary, printer
         self._shrinking: tuple[FailureGroup, ShrinkFigures] | None = None
-        self._now = ""
-        self._lost = ""
+        self._now = self._lost = self._newest = ""
         # by path: one that runs for hours adds steps all the time
         self._under_way = Counter[int]()
         self._kinds = 0
@@ -234,7 +232,8 @@ class Reporting(Listener):
         paths = paths if most >= UNLIMITED else f"{summary.paths:,} of {counted(most, 'path')}"
         counts = f"{paths}, {counted(summary.steps + self._under_way.total(), 'step')}, "
         counts += f"{len(summary.inconclusive):,} inconclusive, " * bool(summary.inconclusive)
-        return f"{counts}{counted(len(summary.failures), 'kind')} of failure{self._now and f'; {self._now}'}"
+        newest, self._newest = self._newest, ""
+        return f"{counts}{counted(len(summary.failures), 'kind')} of failure{self._now and f'; {self._now}'}{newest}"
 
     def event(self, number: int, event: Event) -> None:
         """Count a step of a path under way."""
@@ -242,16 +241,15 @@ class Reporting(Listener):
             self._under_way[number] += 1
 
     def path(self, result: PathResult, summary: Summary) -> None:
-        """Leave the steps of a finished path to the summary; say at once that there is a new kind of failure."""
+        """Leave the steps of a finished path to the summary; note a new kind of failure."""
         self._under_way.pop(result.number, None)
-        if self._printer is not None and len(summary.failures) > self._kinds:
-            self._print(
-                f"path {result.number} failed after {counted(result.steps, 'step')}{self._told(result.verdict)}"
-            )
-        self._kinds = len(summary.failures)
+        if len(summary.failures) > self._kinds:
+            self._kinds = len(summary.failures)
+            self._failed(result)
 
-    def _told(self, verdict: Verdict) -> str:
-        return f": {explanation(verdict).partition(chr(10))[0]}"
+    def _failed(self, result: PathResult) -> None:
+        # shrinking it may take minutes: the next line of a pipe has it
+        self._newest = f": {explanation(result.verdict).partition(chr(10))[0]}"
 
     def failed_start(self, number: int, why: str, pause: float) -> None:
         """Print that a path could not reach the system."""
@@ -311,8 +309,10 @@ class Moving(Reporting):
         self.bars.update(self._task, completed=summary.paths)
         super().path(result, summary)
 
-    def _told(self, verdict: Verdict) -> str:
-        return f"\n{explanation(verdict)}"
+    def _failed(self, result: PathResult) -> None:
+        if self._printer is not None:
+            after = counted(result.steps, "step")
+            self._print(f"path {result.number} failed after {after}\n{explanation(result.verdict)}")
 
     def _print(self, text: str) -> None:
         self.bars.console.print(harmless(text), markup=False, highlight=False)

@@ -176,7 +176,7 @@ class RunCommand:
         bool,
         flag(
             "--check",
-            "With --resume or --into: judge again all traces that the folder has, also those that nobody changed.",
+            "With --resume or --into: judge all traces of the folder again, not only changed ones.",
             group=KEEPING,
         ),
     ] = False

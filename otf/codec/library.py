@@ -4,9 +4,9 @@ Its laws hold whatever the library does, because the codec checks. It sends a va
 same value. With `exact`, bytes are a message only if the library would write them in this way.
 
 Everything from the system is checked like this, since a verdict depends on it, and everything sent to it is read back.
-Whether a message to the system is also written the same way again is verified for the first 64 of a type, and then for
-every 64th. Since it read back as the same value, this only detects a library that writes equal values in several ways,
-with a time or a random number, say. From the system, such bytes are undecodable anyway.
+otf checks that messages survive decoding and encoding for the first 64 of each type, and then for every 64th. Since a
+message read back as the same value, this only detects a library that writes equal values in several ways, say with a
+time or a random number. From the system, such bytes are undecodable anyway.
 """
 
 from __future__ import annotations

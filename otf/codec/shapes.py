@@ -26,7 +26,7 @@ class _Never:
 class Shape(NamedTuple):
     """How to make values of a type from what a library has read, and what to give the library to write them.
 
-    A value whose type is exactly `plain` needs no conversion: most fields are such numbers and texts.
+    A value whose type is exactly `plain` needs no conversion; most fields are plain numbers and texts.
     """
 
     load: Convert

@@ -1,9 +1,9 @@
 """Tries other people's decoders in a separate process: what would run forever ends there.
 
-Neither a thread nor a signal handler can interrupt a library that runs C code, or that catches the interruption. So a
-copy of this process decodes first, and the kernel ends it if it takes too much; what it survived is decoded here. The
-only answer is that it survived. This takes tens of microseconds, so it happens only if `MessageForm.bounded` cannot
-promise an end.
+A library that runs C code, or catches exceptions, can be interrupted neither by a thread nor by a signal handler. So a
+copy of this process decodes first, and the kernel kills it if it takes too much. Only then does this process decode the
+same bytes. The only answer is that it survived. This takes tens of microseconds, so it happens only if
+`MessageForm.bounded` cannot promise an end.
 """
 
 from __future__ import annotations

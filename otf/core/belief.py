@@ -258,8 +258,8 @@ class Ledger(NamedTuple):
 class FailedStep:
     """The events since the run was last settled: the belief at the start, the inputs, and the outputs so far.
 
-    `last` holds the inputs of the step before, which cause what comes after silence. `earlier` is the belief at its
-    start, and shows which timers have ended since.
+    `last` holds the inputs of the previous step, which cause any output that comes after silence. `earlier` is the
+    belief at its start, and shows which timers have ended since.
     """
 
     before: Belief

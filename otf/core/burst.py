@@ -110,6 +110,6 @@ class Burst:
             return False
         if self.joins and not self.joins(ahead.sent + 1, given, another):
             return False
-        # until an answer that takes longer than R is due, nobody knows when the system takes the other inputs
+        # until an answer that takes longer than R is due, it is unknown when the system takes the other inputs
         now = with_input(ahead.belief.hypotheses, another.port, another.input, 0)
         return not slow(ahead.oracle.model, now, self.timing.busy)

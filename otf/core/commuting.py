@@ -59,7 +59,7 @@ class Orders:
         return found + [step._replace(asleep=self._sleeping(now, node, step.move, tried)) for step in more]
 
     def _others(self, now: Hypothesis, node: Node, port: str) -> dict[str, int]:
-        """Return the ports whose input may just as well be taken before that of `port`, and the last number there."""
+        """Return the ports whose input may equally well be taken before that of `port`, each with its last number."""
         head = queue(now.flight, port)[0].symbol
         # each input may restart the timers
         return {

@@ -1,7 +1,7 @@
 """Joins many hypotheses that differ only in times.
 
 If the latency is longer than the period of a message, each message may have been emitted before or after each of the
-last inputs, at many times. That makes thousands of explanations, and the tester falls behind.
+last inputs, at many times. That can make thousands of explanations, and the tester would fall behind.
 """
 
 from __future__ import annotations

@@ -162,7 +162,7 @@ def _next(moves: Moves, now: Hypothesis) -> list[Move]:
 
 
 def _taking(moves: Moves, start: Hypothesis) -> Iterator[Hypothesis]:
-    """Yield where inputs in flight may be taken; a few spontaneous moves may come before each of them."""
+    """Yield the hypotheses in which inputs in flight are taken; a few spontaneous moves may precede each input."""
     seen = set[Hypothesis]()
     stack = [(Hypothesis(start.position, (), start.flight), 0)]
     while stack:

@@ -198,7 +198,7 @@ class DeepSearch:
         return None
 
     def _fits(self, now: Hypothesis, seen: dict[str, int]) -> bool:
-        """Return whether the outstanding outputs are those that came later, as far as these came."""
+        """Return whether the outstanding outputs match what came later, as far as that is known."""
         return all(
             _match(outputs, self.outputs[port], seen.get(port, 0))
             for port, outputs in now.outstanding

@@ -17,7 +17,7 @@ from otf.errors import ModelError
 from otf.spec import AnyOrder, On, OneOf, Where
 from otf.spec.outputs import Test
 from otf.trace.events import Ended
-from otf.values import message_of, show
+from otf.values import COMPARED, message_of, show
 
 
 class Expectation(Protocol):
@@ -134,7 +134,7 @@ def texts_of(outputs: Iterable[object]) -> Iterator[str]:
             case _ if is_test(item):
                 yield str(Such(Where(item)))
             case _:
-                yield show(item)
+                yield show(item, COMPARED)
 
 
 def is_test(item: object) -> TypeGuard[Test]:

@@ -148,7 +148,7 @@ class Explainer:
     def untimely(self, belief: Belief, ledger: Ledger, event: Event) -> FailureKind | None:
         """Return how the time of an output that nothing explains is wrong; None if the time is not the only fault.
 
-        If every explanation has missed an output by now, a further output is no news: the first one is missing.
+        If an output is overdue in every explanation, a later output does not matter: the first one is missing.
         """
         if not self.by_time or not isinstance(event, (Seen, Closed)):
             return None

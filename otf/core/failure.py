@@ -21,7 +21,7 @@ from otf.spec.requirements import Requirement, Requirements
 from otf.trace.alike import head
 from otf.trace.events import Closed, Event, Seen, Sent, Undecodable
 from otf.trace.verdict import ANSWERS, MEETS, Allowed, Failure, FailureKind, Signature, Verdict
-from otf.values import changes, message_of, show
+from otf.values import COMPARED, changes, message_of, show
 
 SHOWN: Final = 20  # states shown in one failure: more would not help
 EXPLAINED: Final = 200  # possible states used to explain a failure: more would take a second
@@ -219,7 +219,7 @@ def _ways(model: Model, node: Node, inputs: Sequence[Sent], budget: int) -> Iter
 
 
 def _with_emitted(model: Model, node: Node, way: TakenWay) -> Iterator[TakenWay]:
-    """Yield a path. If it is silent, also yield it with what its last state may emit at once, alone if it must."""
+    """Yield a path; a silent one also with what its last state may emit at once, and only so if it must emit that."""
     last, silent = way.moves[-1].target, way.order and not any(move.ports for move in way.moves)
     moves = model.spontaneous(last) if silent and isinstance(last, Node) and last is not node else ()
     emitted = [move for move in moves if move.ports and not (move.after or (move.within and move.within[0]))]
@@ -302,7 +302,7 @@ def _seen(event: Event) -> str:
 def _text(event: Event) -> str:
     match event:
         case Seen(output):
-            return show(output)
+            return show(output, COMPARED)
         case Closed(_, reason):
             return f"the port ended: {reason}"
         case _:

@@ -196,7 +196,7 @@ class Idling:
             self._from = tuple(map(model.place, before))
             self._stopped = {timer: self._until.get(timer, 0.0) for timer in ended if timer not in self._running}
         else:
-            # nobody waited, and no input can have done it
+            # otf did not wait, and no input can have done it
             self._count("alone", ended, *dict.fromkeys(map(model.place, before)))
         if self._left is not None:
             self._left = 0 if matters else max(0, self._left - 1)
@@ -250,7 +250,7 @@ class Idling:
     def _tell(
         self, kind: WaitKind, places: tuple[Hashable, ...], left: dict[TimerName, float], chosen: TimerName
     ) -> None:
-        """Note a wait about to be made, for a timer and those that end before it."""
+        """Record that a wait begins: for a timer, and for those that expire before it."""
         self._made += 1
         for timer in (timer for timer, seconds in left.items() if seconds <= left[chosen]):
             for name in self._names(kind, places, timer):

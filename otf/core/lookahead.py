@@ -77,7 +77,7 @@ class Lookahead:
         self.lost = False
 
     def give_up(self) -> None:
-        """Forget what was left out although it may matter: no failure is certain until the next quiescence."""
+        """Forget what was left out, although it may matter; so no failure is certain until the next quiescence."""
         self.clear()
         self.lost = True
 

@@ -76,7 +76,7 @@ class Oracle:
 
         Either only the answer was wrong, and the system is where it should be, or it ignored the input; the next
         observations decide. If a step has several inputs, each may have been ignored. `belief` is what was possible
-        before the failing event. A model with times allows no guess: nobody knows when its timers began.
+        before the failing event. A model with times allows no guess, since the start of its timers would be unknown.
         """
         model = self.model
         expected = () if model.timed else self.view(belief).nodes

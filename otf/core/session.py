@@ -212,7 +212,7 @@ class Session:
                 self.pacing.learn(moment)
                 moment.burst = 0
         elif isinstance(event, Closed):
-            self._goes_past = None  # nobody is there any more
+            self._goes_past = None  # the system has ended
         return monitor.verdict
 
     def pinged(self, port: str, at: float) -> None:

@@ -128,7 +128,7 @@ class Stalls:
         return self._until > now
 
     def begin(self, now: float, use: CpuUse, *, timed: bool) -> None:
-        """Start the accounts at the first look; if times matter, count as lost what was lost before it."""
+        """Start counting at the first look; if times matter, include time lost before it."""
         if timed:
             self.sample(now, use)
         self._sample, self.sampled, self._waits = use, now, now

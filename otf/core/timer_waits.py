@@ -52,7 +52,7 @@ class Timers:
     def due(self, monitor: Monitor, now: float, sent: float, *, sends: bool) -> float | None:
         """Return by when the awaited timer has expired; None if no output is due, or if this visit does not wait.
 
-        `now` is the time of the last event, `sent` that of the last input. `sends`: an input comes next.
+        `now` is the time of the last event, `sent` the time of the last input. `sends`: an input comes next.
         """
         # until its answer is due, the system may be busy with an input, whatever else it has done
         pending = monitor.pending()

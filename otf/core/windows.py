@@ -166,7 +166,7 @@ class Windows:
     def _own(
         self, before: Hypothesis, then: Hypothesis, span: Span, fired: Timer | None
     ) -> tuple[list[Timer], list[Timer]]:
-        """Return the timers of a state's transitions: those that may run on, and those that start anew."""
+        """Return the timers of a state's transitions: those that may keep running, and those that start now."""
         if isinstance(then.position, (Unknown, Midway)):
             # the system may return to the state it was in
             return [each for each in before.timers if isinstance(each.name, int) and each is not fired], []

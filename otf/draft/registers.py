@@ -1,7 +1,7 @@
 """Guesses registers from a recording: a part of an answer that recurs in messages to the system.
 
-A guess needs at least two different values, and has to hold whenever such a message follows such an answer: one equal
-number is chance.
+A guess needs at least two different values, and has to hold whenever that message follows that answer: a single equal
+number may be chance.
 """
 
 from __future__ import annotations

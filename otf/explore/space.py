@@ -16,7 +16,7 @@ from otf.trace.result import counted
 from otf.values import show
 
 MOST: Final = 2_000  # states to explore
-PAIRS: Final = 20_000  # pairs of state and input: asking a model takes time, and nobody reads a longer list
+PAIRS: Final = 20_000  # pairs of state and input: asking a model takes time, and a longer list is too long to read
 AHEAD: Final = 200  # states reached by spontaneous transitions, between two moments when the state is known
 
 StatePair = tuple[Hashable, Hashable]
@@ -217,7 +217,7 @@ class Walker:
         visits.states.add(model.initial.key)
 
     def event(self, event: Event, monitor: Monitor) -> None:
-        """Follow an event. When the belief is settled, the inputs since then led to the current states."""
+        """Follow an event. Once the possible states are settled again, the inputs in between have led to them."""
         if isinstance(event, Sent):
             self._inputs.append(self._model.symbol(event.input))
             self._visits.inputs.add(self._inputs[-1].key)
@@ -225,7 +225,7 @@ class Walker:
             self._settle(frozenset(monitor.states))
 
     def end(self) -> None:
-        """Note the end of the run: the last inputs were tried, but nobody knows where they led."""
+        """Note the end of the run: the last inputs were tried, but where they led is unknown."""
         nodes = self._nodes
         for inp in self._inputs:
             for node in nodes:
@@ -274,7 +274,7 @@ class Walker:
 def _closed(model: Model, nodes: Iterable[Node]) -> dict[Node, list[Node]]:
     """Return nodes and their spontaneous successors, each with its spontaneous transitions.
 
-    It follows only the nearest: a numbered heartbeat leads to new states for ever.
+    It follows only the nearest states, since a numbered heartbeat leads to new ones for ever.
     """
     left = deque(dict.fromkeys(nodes))
     most = len(left) + AHEAD

@@ -85,7 +85,7 @@ class RegisterFramer:
 def registers(framing: Framing, file: Mapping[str, Register | bytes]) -> Framing:
     r"""Return a framing with named registers; bytes are the pattern of one. Raises UsageError for a wrong pattern.
 
-    It is not for `http()`, nor for any other framing whose frames have their length: take ids there with `Accept`.
+    Do not use it with `http()` or another framing whose frames contain their length; take ids with `Accept` there.
 
     >>> from otf.framing import lines
     >>> framer = registers(lines(), {"job": rb"INSERTED (\d+)"})()

@@ -6,9 +6,9 @@ which would fill the memory. Before them, all inputs that should change nothing 
 costs little, and often one of them does change the state, such as a name before its password.
 
 Beside each test goes a walk. It draws effects, not inputs: each answer with the state that it leads to is as likely as
-any other. Most inputs of a server are refused alike. A walk that draws inputs ends there, and finds an error behind a
-rare answer late. A walk ends by identifying its state, and then with a word that identifies a drawn one: what tells
-other states apart tells apart those, too, that are still taken for one.
+any other. Most inputs of a server are refused alike. A random walk tends to end there, and takes long to find an error
+behind a rare answer. A walk ends by identifying its state, and then with a word that identifies a drawn one: a word
+that distinguishes other states may also distinguish states that are still taken for one.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ class ChoiceError(Exception):
 
 
 class _ChangedError(Exception):
-    """The algorithm was given an answer that turned out wrong, so it starts again with what is known now."""
+    """The algorithm received an answer that turned out to be wrong, so it starts again with what is known now."""
 
 
 @dataclass

@@ -307,8 +307,8 @@ def minimal(
 ) -> Waiting[tuple[Assignment, Trial]]:
     """Return the first row that fails in the order of the enumeration, with its values by name.
 
-    Without a seed, the search used that order. With a seed, it has tried all rows of earlier blocks; this tries the
-    earlier rows of its own block.
+    Without a seed, the search used that order. With a seed, all rows of earlier blocks have been tried; this tries the
+    earlier rows of the same block.
     """
     table = subject.table
     start = place if seed is None else block_start(place)

@@ -31,7 +31,7 @@ class Fate(StrEnum):
     """The fate of a mutant.
 
     `KILLED`: the bench fails it. `EQUIVALENT`: a proof shows that it conforms. `OPEN`: neither. `BROKEN`: the model
-    cannot go on from a state that only the mutant reaches; such a mutant does not count.
+    raises an error in a state that only the mutant reaches; such a mutant does not count.
 
     >>> Fate("open").name
     'OPEN'

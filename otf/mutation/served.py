@@ -1,9 +1,9 @@
 """A model as the system under test, with values for outputs and chance for choices; and its rules.
 
-A mutant that is wrong in one concrete state hardly looks like a programmer's mistake. That sits in a line, and shows in
-every state and for every input for which the line runs. So the places of mutants are classes. Two questions to the
-model belong to one rule if they run the same lines, for the same types of state and input, with the same types of
-outputs. If no line of the model runs (a table), each entry is a rule.
+A mutant that is wrong in one concrete state hardly looks like a programmer's mistake. Such a defect is in a line of
+code, and shows in every state and for every input that runs this line. So the places of mutants are classes. Two
+questions to the model belong to one rule if they run the same lines, for the same types of state and input, with the
+same types of outputs. If no line of the model runs (a table), each entry is a rule.
 """
 
 from __future__ import annotations

@@ -36,8 +36,9 @@ class Noted(NamedTuple):
 
 @dataclass(slots=True)
 class Opinion:
-    """The result for a foreign log; `place` is that of the deciding event, or of the last before a deciding silence.
+    """The result for a foreign log.
 
+    `place` is the place of the deciding event or, if silence decided, of the last event before it.
     `skipped`: the number of events before the first silence, if the start is lost. `cut`: the log ends inside an event.
     `strange`: the number of ignored messages, neither input nor output.
     """
@@ -56,7 +57,7 @@ def judge_foreign(log: Iterable[Noted], bench: Bench, *, lost: bool = False, end
 
     `lost`: the start is lost, so the system may be in any state of the spec, which must have a bounded number of
     states. Events before the first silence are skipped, since they may answer lost inputs. `ended`: silence followed
-    the last event; otherwise nobody knows, and outputs outstanding at the end make the log inconclusive.
+    the last event; otherwise that is unknown, and outputs outstanding at the end make the log inconclusive.
     """
     judge = ForeignJudge(bench, lost=lost)
     for each in log:

@@ -96,7 +96,7 @@ def directed(source: Iterable[bytes], name: str) -> Iterator[LogEntry]:
 
 
 def has_directions(head: bytes) -> bool:
-    """Return whether most of the first lines of a log begin with a direction, after a time or without one.
+    """Return whether most of the first lines of a log begin with a direction, with or without a time before it.
 
     Not all need to: one stray line must not hide those around it.
     """

@@ -109,9 +109,9 @@ class Gathered:
     is the file and line of its model. `failed_starts` of the system were retried; `trouble` is the error that ended
     contact with it. `unfinished` holds the steps of interrupted paths, which do not count. `parts` tells what the
     campaign spent its seconds on, `time` what its paths spent them on, and `worth` what the paths prove if none failed.
-    `requirements` is what the paths say about these, `mutation` the result of `otf mutants`, if any. `guessed` holds
-    failures seen only behind others, `excused` those that known issues excuse, by description. `heard`: an output was
-    seen.
+    `requirements` tells which of them the paths decided, `mutation` is the result of `otf mutants`, if any. `guessed`
+    holds failures seen only behind others, `excused` those that known issues excuse, by description. `heard`: an output
+    was seen.
 
     >>> from otf.core import Model
     >>> from otf.models.coffee import coffee
@@ -259,7 +259,7 @@ class Gathered:
             self._walker = Walker(self.visits, monitor.oracle.model)
             self._evidence = RequirementEvidence(self.requirements.reached, self.requirements.decided)
         if not monitor.past:
-            # behind a guess, nobody knows what was visited
+            # behind a guess, what was visited is unknown
             self._walker.event(event, monitor)
             if self._evidence is not None:
                 self._evidence.follow(event, monitor)

@@ -18,7 +18,7 @@ from otf.report.times import duration, growth, response_times
 from otf.trace.record import Header
 from otf.trace.result import counted
 
-ROWS: Final = 2_000  # of a table: a browser is slow with more, and nobody reads them
+ROWS: Final = 2_000  # of a table: a browser is slow with more, and they are too many to read
 INPUTS: Final = 40  # types of inputs whose response times to draw
 
 

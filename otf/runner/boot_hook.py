@@ -79,7 +79,7 @@ class LifeBefore:
         return True
 
     def _forms(self, each: Arrived) -> Iterator[Arrived]:
-        """Yield an arrival, then its tails: what came before each cut may be from before the reset."""
+        """Yield an arrival and then its tails, since any first part of it may come from before the reset."""
         yield each
         if isinstance(each.what, Frame) and not each.what.trouble and len(each.what.data) <= LONG:
             for cut in range(1, len(each.what.data)):

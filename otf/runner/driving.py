@@ -108,7 +108,7 @@ async def opened(bench: Bench) -> AsyncGenerator[Mapping[str, Line], None]:
 
 
 def _strangers(bench: Bench, session: Session, wire: Wire, started: set[int]) -> frozenset[int]:
-    """Return what is behind the lines, if all of it is known: its waits excuse delays, and only these."""
+    """Return the processes behind the lines if all are known; then only their waits excuse delays."""
     if not (session.monitor.oracle.model.timed and in_real_time()):
         return frozenset()
     started.difference_update([each for each in started if not Path(f"/proc/{each}").exists()])

@@ -201,8 +201,8 @@ class Lookout:
     async def look(self, until: float) -> None:
         """Wait for an arrival, or until that time; if times matter, in short turns.
 
-        Nothing tells a tester that it was stopped in a wait (Ctrl-Z, a suspended machine, a frozen container). It wakes
-        up and finds what came meanwhile, as if in time, unless the wait should have ended before.
+        Nothing tells a tester that it was stopped in a wait (Ctrl-Z, a suspended machine, a frozen container). When it
+        wakes up, whatever came meanwhile looks punctual, unless the wait should have ended earlier.
         """
         turns = self._real and self._model.timed
         while turns and (by := self.wire.now + self._turn) < until:
@@ -259,7 +259,7 @@ class Lookout:
     def _glimpse(self, *, held: bool = True) -> None:
         """Note a look that waited for nothing; what it found may have come at any time since the last look.
 
-        `held`: it may be what an earlier look had found, and nobody took, which is no newer for another look.
+        `held`: it may have been found by an earlier look and left untaken; another look does not make it newer.
         """
         before, self.looked = self.looked, self.wire.now
         if not self._model.timed:
@@ -273,9 +273,9 @@ class Lookout:
     def _unaccounted(self, passed: float) -> tuple[float, float | None, float]:
         """Return how long the tester was stopped since the last look, what it lost on waking up, and its time awake.
 
-        Stopped is the part of the `passed` seconds for which the kernel shows neither running nor waiting for a
-        processor. On waking up, other threads of the process may hold Python's lock. If the tester's own thread lost
-        its processor, it kept the lock, and the second value is None.
+        The tester was stopped for the part of the `passed` seconds in which, by the kernel's accounts, it neither ran
+        nor waited for a processor. On waking up, other threads of the process may hold Python's lock. If the tester's
+        own thread lost its processor, it kept the lock, and the second value is None.
         """
         use, switches = own_use(), getrusage(RUSAGE_THREAD).ru_nivcsw
         (ran, waited), before = (new - old for new, old in zip(use, self._used, strict=True)), self._switches

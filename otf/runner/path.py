@@ -135,7 +135,7 @@ class Conduct:
                 else:
                     await self._send(command.input.value, command.port)
                 if self.session.answering and self.session.pings is None and self.wire.prompt():
-                    # most answers come within a moment, during which nobody need work out how long to wait
+                    # most answers come within a moment, so do not work out how long to wait until that is over
                     await self._lookout.look(self.wire.now + FIRST)
             elif isinstance(command, Wait):
                 await self._wait(command)

@@ -71,7 +71,7 @@ _SPENT: Final = ContextVar[TimeSpent | None]("spent", default=None)
 
 
 def spent() -> TimeSpent:
-    """Return the count of the current campaign; if there is none, one that nobody reads."""
+    """Return the count of the current campaign, or an unused one if there is no campaign."""
     return _SPENT.get() or TimeSpent()
 
 

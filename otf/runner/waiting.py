@@ -93,7 +93,7 @@ class SpinWait:
     def wait(self, descriptors: Mapping[int, object], seconds: float) -> list[int] | None:
         """Wait at most `seconds` for one of these; return the readable ones, or an empty list if there are none.
 
-        None: the loop has to wait for the rest of the time.
+        None means that the loop has to wait for the rest of the time.
         """
         if not self.possible(descriptors):
             return None

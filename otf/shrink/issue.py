@@ -201,7 +201,7 @@ class Traits:
         self._known: dict[tuple[NodeSet, Symbol], tuple[Trait, ...]] = {}
 
     def of(self, step: ModelStep) -> tuple[Trait, ...]:
-        """Return the traits of a transition; if its state is unknown, only those of the input."""
+        """Return the traits of a transition or, if its state is unknown, of its input alone."""
         known = self._known.get(step[:2])
         if known is None:
             known = self._known[step[:2]] = tuple(self._find(step.nodes, step.input))

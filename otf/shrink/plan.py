@@ -148,7 +148,7 @@ class _Following:
             self._at -= 1
 
     def _detour(self, here: NodeSet, nodes: NodeSet) -> Symbol | None:
-        """Return the first input of the way to the nodes; None if there is no way, or they are reached."""
+        """Return the first input of the way to the nodes; None if there is no way, or if they are reached."""
         if self._spare <= 0 or _meet(here, nodes):
             return None
         way = self._path(here, nodes)

@@ -1,6 +1,6 @@
 """A simulated world: a system behind FIFO ports with random latencies, in virtual time.
 
-It keeps the assumptions behind the promise, and uses every freedom that they leave. It spreads the outputs of a
+It respects the assumptions behind the promise, and uses all the freedom that they leave. It spreads the outputs of a
 transition over the time in which the system is busy with it, and sets timers anywhere in that time. It takes inputs on
 different ports, and emits outputs on different ports, in any order. Random times may lie at the very end of their
 bounds.

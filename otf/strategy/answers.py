@@ -95,7 +95,7 @@ def _lasts(steps: Steps) -> Iterator[Steps]:
 
 
 class LearntAnswers:
-    """The answers that a lane knows: those of its own paths, and of others as far as it may know them.
+    """The answers that a lane knows: those on its own paths, and those on other paths that have been shared with it.
 
     An answer *leads nowhere* if the input got it again each time it was sent twice in a row.
 

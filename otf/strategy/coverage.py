@@ -210,7 +210,7 @@ class _Noting:
     def choose(self, view: View) -> Symbol | None:
         """Return the choice of the other chooser, None if the coverage is enough."""
         if view.relation != "guess":
-            # after a guess nobody knows what was covered
+            # after a guess, what was covered is unknown
             self.coverage.note(self.before, self.chosen, view)
         self.before = view
         self.chosen = None if self.stop() else self.chooser.choose(view)
@@ -225,8 +225,8 @@ def lasting(kind: StrategyKind, seconds: float, clock: Callable[[], float]) -> S
     """Return the strategy; a path ends once it has lasted that many seconds, and then no other path begins.
 
     Give its paths no bound on inputs. A path that fails earlier ends as usual, and the next one starts from 0. No path
-    begins that long after the first, since a failing system never lasts; nor after ten in a row that ended for lack of
-    inputs. `clock` returns seconds.
+    begins later than that after the first, since a failing system never reaches such an uptime; nor after ten paths in
+    a row that ran out of inputs. `clock` returns seconds.
 
     >>> from otf.strategy.kinds import script
     >>> lasting(script(["press"]), 3600.0, clock=lambda: 0.0).done()

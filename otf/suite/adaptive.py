@@ -6,7 +6,7 @@ sure way reaches its state whatever the system chooses. Some shortest way to a w
 end of a sure way; it meets no pair twice, and no pair at the end of another sure way. Take a group of pairwise
 distinguishable states. At most one of them goes with each of the system's m states; otherwise a test that distinguishes
 two of them fails. So the way meets states of the group at most m times, less the number of those that have sure ways.
-Tests that try everything until they have met some group once more contain this way. All this holds only for answers
+A test that tries everything until it has met some group once more contains this way. All this holds only for answers
 that came: no test can judge an answer that the system never gave.
 """
 

@@ -151,7 +151,7 @@ def reaching(machine: Observable) -> dict[int, Sends]:
 def separating(machine: Observable) -> SeparatingInputs:
     """Return the first input to send for each pair of states that can be distinguished whatever the system chooses.
 
-    No system conforms in both states of such a pair: its last answer is wrong in one of them.
+    No system conforms in both states of such a pair, since its last answer is wrong in one of them.
     """
     found = won(_pairs(machine))
     return found | {(other, one): inp for (one, other), inp in found.items()}

@@ -56,7 +56,7 @@ def head(text: str) -> str:
 def says_otherwise(inp: str, expected: str, seen: str) -> str:
     """Return the first word of a wrong text of several words; "" if the input has it, or an expected output.
 
-    It says what the system did, as the type of a message does: it accepted what it has to refuse.
+    Like the type of a message, it says what the system did: for example, that it accepted what it has to refuse.
 
     >>> says_otherwise("'bid 4'", "'low 4'", "'high 4'"), says_otherwise("'get a'", "'a = 3'", "'a = 4'")
     ('high', '')

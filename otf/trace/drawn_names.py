@@ -77,7 +77,7 @@ def _drawn(exact: Signature | None) -> set[str]:
 
 
 def _first_seen(maybe: set[str], events: Iterable[Event]) -> set[str]:
-    """Return those of these words that an output had before any input did."""
+    """Return the words among these that occurred in an output before any input."""
     names, left = set[str](), set(maybe)
     for event in events:
         if not left:

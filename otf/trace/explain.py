@@ -16,7 +16,7 @@ from otf.trace.near import near
 from otf.trace.result import counted
 from otf.trace.title import came, title
 from otf.trace.verdict import WORDS, Allowed, Failure, Verdict
-from otf.values import show
+from otf.values import shortened, show
 
 STEPS: Final = 12  # the last ones, which usually lead to the failure
 PASSED: Final = 0.01  # seconds of silence that are shown
@@ -222,9 +222,9 @@ def _failure(failure: Failure, steps: str) -> Iterator[str]:
         yield from (f"    {'timers:' if at == 0 else '':<13}  {each}" for at, each in enumerate(state.timers))
         yield from _branches(state)
     if failure.before:
-        yield f"  seen first:      {', '.join(failure.before)}"
+        yield f"  seen first:      {', '.join(map(shortened, failure.before))}"
     named = not failure.port or failure.seen.endswith(f" on {failure.port}")
-    seen = came(failure) + ("" if named else f"  (on {failure.port})")
+    seen = shortened(came(failure)) + ("" if named else f"  (on {failure.port})")
     yield f"  and then:        {seen}" if failure.before else f"  seen:            {seen}"
     yield from (f"  {'time:' if number == 0 else '':<15}  {line}" for number, line in enumerate(failure.times))
     yield from _violated(failure)
@@ -242,7 +242,7 @@ def _branches(state: Allowed) -> Iterator[str]:
         if order:
             yield f"    if taken as    {order}"
         by = f", by the timer {after!r}" if after else ""
-        yield f"    allows:        {', '.join(text for text in texts if text) or 'no output'}{by}"
+        yield f"    allows:        {', '.join(shortened(text) for text in texts if text) or 'no output'}{by}"
         yield f"                   -> {target if change is None else change or 'the same state'}"
     if len(state.branches) > BRANCHES:
         yield f"    … and {len(state.branches) - BRANCHES} other branches"

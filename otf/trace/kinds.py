@@ -41,7 +41,7 @@ from otf.trace.alike import (
 from otf.trace.verdict import MEETS, Signature
 
 MOST: Final = 1_000
-"""Failures with different values that are told apart; any further ones count only by their signatures."""
+"""How many failures with different values otf distinguishes; further ones count only by their signatures."""
 STEPS: Final = 20_000  # different passed steps kept as evidence
 ALWAYS: Final = 0.8  # of an input's trials; the others may have hit the right answer by chance
 FEW: Final = 8  # this many values count as few even if none recurs

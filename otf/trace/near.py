@@ -12,10 +12,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from otf.trace.verdict import Failure
+from otf.values import shortened
 
 ANY_ORDER: Final = "in any order: "
 MOST: Final = 3  # more differences would not help
 _PORT: Final = re.compile(r" on ([^\W\d]\w*)(?=, |$)")
+_CUT: Final = re.compile(r"… \([\d,]+ characters\)")  # of a value that was too long
 _AT: Final = re.compile(r" @ (\w+)$")
 _DEFAULT: Final = ast.Name("its default")  # of a field that is not shown
 
@@ -57,6 +59,8 @@ def near(failure: Failure) -> Iterator[str]:
     elif any(state.orders for state in failure.allowed) and failure.kind in {"wrong", "unasked"}:
         # it is unknown which input this output answers, so a guess would be one of many
         yield "  remark:          in no order of these inputs does the model allow all outputs that were seen"
+    elif _CUT.search(failure.seen):
+        yield "  remark:          this output is too long to be compared here; `otf show` with --whole has all of it"
     elif failure.seen in failure.before:
         yield "  remark:          the same output came before in this step: was it sent twice?"
     elif failure.kind in {"wrong", "unasked"}:
@@ -76,7 +80,7 @@ def _misplaced(failure: Failure, same: Sequence[Output]) -> Iterator[str]:
 def _nearest(failure: Failure, allowed: Sequence[Output]) -> Iterator[str]:
     found = nearest(failure, allowed)
     if found is not None:
-        yield f"  nearest allowed: {found.output.text}"
+        yield f"  nearest allowed: {shortened(found.output.text)}"
         yield from (f"                   {each}" for each in found.differences)
 
 

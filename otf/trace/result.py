@@ -299,7 +299,7 @@ class CampaignResult:
         if len(self.guessed) > GUESSES:
             yield f"and {len(self.guessed) - GUESSES:,} more that were seen only behind others: --json has all"
         if self.full:
-            yield "more than 1,000 different failures: those after them are told apart by their types alone"
+            yield "more than 1,000 different failures: otf distinguishes the rest by their types alone"
         yield from self.away()
         yield from requirements_tally(self.requirements)
         yield from unmet(self.requirements)

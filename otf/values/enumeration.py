@@ -81,7 +81,7 @@ class Tiers(ABC):
 class Flat(Tiers):
     """A row of values; the size of each is its position in the row.
 
-    The flags are those of `Tiers`. For the values of an iterable, use `given`.
+    See `Tiers` for the flags. For the values of an iterable, use `given`.
 
     >>> row = Flat("abc", finite=True)
     >>> row.upto(1), list(row.walk())

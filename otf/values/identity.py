@@ -1,6 +1,6 @@
 """When two values are the same: equal and with the same types, all the way down; copies; and how large values are.
 
-In Python `True == 1 == 1.0`, but a system that answers 1 where the model has True is wrong. So states, inputs and
+In Python `True == 1 == 1.0`; but if the model says True, a system that answers 1 is wrong. So states, inputs and
 outputs are compared by a key that contains the types.
 """
 

@@ -16,6 +16,8 @@ from functools import lru_cache
 from typing import Any, Final, TypeAlias, cast, get_origin
 
 LONGEST = 300
+COMPARED: Final = 1_000
+"""Characters of an output that is compared as text: two that differ later look the same."""
 MOST: Final = 10  # changed parts of a value; if there are more, the whole value is shown
 UNNAMED: Final = 2  # the most of these that have a position but no name
 WHOLE: Final = ContextVar("whole", default=False)
@@ -64,10 +66,17 @@ def show(value: object, longest: int = LONGEST) -> str:
         text = _otherwise(value)
     if not text.isprintable():
         text = "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
-    return text if len(text) <= longest or WHOLE.get() else _cut(text, longest)
+    return shortened(text, longest)
 
 
-def _cut(text: str, longest: int) -> str:
+def shortened(text: str, longest: int = LONGEST) -> str:
+    """Return a text without what is beyond a length, and say how long it is; whole, if `WHOLE` says so.
+
+    >>> shortened("x" * 99, 20), shortened("short")
+    ('xxxx… (99 characters)', 'short')
+    """
+    if len(text) <= longest or WHOLE.get():
+        return text
     length = f"… ({len(text):,} characters)"
     room = longest - len(length)
     return text[:room] + length if room > 0 else text[: longest - 1] + "…"

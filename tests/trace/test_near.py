@@ -8,6 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from otf.core import Model, Oracle
+from otf.core.walk import Walk
+from otf.spec import Spec, goto
+from otf.strategy import Script
 from otf.trace.explain import explanation
 from otf.trace.near import Difference, Output, alternatives, differences, near, nearest
 from otf.trace.verdict import Allowed, Failure, FailureKind, Signature, Verdict
@@ -140,3 +144,27 @@ def test_what_could_have_come_instead() -> None:
     assert nearest(given, alternatives(given)) == (Output("Out(n=2)", "tray"), [Difference("n", "1", "2")])
     assert alternatives(failure("unasked", "Out(n=1)", ())) == []
     assert nearest(given, [Output("Third()")]) is None
+
+
+@dataclass(frozen=True)
+class Registers:
+    """A long message."""
+
+    data: tuple[int, ...]
+
+
+def test_long_values_are_compared_beyond_what_is_shown() -> None:
+    """Two that differ only there are not the same output, out of order."""
+    data = tuple(range(99))
+    oracle = Oracle(Model(Spec(lambda state, _inp: [goto(state, Registers(data))], 0, ["read"])))
+    walk = Walk(oracle, lambda _inp: (Registers((*data[:77], -1, *data[78:])),))
+    verdict = walk.chosen(Script(["read"]), 1) or walk.end()
+    assert verdict.failure is not None
+    assert [*near(verdict.failure)][1:] == ["                   data[77] is -1, not 77"]
+    assert max(map(len, explanation(verdict).splitlines())) < 400
+
+
+def test_values_too_long_to_compare_are_not_called_equal() -> None:
+    """What is cut off may be the difference."""
+    seen = f"b'{'x' * 20}… (9,000 characters)"
+    assert ["too long to be compared" in line for line in near(failure("wrong", seen, (seen,)))] == [True]

@@ -28,9 +28,9 @@ _SCRIPT: Final = 'read -r _ || kill -s KILL -- "-$0"'
 class Guard:
     """Waits beside a process and its group until the tester has gone, then kills them; `dismiss` ends it.
 
-    The kernel closes a pipe of the tester however it ends, so nothing of it has to be alive. The kernel's own signal at
-    the death of a parent (PDEATHSIG) will not do. It comes when the thread ends that started the process, does not
-    reach grandchildren, and must be requested between fork and exec, where a program with threads may hang.
+    The kernel closes the tester's pipe however the tester ends, so this needs no living process of otf. The kernel's
+    own signal at the death of a parent (PDEATHSIG) will not do. It comes when the thread ends that started the process,
+    does not reach grandchildren, and must be requested between fork and exec, where a program with threads may hang.
     """
 
     def __init__(self, group: int) -> None:

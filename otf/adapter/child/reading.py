@@ -105,7 +105,7 @@ class Reading:
         return max(self.inflow.stirred(), ending)
 
     def hear_out(self) -> None:
-        """Read all errors that are there now, as far as they have an end."""
+        """Read all error output available now, unless it never ends."""
         for _ in range(_ROUNDS):
             if not self._heard():
                 return

@@ -116,7 +116,7 @@ class Server:
         return state + [f"the server printed: {line}" for line in [*self.lines]]
 
     async def _heard(self, ended: str) -> None:
-        """Wait until the last words of a server that has ended were read; what it started may still print."""
+        """Wait until the last output of an ended server has been read; processes that it started may still print."""
         with anyio.move_on_after(_SAID):
             while ended and self._open:  # noqa: ASYNC110 -- what it waits for is in a thread
                 await anyio.sleep(_LOOK)

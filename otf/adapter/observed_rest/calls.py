@@ -1,8 +1,8 @@
 """System calls in which a thread waits: which they are, and where each keeps its time-out; and the alarm.
 
 A handler of SIGALRM does not prove that a timer is armed, and the kernel does not let one process see another's
-interval timers. `setitimer`, `alarm` or `ualarm` arm one. A dynamically linked program names these in its file or in
-that of a library, a Go program in its function table. Go's runtime handles every signal but never arms this timer.
+interval timers. `setitimer`, `alarm` or `ualarm` arm one. A dynamically linked program names these functions in its own
+file or a library's, a Go program in its function table. Go's runtime handles every signal but never arms this timer.
 Three kinds of programs go undetected: those that make the system call without these functions, find them by name at run
 time, or later load a library that uses them.
 """

@@ -1,7 +1,7 @@
 """Finds out whether a line leads away from this machine: to a device on a real serial port, or to another host.
 
-No load of this machine delays what is there, so only the way to it counts: the tester, and the threads of the kernel
-that carry the bytes. On two busy cores we saw one of these wait for a processor for 226 ms.
+Load on this machine does not delay such a system. Only the way to it counts: the tester, and the kernel threads that
+carry the bytes. On two busy cores we saw one of these wait for a processor for 226 ms.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Finds the processes at the other ends of lines, for a system that the tester did not start.
 
 Waits of these processes for a processor excuse late outputs. The process at the other end may be only a proxy such as
-socat, so the processes that write to its pipes, unix sockets and terminals count too. Where a line leaves this machine,
-the kernel's carriers stand for what is there. If a descriptor leads somewhere that cannot be followed, the result is
-empty.
+socat, so the processes that write to its pipes, unix sockets and terminals count too. If a line leaves this machine,
+the kernel threads that carry its bytes stand in for the system. If a descriptor leads somewhere that cannot be
+followed, the result is empty.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ _DEAF: Final = {f"/dev/{name}" for name in ("null", "zero", "full", "random", "u
 def peers(lines: Mapping[str, Line], named: Collection[int] = ()) -> frozenset[int]:
     """Return the processes at the other ends of lines, the `named` ones, and those that feed them; empty if unsure.
 
-    Each path asks, and to read all descriptors of a machine takes up to 100 ms. So at first this reads only those of
-    new processes and of the ones found before.
+    Each path asks, and to read all descriptors of a machine takes up to 100 ms. So at first this reads only the
+    descriptors of new processes and of those found before.
     """
     for again in [_found, None] if _found else [None]:
         with suppress(Unseen, OSError):

@@ -1,4 +1,4 @@
-"""The other end of a line: where it is, if the line knows that, and how much it wrote that has not arrived."""
+"""The other end of a line: its place, if the line knows that, and how many of its bytes have not arrived yet."""
 
 from __future__ import annotations
 

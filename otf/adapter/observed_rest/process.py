@@ -170,7 +170,7 @@ class Process:
         return map(_FIRST, _POLLED.iter_unpack(raw[:whole]))
 
     def _watched(self, epoll: int, depth: int) -> dict[int, float]:
-        """Return what is left of the timers in an epoll descriptor, and in those nested in it."""
+        """Return the remaining times of the timers in an epoll descriptor, including nested ones."""
         found: dict[int, float] = {}
         for line in self._info(epoll).splitlines():
             if not line.startswith(b"tfd:") or line.rpartition(b"ino:")[2].split()[0] != _ANONYMOUS:
@@ -308,7 +308,7 @@ def _pidfd(pid: int) -> int:
 
 
 def _copy_of(handle: int, descriptor: int) -> int:
-    """Return a copy of another process's descriptor. Close it at once: until then it stays open there, too."""
+    """Return a copy of another process's descriptor; close it soon, since it keeps the file open."""
     copy = _LIBC.syscall(_PIDFD_GETFD, handle, descriptor, 0)
     if copy < 0:
         raise OSError(ctypes.get_errno(), "pidfd_getfd")

@@ -29,7 +29,7 @@ Look: TypeAlias = Callable[[], bool]
 class Rest:
     """All threads slept from before `began` until after `ended`; none wakes by itself before `due`.
 
-    `still`: none has run since the rest before.
+    `still`: no thread has run since the previous rest.
     """
 
     began: float
@@ -119,7 +119,7 @@ class SystemProcesses:
             self.sleepers.first(began, time.monotonic(), readings)
 
     def waking(self, now: float, by: float) -> dict[Tid, Sleeping]:
-        """Return the threads of a rest that time-outs wake by that moment; empty if anything else may wake one, too."""
+        """Return the threads that a time-out wakes by that moment; empty if something else may wake one."""
         sleepers = self.sleepers
         try:
             return {tid: Sleeping(self._waker(tid), sleepers.counters(tid)) for tid in sleepers.waking(now, by)}

@@ -221,7 +221,7 @@ class Sleepers:
         return asleep
 
     def recall(self, earlier: Sleepers) -> None:
-        """Take what is known of the same threads from before: a sleep that differs since then began after that."""
+        """Compare with an earlier look at the same threads: a sleep that differs began after that look."""
         for tid, sleep in earlier._known.items():
             self._known[tid] = replace(sleep, wake=None, alarms={})
             self.unread.add(tid)

@@ -72,7 +72,7 @@ class Wakers:
         self._in_all[waker] += 1
 
     def take_back(self, ran: AbstractSet[Waker]) -> bool:
-        """Note that an output came after these threads woke; return whether what was learnt of them is now void.
+        """Note that an output came after these threads woke; return whether that refutes what was learnt about them.
 
         It is not if one of them is never believed: that one explains the output. A thread is blamed
         only if no other woke: one that wakes often has run before most outputs of the others.
@@ -126,9 +126,9 @@ class Trust:
         self._careful = careful
 
     def rest(self, waking: Mapping[Tid, Sleeping], counters: Callable[[Tid], bytes]) -> bool:
-        """Take a rest, with the threads whose time-outs wake them too soon; return whether it is believed.
+        """Take a rest and the threads whose time-outs would end it too soon; return whether to believe it.
 
-        `counters` returns those of a thread at this rest, b"" if it has ended.
+        `counters` returns a thread's counters at this rest, b"" if it has ended.
         """
         if self.seen:
             for tid, (waker, before) in self.last.items():

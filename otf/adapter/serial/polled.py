@@ -103,7 +103,7 @@ class Polled(asyncio.Protocol):
         self.wake()
 
     def _looked(self) -> bytes:
-        """Look at the port itself: what it has now must not wait for the event loop's next turn."""
+        """Read the port itself: what has arrived must not wait for the event loop's next turn."""
         if self._ended.is_set():
             raise OSError(self.why or "it is closed")
         try:

@@ -152,7 +152,7 @@ async def encrypted(
 
 
 def reading(sock: ssl.SSLSocket, wake: Callable[[], None]) -> Callable[[], bytes]:
-    """Return a function that reads such a socket; calls `wake` if more is there that no descriptor shows."""
+    """Return a function that reads such a socket; it calls `wake` if there is more than the descriptor shows."""
 
     def read() -> bytes:
         try:
