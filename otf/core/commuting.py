@@ -10,11 +10,12 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Final, cast
 
-from otf.core.hypothesis import AWAKE, Asleep, Hypothesis, queue
+from otf.core.hypothesis import AWAKE, Asleep, Hypothesis, Timer, queue
 from otf.core.memory import Symbol
 from otf.core.model import Model
 from otf.core.moves import Moves, Next
 from otf.core.nodes import Midway, Move, Node
+from otf.core.timing import FOREVER, Span, Window
 from otf.core.windows import Windows
 
 FEW: Final = 16  # spontaneous outputs examined in a row: each needs a call of the model
@@ -53,7 +54,7 @@ class Orders:
             found += [step._replace(asleep=tried & others[port].keys()) for step in steps[port]]
             # an input that comes too late to be taken in this state may be taken after a timer has expired
             tried |= {port} if steps[port] else AWAKE
-        if woken is not None or self._idle(now, node, tried) or self._counts(now, node, tried):
+        if woken is not None or self._idle(now, node, tried):
             return found
         more = self.moves.spontaneous(now)
         return found + [step._replace(asleep=self._sleeping(now, node, step.move, tried)) for step in more]
@@ -85,46 +86,52 @@ class Orders:
         )
 
     def _idle(self, now: Hypothesis, node: Node, tried: Asleep) -> bool:
-        """Return whether no spontaneous move can help: each leads back to this state, where inputs mean the same.
+        """Return whether no spontaneous move can help: all are on other ports, and inputs mean the same after them.
 
-        Whatever a move would emit now, it can emit when that is seen. Its timers, as known then, allow no less.
-        """
-        if any(isinstance(each.name, str) and each.name not in node.expiring for each in now.timers):
-            return False
-        return all(
-            move.position is node
-            and self.goal not in move.ports
-            and restarts(self.moves.model, node, move)
-            and self._sleeping(now, node, move, tried) == frozenset(port for port, _ in now.flight)
-            for move in self.moves.model.spontaneous(node)
-        )
-
-    def _counts(self, now: Hypothesis, node: Node, tried: Asleep) -> bool:
-        """Return whether the system's own messages are all numbered, on another port, so that no such move can help.
-
-        As in `_idle`, but each move leads to a new state. Looks at as many moves as would be followed.
+        Whatever a move would emit now, it can emit when that is seen. Its timers, as known then, allow no less. Of
+        moves into new states (numbered messages), as many in a row are examined as would be followed.
         """
         model, followed, port = self.moves.model, self.moves.limits.spontaneous, ""
-        if now.timers or followed > FEW or not tried.issuperset(name for name, _ in now.flight):
-            return False
-        heads = [in_flight[0].symbol for _, in_flight in now.flight]
-        while moves := model.spontaneous(node):
-            move, *others = moves
-            if others or not _plain(move):
+        heads, due = [in_flight[0].symbol for _, in_flight in now.flight], _begins(now.timers)
+        while tried.issuperset(name for name, _ in now.flight):
+            moves = model.spontaneous(node)
+            running = {name for name in due if isinstance(name, str)}
+            if not running <= node.expiring or not all(self._harmless(now, node, move, heads) for move in moves):
                 return False
-            here = move.emitted[0][0]
-            if here == self.goal or port not in {"", here}:
+            onward = [(at, move) for at, move in enumerate(moves) if move.position is not node]
+            if not onward:
+                return True
+            (at, move), *others = onward
+            here = move.emitted[0][0] if _plain(move) else ""
+            if others or not here or port not in {"", here} or self.moves.limits.spontaneous > FEW:
                 return False
+            begin = due.get(move.after or at, FOREVER if move.after else -FOREVER)
+            if due and not self.windows.clock.begun(Window(Span(begin, begin), 0.0, 0.0)):
+                return True
             if not port:
                 port, followed = here, followed - sum(each.spontaneous for each in queue(now.outstanding, here))
-            for head in heads:
-                if not indifferent(model, node, move, head):
-                    return False
             if followed <= 0:
                 self.moves.cut.add(port)
                 return True
             node, followed = cast("Node", move.position), followed - 1
-        return True
+            begin = self.windows.clock.unseen(Span(begin, FOREVER)).a
+            own = {number: begin + lo for number, lo, _ in model.windows(node)}
+            due = {name: due[name] for name in running} | own | {each.name: begin + each.lo for each in move.starts}
+        return False
+
+    def _harmless(self, now: Hypothesis, node: Node, move: Move, heads: list[Symbol]) -> bool:
+        """Return whether a spontaneous move is on another port, and may as well come after the inputs in flight."""
+        model, timed = self.moves.model, bool(now.timers)
+        return (
+            self.goal not in move.ports
+            and restarts(model, node, move)
+            and all(indifferent(model, node, move, head, timed=timed) for head in heads)
+        )
+
+
+def _begins(timers: tuple[Timer, ...]) -> dict[str | int, float]:
+    """Return when each timer may have expired at the earliest."""
+    return {each.name: each.window.trigger.a + each.window.lo for each in timers}
 
 
 def brings(step: Next, port: str) -> bool:
@@ -139,9 +146,8 @@ def _all_ports(move: Move) -> set[str]:
 
 
 def _plain(move: Move) -> bool:
-    """Return whether a move only emits one output on one port and changes the state."""
-    timed = move.after or move.within or move.starts or move.stops
-    return move.position is move.target is not None and len(move.emitted) == 1 and not (timed or move.req)
+    """Return whether a move only emits on one port and changes the state."""
+    return move.position is move.target is not None and len(move.emitted) == 1 and not move.req
 
 
 def independent(model: Model, node: Node, one: Symbol, other: Symbol) -> bool:

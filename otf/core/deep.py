@@ -141,7 +141,7 @@ class DeepSearch:
 
     def all(self, most: int) -> list[Hypothesis]:
         """Return all explanations. Raises OvergrownError if there are more than `most`, or if it takes too long."""
-        return list(self._anew().each(most))
+        return list(self.each(most))
 
     def each(self, most: int) -> Iterator[Hypothesis]:
         """Yield up to `most` remaining explanations. Raises OvergrownError if there are more."""

@@ -233,4 +233,5 @@ class Move:
     @property
     def ports(self) -> set[str]:
         """Return the ports on which its outputs appear."""
-        return {port for port, _ in self.emitted}.union(self.opening.ports if self.opening else ())
+        found = {port for port, _ in self.emitted}
+        return found.union(self.opening.ports) if self.opening else found

@@ -282,6 +282,17 @@ def test_taken_costs_no_more_than_quiet() -> None:
     assert costs[0] <= 1.25 * costs[1]
 
 
+def test_all_explanations_at_quiescence_cost_no_second_search() -> None:
+    """Seven silent inputs on four ports whose order matters, with more orders than are kept: one search for either."""
+    spec, costs = Spec(lambda state, inp: [goto(_mixed(state, inp))], 0, ["pa"]), list[int]()
+    for event in (Taken(7, 0), Quiet(0)):
+        judge = Monitor(Oracle(Model(spec, ROUTES), limits=Limits(hypotheses=110)))
+        passed(judge, [Sent(f"{PORTS[number % 4]}{number}", PORTS[number % 4], 0) for number in range(7)])
+        costs.append(calls(lambda: passed(judge, [event])))  # noqa: B023 -- it is called here
+        assert judge.crowded == isinstance(event, Taken)
+    assert costs[1] <= 1.25 * costs[0]
+
+
 def test_a_hundred_possible_states_cost_little_more_than_a_third_each_of_what_one_costs() -> None:
     """Each gets values that never come again."""
 

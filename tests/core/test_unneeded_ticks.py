@@ -90,17 +90,21 @@ def test_so_a_wrong_or_surplus_answer_is_found_without_following_a_thousand_of_t
     assert monitor.explainer.work - before < 20
 
 
-def test_ticks_with_numbers_that_may_be_under_way_are_not_followed_to_explain_an_answer() -> None:
-    """Each leads to a state of its own, and an answer means the same before and after it: the answer takes one move."""
-    monitor = _monitor(_counted)
+@pytest.mark.parametrize(("emits", "moves"), [(_counted, 1), (_numbered, 2)])
+def test_ticks_with_numbers_that_may_be_under_way_are_not_followed_to_explain_an_answer(
+    emits: Callable[[int], Iterator[Transition[int]]], moves: int
+) -> None:
+    """Each leads to a state of its own, and an answer means the same before and after it: it takes one (timed) move."""
+    monitor = _monitor(emits)
     for step in range(1, 20):
-        monitor.tell(Seen(f"q.tick{step - 1}", "q", step))
-        monitor.tell(Sent("p.ask", "p", step + 0.1))
+        monitor.tell(Seen(f"q.tick{step - 1}", "q", step * 0.015))
+        monitor.tell(Sent("p.ask", "p", step * 0.015 + 0.004))
         before = monitor.explainer.work
-        assert monitor.tell(Seen("p.answer", "p", step + 0.101)) is None
-        assert monitor.explainer.work - before == 1
+        assert monitor.tell(Seen("p.answer", "p", step * 0.015 + 0.005)) is None
+        assert monitor.explainer.work - before == moves
+        assert monitor.cut
     # nor is anything forgotten by that: a tick that was on its way is explained
-    assert monitor.tell(Seen("q.tick19", "q", 19.102)) is None
+    assert monitor.tell(Seen("q.tick19", "q", 0.291)) is None
 
 
 def test_an_input_that_may_have_set_the_window_anew_after_a_tick_that_came_later() -> None:
