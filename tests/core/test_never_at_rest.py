@@ -54,6 +54,20 @@ def test_a_device_that_ticks_too_often_for_silence_is_driven(every: float, mode:
     assert len(events) < 1_000
 
 
+@pytest.mark.parametrize("mode", PACINGS)
+@pytest.mark.parametrize(("answers", "outcome"), [(0.001, "pass"), (None, "fail")])
+def test_a_latency_longer_than_the_period_of_a_message_keeps_no_input_back(
+    mode: str, answers: float | None, outcome: str
+) -> None:
+    """L is 0.03 s, and x comes each 0.02 s: an input is sent each 0.3 s at least, and a missing answer is found."""
+    timing = Timing(0.1, 0.03, 0.002)
+    verdict, events = played(
+        session(ticking(OFTEN), ["a"] * 20, PACINGS[mode](timing), timing), Clock(0.02, answers), most=11_000
+    )
+    assert verdict.outcome == outcome
+    assert events[-1].at < 0.3 * len(inputs(events)) + 10 * timing.quiescence
+
+
 def test_in_strict_mode_each_input_waits_for_the_answer_to_the_last() -> None:
     """Outputs that a window obliges for ever do not delay an input; all other outstanding outputs do."""
     _, events = _strictly(ticking(OFTEN, (0.2, 0.3)), Clock(0.03, 0.25), 5)
