@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from otf.adapter.bench_options import Connect, KnownIssue, Opener, trace_may_set
     from otf.adapter.board import Flash, Recording, Snapshot, command_qemu
     from otf.adapter.child.server import Listening
-    from otf.adapter.inband import Expect
     from otf.adapter.lifecycle import Life
     from otf.adapter.line import LINE_PROTOCOL, Arrival, Ending, Line, LineLost, Port, Trouble
+    from otf.adapter.reset import Expect
     from otf.channels import duplicating, lossy, reordering
     from otf.codec import Codec, PortAction, lines
     from otf.core import Barrier, InputMode, Limits

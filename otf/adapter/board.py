@@ -23,8 +23,8 @@ from anyio.abc import ByteStream
 from anyio.streams.buffered import BufferedByteReceiveStream
 
 from otf.adapter.child import Child, words
-from otf.adapter.child.hook import Hook, obey
 from otf.adapter.log import note
+from otf.adapter.reset import Hook, obey
 from otf.errors import ContactError, UsageError
 
 _LOOK: Final = 0.01

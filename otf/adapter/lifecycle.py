@@ -12,12 +12,11 @@ import anyio
 from otf.adapter.board import Flash, Recording, Snapshot
 from otf.adapter.child import Program
 from otf.adapter.child.faster import FASTEST, FasterClock, under
-from otf.adapter.child.hook import Hook, obey
 from otf.adapter.child.server import LATEST, Ready, Server, peers
-from otf.adapter.inband import HEARD, Expect, drop, quieten
 from otf.adapter.kept import campaigns_end
 from otf.adapter.line import Acting, Line
 from otf.adapter.log import note
+from otf.adapter.reset import HEARD, Expect, Hook, drop, obey, quieten
 from otf.adapter.waiting import clock
 from otf.codec import PortAction
 from otf.errors import CodecError, ContactError, UsageError

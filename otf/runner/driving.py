@@ -10,12 +10,12 @@ from typing import Final, TypeAlias, cast
 
 from otf.adapter import Bench, Line
 from otf.adapter.child.server import LATEST
-from otf.adapter.inband import HEARD
 from otf.adapter.kept import glance
 from otf.adapter.observed_rest.elsewhere import KERNEL
 from otf.adapter.observed_rest.owners import adopting, starting
 from otf.adapter.observed_rest.peers import are_fed, on_terminals, peers
 from otf.adapter.observed_rest.wakers import Wakers
+from otf.adapter.reset import HEARD
 from otf.adapter.third_party import describe, is_interruption, where
 from otf.adapter.threads import ThreadWatch
 from otf.adapter.waiting import clock

@@ -15,12 +15,12 @@ from otf.errors import USERS_OWN, ModelError, OtfError, UsageError
 from otf.spec.redrawing import Redraw
 from otf.spec.transition import RequirementIds, requirements
 from otf.strategy.answers import LearntAnswers
-from otf.strategy.fresh import FreshValues
 from otf.strategy.least import AfterWaits, LeastAction, LeastInput, LeastNext, LeastState
 from otf.strategy.memoryless import Script, Uniform, Weighted, Weights
 from otf.strategy.names import SAYS
 from otf.strategy.planned import Goal, Nearest, ToChanged
 from otf.strategy.pool import ChangedFirst, FailingIn, PlanPatience, Pool, VisitCounts, endless
+from otf.strategy.renames import FreshValues
 from otf.values import as_text
 
 

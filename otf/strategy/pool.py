@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar, assert_never
 
 from otf.core import FEW, InputMode, Node, Symbol, View
 from otf.core.view import LEFT_OPEN, SPECIFIED, UNKNOWN_YET
-from otf.strategy.fresh import FreshValues
+from otf.strategy.renames import FreshValues
 
 if TYPE_CHECKING:
     from otf.strategy.answers import LearntAnswers

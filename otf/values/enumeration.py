@@ -235,10 +235,6 @@ class Enumeration(Generic[T]):
         """Return a fresh copy of the value at a position. Raises StopIteration after the last one."""
         return next(islice(self, place, None))
 
-    def shuffled(self, seed: int) -> Iterator[T]:
-        """Yield the values in another order, small ones still roughly before large ones."""
-        return (value for _, value in perturbed(self, seed))
-
     def placed(self, seed: int | None = None) -> Iterator[tuple[int, T]]:
         """Yield the values with their positions in the order; with a seed, shuffled as `perturbed` does."""
         return enumerate(self) if seed is None else perturbed(self, seed)

@@ -66,7 +66,7 @@ def test_a_call_that_does_not_return_keeps_nobody_from_ending(call: str) -> None
     program = f"""
 import time, anyio
 from otf.adapter.third_party import answered
-from otf.adapter.child.hook import obey
+from otf.adapter.reset import obey
 def call():
     time.sleep(1000)
 async def main():

@@ -16,7 +16,7 @@ import pytest
 from trio.testing import MockClock
 
 from otf.adapter import Bench, Life
-from otf.adapter.child.hook import Hook
+from otf.adapter.reset import Hook
 from otf.adapters import serialport
 from otf.adapters.serialport import SerialLine
 from otf.campaign import Summary

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from otf.draft.dialogue import Utterance
-from otf.draft.registers import RECENT, guessed_registers
+from otf.draft.texts import RECENT, guessed_registers
 
 Talk = Sequence[str]
 

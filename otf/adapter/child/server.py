@@ -19,11 +19,11 @@ from typing import Final, TypeAlias
 import anyio
 
 from otf.adapter.child import Child, Program, words
-from otf.adapter.child.hook import obey
 from otf.adapter.line import Line
 from otf.adapter.observed_rest.owners import start_of, stranger
 from otf.adapter.observed_rest.place import Bound, Transport
 from otf.adapter.observed_rest.sockets import receiving
+from otf.adapter.reset import obey
 from otf.errors import ContactError
 
 _LAST: Final = 5.0  # seconds that SIGKILL may take
