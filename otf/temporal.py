@@ -140,7 +140,7 @@ def formula(thing: object) -> Formula:
 
 
 def now(what: What) -> Formula:
-    """Return the property that this is true of the current step: a value, a class, or a function of the step.
+    """Return the property that the current step matches: equals a value, is of a class, or satisfies a function.
 
     A value or a class must match the input or an output.
 

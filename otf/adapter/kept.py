@@ -1,9 +1,9 @@
 """What one path leaves open for the next, such as ports and servers; all of it is closed when the campaign ends.
 
-Of a system that lives on, it also keeps when its threads fell asleep. A connection wakes a server, which sleeps again
-before the new path first looks at it. So that look alone does not tell when a sleep of up to a second began. Such a
-thread may wake at any moment, and otf has to wait the whole quiescence time. But if otf looks once more before the next
-path opens its ports, the sleep began after that look.
+Of a system that lives on, it also keeps when its threads fell asleep. Each new connection wakes the server, but it
+sleeps again before the new path first looks at it. So that look alone does not tell when a sleep of up to a second
+began. Such a thread may wake at any moment, and otf has to wait the whole quiescence time. But if otf looks once more
+before the next path opens its ports, the sleep began after that look.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Waits for one of several descriptors, or for a time; and the clock."""
+"""Waits until one of several descriptors is ready or a time is over; also reads the clock."""
 
 from __future__ import annotations
 

@@ -96,8 +96,8 @@ class JobLine(msgspec.Struct, omit_defaults=True):
 
     `retry` is for a failure of an earlier campaign; the answer is a pass if all runs pass. `stop` ends the search of
     this `job`; its answer is the shortest trace so far. `seconds` are those left for it; `strict`, `first` and
-    `confirmed` tell `confirm` and `Shrinker` about the failing run. `looks`: the path first looks for changed
-    transitions, given as `changed` to a worker that lacks them. `scope` tells the kind to shrink from others.
+    `confirmed` tell `confirm` and `Shrinker` about the failing run. `looks`: the path first tries changed transitions;
+    `changed` lists them for a worker that does not know them yet. `scope` tells the kind to shrink from others.
     """
 
     job: int

@@ -117,7 +117,7 @@ class StepWalk:
 
     def _go(self, target: Node | None) -> None:
         if target is None:
-            say("the next state depends on the outputs of the system; choose another way")
+            say("the next state depends on what the system answers: `otf step --live` asks it; or choose another way")
             return
         self.states.append(target)
         self.ways = self._ways()

@@ -32,7 +32,7 @@ FEW: Final = 10  # a lower rate gets a decimal: 0.4 is not 0
 
 @dataclass(slots=True)
 class Figures:
-    """Counts what a campaign does; times are in seconds, those of events since the start of their path.
+    """Counts what a campaign does. All times are in seconds; an event's time counts from the start of its path.
 
     `counted` is the number of steps on paths that count. `met` holds the states that the system was certainly in;
     `pairs` holds those states with each input sent in them.

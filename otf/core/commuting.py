@@ -176,9 +176,9 @@ def indifferent(model: Model, node: Node, move: Move, inp: Symbol, *, timed: boo
     Suppose the move came first, at t, and the input at u. Taking the input first explains the same: it can only restart
     timers of its state, or delay their effect until the system is free. That moves the ends of their intervals to later
     and keeps the begins, so the move may still have come at t. These ends also include what the input did to the timers
-    that the move set: `Windows.spontaneous` passes them on. An input sent when the move was already due is not taken
-    first (`in_time`); it was not tried then, and the move is followed. Later events depend only on intervals, and the
-    wider of two hypotheses explains whatever the narrower does.
+    that the move set: `Windows.spontaneous` passes them on. If an input was sent when the move was
+    already due, the search does not take it first (`in_time`), and so follows the move. Later events depend only on
+    intervals, and the wider of two hypotheses explains whatever the narrower does.
     """
     if node.indifferent is None:
         node.indifferent = {}

@@ -109,7 +109,7 @@ class Session:
 
     @property
     def answering(self) -> bool:
-        """Return whether the system may still answer what was sent, so an output is now more likely than a rest."""
+        """Return whether the system may still answer what was sent: then an output is more likely than a rest."""
         belief = self.moment.monitor.belief
         known = belief.silent
         return not belief.settled and not (silent(self.moment.monitor.oracle.model, belief) if known is None else known)

@@ -74,7 +74,7 @@ class CpuUse(NamedTuple):
 
 @dataclass(slots=True)
 class Stalls:
-    """The stalls of one run, and the end of the present wait, which lost time extends. `longest` is in seconds.
+    """The stalls of one run, and the end of the current wait, which is extended by lost time. `longest` is in seconds.
 
     `fresh` holds the stalls not yet passed to the monitor; `sampled` is when the machine was last read for them.
     """

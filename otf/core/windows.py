@@ -308,7 +308,7 @@ def _numbered(timers: tuple[Timer, ...], then: Hypothesis) -> Hypothesis:
 
 
 def _stamped(then: Hypothesis, move: Move, stamp: int) -> Queues[Outstanding]:
-    """Return the outstanding outputs, with the stamp on those of the move itself: once seen, they narrow its timers."""
+    """Return the outstanding outputs; those of the move itself are stamped, since they narrow its timers once seen."""
     if not stamp:
         return then.outstanding
     return tuple(

@@ -145,7 +145,7 @@ class Entries:
             yield from self._event(frame, entry)
 
     def _ended(self, at: float) -> Iterator[Noted]:
-        """Yield the events of the frames that silence has ended before this time, in their order."""
+        """Yield the events of the frames that silence ended before this time, in order."""
         for key, last in sorted(self._waiting.items(), key=lambda item: item[1].at):
             framer = self._framers[key[0]][key[1]]
             if at - last.at > framer.gap:

@@ -237,8 +237,8 @@ class Traits:
 def kind(inp: Symbol) -> Trait:
     """Return the kind of an input: inputs of one kind do the same thing with other values.
 
-    Dataclasses of one type are of one kind, as are tuples with the same head, and numbers. Members of an enum and texts
-    name different things, so each is its own kind.
+    Inputs are of one kind if they are dataclasses of one type, tuples with the same first element, or numbers.
+    Members of an enum and texts name different things, so each is its own kind.
     """
     value = inp.value
     if isinstance(value, (Enum, str)):

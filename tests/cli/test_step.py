@@ -62,7 +62,7 @@ def test_spontaneous_ways_and_ways_that_depend_on_outputs(folder: Path) -> None:
         "0",
         "    1  Button()  ->  outputs accepted on slot",
         "    2  (spontaneous)  ->  Coffee()",
-        "the next state depends on the outputs of the system; choose another way",
+        "the next state depends on what the system answers: `otf step --live` asks it; or choose another way",
     ]
     assert shown[1].splitlines()[0] == "1"
     assert shown[1].splitlines()[-1] == "every input is specified here"
