@@ -74,6 +74,17 @@ class Lookout:
             self._slack = wire.now + wire.unheard
         self.stalls.begin(self.looked, self._cpu_use(), timed=self._model.timed)
 
+    async def begin(self) -> None:
+        """Let the system take its connections, for at most the quiescence time.
+
+        A server on a busy machine may read the first input before it has accepted the other clients, whom it then
+        cannot tell of it.
+        """
+        until, observer = self.wire.now + self._timing.quiescence, self._observer
+        if observer is not None and len(self.wire.lines) > 1:
+            while not (observer.asleep() or self.wire.waiting or self.wire.over(until)):
+                await self.look(min(until, self.wire.now + FIRST))
+
     async def turn(self) -> None:
         """Give the event loop its turn: many inputs may be sent without a wait, and interruptions must get through."""
         await checkpoint()

@@ -168,6 +168,13 @@ class Observer:
         self._hurry(now)
         return False
 
+    def asleep(self) -> bool:
+        """Return whether all threads sleep at this moment with nothing under way, or none of that can be seen."""
+        try:
+            return self._system.look(self._empty) is not None
+        except (Unseen, OSError):
+            return True
+
     def glance(self) -> None:
         """Note which threads sleep now, while the run waits for a timer of the system.
 

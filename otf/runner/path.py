@@ -122,6 +122,7 @@ class Conduct:
         return texts
 
     async def _run(self) -> Verdict:
+        await self._lookout.begin()
         while True:
             if self.wire.waiting:
                 await self._take_all()

@@ -67,6 +67,10 @@ class _Looks:
         """Return that a thread always runs."""
         return 0.0
 
+    def asleep(self) -> bool:
+        """Return that the system has taken its connections."""
+        return True
+
     def wait(self, until: float, wanted: float, **more: object) -> None:
         """Begin to wait."""
 
