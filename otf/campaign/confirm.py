@@ -21,11 +21,11 @@ from otf.campaign.pace import Pace, as_before
 from otf.campaign.paths import PathRun
 from otf.campaign.results import STRICT, KnownIssueCount, PathResult
 from otf.campaign.summary import Summary
-from otf.campaign.undelayed import is_undelayed
 from otf.core import Oracle
 from otf.core.repeatable import ask_again
 from otf.core.stalls import CERTAIN, LONG
 from otf.core.timer_waits import Timers
+from otf.core.undelayed import is_undelayed
 from otf.errors import ContactError, WriteError
 from otf.runner.observing import TRUSTING
 from otf.strategy import Script
@@ -231,7 +231,7 @@ async def confirm(  # noqa: PLR0913 -- what a run needs, each once
         run = PathRun(bench, oracle, header, trace, aftermath=lambda _: aftermath, least=len(inputs))
         again = await run.run(Script(inputs), len(inputs), pace.pacing(), until=until, earlier=names)
         if again.verdict.failed:
-            if counts(again, seen) or _undelayed_twice(oracle, again, [failing, *seen]):
+            if counts(again, seen):
                 # the original is as good as the run that confirms it, and has the usual name
                 same = strict and _signature(again) == _signature(failing)
                 # a run that failed in the same way beside a stall is no sign of chance
@@ -241,7 +241,12 @@ async def confirm(  # noqa: PLR0913 -- what a run needs, each once
         elif again.steps == len(inputs) or anyio.current_time() < until:
             others.append(again)
     over = len(seen) + len(others) < (STALLED if seen else TRIES)
-    doubted = doubtful_result(failing, why_doubted(first, seen, others, over=over), over=over and not others)
+    doubted = doubtful_result(
+        failing,
+        why_doubted(first, seen, others, over=over),
+        over=over and not others,
+        certain=over and is_undelayed(oracle, failing.events),
+    )
     return ConfirmedPath(doubted, tries - count_unclear(others), again=over and not doubted.verdict.failed)
 
 
@@ -304,11 +309,14 @@ def counts(failing: PathResult, seen: Iterable[PathResult]) -> bool:
     return not is_stalled(failing) or any(_is_alike(failing, each) for each in seen)
 
 
+<<<<<<< HEAD
 def _undelayed_twice(oracle: Oracle, again: PathResult, seen: Iterable[PathResult]) -> bool:
     """Return whether a run fails like another one, eager or strict, and no delay explains it."""
     return any(_signature(each) == _signature(again) for each in seen) and is_undelayed(oracle, again.events)
 
 
+=======
+>>>>>>> cd905ed1 (A failure that no delay explains counts, whatever stalls)
 def _is_alike(one: PathResult, other: PathResult) -> bool:
     """Return whether two runs of the same inputs fail alike: at the same input, by a timer, or with the same values.
 

@@ -87,14 +87,17 @@ def interrupted_result(failing: PathResult) -> PathResult:
     return replace(failing, verdict=Verdict("inconclusive", why=why), events=())
 
 
-def doubtful_result(failing: PathResult, why: str, *, over: bool = False) -> PathResult:
-    """Return a path as inconclusive; `over`: there was no time for another run, so what no delay explains counts."""
+def doubtful_result(failing: PathResult, why: str, *, over: bool = False, certain: bool = False) -> PathResult:
+    """Return a path as inconclusive.
+
+    `over`: there was no time for another run, so what no delay explains counts, as it does where it is `certain`.
+    """
     # eager mode may be wrong about an output that should have come by now, but not about a system that has ended; and a
     # system that died, and that the bench cannot restart, cannot be driven again
     failure = failing.verdict.failure
     if failure is None or failure.kind == "ended":
         return failing
-    if over and is_proven(failing.verdict, failing.events):
+    if certain or (over and is_proven(failing.verdict, failing.events)):
         note = "\n".join(filter(None, [failure.note, ONCE]))
         return replace(failing, verdict=replace(failing.verdict, failure=replace(failure, note=note)))
     # a restarted system says so only once, and its text is the only trace of that

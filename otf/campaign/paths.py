@@ -29,6 +29,7 @@ from otf.core import Chooser, Oracle, Pacing, Session, Symbol, View
 from otf.core.commands import GoesPast
 from otf.core.pacing import Strict
 from otf.core.timer_waits import Timers
+from otf.core.undelayed import is_undelayed
 from otf.core.walk import Act, Walk, bounded, excused
 from otf.errors import USERS_OWN, ContactError, OtfError, WriteError
 from otf.runner import TraceWriter, drive
@@ -147,6 +148,8 @@ class PathRun:
         self._record = Recorder(self._writer, _both(self._observe, told), types)
 
     def _whole(self, verdict: Verdict) -> Verdict:
+        if verdict.stalled and self._record.whole and is_undelayed(self.oracle, self._record.events):
+            verdict = replace(verdict, stalled=0.0)
         return verdict if self.short else with_all_sent(verdict, self._writer.steps, self._least)
 
     def _finish(self, verdict: Verdict) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial, update_wrapper
+from math import inf
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeGuard, TypeVar, cast
 
@@ -287,6 +288,16 @@ def drifting(spec: Spec[State, Input], drift: float) -> Spec[State, Input]:
     if not 0 <= drift < 1:
         raise UsageError(f"drifting(…, {drift!r}): a share from 0 to 1 is needed: 100e-6 for 100 ppm")
     return _retimed(spec, lambda lo, hi: (lo * (1 - drift), hi * (1 + drift)))
+
+
+def without_times(spec: Spec[State, Input]) -> Spec[State, Input]:
+    """Return the spec of a system that may be late by any time: each window and timer lasts from 0 on, without an end.
+
+    >>> lamp = Spec(lambda on, inp: [Transition(True, ("on",), within=(1.0, 3.0))], False, ["on"])
+    >>> list(without_times(lamp).step(False, "on"))
+    [Transition(state=True, outputs=('on',), within=(0.0, inf))]
+    """
+    return _retimed(spec, lambda _lo, _hi: (0.0, inf))
 
 
 Retime = Callable[[float, float], tuple[float, float]]

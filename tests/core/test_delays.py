@@ -10,12 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otf.campaign import undelayed
-from otf.campaign.undelayed import is_undelayed
 from otf.compose import cyclic
 from otf.core import Model, Oracle
+from otf.core.undelayed import is_undelayed
 from otf.spec import Elapse, Spec, Transition, goto
-from otf.trace.events import Event, Guess, Quiet, Seen, Sent
+from otf.trace.events import Event, Quiet, Seen, Sent
 
 
 def _step(count: int, inp: object) -> Iterator[Transition[int]]:
@@ -65,7 +64,7 @@ def test_times_alone_are_a_delay(run: list[tuple[str, float]]) -> None:
         elif what == "read":
             events.append(Sent("read", "", at))
         elif what == "quiet":
-            events.append(Quiet(at))
+            events.append(Quiet(at, by="timed"))
         elif asked:
             events.append(Seen(0, "sut", at))
         asked += (what == "read") - (what == "answer" and asked > 0)
@@ -73,11 +72,11 @@ def test_times_alone_are_a_delay(run: list[tuple[str, float]]) -> None:
 
 
 def test_a_wrong_answer() -> None:
-    """A value is wrong, but one that comes after silence is late, and one that does not come may be still to come."""
+    """A value is wrong, but one that comes after timed silence is late, and one that does not come may still come."""
     oracle = _oracle(COUNTER)
     assert is_undelayed(oracle, _asked(1))
-    assert not is_undelayed(oracle, _asked(0, Quiet(0.5)))
-    assert not is_undelayed(oracle, [Sent("read", "", 0.0), Quiet(0.5)])
+    assert not is_undelayed(oracle, _asked(0, Quiet(0.5, by="timed")))
+    assert not is_undelayed(oracle, [Sent("read", "", 0.0), Quiet(0.5, by="timed")])
 
 
 def test_the_seconds_of_an_elapse() -> None:
@@ -86,10 +85,3 @@ def test_the_seconds_of_an_elapse() -> None:
     assert not is_undelayed(_oracle(COUNTER), [*passed, *_asked(7)])
     plain = Spec(lambda state, inp: () if isinstance(inp, Elapse) else _step(state, inp), 0, COUNTER.inputs)
     assert is_undelayed(_oracle(plain), [*passed, *_asked(7)])
-
-
-def test_a_guess_and_a_long_judgement_say_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a guessed state the guess may be wrong; and a long run may take too long to judge."""
-    assert not is_undelayed(_oracle(COUNTER), [Guess(0.0), *_asked(1)])
-    monkeypatch.setattr(undelayed, "SECONDS", -1.0)
-    assert not is_undelayed(_oracle(COUNTER), _asked(1))

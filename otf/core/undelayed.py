@@ -1,0 +1,58 @@
+"""Failures that no delay explains: they show in what came and in rests that were observed, whatever the times."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from otf.core.model import Model
+from otf.core.monitor import Monitor
+from otf.core.oracle import Oracle
+from otf.core.timing import Timing
+from otf.spec import Elapse, without_times
+from otf.trace.events import Event, Guess, Quiet, Stalled
+
+MOST: Final = 10_000  # events: this is asked while a campaign waits
+CROWDED: Final = 200  # hypotheses: where nothing is known of times, inputs in flight have many orders
+AGES: Final = 1e9  # seconds: longer than any delay
+
+
+def is_undelayed(oracle: Oracle, events: Sequence[Event]) -> bool:
+    """Return whether a failing run would fail, too, if each message and timer had been late by any time.
+
+    It is judged again without times: windows and timers of the model are open, L and R have no end, and silence that
+    was only timed does not count. A busy machine delays; it does not change what is sent, and a system that was
+    observed to rest sends nothing more. A run in a guessed state is not judged, and neither is a model that reckons
+    with the seconds of an `Elapse`: a stall makes them more.
+
+    >>> from otf.core import Model
+    >>> from otf.spec import Spec, goto
+    >>> from otf.trace import Quiet, Seen, Sent
+    >>> oracle = Oracle(Model(Spec(lambda lit, inp: [goto(not lit, "on", within=(0, 1))], False, ["press"])))
+    >>> is_undelayed(oracle, [Sent("press", "sut", 0.0), Seen("off", "sut", 0.2)])
+    True
+    >>> is_undelayed(oracle, [Sent("press", "sut", 0.0), Seen("on", "sut", 1.5)])
+    False
+    >>> is_undelayed(oracle, [Sent("press", "sut", 0.0), Quiet(2.0, by="observed")])
+    False
+    """
+    if not events or len(events) > MOST or any(isinstance(each, Guess) for each in events):
+        return False
+    model = Model(without_times(oracle.model.spec), oracle.model.routes)
+    monitor = Monitor(replace(oracle, model=model, timing=Timing(AGES, AGES, AGES), properties={}))
+    for event in events:
+        if isinstance(event, Stalled) or (isinstance(event, Quiet) and event.by == "timed"):
+            continue
+        monitor.tell(event)
+        if monitor.verdict is not None or len(monitor.belief.hypotheses) > CROWDED:
+            break
+    failed = monitor.verdict is not None and monitor.verdict.failed and event is events[-1]
+    return failed and not _reckons(model)
+
+
+def _reckons(model: Model) -> bool:
+    """Return whether the seconds of an `Elapse` have an effect in some state of the model met so far."""
+    asked = ((inp, moves) for node in model.nodes for inp, moves in node.moves.items())
+    waits = (moves for inp, moves in asked if inp is not None and isinstance(inp.value, Elapse))
+    return any(not move.stays or move.emitted for moves in waits for move in moves)
