@@ -309,14 +309,6 @@ def counts(failing: PathResult, seen: Iterable[PathResult]) -> bool:
     return not is_stalled(failing) or any(_is_alike(failing, each) for each in seen)
 
 
-<<<<<<< HEAD
-def _undelayed_twice(oracle: Oracle, again: PathResult, seen: Iterable[PathResult]) -> bool:
-    """Return whether a run fails like another one, eager or strict, and no delay explains it."""
-    return any(_signature(each) == _signature(again) for each in seen) and is_undelayed(oracle, again.events)
-
-
-=======
->>>>>>> cd905ed1 (A failure that no delay explains counts, whatever stalls)
 def _is_alike(one: PathResult, other: PathResult) -> bool:
     """Return whether two runs of the same inputs fail alike: at the same input, by a timer, or with the same values.
 

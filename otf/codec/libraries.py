@@ -9,8 +9,6 @@ take at least one byte, or four bytes could ask for four billion empty parts. No
 might be read as often as there are bytes. Anything unknown, such as a user's function, counts as unbounded.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from io import BytesIO
