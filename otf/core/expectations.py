@@ -17,7 +17,8 @@ from otf.errors import ModelError
 from otf.spec import AnyOrder, On, OneOf, Where
 from otf.spec.outputs import Test
 from otf.trace.events import Ended
-from otf.values import COMPARED, message_of, show
+from otf.values import message_of, show
+from otf.values.text import COMPARED
 
 
 class Expectation(Protocol):

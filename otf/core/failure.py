@@ -21,7 +21,8 @@ from otf.spec.requirements import Requirement, Requirements
 from otf.trace.alike import head
 from otf.trace.events import Closed, Event, Seen, Sent, Undecodable
 from otf.trace.verdict import ANSWERS, MEETS, Allowed, Failure, FailureKind, Signature, Verdict
-from otf.values import COMPARED, changes, message_of, show
+from otf.values import changes, message_of, show
+from otf.values.text import COMPARED
 
 SHOWN: Final = 20  # states shown in one failure: more would not help
 EXPLAINED: Final = 200  # possible states used to explain a failure: more would take a second

@@ -266,7 +266,7 @@ def comparison_page(found: Comparison) -> str:
     if not found.conditions:
         parts.append(tag("p", "They were recorded under the same conditions."))
     events = (
-        _events(found.traces, sides, other_seed=seeds_differ(found.conditions))
+        _events(found.traces, sides, other_seed=seeds_differ(found.conditions), campaigns=bool(found.figures))
         if found.traces
         else tag("p", "No two paths of the same number part.")
     )
@@ -298,12 +298,16 @@ def seeds_differ(conditions: Sequence[ConditionPair]) -> bool:
     return any(each.what == "seed" for each in conditions)
 
 
-def _events(found: TraceComparison, heads: Sequence[str], *, other_seed: bool) -> Markup:
+def _events(found: TraceComparison, heads: Sequence[str], *, other_seed: bool, campaigns: bool) -> Markup:
     sides = [(side.name, side.outcome, counted(side.steps, "step")) for side in (found.a, found.b)]
     states = ("possible before it", "\n".join(found.states_a), "\n".join(found.states_b))
+    traces = _table("traces", ["trace", "verdict", "size"], sides)
+    parted = tag("p", parting(found, other_seed=other_seed))
+    if other_seed and campaigns:
+        return joined(traces, parted)
     return joined(
-        _table("traces", ["trace", "verdict", "size"], sides),
-        tag("p", parting(found, other_seed=other_seed)),
+        traces,
+        parted,
         _table("possible states", ("states", *heads), [states] if found.event is not None else []),
         _table("events", ("same or not", *heads), [(row.mark, row.a, row.b) for row in found.rows]),
     )
@@ -328,4 +332,6 @@ def _table(label: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> M
         tag("tr", *(tag("td", tag("code", each)) for each in row), class_="differs" if row[0] in set("<>|") else None)
         for row in rows
     ]
-    return scrolled(label, tag("table", tag("thead", head), tag("tbody", *body)), class_="wide compared")
+    # figures take the room that they need; events stand side by side
+    kind = "wide" if heads[0] == "what" else "wide compared"
+    return scrolled(label, tag("table", tag("thead", head), tag("tbody", *body)), class_=kind)

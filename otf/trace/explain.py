@@ -16,7 +16,8 @@ from otf.trace.near import near
 from otf.trace.result import counted
 from otf.trace.title import came, title
 from otf.trace.verdict import WORDS, Allowed, Failure, Verdict
-from otf.values import shortened, show
+from otf.values import show
+from otf.values.text import shortened
 
 STEPS: Final = 12  # the last ones, which usually lead to the failure
 PASSED: Final = 0.01  # seconds of silence that are shown

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from otf.trace.verdict import Failure
-from otf.values import shortened
+from otf.values.text import shortened
 
 ANY_ORDER: Final = "in any order: "
 MOST: Final = 3  # more differences would not help

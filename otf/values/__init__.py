@@ -19,7 +19,7 @@ from otf.values.enumeration import Enumeration, Flat, block_start, given, is_enu
 from otf.values.identity import fingerprint, fresh, key, likeness
 from otf.values.strategies import is_strategy, smallest
 from otf.values.subsets import FiniteFunction
-from otf.values.text import COMPARED, as_text, became, changes, message_of, shortened, show, showing
+from otf.values.text import as_text, became, changes, message_of, show, showing
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,6 @@ def _made(makes: Any) -> Enumeration[Any]:  # noqa: ANN401 -- a function or a cl
 
 
 __all__ = [
-    "COMPARED",
     "PRINTABLE",
     "Alphabet",
     "Among",
@@ -169,7 +168,6 @@ __all__ = [
     "ready",
     "register",
     "rows",
-    "shortened",
     "show",
     "showing",
     "smallest",

@@ -46,6 +46,7 @@ def test_campaigns_of_other_seeds(runs: Path, tmp_path: Path) -> None:
     assert "Their seeds differ" in done.out
     for said in (done.out, (tmp_path / "page.html").read_text(encoding="utf-8")):
         assert "part at event" not in said
+        assert "same or not" not in said
 
 
 def test_as_a_document(runs: Path) -> None:
