@@ -253,8 +253,9 @@ class Campaign:
             oracle, shows, path = self._executor.oracle(lane), None, ConfirmedPath(result)
             if result.verdict.failure is not None:
                 path = await self._confirmed(result, lane, counts)
-            if path.result.verdict.failure is not None or oracle.model.requirements or self._strategy.req:
-                shows = await new_evidence(self.summary.requirements, path.result, self.bench, oracle, self._strategy)
+            record, others = self.summary.requirements, {*oracle.model.requirements, *self._strategy.req}
+            if path.result.verdict.failure is not None or record.open(others):
+                shows = await new_evidence(record, path.result, self.bench, oracle, self._strategy)
             if self.settings.covers is not None:
                 await cover(self.settings.covers, result.trace, self.bench, oracle)
         counts(path, shows=shows)
