@@ -333,5 +333,5 @@ def _table(label: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> M
         for row in rows
     ]
     # figures take the room that they need; events stand side by side
-    kind = "wide" if heads[0] == "what" else "wide compared"
+    kind = "wide figures" if heads[0] == "what" else "wide compared"
     return scrolled(label, tag("table", tag("thead", head), tag("tbody", *body)), class_=kind)
