@@ -116,7 +116,11 @@ class Window(NamedTuple):
         (a, b), begun = self.trigger, stall.begun
         triggering = not is_later(begun, b)
         ending = not is_later(a + self.lo, stall.at) and not is_later(begun, b + self.hi + latency)
-        return self._replace(trigger=Span(a, b + stall.seconds)) if triggering or ending else self
+        if not triggering and not ending:
+            return self
+        # the output that showed the trigger may have been due when the stall began, and the system keep its schedule
+        due = max(begun, a - stall.seconds) if triggering and is_later(stall.at, a) else a
+        return self._replace(trigger=Span(min(a, due), b + stall.seconds))
 
 
 def behind(stalls: Iterable[Stalled], now: float, bound: float) -> float:

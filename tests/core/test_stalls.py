@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from otf.compose import cyclic
 from otf.core import Model, Monitor, Oracle, Routes, Timing
 from otf.core.belief import Ledger
 from otf.core.stalls import STEP, CpuUse, Stalls, ThreadUse, is_proven
@@ -349,6 +350,20 @@ def test_a_stall_is_judged_again_with_what_more_spontaneous_outputs_explain() ->
     monitor = Monitor(Oracle(Model(chatty, routes), timing=Timing(0.05, 0.1, 0.005)))
     ticks = [Seen("tick", "P", 1.06) for _ in range(6)]
     events: list[Event] = [Sent("in", "Q", 1.0), Seen("answer", "Q", 1.05), Stalled(0.01, 1.055), *ticks, Quiet(1.5)]
+    for event in events:
+        monitor.tell(event)
+    assert monitor.end().outcome == "pass"
+
+
+@pytest.mark.parametrize("told", ["before", "after"])
+def test_a_device_that_keeps_its_schedule_after_a_stall(told: str) -> None:
+    """A message is held up until 0.22 s, and the next comes at its time: 0.07 s later, where 0.08 s are the least."""
+    node = cyclic(
+        Spec(lambda state, _inp: [goto(state)], 0, ["in"], name="node"), "tick", "tick", every=0.1, jitter=0.01
+    )
+    monitor = Monitor(Oracle(Model(node, Routes(("P",), lambda _: "P")), timing=Timing(0.05, 0.005, 0.002)))
+    stall, held = Stalled(0.02, 0.22), Seen("tick", "P", 0.22)
+    events = [Seen("tick", "P", 0.1), *((stall, held) if told == "before" else (held, stall)), Seen("tick", "P", 0.29)]
     for event in events:
         monitor.tell(event)
     assert monitor.end().outcome == "pass"
