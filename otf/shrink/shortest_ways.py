@@ -10,6 +10,7 @@ from otf.core import Model, Node, Oracle, Symbol
 from otf.core.hypothesis import Hypothesis
 from otf.core.view import view
 from otf.shrink.issue import ANYWHERE, ModelStep, NodeSet, Thinking, counterpart
+from otf.spec import Elapse
 from otf.strategy.pool import PlanPatience, endless
 
 SEARCHED: Final = 3000  # nodes that a search for a way examines; beyond, it settles for a known detour
@@ -308,7 +309,8 @@ class ModelMap:
     def _taking(self, node: Node) -> bool:
         known = self._takes.get(node)
         if known is None:
-            offered = self.model.enabled_inputs(node)[:OFFERED]
+            # a wait does not reach the system: a state that offers nothing else passes, too
+            offered = (inp for inp in self.model.enabled_inputs(node)[:OFFERED] if not isinstance(inp.value, Elapse))
             known = self._takes[node] = any(self.model.specified(node, inp) for inp in offered)
         return known
 

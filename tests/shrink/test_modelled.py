@@ -15,7 +15,7 @@ from otf.shrink import Issue, ModelStep, Setting, StepPlan, issue_of
 from otf.shrink.issue import ANYWHERE, Traits, completed, kind
 from otf.shrink.search import ShrinkSearch
 from otf.shrink.shortest_ways import ModelMap, Tree
-from otf.spec import Spec, Transition, goto
+from otf.spec import Elapse, Spec, Transition, goto
 from otf.strategy import Script
 from otf.trace.events import Event, Seen, Sent
 from tests.shrink.simulated import LAMP, Bench, acting, lamp, sent
@@ -262,6 +262,8 @@ def test_what_comes_unasked_may_have_come() -> None:
 
 def _boots(state: object, inp: object) -> Iterator[Transition[object]]:
     match state, inp:
+        case "off", Elapse():
+            yield goto("off")
         case "on", "reset":
             yield goto("off")
         case "on", "shout":
@@ -280,13 +282,17 @@ def _banner(state: object) -> Iterator[Transition[object]]:
         yield goto("hung up", "hiss")
 
 
-def _booting(*inputs: str) -> Oracle:
+def _booting(*inputs: object) -> Oracle:
     return Oracle(Model(Spec(_boots, initial="off", inputs=inputs, emits=_banner)))
 
 
-def test_a_device_that_boots_first_is_shrunk() -> None:
-    """A state that takes no input before its banner is over when the first one is sent: all steps are not needed."""
-    oracle = _booting("poke", "look")
+@pytest.mark.parametrize("waits", [(), (Elapse(0.5),)])
+def test_a_device_that_boots_first_is_shrunk(waits: tuple[Elapse, ...]) -> None:
+    """A state that takes no input before its banner is over when the first one is sent, though the model offers waits.
+
+    So not all steps are needed.
+    """
+    oracle = _booting("poke", "look", *waits)
     assert {node.value for node in ModelMap(oracle).start} == {"on"}
     sent = [Sent("poke", "", at) for at in (1.0, 2.0, 3.0)]
     issue = issue_of(oracle, [Seen("hello", "sut", 0.5), *sent, Sent("look", "", 4.0), Seen("lost", "sut", 4.1)])
