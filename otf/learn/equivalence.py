@@ -7,8 +7,7 @@ costs little, and often one of them does change the state, such as a name before
 
 Beside each test goes a walk. It draws effects, not inputs: each answer with the state that it leads to is as likely as
 any other. Most inputs of a server are refused alike. A random walk tends to end there, and takes long to find an error
-behind a rare answer. A walk ends by identifying its state, and then with a word that identifies a drawn one: a word
-that distinguishes other states may also distinguish states that are still taken for one.
+behind a rare answer.
 """
 
 from __future__ import annotations
@@ -132,8 +131,7 @@ class SuiteWords:
             effect = random.choice([*there])
             word.append(random.choice(there[effect]))
             if random.random() < 1 / (min(average, SUNK) if self._sink(effect[0]) else average):
-                ends = effect[0], random.randrange(len(self._inputs))
-                return (*word, *(inp for state in ends for inp in random.choice(self._tree.identifiers(state))))
+                return (*word, *random.choice(self._tree.identifiers(effect[0])))
 
     def _kept(self, state: int) -> list[int]:
         return [inp for inp, then in enumerate(self._machine.next[state]) if then == state]
