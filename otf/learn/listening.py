@@ -92,6 +92,12 @@ class Heard:
                 # a port without a connection ends when we send there: that is not a greeting
                 self.greeting.append((event.port, output))
 
+    @property
+    def last_words(self) -> str:
+        """What came on connections that ended before the first input, as the end of a sentence; often the reason."""
+        said = ", ".join(show(output) for _, output in self.greeting if not isinstance(output, Ended))
+        return f"; it said {said}" if said else ""
+
     def answers(self) -> list[PortOutputs]:
         """Return the outputs after each input, sorted by port, since ports have no order between them."""
         return [tuple(sorted(each, key=lambda seen: seen[0])) for each in self.outputs]
@@ -228,7 +234,7 @@ class PathDriver:
             if early and (early != before or not self._can_stay_closed(early)):
                 # once proves nothing: a server may close at once if it is busy, or has not forgotten the last
                 # connection
-                why = "a connection ended before its first input"
+                why = f"a connection ended before its first input{heard.last_words}"
                 continue
             self.unopened |= early
             self.times = heard.times

@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from otf.learn.answers import PortOutputs, Symbols
-from otf.learn.listening import PathDriver
+from otf.learn.listening import Heard, PathDriver
 from otf.learn.teaching import Pupil
 from otf.models.coffee import Button, Coin, bench
 from otf.suite.machine import Word
@@ -120,3 +120,10 @@ def test_paths_at_the_same_time_have_traces_of_their_own(tmp_path: Path) -> None
 
     anyio.run(all_at_once)
     assert sorted(word for word, _ in PathDriver(bench(), driver.inputs, tmp_path).stored()) == sorted(words)
+
+
+def test_a_connection_that_ends_at_once_often_says_why() -> None:
+    """The error of a path without a first input repeats what the system said before the end."""
+    ended = ("line", Ended("end of stream"))
+    assert Heard(bench(), [ended]).last_words == ""
+    assert Heard(bench(), [("line", "421 too busy"), ended]).last_words == "; it said '421 too busy'"

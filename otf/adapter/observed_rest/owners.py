@@ -91,13 +91,14 @@ def stranger(transport: Transport, address: Bound, server: int, since: int) -> s
         wanted = {f"socket:[{inode}]"}
         held = [] if _holds(server, wanted) else [pid for pid in (*everybody(), os.getpid()) if _holds(pid, wanted)]
         if held and all(start_of(pid) < since for pid in held):
-            who = ", ".join(f"{pid} ({_name_of(pid)})" for pid in held)
+            who = ", ".join(f"{pid} ({program_name(pid)})" for pid in held)
             where = f"{transport.upper()} port {address[0]}:{address[1]}"
             return f"the {where} is held by the process {who}, started before it"
     return ""
 
 
-def _name_of(pid: int) -> str:
+def program_name(pid: int) -> str:
+    """Return the name of a process's program."""
     try:
         return (PROC / str(pid) / "comm").read_text(errors="replace").strip()
     except OSError:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from otf.adapter.observed_rest.calls import Timeout
-from otf.adapter.observed_rest.owners import OURS, Strangers
+from otf.adapter.observed_rest.owners import OURS, Strangers, program_name
 from otf.adapter.observed_rest.place import Unseen
 from otf.adapter.observed_rest.process import Process, has_ended
 from otf.adapter.observed_rest.threads import STOPPED, Gone, Hidden, Sleepers, ThreadReading, Tid, Wake, children
@@ -249,7 +249,8 @@ class SystemProcesses:
                 if where is None:
                     return None
                 if why := process.why_untimed():
-                    raise Unseen(f"of the process {process.pid}: {why}")
+                    # servers start a process for each client, whose numbers would make as many reasons
+                    raise Unseen(f"of its process {program_name(process.pid)}: {why}")
                 self._where[tid] = process, where
                 wakes[tid] = process.wake(where, time.monotonic())
         if self.sleepers.ran:
