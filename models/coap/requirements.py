@@ -1,7 +1,7 @@
 """The normative sentences about a CoAP server that the model decides: RFC 7252, and RFC 7641 on observing.
 
 It omits rules that hold for every answer, such as repeating the request's token: otherwise a wrong code would cite them
-too. A transition has the sentence about its answer or, if it notifies of a change, the one about notifications.
+too. A transition cites the sentence about its answer or, if it notifies of a change, the one about notifications.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ def burst(bench: Bench, given: int | None, seed: int, number: int) -> int:
 
 
 def lasts(bench: Bench, given: int | None, size: int, gone: float, left: float) -> bool:
-    """Return whether a path that begins after `gone` seconds, with `left` left, lasts to the end: from halfway on.
+    """Return whether a path that begins after `gone` seconds, with `left` to go, lasts to the end: in the second half.
 
     One without bursts does so only after three quarters if others may have bursts, so that those end first.
     """

@@ -28,7 +28,7 @@ async def counts_always(_shown: Signature) -> None:
 
 @dataclass(slots=True, eq=False)
 class CandidateRun:
-    """A run of a candidate: it may end before the runs of earlier ones, and `counts` once these are judged."""
+    """A run of a candidate. It may end before those of earlier candidates, but `counts` only once these are judged."""
 
     candidate: Candidate
     woken: Callable[[], None]

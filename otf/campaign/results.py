@@ -233,7 +233,8 @@ class GuessedFailure:
 class KnownIssueCount:
     """A known issue of the bench: its description, the number of paths that showed it, and the shortest of these.
 
-    `kinds` holds the signatures of what counted as it: if there are several, it may excuse too much.
+    `kinds` holds the signatures of the failures that counted as this issue; if there are several, it may excuse too
+    much.
     """
 
     says: str

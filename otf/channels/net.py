@@ -228,7 +228,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """All rules of a net: the troubles of a message add up."""
+    """All rules of a net; a message may meet the trouble of several."""
 
     rules: tuple[Rule, ...]
     _inputs: dict[str, NetTrouble] = field(default_factory=dict[str, NetTrouble], init=False, repr=False, compare=False)

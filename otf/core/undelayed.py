@@ -23,8 +23,8 @@ def is_undelayed(oracle: Oracle, events: Sequence[Event]) -> bool:
 
     It is judged again without times: windows and timers of the model are open, L and R have no end, and silence that
     was only timed does not count. A busy machine delays; it does not change what is sent, and a system that was
-    observed to rest sends nothing more. A run in a guessed state is not judged, and neither is a model that reckons
-    with the seconds of an `Elapse`: a stall makes them more.
+    observed to rest sends nothing more. It judges neither a run in a guessed state nor a model that computes with the
+    seconds of an `Elapse`, since a stall lengthens these.
 
     >>> from otf.core import Model
     >>> from otf.spec import Spec, goto

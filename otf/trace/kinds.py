@@ -112,7 +112,7 @@ class Scope:
         return replace(signature, **(({"input": does} if len(self.rules) > 1 else {}) | told))
 
     def _race(self, signature: Signature) -> Signature:
-        """Return the kind of a race: the smallest one of which its inputs are a part, or that is a part of them."""
+        """Return the kind of a race: the smallest kind whose inputs include those of the race, or are among them."""
         ours = Counter(signature.meets.split(MEETS))
         races = sorted(self.races, key=lambda race: (race.count(MEETS), race))
         others = ((race, Counter(race.split(MEETS))) for race in races)

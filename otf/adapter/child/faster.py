@@ -110,7 +110,7 @@ def _with_children(pids: list[int]) -> Iterator[int]:
 
 
 def _unfit(pid: int) -> str:
-    """Return why a process does not follow the clock, "" if it seems to; one that has ended needs none."""
+    """Return why a process does not follow the clock, "" if it seems to follow it or has ended."""
     folder = Path(f"/proc/{pid}")
     try:
         mapped = (folder / "maps").read_text(errors="replace")

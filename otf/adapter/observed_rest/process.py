@@ -81,8 +81,8 @@ class Process:
     def read(self, into: dict[Tid, ThreadReading]) -> bool:
         """Add readings of all known threads to `into`; return whether the process has no others.
 
-        The last reading decides: if the others sleep by then, none of them can start a thread. A count read later could
-        miss a thread that answered after the ports were looked at, and ended.
+        The last reading decides: if the others sleep by then, none of them can start a thread. A later count could miss
+        a thread that answered after otf looked at the ports, and then ended.
         """
         there = 0
         for tid, thread in self.threads.items():

@@ -74,8 +74,8 @@ class Wakers:
     def take_back(self, ran: AbstractSet[Waker]) -> bool:
         """Note that an output came after these threads woke; return whether that refutes what was learnt about them.
 
-        It is not if one of them is never believed: that one explains the output. A thread is blamed
-        only if no other woke: one that wakes often has run before most outputs of the others.
+        It does not if one of them is never believed, since that one explains the output. A thread is blamed only if no
+        other woke: one that wakes often has run before most outputs of the others.
         """
         if any(self._lost[each] >= LOST for each in ran):
             return False
