@@ -219,7 +219,7 @@ def test_paths_at_a_time(folder: Path, jobs: int) -> None:
             ("--until", "uptime=1h", "--processes", 2),
             "--until uptime=1h: one path lasts so long, and it runs in one process",
         ),
-        (("--quiescence", -1), "quiescence=-1.0: a time is a number of seconds, from 0 to 86400"),
+        (("--quiescence", -1), "--quiescence -1: a time is a number of seconds, from 0 to 86400"),
     ],
 )
 def test_an_option_that_means_nothing(folder: Path, options: tuple[object, ...], message: str) -> None:
