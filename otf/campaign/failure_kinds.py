@@ -8,8 +8,10 @@ from typing import Final
 
 from otf.campaign.results import FailureGroup, PathResult
 from otf.trace.clock import TimedOutput, by_clock, timed_output
+from otf.trace.events import Sent
 from otf.trace.kinds import Kinds, Scope
 from otf.trace.verdict import Failure, Signature
+from otf.values import show
 
 APART: Final = Scope(parts=("state", "input"))
 """How to tell a defect from another with the same signature: by where its shortest run fails."""
@@ -51,17 +53,25 @@ class FailureKinds:
             group.meet(shown)
 
     def merge_shrunk(self) -> None:
-        """Count failures with others that shrunk runs show to be the same: races of the same inputs, and clocks.
+        """Count failures with others that shrunk runs show to be the same: races of the same inputs, ports, and clocks.
 
-        A run without any input shows a clock: failures with its output at its time are one kind.
+        The same run fails on one port or another, whichever speaks first. A run without any input shows a clock:
+        failures with its output at its time are one kind.
         """
         if self.kinds.parts is not None:
             return
+        firsts = dict[tuple[str, ...], tuple[FailureGroup, str]]()
         for group in [*self.failures.values()]:
             shown = None if group.shrunk is None else group.shrunk.verdict.failure
-            other = None if shown is None else self.failures.get(self.kind_of(shown.signature))
-            if shown is not None and shown.signature.meets and other is not None and other is not group:
+            if shown is None or group.shrunk is None:
+                continue
+            other = self.failures.get(self.kind_of(shown.signature))
+            if shown.signature.meets and other is not None and other is not group:
                 self.merge(group, other)
+            inputs = tuple(show(each.input) for each in group.shrunk.events if isinstance(each, Sent))
+            first, port = firsts.setdefault(inputs, (group, shown.port))
+            if port != shown.port and not shown.signature.meets:
+                self.merge(group, first)
         runs = [(each.shrunk.verdict.failure, each.shrunk.events) for each in self.failures.values() if each.shrunk]
         found = {run[0].signature: clock for run in runs if run[0] is not None and (clock := by_clock(*run))}
         if found.keys() - self._clocks.keys():
