@@ -43,7 +43,9 @@ MOST: Final = 0.6  # share of the inputs that tell two states apart that has to 
 RUNS: Final = 100  # of the system, at most
 TOLD: Final = 8  # runs to try after a step
 DEEP: Final = 3  # inputs of such a run
-PAIRS: Final = 40  # pairs of states in which to look for one more input
+PAIRS: Final = 40  # states, or pairs of them, in which to look for one more input
+FURTHER: Final = 20  # states to try after a step that are further away
+FAR: Final = 3  # runs, at least, that have to show such a state; all of them have to
 TRIED: Final = 3  # wrong states to try after a step, if they differ in the same fields
 
 Defect: TypeAlias = tuple[str, tuple[str, ...]]
@@ -61,8 +63,9 @@ Replies: TypeAlias = dict[Inputs, Answer]
 class Deviation(NamedTuple):
     """A step that may have led to a wrong state: the inputs up to it, and runs from there that would reveal it.
 
-    `elsewhere` is a run that reaches the state in another way. After the step the run passes, or it fails with another
-    signature, `also`, and so shows two defects.
+    `predicted` is what they end with in the wrong state, if it is `far` from the right one. `elsewhere` is a run that
+    reaches the state in another way. After the step the run passes, or it fails with another signature, `also`, and so
+    shows two defects.
     """
 
     defect: Defect
@@ -70,6 +73,8 @@ class Deviation(NamedTuple):
     shown_by: tuple[Inputs, ...] = ()
     elsewhere: Inputs = ()
     also: Signature | None = None
+    predicted: tuple[frozenset[str], ...] = ()
+    far: bool = False
 
 
 class ShrunkFailure(NamedTuple):
@@ -130,16 +135,20 @@ def _shown(deviations: Iterable[Deviation], signature: Signature | None, answers
 
 
 def _is_shown(deviation: Deviation, signature: Signature | None, answers: Replies) -> Asking[bool]:
+    elsewhere: Answer = False
     if deviation.elsewhere:
-        answer = yield from asked(deviation.elsewhere, answers)
-        # another defect may hide what this one would show there; so may this one, if its step is on the way
-        hidden = answer is None and deviation.defect[0] not in map(_what, deviation.elsewhere)
-        if hidden or answer == signature:
-            return False
-    told = dict[str, bool]()
-    for run in deviation.shown_by:
+        elsewhere = yield from asked(deviation.elsewhere, answers)
+    # another defect may hide what this one would show there; so may this one, if its step is on the way
+    hides = deviation.far and deviation.defect[0] in map(_what, deviation.elsewhere)
+    if (elsewhere is None and not hides) or (elsewhere is not False and elsewhere == signature):
+        return False
+    told, exact = dict[str, bool](), list[bool]()
+    for run, predicted in zip(deviation.shown_by, deviation.predicted, strict=True):
         fails = yield from asked((*deviation.inputs, *run), answers)
         told[_what(run[-1])] = told.get(_what(run[-1]), False) or bool(fails)
+        exact.append(bool(fails and fails.exact and fails.exact.seen in predicted))
+    if deviation.far:  # among many states, some explain a few wrong outputs by chance
+        return len(exact) >= FAR and all(exact)
     return bool(told) and sum(told.values()) >= MOST * len(told)
 
 
@@ -156,27 +165,30 @@ def _what(inp: Symbol) -> str:
 
 def _deviations(oracle: Oracle, events: Sequence[Event], issue: Issue) -> Iterator[Deviation]:
     sent = [at for at, event in enumerate(events) if isinstance(event, Sent)]
-    seen = list[Node]()
+    seen, tried = list[Node](), Counter[tuple[int, Defect, Signature | None]]()
     for number, step in enumerate(issue.steps[:-1]):
         # a timer may have expired before; its own step is one that waits, and is certain again
         seen += sorted(step.nodes, key=lambda node: show(node.value))
         if len(step.target) != 1:
             continue
-        (right,) = step.target
-        tried, elsewhere = Counter[tuple[Defect, Signature | None]](), None
-        for node in _candidates(oracle, seen, len(step.nodes)):
+        (right,), elsewhere = step.target, None
+        near = dict.fromkeys((*reversed(seen), *_after(oracle, seen[-len(step.nodes) :])))
+        for node in _around(oracle, near):
+            far = node not in near
             defect = _what(step.input), (*sorted(_differing(right.value, node.value)),)
-            if node is right or tried[defect, None] == TRIED:
+            group, most = (number, FURTHER) if far else (-1, TRIED)
+            if node is right or tried[group, defect, None] == most:
                 continue
             fails = _failures_from(oracle, node, events[sent[number + 1] :])
             if fails is None or len(fails) > 1 or issue.signature in fails:
                 continue
             also = next(iter(fails), None)
-            tried[defect, also] += 1
-            if tried[defect, also] <= TRIED:
+            tried[group, defect, also] += 1
+            if tried[group, defect, also] <= most:
                 elsewhere = _elsewhere(oracle, issue, number) if elsewhere is None else elsewhere
-                told = (*_told_apart(oracle, right, node)[:TOLD],)
-                yield Deviation(defect, issue.inputs[: number + 1], told, elsewhere, also)
+                told = _told_apart(oracle, right, node)
+                runs, says = (*told,), (*told.values(),)
+                yield Deviation(defect, issue.inputs[: number + 1], runs, elsewhere, also, says, far)
 
 
 def _elsewhere(oracle: Oracle, issue: Issue, number: int) -> Inputs:
@@ -194,15 +206,20 @@ def _elsewhere(oracle: Oracle, issue: Issue, number: int) -> Inputs:
     return ()
 
 
-def _candidates(oracle: Oracle, seen: Sequence[Node], before: int) -> list[Node]:
-    """Return the states that the system may be in instead: an earlier one, or where inputs lead, the nearest first."""
-    model, found, reached = oracle.model, dict.fromkeys(reversed(seen)), [*seen[-before:]]
-    for node in islice(reached, STATES):
-        for inp in model.offered(node).all[:INPUTS] if len(found) < STATES else ():
-            new = [each.target for each in model.moves(node, inp) if each.target is not None]
-            reached += [each for each in new if each not in found]
-            found.update(dict.fromkeys(new))
-    return [*found][:STATES]
+def _after(oracle: Oracle, nodes: Iterable[Node]) -> dict[Node, None]:
+    """Return the states to which one input leads from these."""
+    pairs = ((node, inp) for node in islice(nodes, PAIRS) for inp in oracle.model.offered(node).all[:INPUTS])
+    moves = (move for pair in pairs for move in oracle.model.moves(*pair))
+    return dict.fromkeys(islice((each.target for each in moves if each.target is not None), STATES))
+
+
+def _around(oracle: Oracle, near: dict[Node, None]) -> dict[Node, None]:
+    """Return these states and those around them, the nearest first."""
+    found, level = dict(near), near
+    while level and len(found) < STATES:
+        level = {node: None for node in _after(oracle, level) if node not in found}
+        found.update(level)
+    return found
 
 
 def _differing(right: object, wrong: object) -> Iterator[str]:
@@ -226,27 +243,28 @@ def _failures_from(oracle: Oracle, node: Node, events: Sequence[Event]) -> set[S
     return None if ended.truncated else {each.signature for each in failures}
 
 
-def _told_apart(oracle: Oracle, right: Node, wrong: Node) -> list[Inputs]:
-    """Return runs that tell the states apart: of last inputs that do the same, one answered and one not.
+def _told_apart(oracle: Oracle, right: Node, wrong: Node) -> dict[Inputs, frozenset[str]]:
+    """Return runs that tell the states apart, and what the wrong one says: of like inputs, one answered and one not.
 
     They have one input; two or three if none does: what a cache will forget shows after one more is in it.
     """
     pairs = {(right, wrong): Inputs()}
     for _ in range(DEEP):
-        found, then = dict[tuple[str, bool], Inputs](), dict[tuple[Node, Node], Inputs]()
+        found, then = dict[tuple[str, bool], tuple[Inputs, frozenset[str]]](), dict[tuple[Node, Node], Inputs]()
         for (one, other), run in islice(pairs.items(), PAIRS):
             for inp in oracle.model.offered(one).all[:INPUTS]:
                 ours, theirs = (oracle.model.moves(node, inp) for node in (one, other))
                 says, expected = {move.texts for move in theirs}, {move.texts for move in ours}
                 if says != expected and says and expected:
-                    found.setdefault((_what(inp), any(says)), (*run, inp))
+                    texts = frozenset(text for each in says for text in each)
+                    found.setdefault((_what(inp), any(says)), ((*run, inp), texts))
                 for at, to in product(ours, theirs) if says == expected else ():
                     if at.target is not None and to.target is not None and at.target is not to.target:
                         then.setdefault((at.target, to.target), (*run, inp))
         if found:
-            return [*found.values()]
+            return dict(islice(found.values(), TOLD))
         pairs = then
-    return []
+    return {}
 
 
 LONGEST_WAY: Final = 8  # inputs of a run to a failure

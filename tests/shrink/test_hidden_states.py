@@ -112,11 +112,11 @@ def test_a_state_several_inputs_away() -> None:
     assert defects(queue, QUEUE, in_front, *asked) == {1: 0, 2: 0, 3: 0}
 
 
-def test_another_defect_beside_it() -> None:
-    """What is wrong in one place of an empty queue, too, stays a defect of its own."""
+def test_several_wrong_outputs_of_one_state_are_no_wrong_state() -> None:
+    """Among many states, one explains two of them by chance; the third shows that it is none."""
 
-    def both(jobs: Keys, inp: str) -> tuple[Keys, str]:
-        return in_front(jobs, inp) if inp != "peek" else (jobs, "what?")
+    def wrong(jobs: Keys, inp: str) -> tuple[Keys, str]:
+        then, says = queue(jobs, inp)
+        return then, {"next": "b", "peek": "b"}.get(inp, says) if jobs == ("a", "b") else says
 
-    asked = [f"add a, add b, {each}" for each in ("peek", "next", "last")]
-    assert defects(queue, QUEUE, both, *asked) == {2: 1}
+    assert defects(queue, QUEUE, wrong, *(f"add a, add b, {each}" for each in ("peek", "next"))) == {}
