@@ -127,6 +127,7 @@ class _Work:
     """The shrinking of one failure.
 
     `rate` is the failure rate of the shortest trace so far in `runs` runs, `before` the original's in `tried` runs.
+    `waited`: as much time without any input did not show the failure.
     """
 
     by: Shrinker
@@ -138,6 +139,7 @@ class _Work:
     tried: int = 1
     rate: float = 1.0
     runs: int = 1
+    waited: bool = False
     ways: ModelMap = field(init=False)
     drives: BudgetedRuns = field(init=False)
 
@@ -190,6 +192,7 @@ class _Work:
             return False
         soon = output.at <= WAITING * (self.deadline - anyio.current_time())
         found = soon and await self.tries.waited(output)
+        self.waited = soon
         self.tried = self.runs = WAITED if found else 1
         return found
 
@@ -279,7 +282,7 @@ class _Work:
 
     def search(self, issue: Issue) -> Shrinking:
         seed = f"{self.by.header.seed}/{self.failing.number}"
-        setting = Setting(self.by.oracle, patience(self.by.bench), seed, self.late)
+        setting = Setting(self.by.oracle, patience(self.by.bench), seed, self.waited, self.late)
         return shrinking(issue, setting, self.by.algorithm)
 
     def program(self) -> Path | None:

@@ -57,8 +57,8 @@ class Setting:
     """What a search needs besides the issue: the oracle of its model.
 
     `patience` bounds how long a run may plan while its system waits for the next input. `seed` is the failing path's:
-    Hypothesis draws its values again with that seed, and shrinks them. Once the time is `over`, the search raises
-    TimeOverError.
+    Hypothesis draws its values again with that seed, and shrinks them. `waited`: waiting for as long as the run took
+    has not shown the failure. Once the time is `over`, the search raises TimeOverError.
 
     >>> from otf.core import Model
     >>> from otf.spec import Spec, goto
@@ -69,6 +69,7 @@ class Setting:
     oracle: Oracle
     patience: PlanPatience = endless
     seed: str = ""
+    waited: bool = False
     over: Callable[[], bool] = lambda: False
 
 
@@ -92,7 +93,7 @@ def by_model(issue: Issue, setting: Setting) -> Shrinking:
         return issue
     search = ShrinkSearch(issue, ModelMap(setting.oracle, setting.patience, over=setting.over))
     if not search.races:  # `otf.shrink.first_guesses` has already guessed those of a race
-        yield from climb(search)
+        yield from climb(search, waited=setting.waited)
     best = None
     # ways through timers take long to find and to run, so leave out inputs first
     means_first = (without_chunks, without_parts) if setting.oracle.model.timed else ()

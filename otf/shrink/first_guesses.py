@@ -55,14 +55,13 @@ class Rung(NamedTuple):
     hopeless: Callable[[], bool] = _never
 
 
-def climb(search: ShrinkSearch) -> Attempts:
-    """Try guesses until one fails, and then reduce it."""
+def climb(search: ShrinkSearch, *, waited: bool = False) -> Attempts:
+    """Try guesses until one fails, and then reduce it; `waited`: as much time alone has not shown the failure."""
     search.begin("ladder")
     harmless = Harmless(search.traits, search.wanted)
     harmless.learn(search.best.steps[:-1])
-    rungs = iter(
-        sorted([*_jumps(search), *_wait(search), *_pairs_and_pumps(search, harmless)], key=lambda rung: rung.price)
-    )
+    guesses = [*_jumps(search), *([] if waited else _wait(search)), *_pairs_and_pumps(search, harmless)]
+    rungs = iter(sorted(guesses, key=lambda rung: rung.price))
     found = False
     while not found:
         rung = next(rungs)  # the whole issue is one of them, and fails if no other does
@@ -141,14 +140,16 @@ def _shorter(search: ShrinkSearch, jump: Jump, steps: ModelSteps, low: int, high
 
 
 def _pairs_and_pumps(search: ShrinkSearch, harmless: Harmless) -> Iterator[Rung]:
-    steps = search.best.steps
+    steps, timed, price = search.best.steps, search.ways.model.timed, 0
     counts = Counter(trait for step in steps[:-1] for trait in search.traits.of(step))
     for trait, times in counts.items():
         yield Rung(PAIR, partial(_pair, search, trait), _nothing, hopeless=partial(harmless.known, trait, 1))
         if times > 1:
             less = partial(_fewer, search, trait, times, steps[-1])
             walk, hopeless = partial(_pump, search, trait, times, steps[-1]), partial(harmless.known, trait, times)
-            yield Rung(LATER + times, walk, less, SIGNS, hopeless)
+            # where each takes real time, many of them wait until the run is cut
+            price = price + WAYS * times if timed else times
+            yield Rung(LATER + price, walk, less, SIGNS, hopeless)
 
 
 def _nothing() -> Attempts:
