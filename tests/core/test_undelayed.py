@@ -93,7 +93,7 @@ def test_what_would_take_long_is_left_open() -> None:
     assert not undelayed(*[Sent("book", "p", 0.0)] * MOST, Seen("oh", "p", 1.0))
     sides: Spec[tuple[str, ...], str] = Spec(lambda told, inp: [goto((*told, inp), "x")], (), [*"0123456"])
     oracle = Oracle(Model(sides, Routes((*"0123456", "p"), lambda value: value if value.isdigit() else "p")))
-    many = [*(Sent(each, each, 0.0) for each in "0123456"), *[Seen("x", "p", 0.5)] * 3]
+    many: list[Event] = [*(Sent(each, each, 0.0) for each in "0123456"), *[Seen("x", "p", 0.5)] * 3]
     assert CROWDED < 7 * 6 * 5
     assert not is_undelayed(oracle, [*many, Seen("oh", "p", 1.0)])
 
