@@ -10,7 +10,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Final, cast
 
-from otf.core.hypothesis import AWAKE, Asleep, Hypothesis, Timer, queue
+from otf.core.hypothesis import AWAKE, Asleep, Hypothesis, queue
 from otf.core.memory import Symbol
 from otf.core.model import Model
 from otf.core.moves import Moves, Next
@@ -92,7 +92,8 @@ class Orders:
         moves into new states (numbered messages), as many in a row are examined as would be followed.
         """
         model, followed, port = self.moves.model, self.moves.limits.spontaneous, ""
-        heads, due = [in_flight[0].symbol for _, in_flight in now.flight], _begins(now.timers)
+        heads = [in_flight[0].symbol for _, in_flight in now.flight]
+        due = {each.name: each.window.trigger.a + each.window.lo for each in now.timers}
         while tried.issuperset(name for name, _ in now.flight):
             moves = model.spontaneous(node)
             running = {name for name in due if isinstance(name, str)}
@@ -127,11 +128,6 @@ class Orders:
             and restarts(model, node, move)
             and all(indifferent(model, node, move, head, timed=timed) for head in heads)
         )
-
-
-def _begins(timers: tuple[Timer, ...]) -> dict[str | int, float]:
-    """Return when each timer may have expired at the earliest."""
-    return {each.name: each.window.trigger.a + each.window.lo for each in timers}
 
 
 def brings(step: Next, port: str) -> bool:

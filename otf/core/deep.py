@@ -139,12 +139,8 @@ class DeepSearch:
         """Return whether an event would leave an explanation, without taking it. Raises OvergrownError."""
         return self._anew().tell(find, output)
 
-    def all(self, most: int) -> list[Hypothesis]:
-        """Return all explanations. Raises OvergrownError if there are more than `most`, or if it takes too long."""
-        return list(self.each(most))
-
     def each(self, most: int) -> Iterator[Hypothesis]:
-        """Yield up to `most` remaining explanations. Raises OvergrownError if there are more."""
+        """Yield up to `most` remaining explanations. Raises OvergrownError if there are more, or too much work."""
         for number in count(1):
             yield self.now
             if not self._advance():

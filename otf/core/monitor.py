@@ -165,7 +165,7 @@ class Monitor:
         elif isinstance(event, (Seen, Closed)):
             self.step.outputs.append(event)
         elif settles:
-            found, _ = renumber_inputs(deep.search.all(self.oracle.limits.hypotheses))
+            found, _ = renumber_inputs(list(deep.search.each(self.oracle.limits.hypotheses)))
             self._deep, self.belief = None, self.oracle.beliefs.of(found)
             self.step, self.ledger = self.step.next(self.belief), ledger.keep((), event.at + self.oracle.timing.busy)
         if not settles:
