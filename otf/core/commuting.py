@@ -18,7 +18,7 @@ from otf.core.nodes import Midway, Move, Node
 from otf.core.timing import FOREVER, Span, Window
 from otf.core.windows import Windows
 
-FEW: Final = 16  # spontaneous outputs examined in a row: each needs a call of the model
+EXAMINED: Final = 4  # spontaneous outputs examined in a row that take as long as a move
 
 
 @dataclass(slots=True)
@@ -26,12 +26,13 @@ class Orders:
     """The moves to follow in order to explain an output on the port `goal`.
 
     An input that the event does not need stays in flight, and a spontaneous output that it does not need stays unsent:
-    later, they have the same result.
+    later, they have the same result. `examined` counts the spontaneous moves that `_idle` examined.
     """
 
     moves: Moves
     windows: Windows
     goal: str
+    examined: int = 0
 
     def of(self, now: Hypothesis, asleep: Asleep, woken: Asleep | None) -> list[Next]:
         """Return the moves of a hypothesis, each with the ports that need not be followed after it.
@@ -89,22 +90,23 @@ class Orders:
         """Return whether no spontaneous move can help: all are on other ports, and inputs mean the same after them.
 
         Whatever a move would emit now, it can emit when that is seen. Its timers, as known then, allow no less. Of
-        moves into new states (numbered messages), as many in a row are examined as would be followed.
+        moves into new states (numbered messages), as many in a row are examined as would be followed, or until their
+        states come again.
         """
         model, followed, port = self.moves.model, self.moves.limits.spontaneous, ""
         heads = [in_flight[0].symbol for _, in_flight in now.flight]
-        due = {each.name: each.window.trigger.a + each.window.lo for each in now.timers}
+        due, known = {each.name: each.window.trigger.a + each.window.lo for each in now.timers}, {node}
         while tried.issuperset(name for name, _ in now.flight):
             moves = model.spontaneous(node)
             running = {name for name in due if isinstance(name, str)}
             if not running <= node.expiring or not all(self._harmless(now, node, move, heads) for move in moves):
                 return False
-            onward = [(at, move) for at, move in enumerate(moves) if move.position is not node]
+            onward = [(at, move) for at, move in enumerate(moves) if move.position not in known]
             if not onward:
                 return True
             (at, move), *others = onward
             here = move.emitted[0][0] if _plain(move) else ""
-            if others or not here or port not in {"", here} or self.moves.limits.spontaneous > FEW:
+            if others or not here or port not in {"", here}:
                 return False
             begin = due.get(move.after or at, FOREVER if move.after else -FOREVER)
             if due and not self.windows.clock.begun(Window(Span(begin, begin), 0.0, 0.0)):
@@ -114,7 +116,8 @@ class Orders:
             if followed <= 0:
                 self.moves.cut.add(port)
                 return True
-            node, followed = cast("Node", move.position), followed - 1
+            node, followed, self.examined = cast("Node", move.position), followed - 1, self.examined + 1
+            known.add(node)
             begin = self.windows.clock.unseen(Span(begin, FOREVER)).a
             own = {number: begin + lo for number, lo, _ in model.windows(node)}
             due = {name: due[name] for name in running} | own | {each.name: begin + each.lo for each in move.starts}

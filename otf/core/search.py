@@ -8,13 +8,13 @@ from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import Final, TypeAlias
 
-from otf.core.commuting import Orders
+from otf.core.commuting import EXAMINED, Orders
 from otf.core.crowd import CROWDED, Crowd, Following
 from otf.core.expectations import Chain
 from otf.core.hypothesis import NEVER, Asleep, HeldBack, Hypothesis, Outstanding, join_queues, put, queue, split
 from otf.core.memory import Symbol
 from otf.core.model_calls import CURRENT, own_frames
-from otf.core.moves import INTERNAL, Moves, endless
+from otf.core.moves import INTERNAL, Moves, Next, endless
 from otf.core.nodes import UNCONSTRAINED, UNKNOWN, Midway, OpenAccept
 from otf.core.timing import Clock
 from otf.core.windows import Windows
@@ -160,7 +160,7 @@ class Search:
             asleep = known[now] = slept if before is None else slept & before
             if keep is not None and keep(now):
                 found[now] = None
-            steps = orders.of(now, asleep, woken) if orders else self.moves.of(now) if woken is None else []
+            steps = self._ordered(orders, now, asleep, woken) if orders else self.moves.of(now) if woken is None else []
             # every pair of inputs is asked whether it commutes
             self.work += len(steps) * (TIMED if now.timers else 1) + len(now.flight) ** 2 // PAIRS
             self.work += len(steps) * under_way // UNDER_WAY
@@ -170,6 +170,11 @@ class Search:
             if self.work > self.moves.limits.work:
                 raise OvergrownError
         return found
+
+    def _ordered(self, orders: Orders, now: Hypothesis, asleep: Asleep, woken: Asleep | None) -> list[Next]:
+        steps = orders.of(now, asleep, woken)
+        self.work, orders.examined = self.work + orders.examined // EXAMINED, orders.examined % EXAMINED
+        return steps
 
     def _remaining(self, stack: list[Following], known: Sized) -> Iterator[Following]:
         """Yield what is left to follow: the last of the stack or, once many are known, the least advanced."""

@@ -38,6 +38,15 @@ def _counted(state: int) -> Iterator[Transition[int]]:
     yield goto(state + 1, f"q.tick{state}")
 
 
+def _cycled(state: int) -> Iterator[Transition[int]]:
+    yield goto((state + 1) % 3, f"q.tick{state}", within=(0.0, 0.02))
+
+
+def _twice(state: int) -> Iterator[Transition[int]]:
+    yield from _numbered(state)
+    yield goto(state + 1_000, f"q.tock{state}", within=(0.0, 0.02))
+
+
 FORMS = {"free": _free, "window": _window, "timer": _timer}
 
 
@@ -132,7 +141,7 @@ def test_an_input_that_is_taken_once_a_tick_was_due_comes_after_that_tick() -> N
 def test_to_judge_an_event_again_at_all_depths_takes_no_more_work_than_two_searches_may(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Numbers that go on for ever: with each depth a bound of its own, the tester would compute for seconds."""
+    """Two numbers that go on for ever: with each depth a bound of its own, the tester would compute for seconds."""
     made, spontaneous = 0, Windows.spontaneous
 
     def counted(self: Windows, *arguments: Any, **more: Any) -> Hypothesis:  # noqa: ANN401 -- handed on
@@ -142,7 +151,7 @@ def test_to_judge_an_event_again_at_all_depths_takes_no_more_work_than_two_searc
 
     monkeypatch.setattr(Windows, "spontaneous", counted)
     limits = Limits(hypotheses=100)
-    monitor = _monitor(_numbered, limits)
+    monitor = _monitor(_twice, limits)
     for event in _asked(9, 1.0):
         monitor.tell(event)
     made = 0
@@ -150,3 +159,31 @@ def test_to_judge_an_event_again_at_all_depths_takes_no_more_work_than_two_searc
     assert verdict is not None
     assert verdict.outcome == "inconclusive"
     assert made < 2 * limits.work
+
+
+@pytest.mark.parametrize("emits", [_counted, _numbered])
+def test_an_answer_costs_little_more_where_hundreds_of_ticks_with_numbers_may_be_under_way(
+    emits: Callable[[int], Iterator[Transition[int]]],
+) -> None:
+    """Once 50 came together, 192 are followed: to examine four of them takes as long as a move, and none is made."""
+    monitor, work = _monitor(emits), 0
+    for step in range(4):
+        monitor.tell(Sent("p.ask", "p", step * 0.01))
+        before = monitor.explainer.work
+        assert monitor.tell(Seen("p.answer", "p", step * 0.01)) is None
+        work = monitor.explainer.work - before
+        for number in range(50):
+            assert monitor.tell(Seen(f"q.tick{50 * step + number}", "q", step * 0.01 + 0.001)) is None
+    assert monitor.oracle.limits.spontaneous == 192
+    assert 48 < work <= 50
+    wrong = monitor.tell(Seen("p.wrong", "p", 0.032))
+    assert wrong is not None
+    assert wrong.failed
+
+
+def test_numbers_that_come_again_leave_nothing_out() -> None:
+    """After each of three ticks an answer means the same: however many are under way, nothing is judged again."""
+    monitor = _monitor(_cycled)
+    monitor.tell(Sent("p.ask", "p", 0.001))
+    assert monitor.tell(Seen("p.answer", "p", 0.002)) is None
+    assert not monitor.cut
