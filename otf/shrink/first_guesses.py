@@ -60,7 +60,7 @@ def climb(search: ShrinkSearch, *, waited: bool = False) -> Attempts:
     search.begin("ladder")
     harmless = Harmless(search.traits, search.wanted)
     harmless.learn(search.best.steps[:-1])
-    guesses = [*_jumps(search), *([] if waited else _wait(search)), *_pairs_and_pumps(search, harmless)]
+    guesses = [*_jumps(search), *_wait(search, waited=waited), *_pairs_and_pumps(search, harmless)]
     rungs = iter(sorted(guesses, key=lambda rung: rung.price))
     found = False
     while not found:
@@ -94,9 +94,9 @@ def _jumps_to(search: ShrinkSearch, kept: int) -> Iterator[tuple[Jump, int]]:
     yield _jump, LATER + WAYS * kept if search.ways.model.timed else kept
 
 
-def _wait(search: ShrinkSearch) -> Iterator[Rung]:
+def _wait(search: ShrinkSearch, *, waited: bool) -> Iterator[Rung]:
     seconds, steps = search.best.seconds, search.best.steps
-    if search.ways.model.timed and seconds >= LONG and len(steps) > FEW:
+    if not waited and search.ways.model.timed and seconds >= LONG and len(steps) > FEW:
         # it takes as long as the issue itself, and rules out whatever time alone may cause
         yield Rung(max(FEW, len(steps) // FEW), partial(_waiting, search, seconds), _nothing)
 
