@@ -40,7 +40,8 @@ def is_undelayed(oracle: Oracle, events: Sequence[Event]) -> bool:
     if not events or len(events) > MOST or any(isinstance(each, Guess) for each in events):
         return False
     model = Model(without_times(oracle.model.spec), oracle.model.routes)
-    monitor = Monitor(replace(oracle, model=model, timing=Timing(AGES, AGES, AGES), properties={}))
+    timing, limits = Timing(AGES, AGES, AGES), replace(oracle.limits, hypotheses=CROWDED)
+    monitor = Monitor(replace(oracle, model=model, timing=timing, limits=limits, properties={}))
     for event in events:
         if isinstance(event, Stalled) or (isinstance(event, Quiet) and event.by == "timed"):
             continue
