@@ -167,23 +167,23 @@ def test_a_kept_failure_that_ends_the_system(tmp_path: Path) -> None:
 
 
 def test_a_kept_failure_that_is_seen_once_beside_a_stall(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is neither still there nor fixed, and is kept; seen twice, it is still there."""
-    _run(bench(TEA), tmp_path)
+    """Money that may come late is neither still there nor fixed, and is kept; seen twice, it is still there."""
+    _run(bench(THIEF), tmp_path)
 
     def stalled(_lookout: Lookout) -> float:
         return 0.25
 
     monkeypatch.setattr(Lookout, "stalled", stalled)
-    machines = iter([Machine((TEA,))])
+    machines = iter([Machine((THIEF,))])
     once = _run(made_by(lambda: next(machines, Machine())), tmp_path, traces=1, steps=1)
     assert "not decided: a failure was seen once in 5 strict runs" in _came(once)[0]
     assert (once.verdict, len(list((tmp_path / "kept").iterdir()))) == ("pass", 1)
-    assert _came(_run(bench(TEA), tmp_path, traces=1, steps=1)) == ["still there"]
+    assert _came(_run(bench(THIEF), tmp_path, traces=1, steps=1)) == ["still there"]
 
 
 def test_a_kept_failure_whose_runs_do_not_decide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs that are inconclusive, or that the time of the campaign has no room for, do not show that it is fixed."""
-    _run(bench(TEA), tmp_path)
+    _run(bench(THIEF), tmp_path)
     late = _run(bench(), tmp_path, traces=1, steps=1, time=1e-9)
     assert _came(late) == ["not decided: the time of the campaign was over before it was driven often enough"]
     whole = PathRun.run
