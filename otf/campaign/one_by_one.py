@@ -61,10 +61,10 @@ def _orders(oracle: Oracle, events: Sequence[Event], together: int) -> Iterator[
     places = [at for at, event in enumerate(events) if isinstance(event, Sent)]
     # with the next input: only then may the last outputs before it have been late
     earlier = events[: places[-together] + 1]
-    befores = [_inputs(earlier[:-1]), _inputs(_taken(oracle, earlier)[:-1])]
+    prefixes = [_inputs(earlier[:-1]), _inputs(_taken(oracle, earlier)[:-1])]
     for burst in _permuted(events, places[-together:]):
-        for before in befores[: 1 + (befores[0] != befores[1])]:
-            yield [*before, *_inputs(burst)]
+        for prefix in prefixes[: 1 + (prefixes[0] != prefixes[1])]:
+            yield [*prefix, *_inputs(burst)]
 
 
 def _taken(oracle: Oracle, events: Sequence[Event]) -> list[Event]:

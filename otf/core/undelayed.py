@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import inf
 from typing import Final
 
 from otf.core.model import Model
 from otf.core.monitor import Monitor
 from otf.core.oracle import Oracle
 from otf.core.timing import Timing
-from otf.spec import Elapse, without_times
+from otf.spec import Elapse, with_times
 from otf.trace.events import Event, Guess, Quiet, Stalled
 
 MOST: Final = 10_000  # events: this is asked while a campaign waits
@@ -39,17 +40,20 @@ def is_undelayed(oracle: Oracle, events: Sequence[Event]) -> bool:
     """
     if not events or len(events) > MOST or any(isinstance(each, Guess) for each in events):
         return False
-    model = Model(without_times(oracle.model.spec), oracle.model.routes)
+    model = Model(with_times(oracle.model.spec, lambda _lo, _hi: (0.0, inf)), oracle.model.routes)
     timing, limits = Timing(AGES, AGES, AGES), replace(oracle.limits, hypotheses=CROWDED)
     monitor = Monitor(replace(oracle, model=model, timing=timing, limits=limits, properties={}))
-    for event in events:
-        if isinstance(event, Stalled) or (isinstance(event, Quiet) and event.by == "timed"):
-            continue
-        monitor.tell(event)
+    for event in events[:-1]:
+        if not _is_timed(event):
+            monitor.tell(event)
         if monitor.verdict is not None or len(monitor.belief.hypotheses) > CROWDED:
-            break
-    failed = monitor.verdict is not None and monitor.verdict.failed and event is events[-1]
-    return failed and not _reckons(model)
+            return False
+    verdict = None if _is_timed(events[-1]) else monitor.tell(events[-1])
+    return verdict is not None and verdict.failed and not _reckons(model)
+
+
+def _is_timed(event: Event) -> bool:
+    return isinstance(event, Stalled) or (isinstance(event, Quiet) and event.by == "timed")
 
 
 def _reckons(model: Model) -> bool:

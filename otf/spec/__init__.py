@@ -8,7 +8,6 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial, update_wrapper
-from math import inf
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeGuard, TypeVar, cast
 
@@ -37,7 +36,6 @@ State = TypeVar("State")
 Input = TypeVar("Input")
 Step = Callable[[State, Input], Iterable["Transition[State] | Accept"]]
 Emits = Callable[[State], Iterable["Transition[State] | Accept"]]
-
 
 _GUARDED: Final = 16  # states whose inputs a guard remembers
 
@@ -272,7 +270,7 @@ def at_speed(spec: Spec[State, Input], speed: float) -> Spec[State, Input]:
     >>> list(at_speed(lamp, 50).step(False, "on"))
     [Transition(state=True, outputs=('on',), within=(0.02, 0.06))]
     """
-    return spec if speed == 1 else _retimed(spec, lambda lo, hi: (lo / speed, hi / speed))
+    return spec if speed == 1 else with_times(spec, lambda lo, hi: (lo / speed, hi / speed))
 
 
 def drifting(spec: Spec[State, Input], drift: float) -> Spec[State, Input]:
@@ -287,23 +285,15 @@ def drifting(spec: Spec[State, Input], drift: float) -> Spec[State, Input]:
     """
     if not 0 <= drift < 1:
         raise UsageError(f"drifting(…, {drift!r}): a share from 0 to 1 is needed: 100e-6 for 100 ppm")
-    return _retimed(spec, lambda lo, hi: (lo * (1 - drift), hi * (1 + drift)))
-
-
-def without_times(spec: Spec[State, Input]) -> Spec[State, Input]:
-    """Return the spec of a system that may be late by any time: each window and timer lasts from 0 on, without an end.
-
-    >>> lamp = Spec(lambda on, inp: [Transition(True, ("on",), within=(1.0, 3.0))], False, ["on"])
-    >>> list(without_times(lamp).step(False, "on"))
-    [Transition(state=True, outputs=('on',), within=(0.0, inf))]
-    """
-    return _retimed(spec, lambda _lo, _hi: (0.0, inf))
+    return with_times(spec, lambda lo, hi: (lo * (1 - drift), hi * (1 + drift)))
 
 
 Retime = Callable[[float, float], tuple[float, float]]
 
 
-def _retimed(spec: Spec[State, Input], retime: Retime) -> Spec[State, Input]:
+def with_times(spec: Spec[State, Input], retime: Retime) -> Spec[State, Input]:
+    """Return the spec with the bounds of each window and timer as `retime` returns them."""
+
     def step(state: State, inp: Input) -> Iterable[Transition[State] | Accept]:
         return _ways(spec.step(state, inp), retime)
 

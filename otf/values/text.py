@@ -73,7 +73,7 @@ def shortened(text: str, longest: int = LONGEST) -> str:
     """Return a text without what is beyond a length, and say how long it is; whole, if `WHOLE` says so.
 
     >>> shortened("x" * 99, 20), shortened("short")
-    ('xxxx… (99 characters)', 'short')
+    ('xxx… (99 characters)', 'short')
     """
     if len(text) <= longest or WHOLE.get():
         return text
