@@ -152,10 +152,11 @@ class _Parent:
 
     def follow(self, child: int, *, hears: bool) -> NoReturn:
         """Wait for the end of the child, and end with its status."""
+        sent = 0
         # earlier signals were for the child; now the terminal sends it its own
         while (early := signal.sigtimedwait(_signals() - {signal.SIGCHLD}, 0)) is not None:
             os.kill(child, early.si_signo)
-        sent = 0
+            sent = early.si_signo if early.si_signo in _ENDINGS else sent
         while not (ended := os.waitpid(child, os.WNOHANG))[0]:
             unheard = hears and sent and not self._memory[_HEARD]
             came = signal.sigtimedwait(_signals(), _AGAIN) if unheard else signal.sigwaitinfo(_signals())

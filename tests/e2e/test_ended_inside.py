@@ -219,6 +219,7 @@ def end(number, frame):
         sys.exit(3)
 
 
+BEGIN
 supervisor.supervise("the program", hears=True)
 signal.signal(signal.SIGTERM, end)
 print("hangs", flush=True)
@@ -227,9 +228,23 @@ while True:
 """
 
 
-def test_a_signal_that_is_lost(folder: Path) -> None:
+LATE = """
+follow = supervisor._Parent.follow
+
+
+def follow_late(self, child, *, hears):
+    time.sleep(0.5)
+    follow(self, child, hears=hears)
+
+
+supervisor._Parent.follow = follow_late
+"""
+
+
+@pytest.mark.parametrize("begin", ["", LATE], ids=["", "before the parent waits for signals"])
+def test_a_signal_that_is_lost(folder: Path, begin: str) -> None:
     """What was to end a program, and did not reach its handler, is sent again until it does."""
-    (folder / "loses.py").write_text(LOSES, encoding="utf-8")
+    (folder / "loses.py").write_text(LOSES.replace("BEGIN", begin), encoding="utf-8")
     with subprocess.Popen([sys.executable, "loses.py"], cwd=folder, stdout=subprocess.PIPE, text=True) as program:
         try:
             assert program.stdout is not None
