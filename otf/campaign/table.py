@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from otf.core import Monitor, Oracle
-from otf.trace.events import GUESSED, Closed, Event, Guess, Quiet, Seen, Sent, Stalled
+from otf.trace.events import GUESSED, Closed, Event, Guess, Quiet, Seen, Sent, Stalled, Taken
 from otf.trace.reading import TracedEvent
 from otf.values import became, show
 
@@ -120,5 +120,5 @@ def _description(event: Event) -> tuple[str, str]:  # noqa: PLR0911 -- one for e
             return "guess", f"({GUESSED})"
         case Stalled(seconds):
             return "stall", f"({seconds:.3f} s)"
-        case _:
+        case Taken():
             return "taken", ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields
 from typing import Any, BinaryIO, Final, NoReturn
 
@@ -70,8 +70,8 @@ class TraceReader:
             if line["event"] == DROPPED:
                 self.dropped = self._dropped(number, line)
                 return
-            if line["event"] not in _EVENTS:
-                self.fail(number, f"the event {show(line['event'])} is not known; known: {', '.join(_EVENTS)}, end")
+            if line["event"] not in _READ:
+                self.fail(number, f"the event {show(line['event'])} is not known; known: {', '.join(_READ)}, end")
             traced = self._traced_event(number, line, registry)
             if line.get("aftermath") is not True:
                 yield traced
@@ -151,23 +151,16 @@ def _object(text: bytes) -> TraceLine:
     return data  # pyright: ignore[reportUnknownVariableType] -- JSON objects have string keys
 
 
-def _event(line: TraceLine, registry: Registry) -> Event:  # noqa: PLR0911 -- one for each kind of event
-    at = _seconds(line["at"])
-    match line["event"]:
-        case "sent":
-            return Sent(registry.decode(line["value"]), _text(line["port"]), at, _seconds(line.get("took", 0.0)))
-        case "seen":
-            return Seen(registry.decode(line["value"]), _text(line["port"]), at)
-        case "closed":
-            return Closed(_text(line["port"]), _text(line["reason"]), at)
-        case "taken":
-            return Taken(msgspec.convert(line["upto"], int), at)
-        case "stalled":
-            return Stalled(_seconds(line["seconds"]), at)
-        case "guess":
-            return Guess(at)
-        case _:
-            return Quiet(at, line.get("restless") is True, _known_by(line.get("by", "")))
+def _event(line: TraceLine, registry: Registry) -> Event:
+    return _READ[line["event"]](line, _seconds(line["at"]), registry)
+
+
+def _sent(line: TraceLine, at: float, registry: Registry) -> Sent:
+    return Sent(registry.decode(line["value"]), _text(line["port"]), at, _seconds(line.get("took", 0.0)))
+
+
+def _quiet(line: TraceLine, at: float, _registry: Registry) -> Quiet:
+    return Quiet(at, line.get("restless") is True, _known_by(line.get("by", "")))
 
 
 def _known_by(data: object) -> KnownBy:
@@ -189,4 +182,13 @@ def _text(data: object) -> str:
 
 _FIELDS = [field.name for field in fields(Header)]
 _NEEDED = {each.name for each in fields(Header) if each.default is MISSING and each.default_factory is MISSING}
-_EVENTS = ("sent", "seen", "quiet", "taken", "closed", "stalled", "guess")
+_READ: Final[Mapping[str, Callable[[TraceLine, float, Registry], Event]]] = {
+    "sent": _sent,
+    "seen": lambda line, at, registry: Seen(registry.decode(line["value"]), _text(line["port"]), at),
+    "quiet": _quiet,
+    "taken": lambda line, at, _: Taken(msgspec.convert(line["upto"], int), at),
+    "closed": lambda line, at, _: Closed(_text(line["port"]), _text(line["reason"]), at),
+    "stalled": lambda line, at, _: Stalled(_seconds(line["seconds"]), at),
+    "guess": lambda _line, at, _: Guess(at),
+}
+"""How to read each kind of event: one that is not here is not taken for another."""

@@ -16,7 +16,7 @@ from otf.spec import Elapse, OneOf, Spec, Transition, goto
 from otf.strategy import STRATEGIES, Strategy
 
 WAIT: Final = Elapse(2.5)
-COVERING: Final = [name for name in STRATEGIES if name != "random"]
+COVERING: Final = [name for name, kind in STRATEGIES.items() if kind.covers]
 LENGTH: Final = 100  # steps of a path
 SHOWN: Final = {"get", "touch"}
 """The inputs whose outputs show whether the item is there."""
