@@ -11,7 +11,6 @@ time or a random number. From the system, such bytes are undecodable anyway.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -36,13 +35,13 @@ _VERIFIED: Final = 64  # messages of a type that are written twice at first; the
 class MessageForm:
     """How a library reads and writes the messages of one type; `write` is None if it only reads.
 
-    Up to `bounded` bytes, the message surely bounds the time and memory that reading takes; -1: nothing is sure.
+    `endless`: nothing is sure about the time and memory that reading takes, so another process tries it first.
     """
 
     kind: type
     read: Callable[[bytes], Any]
     write: Callable[[Any], bytes] | None
-    bounded: int = sys.maxsize
+    endless: bool = False
 
 
 class CodecOptions(TypedDict, total=False):
@@ -110,13 +109,13 @@ class LibraryCodec:
     def decode(self, port: str, data: bytes) -> object:
         """Return the message with these bytes, of the first type that fits. Raises CodecError if there is none."""
         del port
-        if len(data) > self._bounded:
+        if self._endless:
             self._trial.check(data)
         return self._read(data, None)
 
     @cached_property
-    def _bounded(self) -> int:
-        return min((form.bounded for form in self.outputs), default=sys.maxsize)
+    def _endless(self) -> bool:
+        return any(form.endless for form in self.outputs)
 
     @cached_property
     def _trial(self) -> DecodeTrial:

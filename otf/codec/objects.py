@@ -79,7 +79,9 @@ def from_scapy(
     def form(kind: type, layer: Any) -> MessageForm:
         check_names(kind, [each.name for each in layer.fields_desc], "payload")
         shape = Shaper(fetch, make, layers).record(kind)
-        return MessageForm(kind, lambda data: shape.load(layer(data)), lambda value: bytes(shape.dump(value)), -1)
+        return MessageForm(
+            kind, lambda data: shape.load(layer(data)), lambda value: bytes(shape.dump(value)), endless=True
+        )
 
     classes = set(layers.values())
     return library_codec(form, kinds, inputs or {}, exact, options)
@@ -120,7 +122,8 @@ def from_kaitai(
             check_end(found._io.pos(), len(data))  # noqa: SLF001 -- the same
             return shape.load(found)
 
-        return MessageForm(kind, read, (lambda value: _written(kaitai, shape.dump(value))) if writes else None, -1)
+        write = (lambda value: _written(kaitai, shape.dump(value))) if writes else None
+        return MessageForm(kind, read, write, endless=True)
 
     return library_codec(form, kinds, inputs or {}, exact, options)
 

@@ -2,8 +2,8 @@
 
 A library that runs C code, or catches exceptions, can be interrupted neither by a thread nor by a signal handler. So a
 copy of this process decodes first, and the kernel kills it if it takes too much. Only then does this process decode the
-same bytes. The only answer is that it survived. This takes tens of microseconds, so it happens only if
-`MessageForm.bounded` cannot promise an end.
+same bytes. The only answer is that it survived. This takes tens of microseconds, so it happens only for libraries that
+promise no end (`MessageForm.endless`).
 """
 
 from __future__ import annotations
