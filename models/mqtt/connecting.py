@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from otf.codec.mqtt import MqttConnack, MqttConnect, MqttDisconnect, MqttPubrel, MqttSuback
-from otf.codec.mqtt_fields import FieldReader
+from otf.codec.mqtt_fields import DATA, MANY_PROPERTIES, TEXT
 from otf.models.mqtt.publishing import accepted
 from otf.models.mqtt.routing import SHARE, again, by_share, flushed, too_large
 from otf.models.mqtt.state import QOS_2, Broker, InFlight, Link, Publication, Session
@@ -96,9 +96,10 @@ def _link(state: Broker, port: str, packet: MqttConnect) -> Link:
 
 
 def _will(packet: MqttConnect, *, new: bool) -> tuple[Publication, bool]:
-    reader = FieldReader(packet.more)
-    properties = reader.properties() if new else ()
-    topic, payload, retain = reader.text(), reader.data(), bool(packet.flags & WILL_RETAIN)
+    more, retain = packet.more, bool(packet.flags & WILL_RETAIN)
+    properties, at = MANY_PROPERTIES.read(more, 0, len(more)) if new else ((), 0)
+    topic, at = TEXT.read(more, at, len(more))
+    payload, _ = DATA.read(more, at, len(more))
     kept = tuple(each for each in properties if each.name != "will_delay")
     return Publication(topic, payload, packet.flags >> 3 & 3, retain, kept), kept != properties
 

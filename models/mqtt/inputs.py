@@ -20,7 +20,7 @@ from otf.codec.mqtt import (
     MqttTopic,
     MqttUnsubscribe,
 )
-from otf.codec.mqtt_fields import MqttProperties
+from otf.codec.mqtt_packets import MqttProperties
 from otf.models.mqtt.groups import TOPICS, left_out
 from otf.models.mqtt.messages import CLIENTS, MqttDial, MqttHalt, MqttInput, MqttMessage, MqttPacket, MqttViolation
 from otf.models.mqtt.routing import SHARE, matches

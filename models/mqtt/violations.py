@@ -10,7 +10,7 @@ from functools import cache
 from typing import Final
 
 from otf.codec.mqtt import MqttCodec, MqttConnect, MqttVersion
-from otf.codec.mqtt_fields import varying_bytes
+from otf.codec.mqtt_fields import varying
 
 NUMBER: Final = 7
 """The packet identifier in these packets."""
@@ -38,7 +38,7 @@ def packet(head: int, *parts: bytes) -> bytes:
     b'b\x02ab'
     """
     body = b"".join(parts)
-    return bytes([head]) + varying_bytes(len(body)) + body
+    return bytes([head]) + varying.write(len(body)) + body
 
 
 def _text(data: bytes | str) -> bytes:
@@ -117,7 +117,7 @@ def _others() -> dict[str, Rule]:
 
 def connect(version: int, flags: int, *payload: bytes, name: str = "MQTT", properties: bytes = b"") -> bytes:
     """Return the bytes of a CONNECT, possibly wrong."""
-    own = varying_bytes(len(properties)) + properties if version == 5 else b""  # noqa: PLR2004 -- 5.0
+    own = varying.write(len(properties)) + properties if version == 5 else b""  # noqa: PLR2004 -- 5.0
     return packet(0x10, _text(name), bytes([version, flags]), b"\0\0", own, *payload)
 
 
@@ -161,10 +161,10 @@ def _only_4() -> dict[str, Rule]:
 
 def _only_5() -> dict[str, Rule]:
     def publish(properties: bytes, topic: str = "t") -> bytes:
-        return packet(0x30, _text(topic), varying_bytes(len(properties)), properties, b"x")
+        return packet(0x30, _text(topic), varying.write(len(properties)), properties, b"x")
 
     def subscribe(topic: str, options: int = 0, properties: bytes = b"") -> bytes:
-        own = varying_bytes(len(properties)) + properties
+        own = varying.write(len(properties)) + properties
         return packet(0x82, _ID, own, _text(topic), bytes([options]))
 
     me, bad = _text("otfX"), _text(_ILL[0])

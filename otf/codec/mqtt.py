@@ -6,21 +6,20 @@ installed. gmqtt, aiomqtt, amqtt and paho-mqtt are clients and brokers, which ac
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from otf.codec.mqtt_fields import READING, WRITING, FieldReader, MqttProperties, MqttProperty, varying_bytes
+from otf.codec.mqtt_fields import PUBLISH, SHAPES, Maybe, MqttField, shape_of, varying
 from otf.codec.mqtt_packets import (
-    SHAPES,
     MqttAuth,
     MqttConnack,
     MqttConnect,
     MqttDisconnect,
-    MqttField,
     MqttFilter,
     MqttPingreq,
     MqttPingresp,
+    MqttProperties,
+    MqttProperty,
     MqttPuback,
     MqttPubcomp,
     MqttPublish,
@@ -61,7 +60,6 @@ __all__ = [
     "packet_size",
 ]
 
-_PUBLISH: Final = 3
 _HEADS: Final = {kind: head for head, (kind, _) in SHAPES.items()}
 _ONLY_5: Final = {("codes", MqttUnsuback)}
 _Head: TypeAlias = tuple[int, int]
@@ -115,7 +113,7 @@ class MqttCodec:
             head, body = self._written(value)
         except (CodecError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             raise CodecError(f"{show(value)} is not an MQTT packet: {error}") from error
-        return bytes([head]) + varying_bytes(len(body)) + body
+        return bytes([head]) + varying.write(len(body)) + body
 
     def decode(self, port: str, data: bytes) -> object:
         """Return the packet in these bytes. Raises CodecError."""
@@ -124,7 +122,7 @@ class MqttCodec:
         if found is None or sum(found) != len(data):
             raise CodecError(f"{data[:80]!r} is not an MQTT packet: its length is wrong")
         try:
-            value = self._read(data[0], FieldReader(data[found[0] :]))
+            value = self._read(data[0], data[found[0] :])
         except CodecError as error:
             raise CodecError(f"{data[:80]!r} is not an MQTT packet: {error}") from error
         if self.encode(value) != data:
@@ -132,84 +130,43 @@ class MqttCodec:
         return value
 
     def _written(self, value: object) -> tuple[int, bytes]:
-        if isinstance(value, MqttPublish):
-            return _publish_head(value), b"".join(self._publish_body(value))
-        head = _HEADS[type(value)]
-        fields = self._fields(head)
-        ignored = {name for name, _ in SHAPES[head][1]} - {name for name, _ in fields}
+        head = _publish_head(value) if isinstance(value, MqttPublish) else _HEADS[type(value)]
+        kind, whole = shape_of(head)
+        fields = self._own(kind, whole)
+        ignored = {name for name, _ in whole} - {name for name, _ in fields}
         if any(getattr(value, name) not in {None, ()} for name in ignored):
             raise CodecError(f"version 3.1.1 has no {' and no '.join(sorted(ignored))}")
-        protocol = MqttConnect.protocol + bytes([self.version]) if isinstance(value, MqttConnect) else b""
-        return head, protocol + b"".join(_values_bytes([(getattr(value, name), kind) for name, kind in fields]))
+        if getattr(value, "reason", 0) is None and getattr(value, "properties", None) is not None:
+            raise CodecError("properties come after a reason")
+        protocol = MqttConnect.protocol + bytes([self.version]) if kind is MqttConnect else b""
+        return head, protocol + b"".join(form.write(getattr(value, name)) for name, form in fields)
 
-    def _read(self, head: int, reader: FieldReader) -> object:
-        if head >> 4 == _PUBLISH:
-            return self._publish(head, reader)
-        if head not in SHAPES or (head == _HEADS[MqttAuth] and self.version == 4):  # noqa: PLR2004 -- 3.1.1
+    def _read(self, head: int, body: bytes) -> object:
+        (kind, whole), at = shape_of(head), 0
+        values: dict[str, Any] = {}
+        if kind is MqttAuth and self.version == 4:  # noqa: PLR2004 -- 3.1.1
             raise CodecError("its type or its flags are wrong")
-        kind = SHAPES[head][0]
-        if kind is MqttConnect and reader.take(7) != MqttConnect.protocol + bytes([self.version]):
-            raise CodecError("its protocol or its version is another one")
-        values: dict[str, Any] = {name: _value_of(reader, form) for name, form in self._fields(head)}
-        if reader.more():
+        if kind is MqttConnect:
+            at = len(MqttConnect.protocol) + 1
+            if body[:at] != MqttConnect.protocol + bytes([self.version]):
+                raise CodecError("its protocol or its version is another one")
+        elif kind is MqttPublish:
+            values = {"qos": head >> 1 & 3, "retain": bool(head & 1), "dup": bool(head & 8)}
+        for name, form in self._own(kind, whole):
+            values[name], at = form.read(body, at, len(body))
+        if at < len(body):
             raise CodecError("it is longer than its fields")
         return kind(**values)
 
-    def _fields(self, head: int) -> list[MqttField]:
-        kind, fields = SHAPES[head]
+    def _own(self, kind: type, whole: tuple[MqttField, ...]) -> list[MqttField]:
+        """Return the fields that a packet has in this version."""
         if self.version == 5:  # noqa: PLR2004 -- the version
-            return list(fields)
-        old = [(name, form) for name, form in fields if name != "properties" and not form.endswith("?")]
+            return list(whole)
+        old = [(name, form) for name, form in whole if name != "properties" and not isinstance(form, Maybe)]
         return [(name, form) for name, form in old if (name, kind) not in _ONLY_5]
-
-    def _publish_body(self, value: MqttPublish) -> Iterator[bytes]:
-        yield WRITING["text"](value.topic)
-        yield value.id.to_bytes(2) if value.qos else b""
-        if self.version == 5:  # noqa: PLR2004 -- the version
-            yield WRITING["properties"](value.properties)
-        elif value.properties:
-            raise CodecError("version 3.1.1 has no properties")
-        yield value.payload
-
-    def _publish(self, head: int, reader: FieldReader) -> MqttPublish:
-        qos = head >> 1 & 3
-        topic, number = reader.text(), 0
-        if qos:
-            number = reader.number(2)
-        properties = reader.properties() if self.version == 5 else ()  # noqa: PLR2004 -- the version
-        return MqttPublish(topic, reader.rest(), qos, number, bool(head & 1), bool(head & 8), properties)
 
 
 def _publish_head(value: MqttPublish) -> int:
     if value.qos not in {0, 1, 2} or (value.qos == 0 and value.id):
         raise CodecError("see its qos and its id")
-    return _PUBLISH << 4 | value.dup << 3 | value.qos << 1 | value.retain
-
-
-def _values_bytes(values: list[tuple[Any, str]]) -> Iterator[bytes]:
-    ended = False
-    for value, form in values:
-        if form.endswith("?") and value is None:
-            ended = True
-        elif ended:
-            raise CodecError("properties come after a reason")
-        elif form in {"filters", "topics"}:
-            yield from (
-                WRITING["text"](each.topic) + (bytes([each.qos]) if form == "filters" else b"") for each in value
-            )
-        else:
-            yield WRITING[form.removesuffix("?")](value)
-
-
-def _value_of(reader: FieldReader, form: str) -> object:
-    if form.endswith("?"):
-        return READING[form.removesuffix("?")](reader) if reader.more() else None
-    if form in {"filters", "topics"}:
-        return tuple(_each(reader, form))
-    return READING[form](reader)
-
-
-def _each(reader: FieldReader, form: str) -> Iterator[MqttFilter | MqttTopic]:
-    while reader.more():
-        topic = reader.text()
-        yield MqttFilter(topic, reader.number(1)) if form == "filters" else MqttTopic(topic)
+    return PUBLISH << 4 | value.dup << 3 | value.qos << 1 | value.retain

@@ -7,12 +7,21 @@ or its properties, which are then None.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Final, Literal, TypeAlias
-
-from otf.codec.mqtt_fields import MqttProperties
+from typing import ClassVar, Literal, TypeAlias
 
 MqttVersion: TypeAlias = Literal[4, 5]
 """The version number on the wire: 4 is MQTT 3.1.1."""
+
+
+@dataclass(frozen=True)
+class MqttProperty:
+    """A property of a version 5 packet, such as `MqttProperty("topic_alias", 1)`: see `PROPERTIES`."""
+
+    name: str
+    value: int | str | bytes | tuple[str, str]
+
+
+MqttProperties: TypeAlias = tuple[MqttProperty, ...]
 
 
 @dataclass(frozen=True)
@@ -50,39 +59,26 @@ class MqttPublish:
 
 
 @dataclass(frozen=True)
-class MqttPuback:
+class _Acknowledgement:
+    id: int
+    reason: int | None = None
+    properties: MqttProperties | None = None
+
+
+class MqttPuback(_Acknowledgement):
     """The answer to a message of quality 1."""
 
-    id: int
-    reason: int | None = None
-    properties: MqttProperties | None = None
 
-
-@dataclass(frozen=True)
-class MqttPubrec:
+class MqttPubrec(_Acknowledgement):
     """The first answer to a message of quality 2."""
 
-    id: int
-    reason: int | None = None
-    properties: MqttProperties | None = None
 
-
-@dataclass(frozen=True)
-class MqttPubrel:
+class MqttPubrel(_Acknowledgement):
     """The sender's answer to `MqttPubrec`."""
 
-    id: int
-    reason: int | None = None
-    properties: MqttProperties | None = None
 
-
-@dataclass(frozen=True)
-class MqttPubcomp:
+class MqttPubcomp(_Acknowledgement):
     """The last answer to a message of quality 2."""
-
-    id: int
-    reason: int | None = None
-    properties: MqttProperties | None = None
 
 
 @dataclass(frozen=True)
@@ -147,42 +143,14 @@ class MqttPingresp:
 
 
 @dataclass(frozen=True)
-class MqttDisconnect:
+class _Reason:
+    reason: int | None = None
+    properties: MqttProperties | None = None
+
+
+class MqttDisconnect(_Reason):
     """A client's last packet; in version 5 also a server's."""
 
-    reason: int | None = None
-    properties: MqttProperties | None = None
 
-
-@dataclass(frozen=True)
-class MqttAuth:
+class MqttAuth(_Reason):
     """Part of an authentication in version 5."""
-
-    reason: int | None = None
-    properties: MqttProperties | None = None
-
-
-MqttField: TypeAlias = tuple[str, str]
-"""The name of a field, and its format."""
-_PROPERTIES: Final[MqttField] = ("properties", "properties")
-_ACK: Final[tuple[MqttField, ...]] = (("id", "u16"), ("reason", "u8?"), ("properties", "properties?"))
-SHAPES: Final[dict[int, tuple[type, tuple[MqttField, ...]]]] = {
-    0x10: (
-        MqttConnect,
-        (("flags", "u8"), ("keep_alive", "u16"), _PROPERTIES, ("client", "text"), ("more", "rest")),
-    ),
-    0x20: (MqttConnack, (("session", "u8"), ("code", "u8"), _PROPERTIES)),
-    0x40: (MqttPuback, _ACK),
-    0x50: (MqttPubrec, _ACK),
-    0x62: (MqttPubrel, _ACK),
-    0x70: (MqttPubcomp, _ACK),
-    0x82: (MqttSubscribe, (("id", "u16"), _PROPERTIES, ("filters", "filters"))),
-    0x90: (MqttSuback, (("id", "u16"), _PROPERTIES, ("codes", "codes"))),
-    0xA2: (MqttUnsubscribe, (("id", "u16"), _PROPERTIES, ("topics", "topics"))),
-    0xB0: (MqttUnsuback, (("id", "u16"), _PROPERTIES, ("codes", "codes"))),
-    0xC0: (MqttPingreq, ()),
-    0xD0: (MqttPingresp, ()),
-    0xE0: (MqttDisconnect, _ACK[1:]),
-    0xF0: (MqttAuth, _ACK[1:]),
-}
-"""The first byte of each packet, and its fields with their formats; a format with "?" may be left out."""

@@ -122,8 +122,10 @@ def from_kaitai(
             check_end(found._io.pos(), len(data))  # noqa: SLF001 -- the same
             return shape.load(found)
 
-        write = (lambda value: _written(kaitai, shape.dump(value))) if writes else None
-        return MessageForm(kind, read, write, endless=True)
+        def write(value: Any) -> bytes:
+            return _written(kaitai, shape.dump(value))
+
+        return MessageForm(kind, read, write if writes else None, endless=True)
 
     return library_codec(form, kinds, inputs or {}, exact, options)
 
