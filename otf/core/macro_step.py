@@ -6,9 +6,8 @@ occurred before takes one look-up, however many outputs it has.
 
 from __future__ import annotations
 
-import dataclasses
 from collections import defaultdict
-from enum import Enum
+from collections.abc import Hashable
 from typing import Any, NamedTuple, TypeAlias
 
 from otf.core.belief import Belief
@@ -20,14 +19,14 @@ from otf.core.view import View
 from otf.errors import UsageError
 from otf.trace.events import Closed, Ended, Event, Quiet, Seen, Sent
 from otf.trace.verdict import Verdict
-from otf.values.identity import shape
+from otf.values import key, likeness
 
 
 class StepEnd(NamedTuple):
-    """The result of a step. `shape` holds the types of its outputs if equal outputs can differ in type, else None."""
+    """The result of a step, and the key of its outputs: equal outputs can differ in type."""
 
     ways: MacroSteps
-    shape: Any = None
+    key: Hashable
 
 
 StepTable: TypeAlias = dict[tuple[Any, ...], StepEnd]
@@ -101,10 +100,10 @@ def find(
         raise UsageError(f"{message}: put it behind otf.adapters.inprocess")
     if not passed:
         return None
-    then = StepEnd(MacroSteps.of(oracle, monitor.belief), None if all(map(_exact, outputs)) else shape(outputs))
-    if table is None:
+    then = StepEnd(MacroSteps.of(oracle, monitor.belief), likeness(outputs))
+    if table is None or outputs in table:
         return then
-    return table.get(outputs) or oracle.model.memory.put(table, outputs, then, ways.belief)
+    return oracle.model.memory.put(table, outputs, then, ways.belief)
 
 
 def follow(
@@ -117,18 +116,6 @@ def follow(
         # outputs without a hash, such as a list, cannot be looked up and are compared each time
         then = find(oracle, ways, inp, outputs, None)
         return None if then is None else then.ways
-    if then is None or (then.shape is not None and then.shape != shape(outputs)):
+    if then is None or then.key != key(outputs):
         then = find(oracle, ways, inp, outputs, table)
     return None if then is None else then.ways
-
-
-def _exact(value: object) -> bool:
-    """Return whether only a value of the same type, all the way down, can equal this one."""
-    kind = type(value)
-    if value is None:
-        return True
-    if isinstance(value, Enum):
-        return kind.__eq__ is object.__eq__
-    if not dataclasses.is_dataclass(kind) or "__eq__" not in vars(kind):
-        return False
-    return all(_exact(getattr(value, field.name)) for field in dataclasses.fields(kind) if field.compare)

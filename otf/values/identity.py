@@ -17,11 +17,6 @@ from operator import attrgetter
 from typing import Any, TypeVar, dataclass_transform
 
 _Maker = Callable[[Any], Hashable]
-_Shaper = Callable[[Any], Any]
-REMEMBERED = 10_000  # combinations of types
-_PLAIN_TYPES = frozenset({str, int, bool, float, bytes, type(None)})
-_FLAT: set[tuple[type, ...]] = set()
-_SHAPERS: dict[type, _Shaper] = {}
 
 
 def key(value: object) -> Hashable:
@@ -110,55 +105,6 @@ _MAKERS: dict[type, _Maker] = {
     bool: lambda value: (bool, value),
     float: _float,
 }
-
-
-def shape(value: object) -> Any:  # noqa: ANN401 -- a nest of types, good only for comparing
-    """Return the types in a value: two equal values are the same if their shapes are equal.
-
-    This is cheaper than `key` if equality is already known.
-
-    >>> (True, 1) == (1, 1.0), shape((True, 1)) == shape((1, 1.0))
-    (True, False)
-    """
-    kind = type(value)
-    if kind in _PLAIN_TYPES:
-        return kind
-    shaper = _SHAPERS.get(kind)
-    if shaper is None:
-        shaper = _SHAPERS[kind] = _shaper(kind)
-    return shaper(value)
-
-
-def _shaper(kind: type[Any]) -> _Shaper:
-    if issubclass(kind, tuple):
-        return lambda value: (kind, *map(shape, value))
-    if issubclass(kind, frozenset):
-        # two equal sets may iterate in different orders, so their items are compared as well
-        return lambda value: (kind, frozenset((shape(item), item) for item in value))
-    if dataclasses.is_dataclass(kind) and not issubclass(kind, Enum):
-        names = [field.name for field in dataclasses.fields(kind) if field.compare]
-        return _field_shaper(kind, names) if names else lambda _value: kind
-    return lambda _value: kind
-
-
-def _field_shaper(kind: type[Any], names: list[str]) -> _Shaper:
-    get = attrgetter(*names)
-    if len(names) == 1:
-        return lambda value: (kind, shape(get(value)))
-
-    def of(value: object) -> Any:  # noqa: ANN401 -- as above
-        kinds = tuple(map(type, get(value)))
-        return kinds if kinds in _FLAT or _is_flat(kinds) else (kind, *map(shape, get(value)))
-
-    return of
-
-
-def _is_flat(kinds: tuple[type, ...]) -> bool:
-    """Return whether values of these types have no parts, and remember the types if so."""
-    if not all(kind in _PLAIN_TYPES for kind in kinds) or len(_FLAT) >= REMEMBERED:
-        return False
-    _FLAT.add(kinds)
-    return True
 
 
 def fingerprint(value: Any) -> Hashable:  # noqa: ANN401 -- of any type

@@ -98,6 +98,16 @@ def test_outputs_that_are_equal_but_of_other_types_are_told_apart(right: object,
         assert step(judge, start, "a", (right,)) is start
 
 
+def test_each_of_two_equal_outputs_leads_where_the_model_says() -> None:
+    """A system may answer 1 or True, and each leads to a state of its own, whichever came first."""
+    yes = True
+    spec = Spec(lambda state, _: [goto("one", 1), goto("true", yes)] if state == "idle" else [], "idle", ["go"])
+    judge = Oracle(Model(spec))
+    ways = MacroSteps.start(judge)
+    ends = [step(judge, ways, "go", (each,)) for each in (1, True, 1, True)]
+    assert [end and [node.value for node in end.view.nodes] for end in ends] == [["one"], ["true"], ["one"], ["true"]]
+
+
 @pytest.mark.parametrize("output", [None, Plain.YES, Box(None), Box(Plain.YES), Box(1), "text"])
 def test_a_step_that_was_seen_before_is_remembered(output: object) -> None:
     """The spec is asked once; after that the same outputs are looked up."""
