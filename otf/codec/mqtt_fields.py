@@ -56,7 +56,7 @@ class _Varying(Number):
         return bytes(size)
 
 
-class _Row(Format):
+class _FieldRow(Format):
     """Fields one after another, as the parts of a value."""
 
     def __init__(self, make: Callable[..., Any], parts: Callable[[Any], tuple[Any, ...]], *forms: Format) -> None:
@@ -136,7 +136,7 @@ PROPERTIES: Final[dict[str, tuple[int, Format]]] = {
     "topic_alias": (0x23, u16be),
     "maximum_qos": (0x24, u8),
     "retain_available": (0x25, u8),
-    "user": (0x26, _Row(lambda *pair: pair, tuple, TEXT, TEXT)),
+    "user": (0x26, _FieldRow(lambda *pair: pair, tuple, TEXT, TEXT)),
     "maximum_packet": (0x27, u32be),
     "wildcards_available": (0x28, u8),
     "subscription_ids_available": (0x29, u8),
@@ -150,8 +150,8 @@ MqttField: TypeAlias = tuple[str, Format]
 _ID: Final[MqttField] = ("id", u16be)
 _PROPERTIES: Final[MqttField] = ("properties", MANY_PROPERTIES)
 _CODES: Final[MqttField] = ("codes", _many(u8))
-_FILTERS: Final[MqttField] = ("filters", _many(_Row(MqttFilter, astuple, TEXT, u8)))
-_TOPICS: Final[MqttField] = ("topics", _many(_Row(MqttTopic, astuple, TEXT)))
+_FILTERS: Final[MqttField] = ("filters", _many(_FieldRow(MqttFilter, astuple, TEXT, u8)))
+_TOPICS: Final[MqttField] = ("topics", _many(_FieldRow(MqttTopic, astuple, TEXT)))
 _ACK: Final[tuple[MqttField, ...]] = (_ID, ("reason", Maybe(u8)), ("properties", Maybe(MANY_PROPERTIES)))
 SHAPES: Final[dict[int, tuple[type, tuple[MqttField, ...]]]] = {
     0x10: (
