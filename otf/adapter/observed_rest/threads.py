@@ -66,7 +66,8 @@ class Thread:
     """The files of one thread, kept open: opening one costs as much as reading it several times."""
 
     __slots__ = (
-        "_call", "_counters", "_end", "_line", "_stat", "_syscall", "_timeout", "alarmed", "count", "listing", "tid"
+        "_call", "_counters", "_end", "_line", "_stat", "_syscall", "_timeout", "alarmed", "childless", "count",
+        "listing", "read", "tid",
     )  # fmt: skip
 
     def __init__(self, pid: int, tid: Tid) -> None:
@@ -81,6 +82,9 @@ class Thread:
         self._counters, self._stat, self._syscall, self.listing = files
         self._line = self._call = b""
         self._timeout = UNKNOWN
+        # the last reading, and the counters at which it had no children
+        self.read: ThreadReading = ThreadReading(b"", b"")
+        self.childless: bytes | None = None
         # the end of the line, from the number of threads on, hardly ever changes
         self._end = b"?"
         # how many threads its process had when last read: whether the known ones are all of them
@@ -92,21 +96,24 @@ class Thread:
         """Return the counters, then the letter: a thread woken in between shows it in the letter."""
         try:
             counters = os.pread(self._counters, _SHORT, 0)
-            self._line = line = os.pread(self._stat, _SHORT, 0)
+            line = os.pread(self._stat, _SHORT, 0)
         except ProcessLookupError as error:
             raise Gone from error
+        if line == self._line and counters == self.read.counters:
+            return self.read
+        self._line = line
         # all lines have the same number of fields, so equal ends hold the same fields
         if not line.endswith(self._end):
             self._read_end(line)
         # the name of the program comes before the state, in brackets, and may contain brackets itself
         at = line.rfind(b")")
-        return ThreadReading(counters, line[at + 2 : at + 3])
+        self.read = ThreadReading(counters, line[at + 2 : at + 3])
+        return self.read
 
     @property
     def ended(self) -> bool:
         """Whether it had ended when last read."""
-        at = self._line.rfind(b")")
-        return self._line[at + 2 : at + 3] in ENDED
+        return self.read.letter in ENDED
 
     def _read_end(self, line: bytes) -> None:
         *_, end = line[line.rfind(b")") :].split(None, _COUNT)

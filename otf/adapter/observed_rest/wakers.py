@@ -25,7 +25,9 @@ EACH: Final = 10
 LOST: Final = 3
 """How often a thread may be revoked; each time, it needs twice as many trials, and finally it is never believed."""
 CHECKED: Final = 200
-"""One in this many rests that depend on harmless threads is waited out in any case."""
+"""One in this many rests that depend on harmless threads is waited out in any case …"""
+LATER: Final = 10
+"""… and after many, one in this part of them: a thread that begins to answer is seen within a tenth more rests."""
 
 
 class Waker(NamedTuple):
@@ -60,6 +62,7 @@ class Wakers:
     _in_all: Counter[Waker] = field(default_factory=Counter[Waker])
     _lost: Counter[Waker] = field(default_factory=Counter[Waker])
     _used: int = 0
+    _check: int = CHECKED
 
     def harmless(self, waker: Waker, kind: str) -> bool:
         """Return whether wake-ups of a thread after an input of this kind should have no effect."""
@@ -81,6 +84,7 @@ class Wakers:
             return False
         if len(ran) == 1:
             self._lost.update(ran)
+        self._used, self._check = 0, CHECKED
         for trials in [each for each in self._clean if each[0] in ran]:
             del self._clean[trials]
         for each in ran:
@@ -90,7 +94,10 @@ class Wakers:
     def checks(self) -> bool:
         """Return whether the rest that would be believed now should be waited out, as a check."""
         self._used += 1
-        return self._used % CHECKED == 0
+        if self._used < self._check:
+            return False
+        self._check = self._used + max(CHECKED, self._used // LATER)
+        return True
 
 
 class Sleeping(NamedTuple):

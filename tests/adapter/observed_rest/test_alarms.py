@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
+import select
+import struct
 import subprocess
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from otf.adapter.observed_rest.calls import _names_a_call, arming  # pyright: ignore[reportPrivateUsage] -- by files made here
+from otf.adapter.observed_rest.calls import Timeout, _names_a_call, arming  # pyright: ignore[reportPrivateUsage] -- by files made here
 from otf.adapter.observed_rest.process import Process
 from tests.adapter.observed_rest.test_kernel import SLEEPER, python, stop
 
@@ -82,3 +87,26 @@ def test_a_timer_of_computing_time_wakes_nobody() -> None:
             process.close()
             stop(child)
     assert found == ["", "it has a POSIX timer, and the kernel does not show when that is due"]
+
+
+def timer(seconds: int) -> int:
+    """Return a descriptor of a timer that expires after so many seconds."""
+    libc = ctypes.CDLL(None)
+    descriptor = int(libc.timerfd_create(1, 0))
+    assert libc.timerfd_settime(descriptor, 0, struct.pack("4l", 0, 0, seconds, 0), None) == 0
+    return descriptor
+
+
+@pytest.mark.real
+def test_a_timer_under_a_number_that_was_another_timer_is_read_anew() -> None:
+    """The files about descriptors stay open, and show what has the number now, or that nothing has."""
+    process, left = Process(os.getpid()), list[dict[int, float]]()
+    with closing(process), select.epoll() as epoll:
+        for seconds in (100, 300):
+            descriptor = timer(seconds)
+            epoll.register(descriptor)
+            left.append(process.alarms(Timeout(role="epoll", descriptor=epoll.fileno())))
+            assert list(left[-1]) == [descriptor]
+            os.close(descriptor)
+            assert process.alarms(Timeout(role="epoll", descriptor=epoll.fileno())) == {}
+    assert [round(each, -1) for found in left for each in found.values()] == [100, 300]

@@ -169,6 +169,49 @@ def test_an_orphan_belongs_to_the_system_and_is_reaped() -> None:
             stop(child)
 
 
+FORKING = """
+import ctypes, os, sys, threading
+ctypes.CDLL(None).prctl(36, 1)  # orphans become its own
+ends, open_end = os.pipe()
+def forks(twice):
+    os.read({asked}, 1)
+    child = os.fork()
+    if child == 0 and twice and os.fork():
+        os._exit(0)
+    if child == 0:
+        os.close(open_end)
+        os.read(ends, 1)
+        os._exit(0)
+    if twice:
+        os.waitpid(child, 0)
+    sys.stdout.write("forked\\n"); sys.stdout.flush()
+    os.read(ends, 1)
+threading.Thread(target=forks, args=({twice},), daemon=True).start()
+"""
+
+
+@pytest.mark.parametrize("twice", [False, True])
+def test_a_child_of_a_thread_that_had_none_belongs_to_the_system(*, twice: bool) -> None:
+    """Only threads that have run are asked again, and the first, which gets orphans though it sleeps."""
+    asked, ask = os.pipe()
+    child = python(FORKING.format(asked=asked, twice=twice) + SLEEPER, asked)
+    system = SystemProcesses([child.pid])
+    try:
+        rest(system)
+        assert rest(system).still
+        os.write(ask, b"x")
+        assert child.stdout is not None
+        assert child.stdout.readline() == b"forked\n"
+        rest(system)
+        assert system.pids == {child.pid, *children(child.pid)}
+        assert len(system.pids) == 2
+    finally:
+        system.close()
+        stop(child)
+        os.close(asked)
+        os.close(ask)
+
+
 def test_orphans_are_adopted_only_while_a_system_is_driven() -> None:
     """The child of a program that has ended goes to another process when no system is driven, and to the tester before.
 

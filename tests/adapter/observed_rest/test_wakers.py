@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from otf.adapter.observed_rest import wakers as learning
-from otf.adapter.observed_rest.wakers import CHECKED, EACH, LOST, TRIALS, Sleeping, Trust, Waker, Wakers
+from otf.adapter.observed_rest.wakers import CHECKED, EACH, LATER, LOST, TRIALS, Sleeping, Trust, Waker, Wakers
 from tests.adapter.observed_rest.waking import Found
 
 TICKER = Waker("server", "ticker", 0, 230)
@@ -83,10 +85,20 @@ def test_where_much_rests_on_it_no_thread_is_trusted() -> None:
 
 
 def test_now_and_then_a_rest_is_waited_out() -> None:
-    """One rest in two hundred is a check."""
+    """One rest in two hundred is a check, and later one in a tenth of those so far; after an output as at first."""
     threads = Threads(TICKER)
     threads.learn()
-    assert [threads.step("get", wakes=0) for _ in range(CHECKED)].count(False) == 1
+    # the last step of learning has believed a rest already
+    believed = [threads.step("get", wakes=0) for _ in range(40 * CHECKED)]
+    checks = [number for number, each in enumerate(believed, start=2) if not each]
+    gaps = [later - before for before, later in pairwise([0, *checks])]
+    assert gaps[:10] == [CHECKED] * 10
+    assert all(gap == max(CHECKED, before // LATER) for before, gap in zip(checks, gaps[1:], strict=False))
+    threads.runs[0] += 1
+    threads.trust.heard(threads.counters)
+    for _ in range(2):
+        threads.learn()
+    assert [threads.step("get", wakes=0) for _ in range(CHECKED)].index(False) == CHECKED - 2
 
 
 def test_an_output_after_a_thread_woke_takes_it_back() -> None:
