@@ -192,11 +192,12 @@ LOOKED_AT = 1_000  # explanations searched for windows
 
 
 class Due(NamedTuple):
-    """Outputs due in a window on a port ("" for any), and what the window starts from."""
+    """Outputs due in a window on a port ("" for any), what the window starts from, and its timer's name, if any."""
 
     port: str
     window: Window
     since: str
+    timer: str = ""
 
 
 def times(model: Model, belief: Belief, event: Event, clock: Clock, kind: FailureKind | None) -> Untimely:
@@ -229,7 +230,7 @@ def times(model: Model, belief: Belief, event: Event, clock: Clock, kind: Failur
 
 
 def _overdue(every: Iterable[Due], told: Due, what: str, late: float) -> Untimely:
-    return Untimely((_window(told), what), late - max(map(_end, every)))
+    return Untimely((_window(told), what), late - max(map(_end, every)), told.timer)
 
 
 def _begin(due: Due) -> float:
@@ -265,7 +266,7 @@ def dues(
             if each.window and (about is None or (port == about[0] and expects(each, about[1])))
         )
         yield from (
-            Due("", each.window, _started(each))
+            Due("", each.window, _started(each), each.name if isinstance(each.name, str) else "")
             for each in now.timers
             if isinstance(now.position, Node) and (about is None or may_cause(model, now.position, each, *about))
         )

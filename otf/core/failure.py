@@ -32,6 +32,7 @@ BUDGET: Final = 300  # moves considered, plus one per input: with a thousand in 
 
 NO_REQUIREMENTS: Final = Requirements()
 MovePath: TypeAlias = "tuple[Next, MovePath] | None"
+TakenWays: TypeAlias = "Mapping[Node, Sequence[TakenWay]]"
 
 
 class TakenWay(NamedTuple):
@@ -66,22 +67,23 @@ def explain(  # noqa: PLR0913, PLR0917 -- what is known of a failure
     ways = _all_ways(model, step, nodes)
     search = ViolationSearch(model, nodes, step.inputs, step.outputs, event, untimely, requirements)
     violated = search.violated([way.moves for each in ways.values() for way in each])
-    # many ways share their moves
-    moves = [*dict.fromkeys(move for each in ways.values() for way in each for move in way.moves)]
+    moves = _moves(ways)
     kind = untimely or _kind(event, moves)
     seen = f"nothing before {_text(event)}" if untimely == "missing" else _text(event)
     ticking = any(each.timers for each in step.before.hypotheses)
     # an output that only comes by itself has nothing to do with the input before it: else each input would make a kind
-    by_itself = _by_itself(event, ways)
+    by_itself = _due(moves, times.timer) or _by_itself(event, ways)
     related = [] if by_itself else step.inputs
+    answers = _answers(ways) if _messages(related) else ways
+    wanted = moves if answers is ways else _moves(answers)
     return Failure(
         signature=Signature(
             kind=kind,
             state=_states(step.before),
             input=_input(related),
-            expected=_names(by_itself or _expected(moves)) or "silence",
+            expected=_names(by_itself or _expected(wanted)) or "silence",
             seen="silence" if untimely == "missing" else _seen(event),
-            exact=_exact(kind, related, step, ways, seen),
+            exact=_exact(kind, related, step, answers, seen),
             meets=_meets(related) if kind in ANSWERS else "",
         ),
         event=at.event,
@@ -99,17 +101,41 @@ def explain(  # noqa: PLR0913, PLR0917 -- what is known of a failure
     )
 
 
-def _by_itself(event: Event, ways: Mapping[Node, Sequence[TakenWay]]) -> set[str]:
-    """Return the kinds of the spontaneous outputs if the output seen is of one, but of no answer; else nothing."""
+def _moves(ways: TakenWays) -> list[Move]:
+    # many ways share their moves
+    return [*dict.fromkeys(move for each in ways.values() for way in each for move in way.moves)]
+
+
+def _answers(ways: TakenWays) -> TakenWays:
+    """Return the ways that take an input; if none of these says anything, all ways.
+
+    What timers may emit meanwhile differs from moment to moment, and would make a kind of each.
+    """
     every = [way for each in ways.values() for way in each]
-    by_itself = {name for way in every if not way.order for name in _expected(way.moves)}
-    if not isinstance(event, Seen) or (seen := _seen(event)) not in by_itself:
+    answers = [way for way in every if way.order]
+    if len(answers) == len(every) or not any(move.ports for way in answers for move in way.moves):
+        return ways
+    return {node: [way for way in each if way.order] for node, each in ways.items()}
+
+
+def _due(moves: Iterable[Move], timer: str) -> set[str]:
+    """Return the kinds of the outputs of a named timer."""
+    return {*_expected(move for move in moves if move.after == timer)} if timer else set()
+
+
+def _by_itself(event: Event, ways: TakenWays) -> set[str]:
+    """Return the kind of the output seen if it comes by itself, and is no answer; else nothing."""
+    if not isinstance(event, Seen):
         return set()
-    return set() if any(seen in _expected(way.moves) for way in every if way.order) else by_itself
+    seen, every = _seen(event), [way for each in ways.values() for way in each]
+    spontaneous = [way for way in every if not way.order]
+    if not any(seen in _expected(way.moves) for way in spontaneous):
+        return set()
+    return set() if any(way.order and seen in _expected(way.moves) for way in every) else {seen}
 
 
 def _exact(
-    kind: FailureKind, related: Sequence[Sent], step: FailedStep, ways: Mapping[Node, Sequence[TakenWay]], seen: str
+    kind: FailureKind, related: Sequence[Sent], step: FailedStep, ways: TakenWays, seen: str
 ) -> Signature | None:
     """Return the signature by values; None unless there was just one input, since values then say little."""
     inputs = [each for each in related if not isinstance(each.input, Idle)]
@@ -125,7 +151,7 @@ def allowed(model: Model, step: FailedStep) -> tuple[Allowed, ...]:
     return _allowed(step, _all_ways(model, step, step.before.nodes[:SHOWN]))
 
 
-def _allowed(step: FailedStep, ways: Mapping[Node, Sequence[TakenWay]], before: int = 0) -> tuple[Allowed, ...]:
+def _allowed(step: FailedStep, ways: TakenWays, before: int = 0) -> tuple[Allowed, ...]:
     timers = named_timers(step.before, step.earlier)
     return tuple(_of(node, each, before, timers.get(node, ())) for node, each in islice(ways.items(), SHOWN))
 

@@ -236,10 +236,14 @@ def deadline(window: Window, latency: float) -> float:
 
 
 class Untimely(NamedTuple):
-    """What was due when, in words, and by how many seconds an event misses all windows that concern it."""
+    """What was due when, in words, by how many seconds an event misses all windows that concern it, and whose it was.
+
+    `timer` is the name of the timer whose output did not come, if it has one.
+    """
 
     words: tuple[str, ...] = ()
     off: float = 0.0
+    timer: str = ""
 
 
 NEVER: Final = Untimely()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from otf.core import Model, Monitor, Oracle
-from otf.spec import AnyOrder, OneOf, Spec, Transition, Where, goto, on
+from otf.spec import AnyOrder, OneOf, Spec, Transition, Where, goto, on, start
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Undecodable
 from otf.trace.verdict import Failure
 from tests.core.scripts import machine, once, run, seen, spec_of, told
@@ -87,6 +87,29 @@ def test_what_only_comes_by_itself_is_one_kind_whatever_was_sent() -> None:
             assert found.exact is None
     spec = Spec(lambda _, __: [goto(0, on("P", 1))], 0, ["a"], emits)
     assert str(failure(spec, "a?", seen(8)).signature) == "wrong: int --str--> expected int, seen int"
+
+
+def test_what_timers_may_say_meanwhile_makes_no_kind_of_its_own() -> None:
+    """A wrong answer is one kind whatever else might have come; so is an overdue output, and one with a wrong value."""
+    alarm = start("alarm", 0.2, 0.3)
+
+    def step(_: int, inp: str) -> list[Transition[int]]:
+        return [goto(0, on("P", b"armed"), timers=[alarm])] if inp == "arm" else [goto(0, on("P", 1.5))]
+
+    def emits(_: int) -> list[Transition[int]]:
+        return [goto(0, on("P", 7), after="tick"), goto(0, on("P", "alarm"), after="alarm")]
+
+    spec = Spec(step, 0, ["arm", "ask"], emits, timers=[start("tick", 0, 0.1)])
+    armed = [Sent("arm", "", 0.01), Seen(b"armed", "P", 0.01)]
+    for before in ([], armed):
+        wrong = failure(spec, *before, Sent("ask", "", 0.02), Seen(2.5, "P", 0.02)).signature
+        assert str(wrong) == "wrong: int --str--> expected float, seen float"
+        assert wrong.exact is not None
+        assert wrong.exact.expected == "1.5 on P"
+        other = failure(spec, *before, Seen(8, "P", 0.05)).signature
+        assert str(other) == "wrong: int --no input--> expected int, seen int"
+        overdue = failure(spec, *before, Sent("ask", "", 0.12), Seen(1.5, "P", 0.13)).signature
+        assert str(overdue) == "missing: int --no input--> expected int, seen silence"
 
 
 def test_before_any_input_there_is_none() -> None:
