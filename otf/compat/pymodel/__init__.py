@@ -17,13 +17,14 @@ from typing import Final
 from otf.adapter import Bench
 from otf.adapter.bench import SYSTEM
 from otf.compat.pymodel.apart import TYPES, Stepper, StepperProcess
-from otf.compat.pymodel.driving import Driven, Live, StandIn, StepperFailed, Waits
+from otf.compat.pymodel.driving import Driven, Live, StepperFailed, Waits
 from otf.compat.pymodel.modules import Modules
 from otf.compat.pymodel.product import Composition, Loaded, Numbers, count_states, load
 from otf.compat.pymodel.strategy import selecting, tidying
 from otf.core.walk import Act
 from otf.errors import CodecError, UsageError
 from otf.notations import Call
+from otf.simulate.system import acting
 
 TIMEOUT = 10.0  # seconds for one action
 PREFIX: Final = "pymodel:"
@@ -76,7 +77,7 @@ def bench(  # noqa: PLR0913 -- what PyModel takes as options are arguments, each
     for note in loaded.notes:
         warnings.warn(note, stacklevel=2)
     if stepper is None:
-        return Bench(loaded.spec, system=StandIn(loaded.spec), types=(*TYPES, StepperFailed), name=loaded.spec.name)
+        return Bench(loaded.spec, system=acting(loaded.spec), types=(*TYPES, StepperFailed), name=loaded.spec.name)
     if timeout is not None and timeout <= 0:
         raise UsageError(f"timeout={timeout}: a positive number of seconds is needed")
     if ordered is None:

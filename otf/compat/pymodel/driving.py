@@ -1,4 +1,4 @@
-"""Systems for benches: one behind a stepper, whose results and observations are outputs, or a model in its place.
+"""The system behind a stepper, whose results and observations are outputs.
 
 Behind a live system, observations may have any arguments, and sometimes one is required.
 """
@@ -6,17 +6,14 @@ Behind a live system, observations may have any arguments, and sometimes one is 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import count
-from random import Random
-from typing import Any, TypeAlias
+from typing import Any
 
 from otf.compat.pymodel.apart import LostStepperError, Stepper, StepperProcess
 from otf.compat.pymodel.parts import Effect
 from otf.compat.pymodel.product import Composition, plainly
-from otf.core.walk import Act
 from otf.errors import OtfError, UsageError
 from otf.notations import Call
 from otf.spec import Accept, Spec, Transition
@@ -217,53 +214,3 @@ class Driven:
                 return more
             time.sleep(min(MOMENT, left))
         return []
-
-
-class _KnownState:
-    """A state, with the effects of the actions performed in it so far."""
-
-    __slots__ = ("state", "ways")
-
-    def __init__(self, state: Any) -> None:  # noqa: ANN401 -- any state
-        self.state = state
-        self.ways: dict[int, tuple[Call, list[_Way]]] = {}
-
-
-_Way: TypeAlias = tuple[tuple[object, ...], _KnownState]
-
-
-class StandIn:
-    """Makes systems that follow a model; where it leaves a choice, they choose at random, with a new seed on each path.
-
-    They remember effects, so a step is a look-up. Observable actions never happen; one that is not enabled is ignored.
-    """
-
-    def __init__(self, spec: Composition) -> None:
-        self._spec = spec
-        self._numbers = count(1)
-        self._spots: dict[Hashable, _KnownState] = {}
-
-    def __call__(self) -> Act:
-        """Return a system for one path."""
-        return self._acting(Random(f"0/{next(self._numbers)}"))
-
-    def _acting(self, random: Random) -> Callable[[Call], tuple[object, ...]]:
-        spot = self._spot(self._spec.initial)
-
-        def act(call: Call) -> tuple[object, ...]:
-            nonlocal spot
-            # a campaign sends the same objects again; keeping each prevents another object from getting its id
-            known = spot.ways.get(id(call))
-            if known is None:
-                happens = map(plainly, self._spec.effects(spot.state, call.name, call.arguments))
-                known = spot.ways[id(call)] = (call, [(then.outputs, self._spot(then.state)) for then in happens])
-            ways = known[1]
-            if not ways:
-                return ()
-            outputs, spot = ways[0] if len(ways) == 1 else random.choice(ways)
-            return outputs
-
-        return act
-
-    def _spot(self, state: Any) -> _KnownState:  # noqa: ANN401 -- any state
-        return self._spots.setdefault(key(state), _KnownState(state))
