@@ -97,15 +97,11 @@ class Running:
         __tracebackhide__ = True
         with self._asked.awaited("otf_run_async"):
             asked = given(self._item, bench, more)
-            return await self._on_loop(asked, alone)
-
-    async def _on_loop(self, asked: PlannedRun, alone: str | bool) -> Summary:  # noqa: FBT001 -- as in the test
-        __tracebackhide__ = True
-        with reserved(self._item, asked.bench, alone):
-            try:
-                return await self._driven(asked)
-            except (NonconformanceError, OtfError) as error:
-                raise error.with_traceback(None) from None
+            with reserved(self._item, asked.bench, alone):
+                try:
+                    return await self._driven(asked)
+                except (NonconformanceError, OtfError) as error:
+                    raise error.with_traceback(None) from None
 
     async def _driven(self, asked: PlannedRun) -> Summary:
         __tracebackhide__ = True
