@@ -118,9 +118,10 @@ def test_another_listener_is_notified_as_before(campaign: Campaign) -> None:
     watching.enabled(1, view())
     watching.event(1, Sent("coin", "slot", 0.0))
     watching.path(result(), Summary())
+    watching.failed_start(2, "the port is in use", 0.5)
     watching.shrinking(group, 3, 7)
     called = [call[0] for call in noting.method_calls]
-    assert called == ["enabled", "event", "path", "shrinking"]
+    assert called == ["enabled", "event", "path", "failed_start", "shrinking"]
     assert isinstance(watching, LiveFigures)
     assert watching.state()["now"].endswith("20 -> 3 steps, 7 inputs sent")
     watching.failure(group)

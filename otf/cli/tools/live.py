@@ -25,7 +25,6 @@ from otf.core import Node, View
 from otf.errors import OtfError, UsageError
 from otf.report.live import live_page
 from otf.runner.writer import writing
-from otf.trace.events import Event as TraceEvent
 from otf.trace.explain import explanation
 from otf.trace.result import counted
 from otf.values import show
@@ -57,6 +56,8 @@ class LiveFigures(Listener):
         self._growth: list[tuple[int, int]] = [(0, 0)]
         self.done: bool = False
         self._enabled = inner.enabled if callback(inner, "enabled", 0) else None
+        # not noted here: a method of this class would cost time at each event, even if the other has none
+        vars(self).update(event=inner.event, failed_start=inner.failed_start)
 
     def enabled(self, number: int, view: View) -> None:
         """Note the possible states."""
@@ -148,14 +149,6 @@ class LiveFigures(Listener):
         return min(bounds, default=None)
 
 
-class _LiveEvents(LiveFigures):
-    """The same for an inner listener that takes events; for any other they would only cost time."""
-
-    def event(self, number: int, event: TraceEvent) -> None:
-        """Pass an event on."""
-        self._inner.event(number, event)
-
-
 class LivePage:
     """The page of one campaign, in a file or at an address; `watch` makes its listener."""
 
@@ -169,8 +162,7 @@ class LivePage:
 
     def watch(self, inner: Listener) -> Listener:
         """Start the page; return the listener of the campaign, which passes everything on."""
-        kind = _LiveEvents if callback(inner, "event", 0) else LiveFigures
-        self._figures = kind(self._campaign, inner)
+        self._figures = LiveFigures(self._campaign, inner)
         self._thread.start()
         return self._figures
 
