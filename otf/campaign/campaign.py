@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
 from contextlib import aclosing
 from dataclasses import replace
 from functools import cached_property, partial
@@ -15,7 +14,7 @@ from otf.adapter.child.faster import refused
 from otf.adapter.kept import keeping
 from otf.adapter.third_party import blaming, watched
 from otf.campaign.changes import ChangedTransitions, keep_transitions, renew
-from otf.campaign.confirm import ConfirmedPath, Confirmer, Counts, DriveAgain
+from otf.campaign.confirm import ConfirmedPath, Confirmer, Counts
 from otf.campaign.contact import FailedStarts
 from otf.campaign.evidence import cover, new_evidence, passed_steps
 from otf.campaign.journal import Journal
@@ -88,6 +87,7 @@ class Campaign:
         self._merged: Merged
         self._executor: Executor
         self._starts: FailedStarts
+        self._journal: Journal
 
     async def run(self) -> Summary:
         """Run all paths, then shrink; return the summary. Raises ModelError if the model is broken."""
@@ -97,45 +97,46 @@ class Campaign:
             if self.settings.spend and self.settings.resume:
                 renew(self.settings.out, About.of(self.bench, self.settings), self._own.spec, self.settings.time)
         out, joins = self.settings.out, self.settings.resume
-        with Journal(out, joins=joins) as journal, undisturbed(), watched():
+        with Journal(out, joins=joins) as self._journal, undisturbed(), watched():
             try:
                 with spending(self.summary.spent):
                     async with keeping():
                         with blaming():
-                            self._begin(journal)
+                            self._begin()
                             async with self._executor.running():
-                                await self._drive(journal)
+                                await self._drive()
             finally:
-                self._end(journal)
-            if self._past.counted and is_idle(self._past, self.summary):
-                self.summary.rest(len(self._past.counted))
-            elif self.bench.spec.emits is None or self._offers():
-                self.summary.conclude(timed=self.settings.time is not None)
-            if self.summary.failures or self.summary.result.guessed:
-                journal.kinds(self.summary.names(), self.summary.result.guessed, full=self.summary.kinds.full)
-            journal.completed(self.summary.trouble, self.summary.spent.shares())
+                self._end()
+            self._conclude()
         return self.summary
 
-    def _offers(self) -> bool:
-        """Return whether the model has inputs initially; if not, otf judges spontaneous outputs without any input."""
-        spec = self.bench.spec
-        return any(True for _ in spec.inputs(spec.initial))
+    def _conclude(self) -> None:
+        """Note whether anything was tested, the kinds of failure, and that nothing interrupted the campaign."""
+        summary, spec = self.summary, self.bench.spec
+        if self._past.counted and is_idle(self._past, summary):
+            summary.rest(len(self._past.counted))
+        # without inputs at the start, otf judges spontaneous outputs alone
+        elif spec.emits is None or any(True for _ in spec.inputs(spec.initial)):
+            summary.conclude(timed=self.settings.time is not None)
+        if summary.failures or summary.result.guessed:
+            self._journal.kinds(summary.names(), summary.result.guessed, full=summary.kinds.full)
+        self._journal.completed(summary.trouble, summary.spent.shares())
 
-    def _end(self, journal: Journal) -> None:
+    def _end(self) -> None:
         """Record what was under way and does not count, and what the campaign spent its time on."""
         traces = (trace_of(self.settings.out, number) for number in sorted(self._under_way))
         self.summary.unfinished = [*filter(None, map(inputs_in, traces))]
         self.summary.parts.to("end")
-        journal.ended(self.summary.parts.seconds)
+        self._journal.ended(self.summary.parts.seconds)
 
-    def _begin(self, journal: Journal) -> None:
+    def _begin(self) -> None:
         """Begin the journal; if the campaign continues, put its counted paths into the summary."""
         about, self._past = About.of(self.bench, self.settings), Past(self.settings.out)
         self._past.check(about)
         if not self._past.is_new:
             restore(self._past, self.summary, self.bench, about, self.settings)
         self._past.tidy()
-        journal.begin(about, self._past.names)
+        self._journal.begin(about, self._past.names)
         if self.settings.spend and self.settings.time is not None:
             keep_transitions(self.settings.out, self._own.spec, self.settings.time)
         self.summary.parts.expect(ChangedTransitions.of(self.settings.out).changed)
@@ -144,31 +145,27 @@ class Campaign:
         self._left = {lane: every[lane :: self._lanes] for lane in range(self._lanes)}
         self._merged = Merged(self._lanes, self._past, remote=self.settings.workers is not None)
         self._executor = self._executor_of(self.settings.workers)
-        self._starts = FailedStarts(lambda: self._paths_end, self.summary, journal, self.listener)
+        self._starts = FailedStarts(self._paths_end, self.summary, self._journal, self.listener)
 
     def _executor_of(self, workers: Workers | None) -> Executor:
-        def ends() -> float:
-            return self._paths_end
-
         if workers is not None and workers.cluster:
             from otf.campaign.cluster import Cluster  # only useful with a cluster
 
-            return Cluster(self.bench, self.settings, workers, self._merged.whole, ends)
+            return Cluster(self.bench, self.settings, workers, self._merged.whole, self._paths_end)
         if workers is not None:
-            return Processes(self.bench, self.settings, workers, self._merged.whole, ends)
-        return InProcess(
-            self.bench, self.settings, self.listener, ends, self._aftermath, taken_out=self.summary.taken_out
-        )
+            return Processes(self.bench, self.settings, workers, self._merged.whole, self._paths_end)
+        told = self.summary.taken_out
+        return InProcess(self.bench, self.settings, self.listener, self._paths_end, self._aftermath, taken_out=told)
 
-    async def _drive(self, journal: Journal) -> None:
-        part = self.summary.parts.part
+    async def _drive(self) -> None:
+        part, saved = self.summary.parts.part, Saved.of(self.settings, self._own)
         if self.settings.time is not None:
             # at least half of the time, however long the start took: on a busy machine workers take seconds
             self._deadline = max(self._deadline, anyio.current_time() + self.settings.time / 2)
         # here too: around the executor's tasks, an error of a bench would arrive in a group
         with blaming():
             with part("saved failures"):
-                await self._retry(journal)
+                await self._retry(saved)
             with part("clock"):
                 if self.bench.speed > 1:
                     await self._executor.check_speed(self._deadline)
@@ -178,8 +175,8 @@ class Campaign:
             self.listener,
             self._executor,
             self._starts,
-            journal,
-            Saved.of(self.settings, self._own),
+            self._journal,
+            saved,
             self._deadline,
             self._lose_contact,
         )
@@ -187,7 +184,7 @@ class Campaign:
         if self.settings.spend:
             self.summary.admit()
         with part("paths"):
-            await self._paths(journal)
+            await self._paths()
         if not self.settings.spend:
             self.summary.admit()
         with part("shrinking"):
@@ -195,12 +192,11 @@ class Campaign:
         while self._goes_on:  # shrinking took less time than was reserved for it
             self._merged.go_on()
             with part("paths"):
-                await self._paths(journal)
+                await self._paths()
             with part("shrinking"):
                 await reports.rest()
 
-    async def _retry(self, journal: Journal) -> None:
-        saved = Saved.of(self.settings, self._own)
+    async def _retry(self, saved: Saved | None) -> None:
         if saved is None:
             return
         try:
@@ -215,20 +211,20 @@ class Campaign:
                     each = found if known is None else replace(found, result=None, known_issue=known.says)
                     self.summary.saved.append(each)
                     self.summary.parts.saved += 1
-                    journal.retried(each)
+                    self._journal.retried(each)
                     self._stop = self._stop or (self.settings.stop_first and each.result is not None)
         except ContactError as error:
             self._lose_contact(error)
 
-    async def _paths(self, journal: Journal) -> None:
+    async def _paths(self) -> None:
         lanes = iter(range(self._lanes))
 
         async def work() -> None:
-            await self._lane(next(lanes), journal)
+            await self._lane(next(lanes))
 
         await together(work, min(self._lanes, self.settings.traces))
 
-    async def _lane(self, lane: int, journal: Journal) -> None:
+    async def _lane(self, lane: int) -> None:
         while left := self._left[lane]:
             number = left[0]
             if number not in self._past.counted:
@@ -238,18 +234,18 @@ class Campaign:
                         self._merged.end()
                         return
                     try:
-                        await self._drive_path(number, lane, known, journal)
+                        await self._drive_path(number, lane, known)
                     except ContactError as error:
                         self._lose_contact(error)
                         self._merged.end()
                         return
             self._left[lane] = left[1:]
 
-    async def _drive_path(self, number: int, lane: int, known: Known, journal: Journal) -> None:
+    async def _drive_path(self, number: int, lane: int, known: Known) -> None:
         self._under_way.add(number)
         with blaming():
-            result, learned = await self._path(number, lane, known, journal)
-            counts = partial(self._finish, driven=result, learned=learned, journal=journal)
+            result, learned = await self._path(number, lane, known)
+            counts = partial(self._finish, driven=result, learned=learned)
             oracle, shows, path = self._executor.oracle(lane), None, ConfirmedPath(result)
             if result.verdict.failure is not None:
                 path = await self._confirmed(result, lane, counts)
@@ -269,20 +265,17 @@ class Campaign:
         size = burst(self.bench, self.settings.burst, self.settings.seed, failing.number)
         doubtful = is_doubtful(self.bench, self.settings.mode, size)
         first = failing.upto(failing.verdict.failure)
-        path = await self._confirmer.confirmed(first, oracle, self._again(lane), counts, doubtful=doubtful)
+        path = await self._confirmer.confirmed(first, oracle, partial(self._again, lane), counts, doubtful=doubtful)
         passed = (*passed_steps(oracle, path.result.events),)
         return path._replace(result=replace(path.result, passed=passed))
 
-    def _again(self, lane: int) -> DriveAgain:
-        def again(failing: PathResult, first: str, *, strict: bool) -> Awaitable[ConfirmedPath]:
-            run = partial(self._executor.confirm, lane, failing, first, self._deadline, strict=strict)
-            return self._starts.reach(failing.number, run)
-
-        return again
+    async def _again(self, lane: int, failing: PathResult, first: str, *, strict: bool) -> ConfirmedPath:
+        run = partial(self._executor.confirm, lane, failing, first, self._deadline, strict=strict)
+        return await self._starts.reach(failing.number, run)
 
     @property
     def _is_over(self) -> bool:
-        return self._stop or self._is_done or anyio.current_time() >= self._paths_end
+        return self._stop or self._is_done or anyio.current_time() >= self._paths_end()
 
     @property
     def _goes_on(self) -> bool:
@@ -293,29 +286,28 @@ class Campaign:
     def _is_done(self) -> bool:
         return self._strategy.done() or (self.settings.decides and not self.summary.requirements.open())
 
-    @property
     def _paths_end(self) -> float:
         """Return when the last path begins: as long as there is a failure to shrink, reserve time for that."""
         if self.settings.time is None or self.settings.spend or not self.settings.shrink:
             return self._deadline
         return self._deadline - (0.0 if self._reports is None else self._reports.reserve)
 
-    async def _path(self, number: int, lane: int, known: Known, journal: Journal) -> tuple[PathResult, Knowledge]:
+    async def _path(self, number: int, lane: int, known: Known) -> tuple[PathResult, Knowledge]:
         """Run a path; rerun it if the line was at fault, as often as the bench allows."""
-        learned = Knowledge()
-        for _ in range(self.bench.retries):
-            result = await self._attempt(Lease(number, lane, uuid4().hex[:12], known), journal, learned)
-            if not result.verdict.why.startswith(AT_FAULT):
+        learned, left = Knowledge(), self.bench.retries
+        while True:
+            result = await self._attempt(Lease(number, lane, uuid4().hex[:12], known), learned)
+            if not left or not result.verdict.why.startswith(AT_FAULT):
                 return result, learned
-        return await self._attempt(Lease(number, lane, uuid4().hex[:12], known), journal, learned), learned
+            left -= 1
 
-    async def _attempt(self, lease: Lease, journal: Journal, learned: Knowledge) -> PathResult:
+    async def _attempt(self, lease: Lease, learned: Knowledge) -> PathResult:
         number, knows = lease.number, self._merged.reach(lease.number)
-        with journal.path(lease.run, number, trace_of(self.settings.out, number), knows) as done:
+        with self._journal.path(lease.run, number, trace_of(self.settings.out, number), knows) as done:
             leased = await self._starts.reach(number, lambda: self._executor.drive(lease))
             done(leased.result)
         if leased.deaths:
-            journal.driven_again(lease.run, number, leased.deaths)
+            self._journal.driven_again(lease.run, number, leased.deaths)
         learned.add(leased.learned)
         self.summary.cut |= leased.cut
         return leased.result
@@ -327,12 +319,7 @@ class Campaign:
         return 0.0 if known else self.settings.aftermath
 
     def _finish(
-        self,
-        path: ConfirmedPath,
-        driven: PathResult,
-        learned: Knowledge,
-        journal: Journal,
-        shows: RequirementRecord | None = None,
+        self, path: ConfirmedPath, driven: PathResult, learned: Knowledge, shows: RequirementRecord | None = None
     ) -> None:
         if path.trouble is not None:
             self._lose_contact(path.trouble)
@@ -344,7 +331,7 @@ class Campaign:
             self.summary.behind(driven, self.bench.known_issue)
         self.summary.parts.tried(learned.visits)
         self.summary.parts.paths += 1
-        journal.counted(path, driven, "" if known_issue is None else known_issue.says, learned, shows)
+        self._journal.counted(path, driven, "" if known_issue is None else known_issue.says, learned, shows)
         self.summary.requirements.add(shows or RequirementRecord())
         self._merged.add(result.number, learned)
         self.listener.path(result, self.summary)
@@ -352,7 +339,7 @@ class Campaign:
             with writing(result.trace, "what passed"):
                 result.trace.unlink(missing_ok=True)
         elif result.digest:
-            journal.keeps()
+            self._journal.keeps()
         self._stop = self._stop or (self.settings.stop_first and result.verdict.failed and known_issue is None)
 
     def _lose_contact(self, error: ContactError) -> None:
