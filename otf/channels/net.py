@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeAlias, TypeGuard, TypeVar
 
 from otf.errors import UsageError
@@ -231,10 +231,6 @@ class Rules:
     """All rules of a net; a message may meet the trouble of several."""
 
     rules: tuple[Rule, ...]
-    _inputs: dict[str, NetTrouble] = field(default_factory=dict[str, NetTrouble], init=False, repr=False, compare=False)
-    _outputs: dict[str, NetTrouble] = field(
-        default_factory=dict[str, NetTrouble], init=False, repr=False, compare=False
-    )
 
     @property
     def kept(self) -> bool:
@@ -248,15 +244,11 @@ class Rules:
     def of_input(self, value: object) -> NetTrouble:
         """Return the trouble of an input."""
         port = self.port(value)
-        if port not in self._inputs:
-            self._inputs[port] = _sum(rule.trouble for rule in self.rules if _named(port, rule.inputs))
-        return self._inputs[port]
+        return _sum(rule.trouble for rule in self.rules if _named(port, rule.inputs))
 
     def of_output(self, port: str) -> NetTrouble:
         """Return the trouble of the outputs on a port."""
-        if port not in self._outputs:
-            self._outputs[port] = _sum(rule.trouble for rule in self.rules if _named(port, rule.outputs))
-        return self._outputs[port]
+        return _sum(rule.trouble for rule in self.rules if _named(port, rule.outputs))
 
 
 def rule(trouble: NetTrouble, inputs: Iterable[str], outputs: Iterable[str], port: PortOf | None) -> Rule:

@@ -109,13 +109,7 @@ def _choose(
     least = min(counts)
     if counts.count(least) < len(counts):
         enabled = [inp for inp, count in zip(enabled, counts, strict=True) if count == least]
-    # as `choice` draws, without its two calls
-    size, bits = len(enabled), pool.random.getrandbits
-    length = size.bit_length()
-    at = bits(length)
-    while at >= size:
-        at = bits(length)
-    chosen = enabled[at]
+    chosen = pool.random.choice(enabled)
     visits.note(view, chosen)
     return chosen if pool.fresh is None else pool.sent(view, chosen)
 

@@ -9,12 +9,34 @@ from typing import Any, Final
 
 from otf.core import FEW, Chooser, Node, Symbol, View
 from otf.strategy.least import LeastInput
-from otf.strategy.pool import DRAWN, ChangedFirst, Pool, VisitCounts
+from otf.strategy.pool import DRAWN, ChangedFirst, PlanPatience, Pool, VisitCounts
 
 FAR: Final = 20_000  # states to consider for one plan
 REPLANNED: Final = 3  # how often a path replans its way to a changed transition
 
 WantedStep = Callable[[Node], "Symbol | bool"]
+
+
+@dataclass(slots=True)
+class _Plan:
+    """The rest of a planned way: inputs, each with the state to send it in.
+
+    `left` counts how often the system left a way since the last completed one.
+    """
+
+    steps: deque[tuple[Node, Symbol]] = field(default_factory=deque[tuple[Node, Symbol]])
+    left: int = 0
+
+    def next(self, view: View, wanted: WantedStep, patience: PlanPatience) -> Symbol | None:
+        """Return the next input on the way, replanned if the system left it; None without a way."""
+        if not self.steps or self.steps[0][0] not in view.nodes:
+            over = patience()
+            self.left = self.left + 1 if self.steps else 0
+            self.steps = next(
+                (way for node in view.nodes if (way := _way(view, node, wanted, over))), deque[tuple[Node, Symbol]]()
+            )
+        chosen = self.steps.popleft()[1] if self.steps else None
+        return chosen if chosen is not None and view.allows(chosen) else None
 
 
 @dataclass(slots=True)
@@ -26,15 +48,11 @@ class Nearest:
 
     pool: Pool
     visits: VisitCounts
-    plan: _Plan = field(init=False)
-
-    def __post_init__(self) -> None:
-        """Begin without a plan."""
-        self.plan = _Plan(self.pool)
+    plan: _Plan = field(default_factory=_Plan)
 
     def choose(self, view: View) -> Symbol | None:
         """Return the next input, None if none is enabled."""
-        chosen = self.plan.next(view, lambda node: self._untried(view, node))
+        chosen = self.plan.next(view, lambda node: self._untried(view, node), self.pool.patience)
         if chosen is None:
             return LeastInput(self.pool, self.visits).choose(view)
         self.visits.note(view, chosen)
@@ -67,17 +85,13 @@ class Goal:
     pool: Pool
     visits: VisitCounts
     reached: Callable[[Any], bool]
-    plan: _Plan = field(init=False)
+    plan: _Plan = field(default_factory=_Plan)
     done: bool = False
-
-    def __post_init__(self) -> None:
-        """Begin without a plan."""
-        self.plan = _Plan(self.pool)
 
     def choose(self, view: View) -> Symbol | None:
         """Return the next input, None if none is enabled."""
         self.done = self.done or any(self.reached(node.value) for node in view.nodes)
-        chosen = None if self.done else self.plan.next(view, lambda node: self.reached(node.value))
+        chosen = None if self.done else self.plan.next(view, lambda node: self.reached(node.value), self.pool.patience)
         if chosen is None:
             return LeastInput(self.pool, self.visits).choose(view)
         self.visits.note(view, chosen)
@@ -92,12 +106,8 @@ class ToChanged:
     pool: Pool
     visits: VisitCounts
     changed: ChangedFirst
-    plan: _Plan = field(init=False)
+    plan: _Plan = field(default_factory=_Plan)
     over: bool = False
-
-    def __post_init__(self) -> None:
-        """Begin without a plan."""
-        self.plan = _Plan(self.pool)
 
     def choose(self, view: View) -> Symbol | None:
         """Return the next input, None if none is enabled."""
@@ -111,34 +121,11 @@ class ToChanged:
     def _planned(self, view: View) -> Symbol | None:
         if not self.changed.left or self.plan.left > REPLANNED:
             return None
-        return self.plan.next(view, lambda node: self._untried(view, node))
+        return self.plan.next(view, lambda node: self._untried(view, node), self.pool.patience)
 
     def _untried(self, view: View, node: Node) -> Symbol | bool:
         found = self.changed.untried(view, self.visits, node)
         return self.pool.random.choice(found) if found else False
-
-
-@dataclass(slots=True)
-class _Plan:
-    """The rest of a planned way: inputs, each with the state to send it in.
-
-    `left` counts how often the system left a way since the last completed one.
-    """
-
-    pool: Pool
-    steps: deque[tuple[Node, Symbol]] = field(default_factory=deque[tuple[Node, Symbol]])
-    left: int = 0
-
-    def next(self, view: View, wanted: WantedStep) -> Symbol | None:
-        """Return the next input on the way, replanned if the system left it; None without a way."""
-        if not self.steps or self.steps[0][0] not in view.nodes:
-            over = self.pool.patience()
-            self.left = self.left + 1 if self.steps else 0
-            self.steps = next(
-                (way for node in view.nodes if (way := _way(view, node, wanted, over))), deque[tuple[Node, Symbol]]()
-            )
-        chosen = self.steps.popleft()[1] if self.steps else None
-        return chosen if chosen is not None and view.allows(chosen) else None
 
 
 def _way(view: View, start: Node, wanted: WantedStep, over: Callable[[], bool]) -> deque[tuple[Node, Symbol]]:

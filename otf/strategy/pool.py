@@ -225,16 +225,12 @@ class VisitCounts:
     changed: ChangedFirst | None = None
     # the number of first visits
     firsts: int = 0
-    # the state whose trials were last looked up, and the trials: `note` counts the choice there
-    _node: Node | None = field(default=None, init=False, repr=False)
-    _trials: dict[Symbol, int] = field(default_factory=dict[Symbol, int], init=False, repr=False)
 
     def note(self, view: View, chosen: Symbol) -> None:
         """Count a choice."""
         for node in view.places:
             self.states[node] = times = self.states[node] + 1
-            trials = self._trials if node is self._node else self.inputs[node]
-            trials[chosen] += 1
+            self.inputs[node][chosen] += 1
             if self.log is not None:
                 self.log.note((node, chosen))
             if times == 1:
@@ -253,7 +249,6 @@ class VisitCounts:
         # only by what the paths visited: a seed determines the path, whatever the caches hold
         kept = [node for node, times in self.states.items() if times > 1][-STATES // 2 :]
         states, inputs = self.states.copy(), self.inputs.copy()
-        self._node = None
         self.states.clear()
         self.inputs.clear()
         self.states.update((node, states[node]) for node in kept)
@@ -264,9 +259,7 @@ class VisitCounts:
         places = view.places
         if len(places) == 1:
             # nearly always: the system is deterministic, or has shown its choice
-            self._node = places[0]
-            self._trials = trials = self.inputs[self._node]
-            return list(map(trials.__getitem__, enabled))
+            return list(map(self.inputs[places[0]].__getitem__, enabled))
         tables = [self.inputs[node] for node in places]
         return [min(table[inp] for table in tables) for inp in enabled]
 
