@@ -100,6 +100,18 @@ class Codec(Protocol):
         ...
 
 
+class OnePort:
+    """A codec for the only port of a bench, or for the port with its `name`."""
+
+    __slots__ = ()
+    name: str
+
+    def port(self, value: object) -> str:
+        """Return the name of the port."""
+        del value
+        return self.name
+
+
 _FIELD = re.compile(r"\{(\w+)\}")
 PLAIN: Final = (int, float, str)
 

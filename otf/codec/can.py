@@ -10,6 +10,7 @@ from keyword import iskeyword
 from pathlib import Path
 from typing import Any, Final
 
+from otf.codec import OnePort
 from otf.errors import CodecError, UsageError
 from otf.values import show
 
@@ -135,7 +136,7 @@ def _fault(frame: CanFrame) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class CanCodec:
+class CanCodec(OnePort):
     r"""The codec of plain CAN frames, for the only port of a bench or for the port with this name.
 
     With `errors` it also decodes error frames.
@@ -152,11 +153,6 @@ class CanCodec:
         """Return the types of its values."""
         return (CanFrame, CanError) if self.errors else (CanFrame,)
 
-    def port(self, value: object) -> str:
-        """Return the name of the port."""
-        del value
-        return self.name
-
     def encode(self, value: object) -> bytes:
         """Return the bytes of a frame. Raises CodecError."""
         if not isinstance(value, CanFrame):
@@ -169,20 +165,15 @@ class CanCodec:
         return decode_bus(data) if self.errors else decode_can(data)
 
 
-class DbcCodec:
+class DbcCodec(OnePort):
     """The codec of the messages in a DBC file; made by `dbc`. `messages` maps each name to its dataclass."""
 
     def __init__(self, database: Any, name: str, *, errors: bool = False) -> None:  # noqa: ANN401 -- cantools has no types for it
-        self._name, self._errors = name, errors
+        self.name, self._errors = name, errors
         self._kinds = {_key(message): (message, _kind(message)) for message in database.messages}
         self._keys = {kind: key for key, (_, kind) in self._kinds.items()}
         self.messages: Mapping[str, Callable[..., Any]] = {kind.__name__: kind for _, kind in self._kinds.values()}
         self.types: tuple[type, ...] = (*(kind for _, kind in self._kinds.values()), *([CanError] if errors else []))
-
-    def port(self, value: object) -> str:
-        """Return the name of the port."""
-        del value
-        return self._name
 
     def encode(self, value: object) -> bytes:
         """Return the bytes of a message. Raises CodecError."""

@@ -17,7 +17,7 @@ from functools import cached_property, partial
 from importlib import import_module
 from typing import Any, Final, TypedDict
 
-from otf.codec import PortAction
+from otf.codec import OnePort, PortAction
 from otf.codec.shapes import type_hints
 from otf.codec.trial import DecodeTrial
 from otf.errors import CodecError, UsageError
@@ -52,7 +52,7 @@ class CodecOptions(TypedDict, total=False):
 
 
 @dataclass(frozen=True)
-class LibraryCodec:
+class LibraryCodec(OnePort):
     """A codec of dataclasses that a library reads and writes; made by `from_construct` and the like.
 
     >>> from dataclasses import dataclass
@@ -82,11 +82,6 @@ class LibraryCodec:
     def types(self) -> tuple[type, ...]:
         """Return the types of all messages."""
         return tuple(self.forms)
-
-    def port(self, value: object) -> str:
-        """Return the name of the only port."""
-        del value
-        return self.name
 
     def encode(self, value: object) -> bytes | PortAction:
         """Return the bytes of a message, or its action on the port. Raises CodecError if it has neither."""

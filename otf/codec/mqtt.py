@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
+from otf.codec import OnePort
 from otf.codec.mqtt_fields import PUBLISH, SHAPES, Maybe, MqttField, shape_of, varying
 from otf.codec.mqtt_packets import (
     MqttAuth,
@@ -89,7 +90,7 @@ def _head(begun: bytes) -> _Head | None:
 
 
 @dataclass(frozen=True, slots=True)
-class MqttCodec:
+class MqttCodec(OnePort):
     r"""The codec of MQTT 3.1.1 packets, or with `version=5` of MQTT 5.0.
 
     >>> MqttCodec().encode(MqttPublish("a/b", b"hello"))
@@ -101,11 +102,6 @@ class MqttCodec:
     name: str = ""
     version: MqttVersion = 4
     types: tuple[type, ...] = (*_HEADS, MqttPublish, MqttFilter, MqttTopic, MqttProperty)
-
-    def port(self, value: object) -> str:
-        """Return the name of the port."""
-        del value
-        return self.name
 
     def encode(self, value: object) -> bytes:
         """Return the bytes of a packet. Raises CodecError."""

@@ -12,7 +12,7 @@ from itertools import combinations, islice
 from types import UnionType
 from typing import Annotated, Any, ClassVar, TypeAlias, Union, get_args, get_origin, get_type_hints
 
-from otf.codec import PortAction
+from otf.codec import OnePort, PortAction
 from otf.codec.checksums import Computed
 from otf.codec.fields import Format, Number, refused
 from otf.errors import CodecError, UsageError
@@ -23,7 +23,7 @@ _Covered: TypeAlias = tuple[Computed, int, int, int]
 
 
 @dataclass(frozen=True)
-class RecordCodec:
+class RecordCodec(OnePort):
     """A codec of dataclasses with formats; made by `records`.
 
     >>> from otf.codec.fields import u16be
@@ -38,11 +38,6 @@ class RecordCodec:
     formats: Mapping[type, Format | PortAction]
     outputs: Format | None
     name: str = ""
-
-    def port(self, value: object) -> str:
-        """Return the name of the only port."""
-        del value
-        return self.name
 
     def encode(self, value: object) -> bytes | PortAction:
         """Return the bytes of a message, or its action on the port. Raises CodecError if it has neither."""

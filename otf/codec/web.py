@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any, Final, TypeAlias
 
+from otf.codec import OnePort
 from otf.errors import CodecError, UsageError
 from otf.values import show
 
@@ -81,7 +82,7 @@ def _object(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
 
 
 @dataclass(frozen=True, slots=True)
-class HttpCodec:
+class HttpCodec(OnePort):
     r"""The codec of requests and responses; of a response's headers it keeps those named in `keep`.
 
     A response has headers that a model cannot predict, such as its date. h11 writes and reads messages, and rejects
@@ -100,11 +101,6 @@ class HttpCodec:
         """Raise UsageError at once if h11 is not installed, rather than at the first request."""
         if find_spec("h11") is None:
             raise UsageError("HTTP needs h11: pip install 'otf[http]', or pip install -e '.[http]' in a clone")
-
-    def port(self, value: object) -> str:
-        """Return the name of the port."""
-        del value
-        return self.name
 
     def encode(self, value: object) -> bytes:
         """Return the bytes of a request. Raises CodecError."""
@@ -240,7 +236,7 @@ def _frame(value: object) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class WebSocketCodec:
+class WebSocketCodec(OnePort):
     r"""The codec of WebSocket messages.
 
     >>> WebSocketCodec().encode(WsText("hi")), WebSocketCodec().decode("", bytes([0]) + b"101")
@@ -249,11 +245,6 @@ class WebSocketCodec:
 
     name: str = ""
     types: tuple[type, ...] = (WsOpen, WsOpened, WsText, WsBytes, WsPing, WsPong, WsClose)
-
-    def port(self, value: object) -> str:
-        """Return the name of the port."""
-        del value
-        return self.name
 
     def encode(self, value: object) -> bytes:
         """Return the frame of a message. Raises CodecError."""
