@@ -18,11 +18,9 @@ from dataclasses import dataclass, field
 from math import ceil, exp, floor, lgamma, log, log1p, log10, sqrt
 from typing import Final
 
-from otf.adapter import Bench
 from otf.core import Monitor
 from otf.errors import UsageError
 from otf.trace.events import Event, Seen, Sent
-from otf.trace.record import Header
 from otf.trace.result import CampaignResult, counted
 from otf.values import key
 
@@ -95,16 +93,6 @@ def passes_after(confidence: float, failed: int, runs: int) -> int:
     """
     error = (1 - confidence) / 2
     return passes_needed(1 - error, lower_bound(failed, runs, error / 2))
-
-
-def learn(header: Header, bench: Bench) -> bool:
-    """Return whether paths may learn from each other; otf makes statements only if that is excluded.
-
-    Strategies other than `random` count visits. Eager mode remembers which states are quiet, and strict mode which
-    timers it has waited for. Neither mode waits for a system in this process.
-    """
-    forgets = header.mode == "strict" and bench.spec.emits is None
-    return header.strategy != "random" or not (bench.system is not None or header.burst > 1 or forgets)
 
 
 def stated(result: CampaignResult, unfinished: int = 0) -> str:

@@ -237,6 +237,16 @@ def _version() -> str:
     return version("otf")
 
 
+def learn(header: Header, bench: Bench) -> bool:
+    """Return whether paths may learn from each other; otf makes statements only if that is excluded.
+
+    Strategies other than `random` count visits. Eager mode remembers which states are quiet, and strict mode which
+    timers it has waited for. Neither mode waits for a system in this process.
+    """
+    forgets = header.mode == "strict" and bench.spec.emits is None
+    return header.strategy != "random" or not (bench.system is not None or header.burst > 1 or forgets)
+
+
 SCALES: Final = (2, 4, 8)
 """Every second path is twice as long as the shortest, every fourth four times, every eighth eight times."""
 FEW: Final = 3

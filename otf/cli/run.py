@@ -12,7 +12,7 @@ import typer
 
 from otf.adapter import Bench
 from otf.campaign import Campaign, FailureGroup, Listener, Settings, Summary
-from otf.cli.output import STDOUT_ERRORS, document, error_document, fresh, report_error, warn
+from otf.cli.output import STDOUT_ERRORS, document, error_document, fresh, report_error, say, warn
 from otf.cli.progress import listening
 from otf.cli.resumption import added, made, paths_within, refuse_others, resumed, settings_of, settings_to_continue
 from otf.cli.run_arguments import RunCommand, RunOptions
@@ -22,6 +22,7 @@ from otf.cli.summary import SummaryPrinter
 from otf.cli.visited import unreached, visited
 from otf.cli.workers import devices_in, place_paths
 from otf.errors import FAIL, OtfError, WriteError
+from otf.strategy import Coverage
 
 _Watch: TypeAlias = Callable[[Listener], Listener]
 
@@ -74,10 +75,11 @@ def _drive_and_report(loaded: Bench, settings: Settings, options: RunOptions, as
     with _show_meanwhile(asked, options.parameters, campaign) as watch:
         done, error = _drive(campaign, None if asked.as_json else printer, watch)
         if asked.as_json:
-            document({**campaign_data(campaign.summary, settings, error), **covered.data()})
+            document({**campaign_data(campaign.summary, settings, error), **_coverage(covered)})
         elif error is None:
             printer.whole("\n".join(filter(None, [visited(campaign), *unreached(campaign, options.until)])))
-            covered.report()
+            if covered is not None:
+                say(f"covered of the model: {covered}")
         else:
             printer.failures()
         if STDOUT_ERRORS:
@@ -123,6 +125,13 @@ def _drive(campaign: Campaign, printer: SummaryPrinter | None, watch: _Watch) ->
         return Done(None), error
     campaign.summary.interrupted = bool(done.signal)
     return done, None
+
+
+def _coverage(covered: Coverage | None) -> dict[str, Any]:
+    """Return the part of the document that counts coverage, if the campaign counted that."""
+    if covered is None:
+        return {}
+    return {"coverage": {"met": covered.met(), "all": covered.all(), "never": covered.never()}}
 
 
 def campaign_data(summary: Summary, settings: Settings, error: OtfError | None) -> dict[str, Any]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from time import monotonic
-from typing import Any, Final
+from typing import Final
 
 from otf.adapter import Bench
 from otf.campaign import Settings
@@ -63,25 +63,6 @@ def chosen(strategy: str) -> str | StrategyKind:
     raise UsageError(message)
 
 
-@dataclass(frozen=True, slots=True)
-class Covered:
-    """What a campaign covered of the model, if it counted that."""
-
-    coverage: Coverage | None = None
-
-    def report(self) -> None:
-        """Print the coverage in a line."""
-        if self.coverage is not None:
-            say(f"covered of the model: {self.coverage}")
-
-    def data(self) -> dict[str, Any]:
-        """Return the coverage as JSON data."""
-        if self.coverage is None:
-            return {}
-        counts = {"met": self.coverage.met(), "all": self.coverage.all(), "never": self.coverage.never()}
-        return {"coverage": counts}
-
-
 def duration(option: str, text: str) -> float:
     """Return the seconds of a text such as `90`, `60s`, `10m` or `8h`. Raises UsageError.
 
@@ -104,22 +85,22 @@ def bounded(time: str | None, spend: str | None) -> float | None:
     return None if time is None else duration("--time", time)
 
 
-def counting(bench: Bench, settings: Settings, until: str | None) -> tuple[Settings, Covered]:
-    """Return the settings with a strategy that counts coverage and ends the campaign when it reaches the goal."""
+def counting(bench: Bench, settings: Settings, until: str | None) -> tuple[Settings, Coverage | None]:
+    """Return the settings with a strategy that ends the campaign at the goal, and the coverage counted, if any."""
     if until is None:
-        return settings, Covered()
+        return settings, None
     if until == REQUIREMENTS:
         if not bench.requirements:
             raise UsageError(f"--until {until}: the bench has no table of requirements; give it requirements=…")
-        return replace(settings, decides=True), Covered()
+        return replace(settings, decides=True), None
     if until.startswith(UPTIME):
-        return _lasting(settings, until), Covered()
+        return _lasting(settings, until), None
     late = monotonic() + LOOKING
     coverage = Coverage(explore(bench.spec, LOOKED, is_late=lambda: monotonic() >= late), places(bench.spec))
     strategy = covering(known(settings.strategy), coverage, parsed(until), monotonic)
     # the strategies of workers do not count here: the traces of their paths show what they cover
     covers = None if settings.workers is None else coverage
-    return replace(settings, strategy=strategy, covers=covers), Covered(coverage)
+    return replace(settings, strategy=strategy, covers=covers), coverage
 
 
 def _lasting(settings: Settings, until: str) -> Settings:

@@ -10,9 +10,9 @@ from typing import Final
 from otf.adapter import Bench
 from otf.adapter.board import kept_recording
 from otf.campaign import FailureGroup, PathResult, Settings, Shrunk, Summary
-from otf.campaign.confidence import learn, percent, rate_interval, stated
+from otf.campaign.confidence import percent, rate_interval, stated
 from otf.campaign.results import STRICT, tried_first
-from otf.campaign.settings import header
+from otf.campaign.settings import header, learn
 from otf.campaign.time_shares import SpentParts
 from otf.cli.benches import is_shipped
 from otf.cli.output import columns, say, spaced

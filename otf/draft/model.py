@@ -203,6 +203,3 @@ def _shown(
         state = guess.entered.get(each, state)
     left -= {inp for (_, inp), count in counts.items() if count < _TWICE}
     return {place: answer for place, answer in shown.items() if place[1] in left}
-
-
-__all__ = ["StateGuess", "guess_states"]

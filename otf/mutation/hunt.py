@@ -185,7 +185,7 @@ class Hunt:
         bench, random = self.bench, Random(f"{self.seed}/{found.paths}")
         # an answer that may take twenty seconds rarely does; if it did, waiting would use up the budget
         prompt = PROMPT if found.paths % SLOW else FOREVER
-        system = _OnWire(made, self._port, random, wire=self.wire, watch=watch, prompt=prompt)
+        system = _OnWire(made, self.oracle.model.routes.of, random, wire=self.wire, watch=watch, prompt=prompt)
         world = World(system, TimeBounds(bench.latency, bench.busy, self._pauses(found.paths)), random)
         session = Session(self.oracle, chooser, pacing, steps=steps, flood=FLOOD)
         sent: list[Any] = []
@@ -219,6 +219,3 @@ class Hunt:
         If the output always comes soon, it hides a missing answer; if it comes late, the tester hardly ever sees it.
         """
         return max(SHORT, self.oracle.timing.quiescence * (NEVER, LONG, SOON)[path % 3])
-
-    def _port(self, output: object) -> str:
-        return self.oracle.model.routes.of(output)

@@ -17,7 +17,7 @@ from otf.framing import Frame, Framer, lines
 from otf.framing.lines import LineFraming, Prompt
 from otf.offline.logs import Noted
 from otf.spec import Elapse
-from otf.trace.events import Event, Seen, Sent, Undecodable
+from otf.trace.events import Seen, Sent, Undecodable
 from otf.values import as_text, show
 
 Way: TypeAlias = Literal["sent", "seen", "shown", "unknown"]
@@ -249,6 +249,3 @@ def _framers(bench: Bench, port: str) -> tuple[Framer, Framer]:
     # a prompt ends an answer; inputs are lines
     outgoing = lines()() if isinstance(incoming, (LineFraming, Prompt)) else framing()
     return incoming, outgoing
-
-
-__all__ = ["UNTIMED", "Entries", "Event", "LogEntry", "Way"]

@@ -11,7 +11,6 @@ from otf.adapter import Bench
 from otf.campaign.confidence import (
     FEWEST,
     Discoveries,
-    learn,
     lower_bound,
     passes_after,
     passes_needed,
@@ -21,6 +20,7 @@ from otf.campaign.confidence import (
     stated,
     upper_bound,
 )
+from otf.campaign.settings import learn
 from otf.core import Model, Monitor, Oracle
 from otf.errors import UsageError
 from otf.models import coffee

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from otf.adapter import Bench
-from otf.campaign.confidence import Discoveries, learn, stated
+from otf.campaign.confidence import Discoveries, stated
 from otf.campaign.journal_lines import CompletedLine, CountedLine
 from otf.campaign.journal_reader import Past
+from otf.campaign.settings import learn
 from otf.campaign.shrinking import INTERRUPTED
 from otf.cli.output import spaced
 from otf.cli.summary import time_spent
