@@ -23,7 +23,7 @@ from benchmarks.measure import command, positive, save
 from benchmarks.worth import BENCHES
 from otf.campaign import Campaign, Settings
 from otf.campaign.changes import ChangedTransitions, TransitionPrints
-from otf.campaign.knowledge import named
+from otf.campaign.journal_lines import named
 from otf.campaign.settings import UNLIMITED
 from otf.core import Chooser, Model, Oracle, Symbol, View
 from otf.core.walk import Walk

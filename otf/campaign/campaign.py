@@ -18,9 +18,8 @@ from otf.campaign.confirm import ConfirmedPath, Confirmer, Counts
 from otf.campaign.contact import FailedStarts
 from otf.campaign.evidence import cover, new_evidence, passed_steps
 from otf.campaign.journal import Journal
-from otf.campaign.journal_lines import About
+from otf.campaign.journal_lines import About, Knowledge
 from otf.campaign.journal_reader import Past
-from otf.campaign.knowledge import Knowledge
 from otf.campaign.lane_knowledge import Known, Merged
 from otf.campaign.lanes import Executor, InProcess, Lease, trace_of
 from otf.campaign.pace import burst, is_doubtful

@@ -24,9 +24,8 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from otf.campaign.journal_file import claim
-from otf.campaign.journal_lines import JOURNAL, About
+from otf.campaign.journal_lines import JOURNAL, About, digest, named
 from otf.campaign.journal_reader import Past
-from otf.campaign.knowledge import digest, named
 from otf.explore import explore
 from otf.explore.graph import OPEN, SPONTANEOUS, Graph
 from otf.runner.writer import put, writing

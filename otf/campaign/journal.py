@@ -29,9 +29,9 @@ from otf.campaign.journal_lines import (
     SHRUNK,
     SPENT,
     STARTED,
+    Knowledge,
     ShrunkLine,
 )
-from otf.campaign.knowledge import Knowledge
 from otf.campaign.results import FailureGroup, PathResult, Retried
 from otf.errors import OtfError
 from otf.trace.requirements import RequirementRecord

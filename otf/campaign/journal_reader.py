@@ -25,12 +25,12 @@ from otf.campaign.journal_lines import (
     CountedLine,
     JournalLine,
     KindsLine,
+    Knowledge,
     ShrunkLine,
     SpentLine,
     StartedLine,
     decoded,
 )
-from otf.campaign.knowledge import Knowledge
 from otf.errors import TraceError, UsageError
 from otf.runner.writer import writing
 from otf.trace.reading import bounded

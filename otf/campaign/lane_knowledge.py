@@ -14,8 +14,8 @@ from typing import Final
 import anyio
 import msgspec
 
+from otf.campaign.journal_lines import Knowledge
 from otf.campaign.journal_reader import Past
-from otf.campaign.knowledge import Knowledge
 from otf.campaign.lane_memory import Layer
 
 LAG: Final = 8

@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from itertools import chain
 from typing import Any, Final, TypeVar
 
-from otf.campaign.knowledge import Knowledge, named
+from otf.campaign.journal_lines import Knowledge, named
 from otf.core import Node, Symbol, View
 from otf.spec import Elapse
 from otf.strategy import VisitCounts

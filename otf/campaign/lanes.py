@@ -25,7 +25,7 @@ from otf.campaign.again import both_ways
 from otf.campaign.changes import ChangedTransitions
 from otf.campaign.confirm import ConfirmedPath, confirm
 from otf.campaign.contact import Boards, Result, TakenOut
-from otf.campaign.knowledge import Knowledge
+from otf.campaign.journal_lines import Knowledge
 from otf.campaign.lane_knowledge import Known, Rounds
 from otf.campaign.lane_memory import Layer, Learning
 from otf.campaign.pace import Pace, clients, lasts

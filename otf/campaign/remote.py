@@ -18,8 +18,7 @@ import msgspec
 from otf.adapter import Bench
 from otf.campaign.confirm import ConfirmedPath
 from otf.campaign.contact import NoWorkersError
-from otf.campaign.journal_lines import ShrunkLine
-from otf.campaign.knowledge import Knowledge
+from otf.campaign.journal_lines import Knowledge, ShrunkLine
 from otf.campaign.lane_knowledge import Known
 from otf.campaign.lanes import Executor, Lease, Leased, ShrinkTask, ShrinkWatch
 from otf.campaign.recorder import reread

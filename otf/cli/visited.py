@@ -14,7 +14,7 @@ from typing import Final
 
 from otf.adapter import Bench
 from otf.campaign import Campaign, Summary
-from otf.campaign.knowledge import named
+from otf.campaign.journal_lines import named
 from otf.campaign.settings import UNLIMITED
 from otf.cli.traces import reading
 from otf.core import Model, Monitor

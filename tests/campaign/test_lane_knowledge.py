@@ -16,8 +16,8 @@ import pytest
 
 from otf.adapter import Bench
 from otf.campaign import lane_knowledge
+from otf.campaign.journal_lines import Knowledge, named
 from otf.campaign.journal_reader import Past
-from otf.campaign.knowledge import Knowledge, named
 from otf.campaign.lane_knowledge import Known, Merged, Rounds
 from otf.campaign.lane_memory import Layer, Learning
 from otf.codec import lines

@@ -13,8 +13,8 @@ import pytest
 from otf.adapter import Bench
 from otf.campaign import Campaign, Settings, Summary
 from otf.campaign.changes import CHANGED, TRANSITIONS, ChangedTransitions, TransitionPrints, read
+from otf.campaign.journal_lines import digest
 from otf.campaign.journal_reader import Past
-from otf.campaign.knowledge import digest
 from otf.campaign.time_shares import SpentParts, Turns
 from otf.errors import UsageError
 from otf.spec import Accept, Spec, Transition, goto
