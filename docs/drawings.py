@@ -2,7 +2,7 @@
 
 An image in a file of its own knows only the theme of the reader's system, and nothing happens when the pointer is over
 an arrow. Graphviz numbers the parts of each drawing from 1, so their names get that of the file. Beside each drawing of
-the gallery is a page to walk in, as `otf explore` writes it.
+the gallery is a page to walk in, as `otf explore` writes it; below the name of a model, its source can be opened.
 """
 
 from __future__ import annotations
@@ -15,6 +15,9 @@ from pathlib import Path
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import Files
 from mkdocs.structure.pages import Page
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
 
 DOCS = Path(__file__).parent
 _IMAGE = re.compile(r'<img alt="(?P<alt>[^"]*)" src="(?P<file>(?:gallery/[\w-]+|pictures/failure)\.svg)" ?/?>')
@@ -22,12 +25,20 @@ _BEFORE = re.compile(r"^.*?(?=<svg )", re.DOTALL)  # the XML declaration and com
 _WIDTH = re.compile(r'width="(\d+)')
 WIDE = 1_200  # points
 _NAME = re.compile(r' id="(?=\w)')
+_SOURCE = re.compile(r'<p><a href="(?P<file>models/[\w/]+\.py)\.txt">.*?</p>', re.DOTALL)
 
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Put the drawings of the gallery, and the failure of the first page, in the place of their images."""
-    del page, config, files
-    return _IMAGE.sub(_drawn, html)
+    """Put the drawings and sources of the gallery, and the failure of the first page, into their pages."""
+    del config, files
+    drawn = _IMAGE.sub(_drawn, html)
+    return _SOURCE.sub(_with_source, drawn) if page.file.src_uri == "gallery.md" else drawn
+
+
+def _with_source(link: re.Match[str]) -> str:
+    source = (DOCS.parent / link["file"]).read_text(encoding="utf-8")
+    code = highlight(source, PythonLexer(), HtmlFormatter(cssclass="language-python highlight", wrapcode=True))
+    return f"{link[0]}<details><summary>The source of {link['file']}</summary>{code}</details>"
 
 
 def _drawn(image: re.Match[str]) -> str:
