@@ -17,7 +17,7 @@ SILENT: Final = frozenset({"", "-", "nothing", "no output", "epsilon", "ε", "λ
 INNER: Final = frozenset({"i", "tau", "τ"})
 LONGEST: Final = 50_000_000  # characters of a file
 ROUNDED: Final = 0.1  # how far the sum of rounded probabilities may be from 1
-SPONTANEOUS: Final = frozenset({"(spontaneous)", "(unasked)"})  # older files use the second word
+SPONTANEOUS: Final = "(spontaneous)"
 
 
 class Label(NamedTuple):
@@ -34,13 +34,13 @@ def label(text: str) -> Label:
     (Label(input='coin', outputs=()), Label(input=None, outputs=('beep',)), Label(input='go', outputs=('a', 'b')))
     >>> label("ACK(V,V,1) / RST(ZERO,0)")
     Label(input='ACK(V,V,1)', outputs=('RST(ZERO,0)',))
-    >>> label("(spontaneous) / beep") == label("(unasked) / beep") == label("!beep")
+    >>> label("(spontaneous) / beep") == label("!beep")
     True
     """
     *before, after = split(text, "/")
     if before:
         inp = "/".join(before).strip()
-        return Label(None if inp in SPONTANEOUS else inp.removeprefix("?"), outputs(after))
+        return Label(None if inp == SPONTANEOUS else inp.removeprefix("?"), outputs(after))
     text = text.strip()
     if text.startswith("!"):
         return Label(None, (text[1:],))

@@ -107,7 +107,7 @@ def reserved(item: pytest.Item, bench: Bench, alone: str | bool) -> Generator[No
 
     `alone`: the device's name, if the test knows it better than the ports do; False if each run has its own system.
     """
-    if WORKER not in os.environ or os.name != "posix" or alone is False:
+    if WORKER not in os.environ or alone is False:
         yield
         return
     folder: Path = own_folder(item).getbasetemp().parent

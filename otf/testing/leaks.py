@@ -150,6 +150,4 @@ def _child(pid: int) -> Descendant | None:
 
 def _ticks() -> int:
     """Return the current time in the unit of `stat`."""
-    if not hasattr(time, "CLOCK_BOOTTIME"):
-        return 0
     return int(time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK"))
