@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from collections.abc import Hashable
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
 from json import dumps
 from typing import Any, Final
 from zlib import compress
+
+from msgspec.json import encode
 
 MARK: Final = "otf report"
 """Identifies a file as a report: `otf report` overwrites no other file."""
@@ -69,6 +72,21 @@ def scrolled(label: str, *inner: object, class_: str = "wide") -> Markup:
 def own(name: str) -> Markup:
     """Return a file of this package, a style sheet or a script, unchanged."""
     return Markup(files("otf.report").joinpath(name).read_text(encoding="utf-8"))
+
+
+class NumberedEntries:
+    """Entries for the scripts of a page, without duplicates, each with a number."""
+
+    def __init__(self) -> None:
+        self.entries: list[Any] = []
+        self._numbers: dict[Hashable, int] = {}
+
+    def number(self, entry: object, name: Hashable = None) -> int:
+        """Return the number of an entry; entries of one name share one, by default equal entries."""
+        found = self._numbers.setdefault(encode(entry) if name is None else name, len(self.entries))
+        if found == len(self.entries):
+            self.entries.append(entry)
+        return found
 
 
 def packed_data(name: str, data: Any) -> Markup:  # noqa: ANN401 -- any JSON data

@@ -20,7 +20,7 @@ from otf.core.deadlines import dues, named_timers
 from otf.core.failure import allowed
 from otf.core.timing import FOREVER, Clock, Span
 from otf.offline import Judgement
-from otf.report.markup import plain
+from otf.report.markup import NumberedEntries, plain
 from otf.trace.events import GUESSED, Closed, Event, Guess, Quiet, Seen, Sent, Stalled, Taken
 from otf.trace.near import NearestOutput, Output, alternatives, nearest
 from otf.trace.reading import TracedEvent
@@ -48,21 +48,6 @@ class ViewedEvent:
     step: FailedStep | None = None
     spans: tuple[Span, ...] = ()
     failed: bool = False
-
-
-class NumberedEntries:
-    """Entries without duplicates, each with a number."""
-
-    def __init__(self) -> None:
-        self.entries: list[object] = []
-        self._numbers: dict[bytes, int] = {}
-
-    def number(self, entry: object) -> int:
-        """Return the number of an entry; equal entries share one."""
-        found = self._numbers.setdefault(msgspec.json.encode(entry), len(self.entries))
-        if found == len(self.entries):
-            self.entries.append(entry)
-        return found
 
 
 class PathView:

@@ -6,7 +6,7 @@ states that agree in fields chosen by the reader.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Sequence, Sized
+from collections.abc import Collection, Sequence, Sized
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -15,7 +15,7 @@ from otf.explore.finding import taken
 from otf.explore.graph import Graph
 from otf.explore.refine import ordered, state_parts
 from otf.explore.space import Space, VisitedSpace
-from otf.report.markup import Markup, framed, joined, own, packed_data, tag
+from otf.report.markup import Markup, NumberedEntries, framed, joined, own, packed_data, tag
 from otf.values import key, show
 
 STATES: Final = 20_000  # in a page: a browser handles that many in a blink, and the nearest come first
@@ -26,57 +26,40 @@ MARK: Final = "otf report of a model"
 
 
 @dataclass(slots=True)
-class _Interned:
-    """Numbers for texts: equal keys share a number."""
-
-    texts: list[str] = field(default_factory=list[str])
-    _numbers: dict[Hashable, int] = field(default_factory=dict[Hashable, int])
-
-    def number(self, name: Hashable, text: str) -> int:
-        found = self._numbers.setdefault(name, len(self.texts))
-        if found == len(self.texts):
-            self.texts.append(text)
-        return found
-
-
-@dataclass(slots=True)
 class _Columns:
     """States and transitions as columns of numbers, which the script reads."""
 
     name: str
     rows: list[list[int]] = field(default_factory=list[list[int]])
-    kinds: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    kinds: NumberedEntries = field(default_factory=NumberedEntries)
     arcs: list[tuple[int, int, int, int]] = field(default_factory=list[tuple[int, int, int, int]])
     times: dict[int, str] = field(default_factory=dict[int, str])
-    fields: _Interned = field(default_factory=_Interned)
-    texts: _Interned = field(default_factory=_Interned)
-    inputs: _Interned = field(default_factory=_Interned)
-    outputs: _Interned = field(default_factory=_Interned)
-    _kinds: dict[Hashable, int] = field(default_factory=dict[Hashable, int])
+    fields: NumberedEntries = field(default_factory=NumberedEntries)
+    texts: NumberedEntries = field(default_factory=NumberedEntries)
+    inputs: NumberedEntries = field(default_factory=NumberedEntries)
+    outputs: NumberedEntries = field(default_factory=NumberedEntries)
 
     def state(self, value: object) -> None:
         """Add the next state."""
         parts = state_parts(value)
         names = [self.fields.number(name, name) for name in parts.fields]
-        kind = self._kinds.setdefault((parts.kind, tuple(names)), len(self.kinds))
-        if kind == len(self.kinds):
-            self.kinds.append({"name": parts.kind, "fields": names})
+        kind = self.kinds.number({"name": parts.kind, "fields": names}, (parts.kind, *names))
         # by text alone, 1 and '1' would be one value
-        self.rows.append([kind, *(self.texts.number(key(each), ordered(each)) for each in parts.fields.values())])
+        self.rows.append([kind, *(self.texts.number(ordered(each), key(each)) for each in parts.fields.values())])
 
     def data(self, by: Sequence[str] = (), **more: object) -> dict[str, Any]:
         """Return everything as JSON data; `by` lists fields to group the states by."""
-        names = self.fields.texts
+        names = self.fields.entries
         source, inp, output, target = zip(*self.arcs, strict=True) if self.arcs else ((),) * 4
         known = [names.index(each) if each in names else -1 for each in by]
         return {
             "name": self.name,
-            "kinds": self.kinds,
+            "kinds": self.kinds.entries,
             "fields": names,
-            "texts": self.texts.texts,
+            "texts": self.texts.entries,
             "states": self.rows,
-            "inputs": self.inputs.texts,
-            "outputs": self.outputs.texts,
+            "inputs": self.inputs.entries,
+            "outputs": self.outputs.entries,
             "source": source,
             "input": inp,
             "output": output,
@@ -94,7 +77,7 @@ def graph_data(graph: Graph, marks: Marks, by: Sequence[str] = ()) -> dict[str, 
     for value in graph.values[:STATES]:
         made.state(value)
     for inp in graph.inputs:
-        made.inputs.number(len(made.inputs.texts), show(inp))
+        made.inputs.number(show(inp), len(made.inputs.entries))
     for state in range(len(made.rows)):
         for arc in graph.arcs(state):
             if len(made.arcs) >= ARCS:
@@ -119,14 +102,14 @@ def space_data(
     ways = [(*pair, way) for pair, found in space.pairs.items() for way in found]
     ways += [(source, None, way) for (source, _), way in space.spontaneous.items()]
     for source, inp, way in ways[:ARCS]:
-        number = -1 if inp is None else made.inputs.number(inp, way.input)
+        number = -1 if inp is None else made.inputs.number(way.input, inp)
         target = numbers.get(way.to, BEYOND) if way.target else OPEN
         if (source, inp, way.to) in visits.edges:
             went.append(len(made.arcs))
         made.arcs.append((numbers[source], number, made.outputs.number(way.outputs, way.outputs), target))
     # the model need not specify the input on which a run failed: then only the state is known
     states = {text: numbers[each] for each, text in space.states.items()}
-    inputs = {text: number for number, text in enumerate(made.inputs.texts)}
+    inputs = {text: number for number, text in enumerate(made.inputs.entries)}
     wrong = sorted({(states[state], inputs.get(inp, -1)) for state, inp in failed if state in states})
     # a shrunk run counts for no coverage, nor does a state left before it was settled: either may be where a run failed
     visited = {numbers[each] for each in visits.states if each in numbers} | {state for state, _ in wrong}
