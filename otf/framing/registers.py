@@ -73,13 +73,18 @@ class RegisterFramer:
         return value
 
     def _marked(self, frame: Frame) -> Frame:
-        data = frame.data
+        data, places = frame.data, list[tuple[int, int, bytes]]()
         for mark, seen in self._seen.items():
-            found = seen.search(data)
+            found = seen.search(frame.data)
             if found is not None:
                 self._values[mark] = found[1]
-                data = data[: found.start(1)] + mark + data[found.end(1) :]
-        return frame if data is frame.data else Frame(data, frame.trouble, frame.received, frame.doubt)
+                places.append((*found.span(1), mark))
+        # from the end, so that the other places stay where they are; of two that overlap the later one has its mark
+        begun = len(data)
+        for start, end, mark in sorted(places, reverse=True):
+            if end <= begun:
+                data, begun = data[:start] + mark + data[end:], start
+        return Frame(data, frame.trouble, frame.received, frame.doubt) if places else frame
 
 
 def registers(framing: Framing, file: Mapping[str, Register | bytes]) -> Framing:

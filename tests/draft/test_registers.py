@@ -23,20 +23,29 @@ def test_a_token_that_comes_back_is_a_register() -> None:
     messages, (found,) = guessed_registers(heard(talk))
     assert messages == ["login", "get 5 {token}"]
     assert found.messages == ("get 5 {token}",)
-    assert found.pattern == r"\Atoken\ (\w*\d\w*)\ for\ \w*\d\w*\ s\Z"
+    assert found.pattern == r"\Atoken\ (\w+)\ for\ \w+\ s\Z"
+
+
+def test_a_label_is_the_same_register_in_all_answers() -> None:
+    """A sequence number that each answer brings; and a long session id needs no second session to be one."""
+    talk = ["> hello", "< id 3fa91c next=417", "> book 3fa91c 417", "< booked next=418", "> pay 3fa91c 418"]
+    messages, found = guessed_registers(heard(talk))
+    assert messages == ["hello", "book {id} {next}", "pay {id} {next}"]
+    assert found[1].pattern == r"\bnext=(\w+)"
 
 
 @pytest.mark.parametrize(
     "talk",
     [
+        ["> nick ann12345", "< hi ann12345", "> kick ann12345"],
         ["> get 1", "< made 2", "> get 2"],
         ["> new", "< made 1", "> get 1", "> new", "< made 2", "> get 7", "> new", "< made 3", "> get 3"],
         ["> new", "< made 1", "> get 1", "> get 1"],
     ],
-    ids=["once", "not always", "one value"],
+    ids=["own", "once", "not always", "one value"],
 )
 def test_what_may_be_chance_is_none(talk: Talk) -> None:
-    """One equal number, a message with another value, and a value that never changed."""
+    """The client's own name, one equal number, a message with another value, and a value that never changed."""
     assert guessed_registers(heard(talk))[1] == []
 
 

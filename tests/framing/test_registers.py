@@ -43,6 +43,13 @@ def test_the_framing_below_is_asked_for_all_else() -> None:
     assert registers(framing, {}) is framing
 
 
+def test_each_pattern_looks_at_the_answer_as_it_came() -> None:
+    """A mark that another register puts there does not hide a value; where two overlap, the later one has its mark."""
+    framer = registers(lines(), {"next": rb"next=(\w+)", "id": rb"^made (\w+) next=\w+$", "all": rb"(a1 next=\w+)"})()
+    assert framer.feed(b"made a1 next=7\n")[0].data == b"made {id} next={next}"
+    assert framer.pack(b"{id}, {next}, {all}") == b"a1, 7, a1 next=7\n"
+
+
 @pytest.mark.parametrize(
     ("pattern", "why"), [(rb"(", "not a regular expression"), (rb"a", "0 groups"), (rb"(a)(b)", "2 ")]
 )
