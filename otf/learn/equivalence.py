@@ -6,8 +6,9 @@ which would fill the memory. Before them, all inputs that should change nothing 
 costs little, and often one of them does change the state, such as a name before its password.
 
 Beside each test goes a walk. It draws effects, not inputs: each answer with the state that it leads to is as likely as
-any other. Most inputs of a server are refused alike. A random walk tends to end there, and takes long to find an error
-behind a rare answer.
+any other, or each next state. Most inputs of a server are refused alike. A random walk tends to end there, and takes
+long to find an error behind a rare answer. A walk goes on from where it has identified a state, since a reset and the
+way to a deep state cost more than the few inputs that try something there.
 """
 
 from __future__ import annotations
@@ -23,9 +24,11 @@ from otf.suite.complete import cover
 from otf.suite.identify import Splitting
 from otf.suite.machine import NumberedMachine, Word
 
-LOOPS: Final = 0.2  # share of the walks that first send inputs which should change nothing
-SUNK: Final = 2  # average length of a walk's end in a state that no input leaves
-LENGTHS: Final = (1, 2, 3, 8)  # average lengths of walks: longer ones go deep, and shorter ones are many
+PARTS: Final = 8  # most parts of a walk: the way to where it begins costs as much as several of them
+LENGTHS: Final = (1, 2, 3, 4)  # average lengths of a part
+LOOPS: Final = 0.2  # share of the parts that first send inputs which should change nothing
+BY_STATE: Final = 0.5  # share of the parts that draw next states: several special inputs in a row are found so
+STAYS: Final = 0.3  # how likely such a part stays in a state, beside each way to leave it
 WALKS: Final = 60
 """The least number of walks: for a machine with one state, the suites hardly go beyond single inputs."""
 
@@ -75,12 +78,23 @@ class SuiteWords:
                 self._over.setdefault(effect, []).append((*self._ways[state], inp))
 
     def __iter__(self) -> Iterator[Word]:
-        """Yield the words of `_stays` and all tests up to the last suite, each with a walk; at least WALKS walks."""
-        left = WALKS
-        for word in chain(self._stays(), *map(self._suite, range(self._extra + 1))):
+        """Yield the words of `_stays` and all tests up to the last suite, and walks; at least WALKS of them.
+
+        Up to the suite for 0 a walk follows each test: that is where most errors are found. Later, walks send as many
+        inputs as tests do.
+        """
+        left, owed = WALKS, 0
+        for word in chain(self._stays(), self._suite(0)):
             yield word
             left -= 1
             yield self._walk()
+        for word in chain.from_iterable(map(self._suite, range(1, self._extra + 1))):
+            yield word
+            owed += len(word)
+            if owed > 0:
+                walk = self._walk()
+                owed -= len(walk)
+                yield walk
         for _ in range(left):
             yield self._walk()
 
@@ -120,18 +134,38 @@ class SuiteWords:
         return (*self._ways[state], *inputs)
 
     def _walk(self) -> Word:
+        """Return a way over a transition, then parts, of which each goes on and identifies the state at its end."""
         random = self._random
-        effect, average = random.choice([*self._over]), random.choice(LENGTHS)
-        word = [*random.choice(self._over[effect])]
+        effect = random.choice([*self._over])
+        word, here = [*random.choice(self._over[effect])], effect[0]
+        for _ in range(random.randint(1, PARTS)):
+            part = self._part(here)
+            word += part
+            here = self._machine.run(part, here)[1]
+            if self._sink(here):
+                break
+        return tuple(word)
+
+    def _part(self, here: int) -> Word:
+        random, part = self._random, list[int]()
+        average, by_state = random.choice(LENGTHS), random.random() < BY_STATE
         if random.random() < LOOPS:
-            kept = self._kept(effect[0])
-            word += random.sample(kept, random.randint(0, len(kept)))
+            kept = self._kept(here)
+            part += random.sample(kept, random.randint(0, len(kept)))
         while True:
-            there = self._inputs[effect[0]]
-            effect = random.choice([*there])
-            word.append(random.choice(there[effect]))
-            if random.random() < 1 / (min(average, SUNK) if self._sink(effect[0]) else average):
-                return (*word, *random.choice(self._tree.identifiers(effect[0])))
+            effect = self._effect(here, by_state=by_state)
+            part.append(random.choice(self._inputs[here][effect]))
+            here = effect[0]
+            if self._sink(here) or random.random() < 1 / average:
+                return (*part, *random.choice(self._tree.identifiers(here)))
+
+    def _effect(self, here: int, *, by_state: bool) -> InputEffect:
+        random, effects = self._random, [*self._inputs[here]]
+        if by_state:
+            states = list(dict.fromkeys(then for then, _ in effects))
+            then = random.choices(states, [STAYS if each == here else 1.0 for each in states])[0]
+            effects = [each for each in effects if each[0] == then]
+        return random.choice(effects)
 
     def _kept(self, state: int) -> list[int]:
         return [inp for inp, then in enumerate(self._machine.next[state]) if then == state]

@@ -109,7 +109,7 @@ class Learner:
         self.contradicted: Callable[[], None] = lambda: None
         self._width = width
         self._drive = drive
-        self._random = Random(seed)
+        self._seed = seed
         self._together = together
         self._over = over
         self._told = told
@@ -166,7 +166,9 @@ class Learner:
         known = self.answers.contradiction(hypothesis.next, hypothesis.out)
         if known is not None:
             return self._shorten(known, hypothesis)
-        tests = SuiteWords(minimise(hypothesis.numbered()), self._random, extra)
+        # the same tests whenever it comes to this machine, so that after a restart their answers are known
+        drawn = Random(f"{self._seed} {hypothesis.next} {hypothesis.out}")
+        tests = SuiteWords(minimise(hypothesis.numbered()), drawn, extra)
         hypothesis.progress = tests.progress
         left = iter(tests)
         while batch := list(islice(left, self._together)):

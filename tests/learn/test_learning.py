@@ -179,3 +179,33 @@ def test_walks_enter_rare_states_and_go_on() -> None:
     tests = SuiteWords(minimise(LearntMachine(next_, out).numbered()), Random(1), extra=0)
     walks = [*tests][1::2]
     assert sum(word[:2] == (0, 1) for word in walks) > len(walks) / 5
+
+
+def ring(states: int) -> LearntMachine:
+    """Input 0 leads on in a ring; nine others stay, each with an answer of its own; input 1 tells the state."""
+    next_ = [[(state + 1) % states] + [state] * 9 for state in range(states)]
+    return LearntMachine(next_, [["on", f"{state}", *map(str, range(100, 108))] for state in range(states)])
+
+
+def test_walks_take_several_inputs_in_a_row_that_lead_on() -> None:
+    """Each of three is one of ten with answers of their own: drawn by answers alone, no walk of 84 had them."""
+    walks = [*SuiteWords(minimise(ring(4).numbered()), Random(1), extra=0)][1::2]
+    assert sum("000" in "".join(map(str, word[3:])) for word in walks) > len(walks) / 3
+
+
+def test_a_walk_goes_on_from_where_it_identified_a_state() -> None:
+    """So the way to a deep state is worth several tests: the ways are less than half of the walks."""
+    tests = SuiteWords(minimise(ring(40).numbered()), Random(1), extra=0)
+    walks = [*tests][1::2]
+    ways = sum(next(at for at, inp in enumerate(word) if inp) for word in walks)
+    assert ways < sum(map(len, walks)) / 2
+
+
+def test_the_same_machine_has_the_same_tests_after_a_restart() -> None:
+    """A learner that begins again with all answers asks nothing."""
+    truth = lock(3, 4, "-")
+    first, again = Learner(4, driving(truth), seed=1), Learner(4, driving(truth), seed=1)
+    found = first.run("kv", extra=1)
+    again.answers = first.answers
+    assert again.run("kv", extra=1).next == found.next
+    assert (first.sent > 0, again.sent) == (True, 0)
