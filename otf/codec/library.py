@@ -2,18 +2,13 @@
 
 Its laws hold whatever the library does, because the codec checks. It sends a value only if its bytes read back as the
 same value. With `exact`, bytes are a message only if the library would write them in this way.
-
-Everything from the system is checked like this, since a verdict depends on it, and everything sent to it is read back.
-otf checks that messages survive decoding and encoding for the first 64 of each type, and then for every 64th. Since a
-message read back as the same value, this only detects a library that writes equal values in several ways, say with a
-time or a random number. From the system, such bytes are undecodable anyway.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from importlib import import_module
 from typing import Any, Final, TypedDict
 
@@ -28,7 +23,6 @@ READ_ONLY: Final = (
     "(0.11 or later), or send dataclasses of otf.codec.records"
 )
 _LONGEST: Final = 300  # the most characters of a library's reason
-_VERIFIED: Final = 64  # messages of a type that are written twice at first; then every 64th
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +67,6 @@ class LibraryCodec(OnePort):
     def _decoded(self) -> frozenset[type]:
         return frozenset(form.kind for form in self.outputs)
 
-    @cached_property
-    def _numbers(self) -> dict[type, int]:
-        """The number of messages encoded so far, by type."""
-        return dict.fromkeys(self._decoded, 0)
-
     @property
     def types(self) -> tuple[type, ...]:
         """Return the types of all messages."""
@@ -94,7 +83,7 @@ class LibraryCodec(OnePort):
             raise CodecError(READ_ONLY.format(form.kind.__name__))
         try:
             data = form.write(value)
-            back = self._read(data, self._trusted(form.kind)) if form.kind in self._decoded else form.read(data)
+            back = self._read(data) if form.kind in self._decoded else form.read(data)
         except Exception as error:
             raise CodecError(f"{show(value)} cannot be written: {_reason(error)}") from error
         if back != value and repr(back) != repr(value):  # nan is not equal to itself
@@ -106,7 +95,7 @@ class LibraryCodec(OnePort):
         del port
         if self._endless:
             self._trial.check(data)
-        return self._read(data, None)
+        return self._read(data)
 
     @cached_property
     def _endless(self) -> bool:
@@ -115,19 +104,14 @@ class LibraryCodec(OnePort):
     @cached_property
     def _trial(self) -> DecodeTrial:
         alike = LibraryCodec({}, self.outputs, self.exact)  # not this one, since the process must end with it
-        return DecodeTrial(partial(alike._read, trusted=None))
+        return DecodeTrial(alike._read)
 
-    def _trusted(self, kind: type) -> type | None:
-        """Return the type if its messages need not be written again this time, since most were verified before."""
-        number = self._numbers[kind] = self._numbers[kind] + 1
-        return kind if number > _VERIFIED and number % _VERIFIED else None
-
-    def _read(self, data: bytes, trusted: type | None) -> object:
+    def _read(self, data: bytes) -> object:
         reasons: list[str] = []
         for form in self.outputs:
             try:
                 value = form.read(data)
-                if not self.exact or form.write is None or form.kind is trusted:
+                if not self.exact or form.write is None:
                     return value
                 again = form.write(value)
             except MemoryError:  # says nothing about the bytes

@@ -19,19 +19,11 @@ Convert: TypeAlias = Callable[[Any], Any]
 """A conversion between a value and the library's object for it. Raises ValueError or TypeError."""
 
 
-class _Never:
-    """The type of nothing."""
-
-
 class Shape(NamedTuple):
-    """How to make values of a type from what a library has read, and what to give the library to write them.
-
-    A value whose type is exactly `plain` needs no conversion; most fields are plain numbers and texts.
-    """
+    """How to make values of a type from what a library has read, and what to give the library to write them."""
 
     load: Convert
     dump: Convert
-    plain: type = _Never
 
 
 @dataclass(frozen=True)
@@ -118,7 +110,7 @@ class Shaper:
 
     def _loader(self, kind: type, shapes: Mapping[str, Shape], fixed: Mapping[str, Any]) -> Convert:
         own, fetch = self.parts.get(kind), self.fetch([*shapes])
-        loads, plains = [shape.load for shape in shapes.values()], [shape.plain for shape in shapes.values()]
+        loads = [shape.load for shape in shapes.values()]
         fetch_fixed, constant = self.fetch([*fixed]), [*fixed.values()]
 
         def load(found: Any) -> Any:
@@ -127,8 +119,7 @@ class Shaper:
             try:
                 if fixed and [*fetch_fixed(found)] != constant:
                     check_each(found)
-                row = zip(fetch(found), plains, loads)  # noqa: B905 -- the check takes a tenth of the time
-                values = [each if type(each) is plain else convert(each) for each, plain, convert in row]
+                values = [convert(each) for each, convert in zip(fetch(found), loads, strict=True)]
             except Exception:
                 check_each(found)
                 raise
@@ -149,14 +140,13 @@ class Shaper:
 
     def _dumper(self, kind: type, shapes: Mapping[str, Shape], fixed: Mapping[str, Any]) -> Convert:
         make, fetch, names = self.make, by_name(attrgetter)([*shapes]), tuple(shapes)
-        dumps, plains = [shape.dump for shape in shapes.values()], [shape.plain for shape in shapes.values()]
+        dumps = [shape.dump for shape in shapes.values()]
 
         def dump(value: Any) -> Any:
             if type(value) is not kind:
                 raise TypeError(f"{show(value)} is not of the type {kind.__name__}")
-            row = zip(fetch(value), plains, dumps)  # noqa: B905 -- here and below: the check takes a third of the time
-            values = [each if type(each) is plain else convert(each) for each, plain, convert in row]
-            fields = dict(zip(names, values), **fixed)  # noqa: B905
+            values = [convert(each) for each, convert in zip(fetch(value), dumps, strict=True)]
+            fields = dict(zip(names, values, strict=True), **fixed)
             return fields if make is None else make(value, fields)
 
         return dump
@@ -237,7 +227,7 @@ def _refused(found: Any, what: str) -> Any:
 
 
 _PLAIN: dict[Any, Shape] = {
-    kind: Shape(load, load, kind)
+    kind: Shape(load, load)
     for kind, load in {int: _integer, float: _number, str: _text, bytes: _octets, bool: _truth}.items()
 }
 _KINDS = "dataclass, enum, bool, int, float, str, bytes, Literal, X | None, tuple[X, ...] or dict[X, Y]"
@@ -267,22 +257,7 @@ def _literal(values: tuple[Any, ...]) -> Shape:
 
 
 def _row(item: Shape) -> Shape:
-    plain = item.plain
-
-    def load(found: Any) -> Any:
-        row = tuple(found)
-        for each in row:
-            if type(each) is not plain:
-                return tuple(map(item.load, row))
-        return row
-
-    def dump(value: Any) -> Any:
-        for each in value:
-            if type(each) is not plain:
-                return [*map(item.dump, value)]
-        return [*value]
-
-    return Shape(load, dump)
+    return Shape(lambda found: tuple(map(item.load, found)), lambda value: [*map(item.dump, value)])
 
 
 def _table(key: Shape, item: Shape) -> Shape:

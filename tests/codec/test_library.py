@@ -86,15 +86,12 @@ def test_a_library_that_never_writes_the_same() -> None:
         codec.decode("", b"\5\0")
 
 
-def test_what_is_sent_is_written_twice_at_first_and_then_each_64th_time() -> None:
-    """All is read back each time."""
+def test_what_is_sent_is_written_twice_each_time() -> None:
+    """It is read back, and that is written again."""
     library = Meter(lambda _: 0)
     codec = meter(library, Level)
     assert {codec.encode(Level(5)) for _ in range(64)} == {b"\5\0"}
     assert library.writes == 2 * 64
-    for _ in range(64):
-        codec.encode(Level(5))
-    assert library.writes == 2 * 64 + 63 + 2
 
 
 def test_what_the_system_sends_is_written_again_each_time() -> None:
