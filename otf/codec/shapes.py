@@ -257,7 +257,13 @@ def _literal(values: tuple[Any, ...]) -> Shape:
 
 
 def _row(item: Shape) -> Shape:
-    return Shape(lambda found: tuple(map(item.load, found)), lambda value: [*map(item.dump, value)])
+    def load(found: Any) -> Any:
+        return tuple(map(item.load, found))
+
+    def dump(value: Any) -> Any:
+        return [*map(item.dump, value)]
+
+    return Shape(load, dump)
 
 
 def _table(key: Shape, item: Shape) -> Shape:
