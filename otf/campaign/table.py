@@ -7,6 +7,7 @@ from typing import Any
 
 from otf.core import Monitor, Oracle
 from otf.trace.events import GUESSED, Closed, Event, Guess, Quiet, Seen, Sent, Stalled, Taken
+from otf.trace.explain import output_text
 from otf.trace.reading import TracedEvent
 from otf.values import became, show
 
@@ -32,7 +33,7 @@ def _lines(oracle: Oracle, events: Iterable[Event]) -> Iterator[str]:
                 before, first = now, ""
             line, outputs = f"{first}{show(event.input)}", []
         over = monitor.tell(event) is not None
-        outputs += _texts_of(event, over=over)
+        outputs += filter(None, [output_text(event, last=over)])
         if over:
             break
     if line:
@@ -46,18 +47,6 @@ def _states(monitor: Monitor) -> list[object]:
 
 def _in_braces(texts: Iterable[str]) -> str:
     return f"{{{', '.join(texts)}}}"
-
-
-def _texts_of(event: Event, *, over: bool) -> list[str]:
-    match event:
-        case Seen(output):
-            return [show(output)]
-        case Closed(port, reason):
-            return [f"the port {port} ended: {reason}"]
-        case Quiet() if over:
-            return ["nothing more"]
-        case _:
-            return []
 
 
 class TraceRows:

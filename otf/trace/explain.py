@@ -71,7 +71,7 @@ def _rows(events: Iterable[Event], failure: Failure | None) -> list[StoryRow]:
             rows[-1].joined = at_once and (event.port != rows[-1].port or len(rows) - 1 > single)
             rows.append(StoryRow(len(rows), show(event.input), port=event.port))
         at_once = isinstance(event, Sent) or (at_once and isinstance(event, Stalled))
-        text = _text(event, here=here)
+        text = output_text(event, last=here)
         if text:
             rows[-1].outputs.append(text + HERE if here else text)
         if here:
@@ -79,14 +79,15 @@ def _rows(events: Iterable[Event], failure: Failure | None) -> list[StoryRow]:
     return rows if rows[0].outputs else rows[1:]
 
 
-def _text(event: Event, *, here: bool) -> str:
+def output_text(event: Event, *, last: bool) -> str:
+    """Return an output, or the end of a port, as text; for any other event "", or that nothing came as the `last`."""
     match event:
         case Seen(output):
             return show(output)
         case Closed(port, reason):
             return f"the port {port} ended: {reason}"
         case _:
-            return "nothing more" if here else ""
+            return "nothing more" if last else ""
 
 
 def _table(rows: Sequence[StoryRow], width: int | None) -> Iterator[str]:
