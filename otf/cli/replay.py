@@ -17,6 +17,7 @@ from otf.offline.entries import LogEntry
 from otf.offline.formats import FORMATS, guessed
 from otf.offline.formats import named as format_named
 from otf.offline.nodes import NodeEvent, NodeLogs, NodesOpinion, judge_nodes, smallest_slice
+from otf.trace.result import counted
 from otf.values import as_text, show
 
 WORST = (FAIL, USAGE, INCONCLUSIVE, PASS)  # the status of several traces: a failure outranks everything else
@@ -87,7 +88,7 @@ def _entries(name: str, file: BinaryIO, form: str) -> Iterator[LogEntry]:
 
 
 def _told(part: Sequence[NodeEvent]) -> Iterator[str]:
-    yield f"the smallest part that fails ({len(part)} event{'s' * (len(part) > 1)}):"
+    yield f"the smallest part that fails ({counted(len(part), 'event')}):"
     for each in part:
         shows = f"  {each.shows}" if each.shows is not None else ""
         yield f"  node {each.node}, line {each.place}: {show(each.action)}{shows}"

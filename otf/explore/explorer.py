@@ -15,6 +15,7 @@ from otf.explore.naming import Alike, is_flat, name, output_name
 from otf.spec import Accept, Spec, Transition
 from otf.spec.offering import INPUTS, TRANSITIONS, Always, limited
 from otf.spec.transition import in_words, is_transition
+from otf.trace.result import counted
 from otf.values import Values, as_text, show
 from otf.values.all_values import name_of
 
@@ -72,7 +73,7 @@ def _bounds(
     elif isinstance(spec.inputs, Always) and spec.inputs.sample:
         yield "values", spec.inputs.sample
     if depth is not None:
-        yield "depth", f"{depth} step{'' if depth == 1 else 's'}"
+        yield "depth", counted(depth, "step")
     if states is not None:
         called = getattr(states, "__name__", "<")
         yield "states", "the states given" if called.startswith("<") else f"the states for which {called} is true"

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any, Final, NamedTuple, TypeVar
 
 from otf.core import Node, Routes, Symbol
+from otf.trace.result import counted
 from otf.values import key
 
 T = TypeVar("T", bound=Hashable)
@@ -98,8 +99,7 @@ class Graph:
     @property
     def size(self) -> str:
         """Return the numbers of states and transitions in words."""
-        numbers = ((len(self.values), "state"), (len(self.target), "transition"))
-        return ", ".join(f"{number:,} {what}{'' if number == 1 else 's'}" for number, what in numbers)
+        return f"{counted(len(self.values), 'state')}, {counted(len(self.target), 'transition')}"
 
     def within(self) -> list[str]:
         """Return the bounds that matter: of values always, of steps and states if they cut something off."""

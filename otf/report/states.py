@@ -6,7 +6,7 @@ states that agree in fields chosen by the reader.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence, Sized
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -130,7 +130,6 @@ def model_page(graph: Graph, marks: Marks, findings: Sequence[str], by: Sequence
     >>> model_page(explore(coffee), Marks(), ["no dead end: proven"])[:15]
     '<!DOCTYPE html>'
     """
-    size = f"{_several(graph.values, 'state')}, {_several(graph.target, 'transition')}"
     cut = f" The nearest {STATES:,} states and {ARCS:,} transitions are in this page."
     note = cut if len(graph.values) > STATES or len(graph.target) > ARCS else ""
     bound = "" if graph.whole else f" Not whole: {', '.join(graph.cuts) or 'some outputs decide the next state'}."
@@ -138,7 +137,7 @@ def model_page(graph: Graph, marks: Marks, findings: Sequence[str], by: Sequence
         "header",
         tag("a", "to the content", href="#content", class_="skip"),
         tag("h1", f"otf explore: {graph.name}"),
-        tag("p", f"{size}.{bound}{note}", class_="soft"),
+        tag("p", f"{graph.size}.{bound}{note}", class_="soft"),
         tag("details", tag("summary", "laws"), *(tag("pre", each) for each in findings)),
         tag("nav", tag("button", "light or dark", id="theme", type="button")),
     )
@@ -146,10 +145,6 @@ def model_page(graph: Graph, marks: Marks, findings: Sequence[str], by: Sequence
     title = f"otf explore: {graph.name}"
     styles = own("page.css") + own("states.css")
     return framed(title, styles, own("page.js") + own("drawing.js") + own("states.js"), top, main, mark=MARK)
-
-
-def _several(found: Sized, what: str) -> str:
-    return f"{len(found):,} {what}{'' if len(found) == 1 else 's'}"
 
 
 def legend() -> Markup:
