@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, NoReturn, TypeVar
 
 from otf.errors import ModelError, UsageError
 from otf.spec import Accept, Spec, TimerStart, Transition, goto, start, stop
@@ -91,7 +91,7 @@ def cyclic(  # noqa: PLR0913 -- a message has that many attributes; each is give
     jitter: float = 0.0,
     drift: float = 0.0,
     over: int = OVER,
-    wraps: int = 1,
+    wraps: int | None = None,
     first: tuple[float, float] | None = None,
     runs: Callable[[Any], bool] = lambda _state: True,
 ) -> Spec[Any, Any]:
@@ -104,7 +104,8 @@ def cyclic(  # noqa: PLR0913 -- a message has that many attributes; each is give
 
     `output` is the message, or a function of the state and the message's number. The number is 0 at each start, and
     again after `wraps` messages: 256 for an 8-bit counter, 15 in profile 1 of AUTOSAR E2E. So a counter that freezes,
-    skips or wraps at the wrong number fails.
+    skips or wraps at the wrong number fails. Without `wraps` the message must not depend on its number, else the model
+    raises ModelError.
 
     `runs(state)` returns whether the system sends the message in a state; by default it does in all, from the
     beginning. The first message comes within the window `first` (seconds) after that, by default one period. `name`
@@ -116,7 +117,7 @@ def cyclic(  # noqa: PLR0913 -- a message has that many attributes; each is give
     >>> [way.timers for way in beats.step(beats.initial, "switch")]
     [(TimerStart(name='beat', lo=0.0, hi=0.022),)]
     """
-    if not (every > 0 and jitter >= 0 and 0 <= drift < 1 and over >= 1 and 1 <= wraps <= COUNTED):
+    if not (every > 0 and jitter >= 0 and 0 <= drift < 1 and over >= 1 and (wraps is None or 1 <= wraps <= COUNTED)):
         message = (
             f"cyclic(…, {name!r}, every={every!r}, jitter={jitter!r}, drift={drift!r}, over={over!r}, wraps={wraps!r})"
         )
@@ -133,7 +134,7 @@ class _Cyclic:
     def __init__(self, base: Spec[Any, Any], cycle: Cycle, runs: Callable[[Any], bool]) -> None:
         self.base, self.cycle, self.runs = base, cycle, runs
 
-    def spec(self, output: object, wraps: int) -> Spec[Any, Any]:
+    def spec(self, output: object, wraps: int | None) -> Spec[Any, Any]:
         base, moved = self.base, self.moved
 
         # closures over the base, not over this object: a model's fingerprint looks for specs there
@@ -162,12 +163,19 @@ class _Cyclic:
             timers=[*base.timers, *([self.cycle.begins] if self.runs(base.initial) else [])],
         )
 
-    def ticks(self, now: Cycling[Any], output: object, wraps: int) -> Iterator[Transition[Any]]:
+    def ticks(self, now: Cycling[Any], output: object, wraps: int | None) -> Iterator[Transition[Any]]:
         """Yield the next message, if the state sends it."""
         if self.runs(now.state):
             message = output(now.state, now.number) if callable(output) else output
+            if wraps is None and callable(output) and (second := output(now.state, 1)) != message:
+                self._unnumbered(message, second)
             after, timers, period = self.cycle.next(now.period)
-            yield goto(Cycling(now.state, (now.number + 1) % wraps, period), message, after=after, timers=timers)
+            yield goto(Cycling(now.state, (now.number + 1) % (wraps or 1), period), message, after=after, timers=timers)
+
+    def _unnumbered(self, first: object, second: object) -> NoReturn:
+        numbers = f"its messages are numbered ({show(first)}, then {show(second)}), and nothing says when the number"
+        message = f"cyclic(…, {self.cycle.name!r}): {numbers} begins again at 0"
+        raise ModelError(f"{message}: give wraps=, such as 256 for an 8-bit counter")
 
     def moved(self, now: Cycling[Any], way: Any) -> Any:  # noqa: ANN401 -- whatever a model yields
         """Return a transition of the base with its effect on the message."""

@@ -182,3 +182,12 @@ def test_a_clock_that_drifts_widens_all_windows() -> None:
     assert spec.timers == (start("t", 0.9, 2.2),)
     with pytest.raises(UsageError, match="a share from 0 to 1"):
         drifting(spec, 1.0)
+
+
+def test_a_numbered_message_says_when_its_number_begins_again() -> None:
+    """Without wraps= every message would have the number 0, and a right system would fail with its second one."""
+    numbered = node(wraps=None)
+    with pytest.raises(ModelError, match=r"give wraps=, such as 256 for an 8-bit counter"):
+        list(numbered.emits(numbered.initial))  # type: ignore[misc]
+    plain = cyclic(Spec(switch, "off", ["a"]), "beat", lambda state, _: f"{state}", every=1.0)
+    assert [way.outputs for way in plain.emits(plain.initial)] == [("off",)]  # type: ignore[misc, union-attr]
