@@ -57,7 +57,7 @@ def say(text: str = "", *, exact: bool = False) -> None:
     text, width = harmless(text), columns()
     if width is None or exact:
         _print(text)
-    elif not _in_terminal() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+    elif not is_terminal(_stdout()) or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         _print("\n".join(_parts(text, width)))
     else:
         _print(_paint(text, width))
@@ -65,7 +65,7 @@ def say(text: str = "", *, exact: bool = False) -> None:
 
 def columns() -> int | None:
     """Return the width of the terminal in characters; for a pipe, COLUMNS, or None if that is not set."""
-    if _in_terminal():
+    if is_terminal(_stdout()):
         return shutil.get_terminal_size().columns
     asked = os.environ.get("COLUMNS", "")
     return int(asked) if asked.isdecimal() and int(asked) >= NARROWEST else None
@@ -77,11 +77,15 @@ def _parts(text: str, width: int) -> Iterator[str]:
     return (part for line in text.split("\n") for part in wrapped(line, width))
 
 
-def _in_terminal() -> bool:
-    stdout = _STDOUT[0][0] if _STDOUT else sys.stdout
+def is_terminal(stream: TextIO | None) -> bool:
+    """Return whether a standard stream is a terminal."""
     with suppress(ValueError, AttributeError):  # it is closed, or something else replaced it
-        return stdout is not None and stdout.isatty()
+        return stream is not None and stream.isatty()
     return False
+
+
+def _stdout() -> TextIO | None:
+    return _STDOUT[0][0] if _STDOUT else sys.stdout
 
 
 NARROWEST: Final = 20  # columns; a narrower one is unreadable

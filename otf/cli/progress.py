@@ -8,12 +8,12 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import monotonic
-from typing import TYPE_CHECKING, Final, TextIO
+from typing import TYPE_CHECKING, Final
 
 from otf import supervisor
 from otf.campaign import Budget, FailureGroup, Listener, PathResult, Settings, Summary
 from otf.campaign.settings import UNLIMITED
-from otf.cli.output import harmless, warn
+from otf.cli.output import harmless, is_terminal, warn
 from otf.cli.signals import SIGNALS
 from otf.core import Node, View
 from otf.trace.events import Event, Quiet, Sent
@@ -133,7 +133,7 @@ def listening(
 
     `quiet`: show no more on a terminal than in a pipe. Enter it while the event loop runs.
     """
-    if quiet or not on_terminal():
+    if quiet or not is_terminal(sys.stderr):
         reporting = Reporting(settings, summary, printer)
         with heartbeat(lambda: f"{what}: {reporting.line}"):
             yield reporting
@@ -142,12 +142,6 @@ def listening(
     with board(figures, monotonic() - SIGNALS.spent) as bars:
         total = None if settings.traces >= UNLIMITED else settings.traces
         yield Moving(settings, summary, printer, figures, bars, bars.add_task(what, total=total, more=""))
-
-
-def on_terminal() -> bool:
-    """Return whether standard error is a terminal."""
-    stderr: TextIO | None = sys.stderr  # None if it was closed
-    return stderr is not None and stderr.isatty()
 
 
 @contextmanager
@@ -176,7 +170,7 @@ def heartbeat(line: Callable[[], str], every: float = BEAT) -> Generator[None]:
 @contextmanager
 def working(line: Callable[[], str]) -> Generator[None]:
     """Show the progress of a command that is not a campaign, as `heartbeat` does or in a line of the terminal."""
-    if not on_terminal():
+    if not is_terminal(sys.stderr):
         with heartbeat(line):
             yield
         return

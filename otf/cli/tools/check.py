@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TextIO
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -16,7 +16,7 @@ from otf.campaign.believed import OF_PATHS, TraceFile, same_campaign
 from otf.campaign.journal_lines import JOURNAL
 from otf.cli.benches import load, model, named, parsed
 from otf.cli.catalogue import LAWS, LIVE, REQUIRED
-from otf.cli.output import document, say
+from otf.cli.output import document, is_terminal, say
 from otf.cli.tools.model_commands import CheckCommand
 from otf.errors import FAIL, INCONCLUSIVE, PASS, TraceError, UsageError
 from otf.explore import Graph, explore
@@ -272,8 +272,7 @@ def explore_model(spec: Spec[Any, Any], limit: int, depth: int | None, *, quiet:
 @contextmanager
 def _bar(*, quiet: bool) -> Generator[Callable[[int, int], None] | None]:
     """Yield a function that shows the progress of an exploration; None if standard error is not a terminal."""
-    stderr: TextIO | None = sys.stderr
-    if quiet or stderr is None or not stderr.isatty():
+    if quiet or not is_terminal(sys.stderr):
         yield None
         return
     from rich.console import Console

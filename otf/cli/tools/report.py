@@ -8,10 +8,10 @@ import shlex
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from otf.cli.benches import is_shipped, parsed
-from otf.cli.output import document, say, warn
+from otf.cli.output import document, is_terminal, say, warn
 from otf.cli.tools.campaign_folder import gathered
 from otf.cli.tools.commands import ReportCommand
 from otf.cli.traces import reading, repeated
@@ -103,8 +103,7 @@ def _in_the_page(found: Gathered, folder: Path, reference: str) -> list[Embedded
 
 def watched(files: list[Path]) -> Iterable[Path]:
     """Show on a terminal how far reading has got: a million steps take a minute."""
-    stderr: TextIO | None = sys.stderr  # None if it was closed
-    if stderr is None or not stderr.isatty():
+    if not is_terminal(sys.stderr):
         return files
     from rich.console import Console
     from rich.progress import track
