@@ -15,7 +15,15 @@ import anyio
 
 from otf.adapter import Bench
 from otf.adapter.log import note
-from otf.campaign.doubts import TRIES, count_unclear, doubtful_result, interrupted_result, why_doubted, without_guess
+from otf.campaign.doubts import (
+    TRIES,
+    count_unclear,
+    doubtful_result,
+    interrupted_result,
+    is_trusting,
+    why_doubted,
+    without_guess,
+)
 from otf.campaign.one_by_one import one_by_one
 from otf.campaign.pace import Pace, as_before
 from otf.campaign.paths import PathRun
@@ -27,7 +35,6 @@ from otf.core.stalls import CERTAIN, LONG
 from otf.core.timer_waits import Timers
 from otf.core.undelayed import is_undelayed
 from otf.errors import ContactError, WriteError
-from otf.runner.observing import TRUSTING
 from otf.strategy import Script
 from otf.strategy.renames import NamedRun
 from otf.trace.clock import pauses
@@ -185,11 +192,6 @@ def is_stalled(result: PathResult) -> bool:
     return bool(verdict.stalled) and verdict.failure is not None and verdict.failure.kind not in CERTAIN
 
 
-def is_trusting(result: PathResult) -> bool:
-    """Return whether the silences of a run rely on threads that have proved to wake for nothing."""
-    return result.silence.startswith(TRUSTING)
-
-
 async def confirm(  # noqa: PLR0913 -- what a run needs, each once
     bench: Bench,
     oracle: Oracle,
@@ -245,7 +247,7 @@ async def confirm(  # noqa: PLR0913 -- what a run needs, each once
         failing,
         why_doubted(first, seen, others, over=over),
         over=over and not others,
-        certain=over and is_undelayed(oracle, failing.events),
+        certain=over and is_undelayed(oracle, failing.events, trusting=is_trusting(failing)),
     )
     return ConfirmedPath(doubted, tries - count_unclear(others), again=over and not doubted.verdict.failed)
 

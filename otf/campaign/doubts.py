@@ -21,6 +21,7 @@ from otf.core import Monitor, Node, Oracle, Symbol
 from otf.core.stalls import CERTAIN, is_proven
 from otf.core.timer_waits import Timers
 from otf.runner.lookout import patience
+from otf.runner.observing import TRUSTING
 from otf.shrink import AllowedInputs, Candidate, ModelStep, StepPlan
 from otf.shrink.issue import ANYWHERE, completed
 from otf.shrink.shortest_ways import ModelMap
@@ -87,17 +88,23 @@ def interrupted_result(failing: PathResult) -> PathResult:
     return replace(failing, verdict=Verdict("inconclusive", why=why), events=())
 
 
+def is_trusting(result: PathResult) -> bool:
+    """Return whether the silences of a run rely on threads that have proved to wake for nothing."""
+    return result.silence.startswith(TRUSTING)
+
+
 def doubtful_result(failing: PathResult, why: str, *, over: bool = False, certain: bool = False) -> PathResult:
     """Return a path as inconclusive.
 
-    `over`: there was no time for another run, so what no delay explains counts, as it does where it is `certain`.
+    `over`: there was no time for another run, so what no delay explains counts, unless the run trusted threads to wake
+    for nothing; so does what is `certain`.
     """
     # eager mode may be wrong about an output that should have come by now, but not about a system that has ended; and a
     # system that died, and that the bench cannot restart, cannot be driven again
     failure = failing.verdict.failure
     if failure is None or failure.kind == "ended":
         return failing
-    if certain or (over and is_proven(failing.verdict, failing.events)):
+    if certain or (over and not is_trusting(failing) and is_proven(failing.verdict, failing.events)):
         note = "\n".join(filter(None, [failure.note, ONCE]))
         return replace(failing, verdict=replace(failing.verdict, failure=replace(failure, note=note)))
     # a restarted system says so only once, and its text is the only trace of that

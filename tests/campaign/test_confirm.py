@@ -20,9 +20,12 @@ from otf.campaign.doubts import ONCE
 from otf.campaign.paths import PathRun
 from otf.campaign.results import FailureGroup, PathResult
 from otf.campaign.settings import header
+from otf.codec import lines
+from otf.core import Monitor
 from otf.runner.lookout import Lookout
+from otf.runner.observing import OBSERVED, TRUSTING
 from otf.spec import Spec, Transition, goto, start
-from otf.trace.events import Closed, Event, Quiet
+from otf.trace.events import Closed, Event, Quiet, Seen, Sent
 from otf.trace.verdict import Verdict
 from tests.always import always
 from tests.campaign.machine import (
@@ -454,6 +457,24 @@ def test_no_time_to_drive_again(tmp_path: Path, fault: str, inputs: list[object]
     assert (found.result.verdict.failure is not None and ONCE in found.result.verdict.failure.note) == (
         outcome == "fail"
     )
+
+
+@pytest.mark.parametrize(("silence", "outcome"), [(OBSERVED, "fail"), (f"{TRUSTING} wrongly", "inconclusive")])
+@pytest.mark.parametrize("at", [1.0, 60.0])
+def test_no_time_to_drive_a_run_again_that_trusted_threads(
+    silence: str, outcome: str, at: float, tmp_path: Path
+) -> None:
+    """An answer after a rest may be that of a thread which was trusted to wake for nothing, however long the run."""
+    spec: Spec[int, str] = Spec(lambda state, _: [goto(state), goto(state, "done")], 0, ["ask"])
+    tested = Bench.on_ports(spec, lines({str: "{}"}, port="m"), {"m": inprocess(Machine)})
+    monitor = Monitor(tested.oracle())
+    events: tuple[Event, ...] = (Sent("ask", "m", at), Quiet(at + 0.1, by="observed"), Seen("done", "m", at + 0.2))
+    [*_, verdict] = map(monitor.tell, events)
+    assert verdict is not None
+    path = PathResult(1, verdict, 1, tmp_path / "path-0001.jsonl", events, silence=silence)
+    head = header(tested, Settings(out=tmp_path), 1)
+    found = virtually(partial(confirm, tested, tested.oracle(), head, path, until=-1.0))
+    assert found.result.verdict.outcome == outcome
 
 
 @pytest.fixture
